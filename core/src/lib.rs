@@ -1,1 +1,28 @@
-//! placeholder
+//! Pennon's vocabulary and its one evaluation engine.
+//!
+//! The same code decides in the server, in Node and in the browser: it does no I/O, reads no clock, draws no random
+//! numbers and does not panic, whatever it is given. [`evaluate()`] answers, [`explain()`] tells how it came to the same
+//! answer; both walk the one path in [`mod@evaluate`].
+//!
+//! Features: none is the engine as it goes into wasm; `serde` adds the JSON forms of the vocabulary; `admin` adds what
+//! administration speaks of beside evaluation.
+
+#![no_std]
+
+extern crate alloc;
+
+pub mod bucketing;
+pub mod compiled;
+pub mod config;
+pub mod evaluate;
+mod json;
+mod matching;
+pub mod model;
+pub mod snapshot;
+
+pub use compiled::CompiledFlag;
+pub use config::{FlagConfig, ParseError};
+pub use evaluate::{Explanation, MissingBucketingValue, evaluate, explain};
+pub use model::context::{Context, Subject, Value};
+pub use model::evaluation::{Evaluation, Reason};
+pub use snapshot::Snapshot;

@@ -1,0 +1,19 @@
+//! Percentage rollouts: which bucket a subject falls into.
+
+/// How many buckets there are; a percentage admits the buckets below it.
+pub const BUCKETS: u32 = 100;
+
+const OFFSET_BASIS: u32 = 2_166_136_261;
+const PRIME: u32 = 16_777_619;
+
+/// The bucket of a bucketing value, 0 to 99: the same for the same value, everywhere and always.
+pub fn bucket(value: &str) -> u32 {
+    fnv1a(value.as_bytes()) % BUCKETS
+}
+
+/// 32-bit FNV-1a, by Fowler, Noll and Vo: <http://www.isthe.com/chongo/tech/comp/fnv/>.
+pub fn fnv1a(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(OFFSET_BASIS, |hash, byte| {
+        (hash ^ u32::from(*byte)).wrapping_mul(PRIME)
+    })
+}

@@ -1,0 +1,323 @@
+//! The decision, and how it came about.
+//!
+//! The order of precedence is the chain in [`decide`]; each step bears the name of the reason that it gives.
+
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use crate::bucketing::bucket;
+use crate::compiled::{CompiledCondition, CompiledFlag, CompiledRollout, CompiledRule};
+pub use crate::matching::Outcome;
+use crate::matching::compare;
+use crate::model::context::{Subject, Value};
+use crate::model::evaluation::{Evaluation, Reason};
+use crate::model::rollout::{Percentage, Strategy};
+use crate::model::rule::{Attribute, Condition, Logic, Priority};
+
+/// What a rollout does with a subject that has no bucketing value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingBucketingValue {
+    /// The subject is not in the rollout. Every evaluation with a caller's context decides so.
+    Excluded,
+    /// The rollout is passed over. Only a client's evaluation ahead of time, with no context at all, decides so.
+    FallsThrough,
+}
+
+/// Decides `flag` for `subject`.
+pub fn evaluate(
+    flag: &CompiledFlag,
+    subject: &impl Subject,
+    missing: MissingBucketingValue,
+) -> Evaluation {
+    decide(flag, subject, missing, &mut Silent)
+}
+
+/// Decides `flag` for `subject` as [`evaluate`] does, and records each step of the way.
+pub fn explain(
+    flag: &CompiledFlag,
+    subject: &impl Subject,
+    missing: MissingBucketingValue,
+) -> Explanation {
+    let mut steps = Steps::default();
+    let evaluation = decide(flag, subject, missing, &mut steps);
+    Explanation {
+        evaluation,
+        rules: steps.rules,
+        rollout: steps.rollout,
+    }
+}
+
+/// The complete trace of one evaluation; the deciding step is the one that the evaluation's reason names.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Explanation {
+    /// The result.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub evaluation: Evaluation,
+    /// The rules tried, in order; where a rule decided, it is the last one.
+    pub rules: Vec<RuleTrace>,
+    /// The rollout, where the evaluation reached one.
+    pub rollout: Option<RolloutTrace>,
+}
+
+/// One rule that was tried.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct RuleTrace {
+    /// The rule's priority, which names it within its flag and environment.
+    pub priority: Priority,
+    /// How its conditions combine.
+    pub logic: Logic,
+    /// The result that it gives when it matches.
+    pub value: bool,
+    /// Whether it matched.
+    pub matched: bool,
+    /// All its conditions, also those after the deciding one.
+    pub conditions: Vec<ConditionTrace>,
+}
+
+/// One condition and what it met.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct ConditionTrace {
+    /// The condition.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub condition: Condition,
+    /// The attribute's value in the context; its JSON type is its type.
+    pub actual: Option<ActualValue>,
+    /// What came of the comparison.
+    pub outcome: Outcome,
+}
+
+/// A context value, kept for a trace.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
+pub enum ActualValue {
+    /// A string.
+    String(Box<str>),
+    /// A number.
+    Number(f64),
+    /// A boolean.
+    Boolean(bool),
+}
+
+impl From<Value<'_>> for ActualValue {
+    fn from(value: Value<'_>) -> Self {
+        match value {
+            Value::String(text) => Self::String(text.into()),
+            Value::Number(number) => Self::Number(number),
+            Value::Boolean(boolean) => Self::Boolean(boolean),
+        }
+    }
+}
+
+/// The rollout that was reached, and where the subject stood in it.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct RolloutTrace {
+    /// Whose bucket counts.
+    pub strategy: Strategy,
+    /// How many of the 100 buckets are in.
+    pub percentage: Percentage,
+    /// The subject's bucket, 0 to 99; none without a bucketing value.
+    pub bucket: Option<u32>,
+}
+
+/// The order of precedence: the first step that has an answer gives it.
+fn decide(
+    flag: &CompiledFlag,
+    subject: &impl Subject,
+    missing: MissingBucketingValue,
+    observer: &mut impl Observer,
+) -> Evaluation {
+    flag_archived(flag)
+        .or_else(|| flag_disabled(flag))
+        .or_else(|| targeting_rule(flag, subject, observer))
+        .or_else(|| rollout(flag, subject, missing, observer))
+        .unwrap_or(Evaluation {
+            enabled: true,
+            reason: Reason::FlagEnabled,
+        })
+}
+
+fn flag_archived(flag: &CompiledFlag) -> Option<Evaluation> {
+    flag.archived.then_some(Evaluation {
+        enabled: false,
+        reason: Reason::FlagArchived,
+    })
+}
+
+fn flag_disabled(flag: &CompiledFlag) -> Option<Evaluation> {
+    (!flag.enabled).then_some(Evaluation {
+        enabled: false,
+        reason: Reason::FlagDisabled,
+    })
+}
+
+fn targeting_rule(
+    flag: &CompiledFlag,
+    subject: &impl Subject,
+    observer: &mut impl Observer,
+) -> Option<Evaluation> {
+    let rule = flag
+        .rules
+        .iter()
+        .find(|rule| matches(rule, flag, subject, observer))?;
+    Some(Evaluation {
+        enabled: rule.value,
+        reason: Reason::TargetingRule,
+    })
+}
+
+fn rollout(
+    flag: &CompiledFlag,
+    subject: &impl Subject,
+    missing: MissingBucketingValue,
+    observer: &mut impl Observer,
+) -> Option<Evaluation> {
+    let rollout = flag.rollout.as_ref()?;
+    let bucket = value(flag, rollout.slot, subject)
+        .and_then(bucketing_value)
+        .map(bucket);
+    observer.rollout(rollout, bucket);
+    let admitted = match (bucket, missing) {
+        (Some(bucket), _) => bucket < u32::from(rollout.percentage.get()),
+        (None, MissingBucketingValue::Excluded) => false,
+        (None, MissingBucketingValue::FallsThrough) => return None,
+    };
+    Some(Evaluation {
+        enabled: admitted,
+        reason: Reason::Rollout,
+    })
+}
+
+/// For bucketing, and only there, an empty string counts as missing.
+fn bucketing_value(value: Value<'_>) -> Option<&str> {
+    match value {
+        Value::String(text) if !text.is_empty() => Some(text),
+        _ => None,
+    }
+}
+
+fn matches<O: Observer>(
+    rule: &CompiledRule,
+    flag: &CompiledFlag,
+    subject: &impl Subject,
+    observer: &mut O,
+) -> bool {
+    observer.rule(rule);
+    let deciding = rule.logic == Logic::Or;
+    let mut matched = !deciding;
+    for condition in &rule.conditions {
+        let actual = value(flag, condition.slot, subject);
+        let outcome = compare(actual, condition.operator, &condition.operand);
+        observer.condition(flag, condition, actual, outcome);
+        if (outcome == Outcome::Held) == deciding {
+            matched = deciding;
+            if !O::SEES_ALL_CONDITIONS {
+                break;
+            }
+        }
+    }
+    observer.rule_ended(matched);
+    matched
+}
+
+fn value<'s>(flag: &CompiledFlag, slot: usize, subject: &'s impl Subject) -> Option<Value<'s>> {
+    subject.value(flag.attributes().get(slot)?, slot)
+}
+
+/// Watches a decision being made, and cannot change it.
+trait Observer {
+    /// Whether conditions are compared even after the one that decided their rule.
+    const SEES_ALL_CONDITIONS: bool;
+    fn rule(&mut self, rule: &CompiledRule);
+    fn condition(
+        &mut self,
+        flag: &CompiledFlag,
+        condition: &CompiledCondition,
+        actual: Option<Value<'_>>,
+        outcome: Outcome,
+    );
+    fn rule_ended(&mut self, matched: bool);
+    fn rollout(&mut self, rollout: &CompiledRollout, bucket: Option<u32>);
+}
+
+/// The observer of a plain evaluation: it compiles to nothing.
+struct Silent;
+
+impl Observer for Silent {
+    const SEES_ALL_CONDITIONS: bool = false;
+    fn rule(&mut self, _: &CompiledRule) {}
+    fn condition(
+        &mut self,
+        _: &CompiledFlag,
+        _: &CompiledCondition,
+        _: Option<Value<'_>>,
+        _: Outcome,
+    ) {
+    }
+    fn rule_ended(&mut self, _: bool) {}
+    fn rollout(&mut self, _: &CompiledRollout, _: Option<u32>) {}
+}
+
+/// The observer of an explanation.
+#[derive(Default)]
+struct Steps {
+    rules: Vec<RuleTrace>,
+    rollout: Option<RolloutTrace>,
+}
+
+impl Observer for Steps {
+    const SEES_ALL_CONDITIONS: bool = true;
+
+    fn rule(&mut self, rule: &CompiledRule) {
+        self.rules.push(RuleTrace {
+            priority: rule.priority,
+            logic: rule.logic,
+            value: rule.value,
+            matched: false,
+            conditions: Vec::with_capacity(rule.conditions.len()),
+        });
+    }
+
+    fn condition(
+        &mut self,
+        flag: &CompiledFlag,
+        condition: &CompiledCondition,
+        actual: Option<Value<'_>>,
+        outcome: Outcome,
+    ) {
+        let (Some(rule), Some(attribute)) =
+            (self.rules.last_mut(), flag.attributes().get(condition.slot))
+        else {
+            return;
+        };
+        let attribute: Attribute = attribute.to_owned();
+        let condition = Condition {
+            attribute,
+            operator: condition.operator,
+            operand: condition.operand.clone(),
+        };
+        rule.conditions.push(ConditionTrace {
+            condition,
+            actual: actual.map(Into::into),
+            outcome,
+        });
+    }
+
+    fn rule_ended(&mut self, matched: bool) {
+        if let Some(rule) = self.rules.last_mut() {
+            rule.matched = matched;
+        }
+    }
+
+    fn rollout(&mut self, rollout: &CompiledRollout, bucket: Option<u32>) {
+        self.rollout = Some(RolloutTrace {
+            strategy: rollout.strategy,
+            percentage: rollout.percentage,
+            bucket,
+        });
+    }
+}

@@ -1,0 +1,59 @@
+//! Whether a condition holds for an attribute's value.
+
+use core::cmp::Ordering;
+
+use crate::model::context::Value;
+use crate::model::rule::{Operand, Operator};
+
+/// What came of one condition. Only [`Held`](Outcome::Held) makes it true: a value that is missing or of another type
+/// holds for no operator, `!=` included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(rename_all = "snake_case")
+)]
+pub enum Outcome {
+    /// The comparison is true.
+    Held,
+    /// The comparison is false.
+    DidNotHold,
+    /// The context has no such attribute.
+    Missing,
+    /// The attribute has another type than the condition.
+    OtherType,
+}
+
+/// Compares `actual` with `operand`.
+///
+/// Strings order by Unicode scalar value, which is the byte order of UTF-8; booleans order false before true; numbers
+/// are IEEE doubles, and one that is not finite is no number.
+pub(crate) fn compare(actual: Option<Value<'_>>, operator: Operator, operand: &Operand) -> Outcome {
+    let Some(actual) = actual else {
+        return Outcome::Missing;
+    };
+    let ordering = match (actual, operand) {
+        (Value::String(actual), Operand::String(operand)) => Some(actual.cmp(operand.as_str())),
+        (Value::Number(actual), Operand::Number(operand)) if actual.is_finite() => {
+            actual.partial_cmp(&operand.to_f64())
+        }
+        (Value::Boolean(actual), Operand::Boolean(operand)) => Some(actual.cmp(operand)),
+        _ => None,
+    };
+    match ordering {
+        None => Outcome::OtherType,
+        Some(ordering) if holds(operator, ordering) => Outcome::Held,
+        Some(_) => Outcome::DidNotHold,
+    }
+}
+
+fn holds(operator: Operator, ordering: Ordering) -> bool {
+    match operator {
+        Operator::Equal => ordering.is_eq(),
+        Operator::NotEqual => ordering.is_ne(),
+        Operator::Greater => ordering.is_gt(),
+        Operator::Less => ordering.is_lt(),
+        Operator::GreaterOrEqual => ordering.is_ge(),
+        Operator::LessOrEqual => ordering.is_le(),
+    }
+}

@@ -1,0 +1,67 @@
+//! How a flag stands in an environment.
+
+use super::Invalid;
+
+/// How long clients may keep a flag before they must ask again: 1 second to 365 days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "u32", try_from = "i64")
+)]
+pub struct Ttl(u32);
+
+impl Ttl {
+    /// 365 days, in seconds.
+    pub const MAX: u32 = 31_536_000;
+
+    /// Whole seconds.
+    pub const fn seconds(self) -> u32 {
+        self.0
+    }
+}
+
+impl TryFrom<i64> for Ttl {
+    type Error = Invalid;
+
+    fn try_from(seconds: i64) -> Result<Self, Invalid> {
+        match u32::try_from(seconds) {
+            Ok(seconds @ 1..=Self::MAX) => Ok(Self(seconds)),
+            _ => Err(Invalid::new("must be an integer from 1 to 31536000")),
+        }
+    }
+}
+
+impl From<Ttl> for u32 {
+    fn from(ttl: Ttl) -> Self {
+        ttl.0
+    }
+}
+
+#[cfg(feature = "admin")]
+mod admin {
+    use crate::model::id::{EnvironmentId, FlagId};
+
+    use super::Ttl;
+
+    /// The configuration of one flag in one environment.
+    #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Configuration {
+        /// The flag.
+        pub flag_id: FlagId,
+        /// The environment.
+        pub environment_id: EnvironmentId,
+        /// Whether the flag is enabled there; false when the pair comes into being.
+        pub is_enabled: bool,
+        /// How long clients may keep the flag, where that differs from their default of 60 seconds.
+        #[serde(rename = "ttlOverrideSeconds")]
+        pub ttl: Option<Ttl>,
+        /// Raised by every change.
+        #[serde(skip)]
+        pub revision: i64,
+    }
+}
+
+#[cfg(feature = "admin")]
+pub use admin::Configuration;

@@ -1,0 +1,95 @@
+//! Whom a flag is evaluated for.
+
+use alloc::borrow::Cow;
+use alloc::collections::BTreeMap;
+
+use super::rule::Attribute;
+
+/// The value of an attribute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// Any text, compared by Unicode scalar values and never normalised.
+    String(&'a str),
+    /// An IEEE double; one that is not finite matches no condition.
+    Number(f64),
+    /// True or false.
+    Boolean(bool),
+}
+
+/// Where the engine finds attributes: the one thing that differs between a request to the server and a call in a page.
+pub trait Subject {
+    /// The value of `attribute`, or none if the subject has no such attribute. `slot` is the attribute's number in the
+    /// flag's own list, for subjects that keep their values in that order.
+    fn value(&self, attribute: &Attribute, slot: usize) -> Option<Value<'_>>;
+}
+
+/// An evaluation context: built-in attributes, and custom ones that can never stand in for those.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Context<'a> {
+    /// `userId`, the bucketing value of `per_user` rollouts.
+    pub user_id: Option<Cow<'a, str>>,
+    /// `tenantId`, the bucketing value of `per_tenant` rollouts.
+    pub tenant_id: Option<Cow<'a, str>>,
+    /// `email`.
+    pub email: Option<Cow<'a, str>>,
+    /// `country`.
+    pub country: Option<Cow<'a, str>>,
+    /// Every other attribute, by name.
+    pub custom: BTreeMap<Cow<'a, str>, CustomValue<'a>>,
+}
+
+/// The value of a custom attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CustomValue<'a> {
+    /// Any text.
+    String(Cow<'a, str>),
+    /// A finite number.
+    Number(f64),
+    /// True or false.
+    Boolean(bool),
+}
+
+impl Subject for Context<'_> {
+    fn value(&self, attribute: &Attribute, _slot: usize) -> Option<Value<'_>> {
+        let text = match attribute {
+            Attribute::UserId => &self.user_id,
+            Attribute::TenantId => &self.tenant_id,
+            Attribute::Email => &self.email,
+            Attribute::Country => &self.country,
+            Attribute::Custom(name) => return self.custom.get(&**name).map(Value::from),
+        };
+        text.as_deref().map(Value::String)
+    }
+}
+
+impl<'a> From<&'a CustomValue<'_>> for Value<'a> {
+    fn from(value: &'a CustomValue<'_>) -> Self {
+        match value {
+            CustomValue::String(text) => Value::String(text),
+            CustomValue::Number(number) => Value::Number(*number),
+            CustomValue::Boolean(boolean) => Value::Boolean(*boolean),
+        }
+    }
+}
+
+/// Whether `address` has the form of an e-mail address: the grammar of HTML's `input type=email`,
+/// <https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address>.
+pub fn is_email(address: &str) -> bool {
+    let Some((local, domain)) = address.split_once('@') else {
+        return false;
+    };
+    !local.is_empty()
+        && local
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b".!#$%&'*+/=?^_`{|}~-".contains(&byte))
+        && domain.split('.').all(is_domain_label)
+}
+
+fn is_domain_label(label: &str) -> bool {
+    (1..=63).contains(&label.len())
+        && label
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+}

@@ -1,0 +1,17 @@
+//! Why a value is refused.
+
+/// Why a value is not one of the domain's: a sentence for whoever sent it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Invalid(&'static str);
+
+impl Invalid {
+    pub(crate) const fn new(detail: &'static str) -> Self {
+        Self(detail)
+    }
+
+    /// The sentence.
+    pub const fn detail(self) -> &'static str {
+        self.0
+    }
+}

@@ -1,0 +1,69 @@
+//! Percentage rollouts.
+
+use super::Invalid;
+use super::rule::Attribute;
+use super::word::words;
+
+/// How much of the subjects a rollout admits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Rollout {
+    /// How many of the 100 buckets are in.
+    pub percentage: Percentage,
+    /// Whose bucket counts.
+    pub strategy: Strategy,
+}
+
+/// A whole percentage, 0 to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "u8", try_from = "i64")
+)]
+pub struct Percentage(u8);
+
+impl Percentage {
+    /// The number.
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+}
+
+impl TryFrom<i64> for Percentage {
+    type Error = Invalid;
+
+    fn try_from(number: i64) -> Result<Self, Invalid> {
+        match u8::try_from(number) {
+            Ok(number @ 0..=100) => Ok(Self(number)),
+            _ => Err(Invalid::new("must be an integer from 0 to 100")),
+        }
+    }
+}
+
+impl From<Percentage> for u8 {
+    fn from(percentage: Percentage) -> Self {
+        percentage.0
+    }
+}
+
+words! {
+    /// Whose bucket decides.
+    pub enum Strategy {
+        /// The bucket of `userId`.
+        PerUser = "per_user",
+        /// The bucket of `tenantId`.
+        PerTenant = "per_tenant",
+    }
+    else "must be `per_user` or `per_tenant`"
+}
+
+impl Strategy {
+    /// The attribute that holds the bucketing value.
+    pub const fn attribute(self) -> Attribute {
+        match self {
+            Self::PerUser => Attribute::UserId,
+            Self::PerTenant => Attribute::TenantId,
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Targeting rules and their conditions.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::Invalid;
+use super::word::words;
+
+/// The most conditions that a rule can have.
+pub const MAX_CONDITIONS: usize = 50;
+
+/// The most rules that a flag can have in one environment.
+pub const MAX_RULES: usize = 100;
+
+/// A targeting rule: a result for the subjects that its conditions match.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Rule {
+    /// Its place among the flag's rules; the lowest is tried first.
+    pub priority: Priority,
+    /// How the conditions combine.
+    pub logic: Logic,
+    /// The result when it matches.
+    pub value: bool,
+    /// At least one.
+    pub conditions: Vec<Condition>,
+}
+
+/// A rule's place among the rules of its flag and environment: 1 to 2147483647.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "u32", try_from = "i64")
+)]
+pub struct Priority(u32);
+
+impl Priority {
+    /// The number.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl TryFrom<i64> for Priority {
+    type Error = Invalid;
+
+    fn try_from(number: i64) -> Result<Self, Invalid> {
+        match u32::try_from(number) {
+            Ok(number @ 1..=0x7FFF_FFFF) => Ok(Self(number)),
+            _ => Err(Invalid::new("must be an integer from 1 to 2147483647")),
+        }
+    }
+}
+
+impl From<Priority> for u32 {
+    fn from(priority: Priority) -> Self {
+        priority.0
+    }
+}
+
+words! {
+    /// How a rule's conditions combine.
+    pub enum Logic {
+        /// All must hold.
+        And = "and",
+        /// One must hold.
+        Or = "or",
+    }
+    else "must be `and` or `or`"
+}
+
+/// A comparison of an attribute with a fixed value of one type.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "json::Condition", try_from = "json::Condition")
+)]
+pub struct Condition {
+    /// What is compared.
+    pub attribute: Attribute,
+    /// How.
+    pub operator: Operator,
+    /// With what.
+    pub operand: Operand,
+}
+
+words! {
+    /// A comparison; each is defined for strings, numbers and booleans.
+    pub enum Operator {
+        /// `==`
+        Equal = "==",
+        /// `!=`
+        NotEqual = "!=",
+        /// `>`
+        Greater = ">",
+        /// `<`
+        Less = "<",
+        /// `>=`
+        GreaterOrEqual = ">=",
+        /// `<=`
+        LessOrEqual = "<=",
+    }
+    else "must be one of `==`, `!=`, `>`, `<`, `>=`, `<=`"
+}
+
+words! {
+    /// The type of a condition's operand.
+    pub enum ValueType {
+        /// Compared with `valueString`.
+        String = "string",
+        /// Compared with `valueInt`.
+        Number = "number",
+        /// Compared with `valueBool`.
+        Boolean = "boolean",
+    }
+    else "must be `string`, `number` or `boolean`"
+}
+
+/// What a condition compares with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// `valueString`
+    String(OperandText),
+    /// `valueInt`
+    Number(Integer),
+    /// `valueBool`
+    Boolean(bool),
+}
+
+impl Operand {
+    /// The operand's type.
+    pub const fn value_type(&self) -> ValueType {
+        match self {
+            Self::String(_) => ValueType::String,
+            Self::Number(_) => ValueType::Number,
+            Self::Boolean(_) => ValueType::Boolean,
+        }
+    }
+}
+
+/// The name of a context attribute: one of the four built-in ones, or a custom one of 1 to 128 characters.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "Box<str>", try_from = "Box<str>")
+)]
+pub enum Attribute {
+    /// `userId`
+    UserId,
+    /// `tenantId`
+    TenantId,
+    /// `email`
+    Email,
+    /// `country`
+    Country,
+    /// A member of `customAttributes`.
+    Custom(Box<str>),
+}
+
+impl Attribute {
+    /// The name as it stands in a condition.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::UserId => "userId",
+            Self::TenantId => "tenantId",
+            Self::Email => "email",
+            Self::Country => "country",
+            Self::Custom(name) => name,
+        }
+    }
+}
+
+impl TryFrom<Box<str>> for Attribute {
+    type Error = Invalid;
+
+    fn try_from(name: Box<str>) -> Result<Self, Invalid> {
+        match &*name {
+            "userId" => Ok(Self::UserId),
+            "tenantId" => Ok(Self::TenantId),
+            "email" => Ok(Self::Email),
+            "country" => Ok(Self::Country),
+            text if text.contains('\0') => Err(Invalid::new("must not contain U+0000")),
+            text => match text.chars().count() {
+                1..=128 => Ok(Self::Custom(name)),
+                _ => Err(Invalid::new("must have 1 to 128 characters")),
+            },
+        }
+    }
+}
+
+impl From<Attribute> for Box<str> {
+    fn from(attribute: Attribute) -> Self {
+        match attribute {
+            Attribute::Custom(name) => name,
+            builtin => builtin.as_str().into(),
+        }
+    }
+}
+
+/// The text of a string operand: up to 1024 characters, stored as given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "Box<str>", try_from = "Box<str>")
+)]
+pub struct OperandText(Box<str>);
+
+impl OperandText {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<Box<str>> for OperandText {
+    type Error = Invalid;
+
+    fn try_from(text: Box<str>) -> Result<Self, Invalid> {
+        if text.contains('\0') {
+            return Err(Invalid::new("must not contain U+0000"));
+        }
+        if text.chars().count() > 1024 {
+            return Err(Invalid::new("must have at most 1024 characters"));
+        }
+        Ok(Self(text))
+    }
+}
+
+impl From<OperandText> for Box<str> {
+    fn from(text: OperandText) -> Self {
+        text.0
+    }
+}
+
+/// An integer that a double holds exactly, −(2⁵³ − 1) to 2⁵³ − 1, so that comparisons agree in every runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "i64", try_from = "i64")
+)]
+pub struct Integer(i64);
+
+impl Integer {
+    const MAX: i64 = (1 << 53) - 1;
+
+    /// The number.
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+
+    /// The number as a double, exactly.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the range admits only what a double holds exactly"
+    )]
+    pub const fn to_f64(self) -> f64 {
+        self.0 as f64
+    }
+}
+
+impl TryFrom<i64> for Integer {
+    type Error = Invalid;
+
+    fn try_from(number: i64) -> Result<Self, Invalid> {
+        if !(-Self::MAX..=Self::MAX).contains(&number) {
+            return Err(Invalid::new(
+                "must be an integer from -9007199254740991 to 9007199254740991",
+            ));
+        }
+        Ok(Self(number))
+    }
+}
+
+impl From<Integer> for i64 {
+    fn from(integer: Integer) -> Self {
+        integer.0
+    }
+}
+
+#[cfg(feature = "serde")]
+mod json {
+    //! A condition's JSON form: one value member out of three, named by `valueType`.
+
+    use super::{Attribute, Integer, Invalid, Operand, OperandText, Operator, ValueType};
+
+    #[derive(serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub(super) struct Condition {
+        attribute: Attribute,
+        operator: Operator,
+        value_type: ValueType,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value_string: Option<OperandText>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value_int: Option<Integer>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value_bool: Option<bool>,
+    }
+
+    impl From<super::Condition> for Condition {
+        fn from(condition: super::Condition) -> Self {
+            let value_type = condition.operand.value_type();
+            let (mut value_string, mut value_int, mut value_bool) = (None, None, None);
+            match condition.operand {
+                Operand::String(text) => value_string = Some(text),
+                Operand::Number(integer) => value_int = Some(integer),
+                Operand::Boolean(boolean) => value_bool = Some(boolean),
+            }
+            let super::Condition {
+                attribute,
+                operator,
+                ..
+            } = condition;
+            Self {
+                attribute,
+                operator,
+                value_type,
+                value_string,
+                value_int,
+                value_bool,
+            }
+        }
+    }
+
+    impl TryFrom<Condition> for super::Condition {
+        type Error = Invalid;
+
+        fn try_from(form: Condition) -> Result<Self, Invalid> {
+            let operand = match form.value_type {
+                ValueType::String => form.value_string.map(Operand::String),
+                ValueType::Number => form.value_int.map(Operand::Number),
+                ValueType::Boolean => form.value_bool.map(Operand::Boolean),
+            };
+            let operand = operand.ok_or(Invalid::new("a condition needs the value of its type"))?;
+            Ok(Self {
+                attribute: form.attribute,
+                operator: form.operator,
+                operand,
+            })
+        }
+    }
+}
