@@ -123,7 +123,7 @@ impl<'t> Reader<'t> {
     pub(crate) fn skip(&mut self) -> Result<(), ParseError> {
         match self.peek() {
             Some(b'{') => self.object(|reader, _| reader.skip()),
-            Some(b'[') => self.sequence(b'[', b']', "an array is expected", |reader| reader.skip()),
+            Some(b'[') => self.sequence(b'[', b']', "an array is expected", Self::skip),
             Some(b'"') => self.string().map(drop),
             Some(b'n') => self.word("null"),
             Some(b't' | b'f') => self.boolean().map(drop),

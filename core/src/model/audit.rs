@@ -1,1 +1,67 @@
+//! The record of every change.
 
+use alloc::string::String;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::id::AuditId;
+use super::time::Timestamp;
+use super::word::words;
+
+/// One change: who did what to which object, and how the object was before and after.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditEntry {
+    /// Assigned by the service.
+    pub id: AuditId,
+    /// What was done.
+    pub action: AuditAction,
+    /// By whom: an e-mail address, with the token's name where a token was used.
+    pub actor_identity: String,
+    /// When.
+    pub occurred_at: Timestamp,
+    /// The flag concerned.
+    pub flag_key: Option<String>,
+    /// The name of the environment concerned, as it was after the change.
+    pub environment: Option<String>,
+    /// The product of that environment.
+    pub product: Option<String>,
+    /// The object before the change; never a key or a hash.
+    pub old_value: Option<Value>,
+    /// The object after the change.
+    pub new_value: Option<Value>,
+}
+
+words! {
+    /// What can happen to flags and environments.
+    pub enum AuditAction {
+        /// A flag was created.
+        FlagCreated = "FLAG_CREATED",
+        /// A flag's name or description changed, or it came back from the archive.
+        FlagUpdated = "FLAG_UPDATED",
+        /// A flag was archived.
+        FlagArchived = "FLAG_ARCHIVED",
+        /// An environment was created.
+        EnvironmentCreated = "ENVIRONMENT_CREATED",
+        /// An environment was renamed.
+        EnvironmentUpdated = "ENVIRONMENT_UPDATED",
+        /// An environment was revoked.
+        EnvironmentRevoked = "ENVIRONMENT_REVOKED",
+        /// A flag was switched, or its time to live changed, in an environment.
+        FlagEnvironmentUpdated = "FLAG_ENVIRONMENT_UPDATED",
+        /// A targeting rule was created.
+        RuleCreated = "RULE_CREATED",
+        /// A targeting rule was replaced.
+        RuleUpdated = "RULE_UPDATED",
+        /// A targeting rule was deleted.
+        RuleDeleted = "RULE_DELETED",
+        /// A rollout was created or changed.
+        RolloutConfigured = "ROLLOUT_CONFIGURED",
+        /// A rollout was deleted.
+        RolloutDeleted = "ROLLOUT_DELETED",
+        /// An environment got a new key.
+        SdkKeyRotated = "SDK_KEY_ROTATED",
+    }
+    else "is not an audit action"
+}

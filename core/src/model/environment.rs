@@ -1,1 +1,52 @@
+//! Environments: where flags take effect.
 
+use alloc::string::String;
+
+use serde::{Deserialize, Serialize};
+
+use super::id::EnvironmentId;
+use super::text::{line, text};
+use super::time::Timestamp;
+use super::word::words;
+
+/// An environment of a product, with its one SDK key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Environment {
+    /// Assigned by the service.
+    pub id: EnvironmentId,
+    /// The product that it belongs to.
+    pub product: ProductName,
+    /// Its name, unique with the product among active environments.
+    pub name: EnvironmentName,
+    /// The leading part of the SDK key, to tell keys apart.
+    pub sdk_key_prefix: String,
+    /// Whether its key works.
+    pub status: EnvironmentStatus,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// Raised by every change of the environment itself, not of what is in it.
+    #[serde(skip)]
+    pub revision: i64,
+}
+
+text! {
+    /// A product's name: one line of 1 to 64 characters.
+    pub struct ProductName = |text| line(text, 64, "must have at most 64 characters")
+}
+
+text! {
+    /// An environment's name: one line of 1 to 64 characters.
+    pub struct EnvironmentName = |text| line(text, 64, "must have at most 64 characters")
+}
+
+words! {
+    /// Where an environment is in its life.
+    pub enum EnvironmentStatus {
+        /// Its key works.
+        Active = "active",
+        /// Its key is refused, for good.
+        Revoked = "revoked",
+    }
+    else "must be `active` or `revoked`"
+}

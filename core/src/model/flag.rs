@@ -1,1 +1,69 @@
+//! Feature flags, as they are administered.
 
+use alloc::string::String;
+
+use serde::{Deserialize, Serialize};
+
+use super::Invalid;
+use super::id::FlagId;
+use super::text::{Description, line, text};
+use super::time::Timestamp;
+use super::word::words;
+
+/// A feature flag. It takes effect through its configuration in an environment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Flag {
+    /// Assigned by the service.
+    pub id: FlagId,
+    /// What code asks for.
+    pub key: FlagKey,
+    /// What people call it.
+    pub name: FlagName,
+    /// What it is for.
+    pub description: Option<Description>,
+    /// The type of its values.
+    #[serde(rename = "type")]
+    pub kind: FlagType,
+    /// Who created it.
+    pub created_by: String,
+    /// When.
+    pub created_at: Timestamp,
+    /// When it was archived; none while it is active.
+    pub archived_at: Option<Timestamp>,
+    /// Raised by every change.
+    #[serde(skip)]
+    pub revision: i64,
+}
+
+text! {
+    /// The key of a new flag: 1 to 128 of `A-Z a-z 0-9 _ - . :`, the first of `A-Z a-z 0-9 _`. The grammar belongs to
+    /// creation; a look-up takes any text.
+    pub struct FlagKey = |text| {
+        let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let valid = (1..=128).contains(&text.len())
+            && text.bytes().all(|byte| word(byte) || b"-.:".contains(&byte))
+            && text.bytes().next().is_some_and(word);
+        if valid { Ok(()) } else { Err(Invalid::new(
+            "must be 1 to 128 letters, digits, `_`, `-`, `.` or `:`, and start with a letter, a digit or `_`"
+        )) }
+    }
+}
+
+text! {
+    /// A flag's display name: one line of 1 to 200 characters.
+    pub struct FlagName = |text| line(text, 200, "must have at most 200 characters")
+}
+
+words! {
+    /// The type of a flag's values. Evaluation yields true or false for each of them.
+    pub enum FlagType {
+        /// On or off.
+        Boolean = "boolean",
+        /// A text.
+        String = "string",
+        /// One of several variants.
+        Multivariate = "multivariate",
+    }
+    else "must be `boolean`, `string` or `multivariate`"
+}

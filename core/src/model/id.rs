@@ -1,1 +1,82 @@
+//! Identifiers: UUIDs in version 7, so that they sort by the time of their making.
 
+use alloc::string::String;
+use core::fmt;
+use core::str::FromStr;
+
+use uuid::Uuid;
+
+use super::Invalid;
+
+/// Declares identifiers, a type for each kind of thing so that none is taken for another.
+macro_rules! ids {
+    ($($(#[$meta:meta])* $name:ident;)+) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[serde(into = "Uuid", try_from = "String")]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// The identifier of this kind with the given bits.
+            pub const fn new(id: Uuid) -> Self {
+                Self(id)
+            }
+
+            /// The bits.
+            pub const fn uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl From<$name> for Uuid {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Invalid;
+
+            fn from_str(text: &str) -> Result<Self, Invalid> {
+                parse(text).map(Self)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = Invalid;
+
+            fn try_from(text: String) -> Result<Self, Invalid> {
+                text.parse()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(formatter)
+            }
+        }
+    )+};
+}
+
+ids! {
+    /// Identifies an environment.
+    EnvironmentId;
+    /// Identifies a flag.
+    FlagId;
+    /// Identifies a targeting rule.
+    RuleId;
+    /// Identifies an audit entry.
+    AuditId;
+    /// Identifies a user.
+    UserId;
+    /// Identifies a session.
+    SessionId;
+}
+
+/// Reads the one form in which identifiers are written; the other forms that UUIDs can take are no identifiers.
+fn parse(text: &str) -> Result<Uuid, Invalid> {
+    match Uuid::try_parse(text) {
+        Ok(id) if text.len() == 36 && !text.bytes().any(|byte| byte.is_ascii_uppercase()) => Ok(id),
+        _ => Err(Invalid::new("is not an identifier")),
+    }
+}

@@ -1,1 +1,139 @@
+//! Long lists, a page at a time.
 
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::Invalid;
+
+/// One page of a list, and where it stands in the whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Page<T> {
+    /// The page's items; none past the end.
+    pub items: Vec<T>,
+    /// Where the page stands.
+    pub pagination: Pagination,
+}
+
+/// Where a page stands in its list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pagination {
+    /// The page's number, from 1.
+    pub page: PageNumber,
+    /// How many items a page has.
+    pub limit: Limit,
+    /// How many items the whole list has.
+    pub total: i64,
+}
+
+/// Which page is asked for, and how long it may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PageRequest {
+    /// The page's number.
+    pub page: PageNumber,
+    /// How many items it may have.
+    pub limit: Limit,
+}
+
+impl PageRequest {
+    /// How many items come before the page.
+    pub const fn offset(self) -> i64 {
+        (self.page.0 - 1).saturating_mul(self.limit.0)
+    }
+
+    /// The page with these items out of `total`.
+    pub const fn page_of<T>(self, items: Vec<T>, total: i64) -> Page<T> {
+        Page {
+            items,
+            pagination: Pagination {
+                page: self.page,
+                limit: self.limit,
+                total,
+            },
+        }
+    }
+}
+
+impl<T> Page<T> {
+    /// The page with each item turned into another.
+    pub fn map<U>(self, each: impl FnMut(T) -> U) -> Page<U> {
+        Page {
+            items: self.items.into_iter().map(each).collect(),
+            pagination: self.pagination,
+        }
+    }
+}
+
+/// The number of a page, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "i64", try_from = "i64")]
+pub struct PageNumber(i64);
+
+/// How many items a page may have: 1 to 100, 20 if not said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "i64", try_from = "i64")]
+pub struct Limit(i64);
+
+impl PageNumber {
+    /// The number.
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl Limit {
+    /// The longest page that there is.
+    pub const MAX: Self = Self(100);
+
+    /// The number.
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl Default for PageNumber {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self(20)
+    }
+}
+
+impl TryFrom<i64> for PageNumber {
+    type Error = Invalid;
+
+    fn try_from(number: i64) -> Result<Self, Invalid> {
+        if number < 1 {
+            Err(Invalid::new("must be an integer of at least 1"))
+        } else {
+            Ok(Self(number))
+        }
+    }
+}
+
+impl TryFrom<i64> for Limit {
+    type Error = Invalid;
+
+    fn try_from(number: i64) -> Result<Self, Invalid> {
+        match number {
+            1..=100 => Ok(Self(number)),
+            _ => Err(Invalid::new("must be an integer from 1 to 100")),
+        }
+    }
+}
+
+impl From<PageNumber> for i64 {
+    fn from(number: PageNumber) -> Self {
+        number.0
+    }
+}
+
+impl From<Limit> for i64 {
+    fn from(limit: Limit) -> Self {
+        limit.0
+    }
+}

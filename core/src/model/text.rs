@@ -1,1 +1,98 @@
+//! Texts that people give to things. They are stored as given: nothing trims or folds them.
 
+use alloc::string::String;
+use core::fmt;
+
+use super::Invalid;
+
+/// Declares a text type by the check that its texts pass.
+macro_rules! text {
+    ($(#[$meta:meta])* pub struct $name:ident = $check:expr) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[serde(into = "String", try_from = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = $crate::model::Invalid;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                let check: fn(&str) -> Result<(), Self::Error> = $check;
+                check(&text)?;
+                Ok(Self(text))
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(text: $name) -> Self {
+                text.0
+            }
+        }
+
+        impl core::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                self.0.fmt(formatter)
+            }
+        }
+    };
+}
+
+pub(crate) use text;
+
+/// A single line that says something: no control characters, not only white space, at most `max` characters.
+pub(crate) fn line(text: &str, max: usize, too_long: &'static str) -> Result<(), Invalid> {
+    if text.chars().count() > max {
+        return Err(Invalid::new(too_long));
+    }
+    if text.chars().any(char::is_control) {
+        return Err(Invalid::new(
+            "must be a single line without control characters",
+        ));
+    }
+    if text.trim().is_empty() {
+        return Err(Invalid::new("must not be blank"));
+    }
+    Ok(())
+}
+
+text! {
+    /// What a flag is for, in up to 2000 characters; it may have several lines.
+    pub struct Description = |text| {
+        if text.chars().count() > 2000 {
+            return Err(Invalid::new("must have at most 2000 characters"));
+        }
+        if text.contains('\0') {
+            return Err(Invalid::new("must not contain U+0000"));
+        }
+        Ok(())
+    }
+}
+
+/// A secret, as far as printing is concerned: its holder may read it, logs may not.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a secret.
+    pub fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The secret itself, for the one place that needs it.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Secret(..)")
+    }
+}

@@ -1,1 +1,60 @@
+//! Points in time.
 
+use alloc::string::String;
+use core::fmt;
+use core::str::FromStr;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+
+use super::Invalid;
+
+/// A point in time to the millisecond, written as RFC 3339 in UTC: `2026-03-01T09:30:00.000Z`.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[serde(into = "String", try_from = "String")]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// The point so many milliseconds after the start of 1970 in UTC.
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the start of 1970 in UTC.
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time: DateTime<Utc> = DateTime::from_timestamp_millis(self.0).unwrap_or_default();
+        formatter.write_str(&time.to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = Invalid;
+
+    /// Reads any RFC 3339 date-time; what is finer than a millisecond is cut off.
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        DateTime::parse_from_rfc3339(text)
+            .map(|time| Self(time.timestamp_millis()))
+            .map_err(|_| Invalid::new("must be an RFC 3339 date-time such as 2026-03-01T09:30:00Z"))
+    }
+}
+
+impl TryFrom<String> for Timestamp {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Invalid> {
+        text.parse()
+    }
+}
+
+impl From<Timestamp> for String {
+    fn from(time: Timestamp) -> Self {
+        alloc::string::ToString::to_string(&time)
+    }
+}
