@@ -1,1 +1,46 @@
-fn main(){}
+//! `cargo xtask`: everything that is done to this repository, from a fresh clone to a release.
+
+mod digest;
+mod node;
+mod process;
+mod step;
+mod wasm;
+mod workspace;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use step::step;
+use workspace::Workspace;
+
+/// Builds, runs and tests Pennon.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build the engine of the npm packages to wasm, into npm/core/generated
+    Wasm,
+}
+
+fn main() -> Result<()> {
+    let cli = Cli::parse();
+    let workspace = Workspace::find()?;
+    match cli.command {
+        Command::Wasm => engine(&workspace),
+    }
+}
+
+fn tools(workspace: &Workspace) -> Result<()> {
+    step("Rust's wasm target", || wasm::install_target(workspace))?;
+    step("npm tools", || node::install(workspace))
+}
+
+fn engine(workspace: &Workspace) -> Result<()> {
+    tools(workspace)?;
+    step("Engine for the npm packages", || wasm::engine(workspace))
+}

@@ -1,0 +1,80 @@
+//! How xtask runs other programs.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, ExitStatus, Stdio};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+
+/// Runs a command in one of three manners; each fails when the command does.
+pub(crate) trait Run {
+    /// Lets the command speak for itself.
+    fn run(&mut self) -> Result<()>;
+
+    /// Keeps what the command says to itself, unless it fails. Gives back what came on standard output.
+    fn run_quietly(&mut self) -> Result<String>;
+
+    /// Lets the command speak, and hands each line of its standard output to `read` as well.
+    fn run_reading(&mut self, read: impl FnMut(&str)) -> Result<()>;
+}
+
+impl Run for Command {
+    fn run(&mut self) -> Result<()> {
+        let status = self.status().with_context(|| not_started(self))?;
+        succeeded(self, status)
+    }
+
+    fn run_quietly(&mut self) -> Result<String> {
+        let output = self
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| not_started(self))?;
+        if !output.status.success() {
+            eprint!("{}", String::from_utf8_lossy(&output.stdout));
+            eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        }
+        succeeded(self, output.status)?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    fn run_reading(&mut self, mut read: impl FnMut(&str)) -> Result<()> {
+        let mut child = self
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| not_started(self))?;
+        let stdout = child
+            .stdout
+            .take()
+            .ok_or_else(|| anyhow!("no standard output to read"))?;
+        let mut terminal = std::io::stdout();
+        for line in BufReader::new(stdout).split(b'\n') {
+            let line = line?;
+            let line = String::from_utf8_lossy(&line);
+            writeln!(terminal, "{line}")?;
+            read(&line);
+        }
+        let status = child.wait()?;
+        succeeded(self, status)
+    }
+}
+
+fn succeeded(command: &Command, status: ExitStatus) -> Result<()> {
+    if !status.success() {
+        bail!("`{}` failed ({status})", describe(command));
+    }
+    Ok(())
+}
+
+fn not_started(command: &Command) -> String {
+    format!("`{}` could not be started", describe(command))
+}
+
+/// The command as one would type it, without its folders.
+fn describe(command: &Command) -> String {
+    let program = std::path::Path::new(command.get_program());
+    let program = program.file_name().unwrap_or(command.get_program());
+    std::iter::once(program)
+        .chain(command.get_args())
+        .map(|word| word.to_string_lossy())
+        .collect::<Vec<_>>()
+        .join(" ")
+}

@@ -1,0 +1,172 @@
+//! From a crate to the wasm module and the JavaScript around it.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::digest;
+use crate::node;
+use crate::process::Run as _;
+use crate::step::Outcome;
+use crate::workspace::Workspace;
+
+/// Rust's name of the platform.
+pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
+
+/// What the compiler's output may use beyond the first wasm. `wasm-opt --all-features` would also emit what no browser
+/// reads yet, so they are named one by one.
+const OPTIMISE: [&str; 7] = [
+    "-Oz",
+    "--enable-bulk-memory",
+    "--enable-nontrapping-float-to-int",
+    "--enable-sign-ext",
+    "--enable-mutable-globals",
+    "--enable-reference-types",
+    "--enable-multivalue",
+];
+
+/// Raise it whenever this module turns the same compiled wasm into something else.
+const RECIPE: &str = "1";
+
+/// A crate that becomes a wasm module.
+#[derive(Debug)]
+pub(crate) struct Module<'a> {
+    /// The crate's package.
+    pub(crate) package: &'a str,
+    /// Its features, with the default ones off.
+    pub(crate) features: &'a str,
+    /// The outputs are `{name}.js` and `{name}_bg.wasm`.
+    pub(crate) name: &'a str,
+    /// Whether there is a `{name}.d.ts` too.
+    pub(crate) typescript: bool,
+}
+
+/// The engine of the npm packages.
+pub(crate) const ENGINE: Module<'_> = Module {
+    package: "pennon-sdk-wasm",
+    features: "",
+    name: "engine",
+    typescript: true,
+};
+
+/// The dashboard's islands.
+pub(crate) const DASHBOARD: Module<'_> = Module {
+    package: "pennon-dashboard",
+    features: "hydrate",
+    name: "pennon",
+    typescript: false,
+};
+
+/// Adds the wasm target to the toolchain in use. With `RUSTUP_AUTO_INSTALL=0` nobody else would.
+pub(crate) fn install_target(workspace: &Workspace) -> Result<Outcome> {
+    let library = workspace
+        .command("rustc")
+        .args(["--print=target-libdir", "--target", TARGET])
+        .run_quietly()?;
+    if Path::new(library.trim()).exists() {
+        return Ok(Outcome::UpToDate);
+    }
+    workspace.command("rustup").args(["target", "add", TARGET]).run_quietly().with_context(|| {
+        format!("the Rust toolchain lacks {TARGET}, and rustup, which could add it, was no help; please install it")
+    })?;
+    Ok(Outcome::Done)
+}
+
+/// Builds the engine to where `@pennon/core` expects it.
+pub(crate) fn engine(workspace: &Workspace) -> Result<Outcome> {
+    build(
+        workspace,
+        &ENGINE,
+        &workspace.root.join("npm/core/generated"),
+    )
+}
+
+/// Builds `module` into `folder`. Cargo knows whether the crate must be compiled; binding and optimising are repeated
+/// only when the compiled wasm is another one than last time.
+pub(crate) fn build(workspace: &Workspace, module: &Module<'_>, folder: &Path) -> Result<Outcome> {
+    cargo(workspace, "build", module).run()?;
+    let compiled = workspace
+        .wasm_target()
+        .join(TARGET)
+        .join("wasm")
+        .join(format!("{}.wasm", module.package.replace('-', "_")));
+    let bytes = fs::read(&compiled).with_context(|| compiled.display().to_string())?;
+
+    let stamp = folder.join(".made-from");
+    let made_from = digest::of([bytes.as_slice(), RECIPE.as_bytes()]);
+    if fs::read_to_string(&stamp).is_ok_and(|last| last == made_from) {
+        return Ok(Outcome::UpToDate);
+    }
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)?;
+    bind(module, bytes, folder)?;
+    optimise(workspace, &folder.join(format!("{}_bg.wasm", module.name)))?;
+    fs::write(stamp, made_from)?;
+    Ok(Outcome::Done)
+}
+
+/// Cargo on a module's crate, for wasm: `build`, or `clippy`.
+pub(crate) fn cargo(
+    workspace: &Workspace,
+    subcommand: &str,
+    module: &Module<'_>,
+) -> std::process::Command {
+    let mut cargo = workspace.cargo();
+    cargo
+        .args([
+            subcommand,
+            "--package",
+            module.package,
+            "--lib",
+            "--no-default-features",
+        ])
+        .args([
+            "--features",
+            module.features,
+            "--target",
+            TARGET,
+            "--profile",
+            "wasm",
+        ])
+        .arg("--target-dir")
+        .arg(workspace.wasm_target())
+        // Flags meant for the machine's own processor would reach the wasm compiler too.
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .env("RUSTFLAGS", "");
+    cargo
+}
+
+/// Without a default module path the glue holds no `import.meta.url`, which bundlers stumble over.
+fn bind(module: &Module<'_>, compiled: Vec<u8>, folder: &Path) -> Result<()> {
+    Bindgen::new()
+        .input_bytes(module.name, compiled)
+        .out_name(module.name)
+        .web(true)?
+        .typescript(module.typescript)
+        .omit_default_module_path(true)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .generate(folder)
+        .context("wasm-bindgen")?;
+    if folder.join("snippets").exists() {
+        bail!(
+            "{} brings JavaScript snippets, which nothing here would ship",
+            module.package
+        );
+    }
+    Ok(())
+}
+
+fn optimise(workspace: &Workspace, wasm: &Path) -> Result<()> {
+    node::tool(workspace, "wasm-opt")
+        .arg(wasm)
+        .args(OPTIMISE)
+        .arg("--output")
+        .arg(wasm)
+        .run_quietly()?;
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! Where things are, and cargo as every step calls it.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use crate::process::Run as _;
+
+/// The folders of this work tree.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    /// The folder of the root manifest.
+    pub(crate) root: PathBuf,
+    /// Cargo's target folder, wherever the environment or cargo's configuration puts it.
+    pub(crate) target: PathBuf,
+}
+
+impl Workspace {
+    /// Asks cargo, which alone knows every way in which the target folder can be moved.
+    pub(crate) fn find() -> Result<Self> {
+        let manifest = env::var_os("CARGO_MANIFEST_DIR")
+            .context("xtask is started by cargo: type `cargo xtask`")?;
+        let answer = cargo()
+            .args(["metadata", "--no-deps", "--format-version=1", "--quiet"])
+            .current_dir(manifest)
+            .run_quietly()?;
+        let metadata: serde_json::Value = serde_json::from_str(&answer)?;
+        let folder = |name: &str| {
+            let value = metadata.get(name).and_then(serde_json::Value::as_str);
+            value
+                .map(PathBuf::from)
+                .with_context(|| format!("cargo metadata names no {name}"))
+        };
+        Ok(Self {
+            root: folder("workspace_root")?,
+            target: folder("target_directory")?,
+        })
+    }
+
+    /// A program that is to run in the root folder.
+    pub(crate) fn command(&self, program: impl Into<OsString>) -> Command {
+        let mut command = Command::new(program.into());
+        command.current_dir(&self.root);
+        command
+    }
+
+    /// Cargo, in the root folder.
+    pub(crate) fn cargo(&self) -> Command {
+        let mut cargo = cargo();
+        cargo.current_dir(&self.root);
+        cargo
+    }
+
+    /// What the server embeds: the dashboard's scripts, wasm and style.
+    pub(crate) fn site(&self) -> PathBuf {
+        self.target.join("site")
+    }
+
+    /// The target folder of everything that is compiled to wasm. It is one of its own, so that `ssr` and `hydrate`
+    /// never meet in one build.
+    pub(crate) fn wasm_target(&self) -> PathBuf {
+        self.target.join("wasm")
+    }
+}
+
+/// The cargo that started xtask, without what it told xtask about xtask's own package: build scripts that watch such
+/// variables would run again on each change between `cargo xtask` and plain cargo.
+fn cargo() -> Command {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(&name);
+        }
+    }
+    cargo
+}
