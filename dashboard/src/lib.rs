@@ -1,1 +1,16 @@
-//! placeholder
+//! Pennon's dashboard: pages drawn on the server, islands in the browser.
+//!
+//! Feature `ssr` is the side of the server: [`app`] with the shell and the routes, [`pages`], and the [`port`] through
+//! which they reach the service. Feature `hydrate` is the side of the browser, where only [`islands`] and the server
+//! functions of [`api`] exist: a page never runs there, so a page may ask the port directly.
+//!
+//! Reading is a page. Writing is either a form that a page posts to itself, answered by a redirect or by the same page
+//! with what was wrong (nothing that was typed is lost, and nothing secret goes through a URL), or a server function
+//! that an island calls and that a plain form can post to as well. All of it works without scripts.
+
+pub mod error;
+#[cfg(feature = "ssr")]
+pub mod form;
+pub mod model;
+#[cfg(feature = "ssr")]
+pub mod port;

@@ -1,0 +1,78 @@
+//! What can go wrong between a person and the service, in words meant for that person.
+
+use leptos::server_fn::{
+    codec::JsonEncoding,
+    error::{FromServerFnError, ServerFnErrorErr},
+};
+use serde::{Deserialize, Serialize};
+
+/// A refusal or failure, as pages show it and as it travels to the islands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "code", content = "detail")]
+pub enum AdminError {
+    /// 401: nobody is signed in, or no longer.
+    #[error("Your session has ended. Sign in again.")]
+    SignedOut,
+    /// 401: e-mail and password do not belong together.
+    #[error("That e-mail and password do not match.")]
+    WrongCredentials,
+    /// 403: the person's role does not allow it.
+    #[error("Your role does not allow this. Nothing was changed.")]
+    Forbidden,
+    /// 404: it does not exist, or no longer.
+    #[error("This does not exist, or no longer.")]
+    NotFound,
+    /// 409: it contradicts what is there; the detail says how.
+    #[error("{0}")]
+    Conflict(String),
+    /// 400: what was typed cannot be accepted; each field says why.
+    #[error("Some fields need another look.")]
+    Invalid(Vec<FieldError>),
+    /// 429: too many failed attempts; the detail is the number of seconds to wait.
+    #[error("Too many attempts. Try again in {0} s.")]
+    TooManyAttempts(u64),
+    /// 503: the service cannot reach its database.
+    #[error(
+        "The service cannot reach its database. Flags are still being served as they were; try again in a moment."
+    )]
+    Unavailable,
+    /// 500: the service failed; the detail is in its log, not here.
+    #[error("The service failed to do this. Nothing was changed; try again.")]
+    Internal,
+    /// 400: what the browser sent, or what came back to it, could not be read.
+    #[error("The service could not be asked: {0}")]
+    Transport(String),
+}
+
+/// What is wrong with one field of a form.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldError {
+    /// The name of the field, as the API calls it: `key`, `name`, `description`, `type`, `product`.
+    pub field: String,
+    /// What is wrong with it, as a sentence.
+    pub detail: String,
+}
+
+impl AdminError {
+    /// The status code of a response that carries this error.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::Invalid(_) | Self::Transport(_) => 400,
+            Self::SignedOut | Self::WrongCredentials => 401,
+            Self::Forbidden => 403,
+            Self::NotFound => 404,
+            Self::Conflict(_) => 409,
+            Self::TooManyAttempts(_) => 429,
+            Self::Internal => 500,
+            Self::Unavailable => 503,
+        }
+    }
+}
+
+impl FromServerFnError for AdminError {
+    type Encoder = JsonEncoding;
+
+    fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
+        Self::Transport(error.to_string())
+    }
+}
