@@ -1,1 +1,18 @@
-//! placeholder
+//! The JavaScript boundary over `pennon-core` and `pennon-client`: it translates and decides nothing.
+//!
+//! What is hot crosses as numbers and slots in linear memory; text crosses only where a person or the network reads it.
+
+#![cfg_attr(target_arch = "wasm32", no_std)]
+
+extern crate alloc;
+
+mod engine;
+mod kinds;
+mod machine;
+#[cfg(target_arch = "wasm32")]
+mod runtime;
+mod slots;
+
+pub use engine::Engine;
+pub use kinds::{CommandKind, FailureKind};
+pub use machine::Machine;

@@ -1,0 +1,94 @@
+//! What a client has to do.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// Something for the host to do, in the order given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Ask the service for the configuration, and report the answer under this number.
+    Fetch {
+        /// The number of the request, never used twice.
+        request: u32,
+        /// 0 for a first attempt, then one more for each that follows a failed one.
+        attempt: u32,
+        /// What to send as `If-None-Match`.
+        etag: Option<Box<str>>,
+    },
+    /// Give up the request under way; its answer would be ignored.
+    Abort,
+    /// Report [`Event::Timer`](crate::Event::Timer) in so many milliseconds, instead of any timer set before.
+    SetTimer(u64),
+    /// Let no timer fire.
+    ClearTimer,
+    /// Look for unexpired flags in a cache of the host's own, and report [`Event::Restored`](crate::Event::Restored).
+    Restore,
+    /// Serve the flags of the newest configuration, and those only.
+    Apply,
+    /// Everything cached has been confirmed: its time to live begins anew.
+    Renew,
+    /// Serve the flags with these positions in the newest configuration no longer.
+    Expire(Vec<u32>),
+    /// Serve nothing any longer.
+    Clear,
+    /// Tell the listeners.
+    Emit(Lifecycle),
+    /// Settle every call of this kind that waits.
+    Settle(Call, Result<(), Failure>),
+}
+
+/// A call that waits for its outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// `initialize()`.
+    Initialize,
+    /// `refresh()`.
+    Refresh,
+}
+
+/// An event in the life of a client, for its listeners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lifecycle {
+    /// The first flags can be read.
+    Ready,
+    /// A request begins, asked for or by itself.
+    RefreshStart,
+    /// It brought a new configuration, or word that nothing changed.
+    RefreshSuccess,
+    /// It failed, and so did every further attempt.
+    RefreshError(Failure),
+    /// The client has ended.
+    Shutdown,
+}
+
+/// Why a request or a call failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The service could not be reached.
+    Unreachable,
+    /// It took too long to answer.
+    TimedOut,
+    /// It answered with a status that brings no configuration.
+    Status(u16),
+    /// It answered with something that is no configuration.
+    Malformed,
+    /// `initialize()` has not been called, or has failed.
+    NotInitialized,
+    /// The client has been shut down.
+    ShutDown,
+}
+
+impl Failure {
+    /// Whether the same request may succeed a moment later.
+    pub(crate) const fn is_passing(self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable | Self::TimedOut | Self::Status(429 | 500..=599)
+        )
+    }
+
+    /// Whether the service itself turned the client away, rather than being out of reach.
+    pub(crate) const fn is_refusal(self) -> bool {
+        matches!(self, Self::Status(400..=499)) && !self.is_passing()
+    }
+}

@@ -1,0 +1,56 @@
+//! What happens to a client.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use pennon_core::model::configuration::Ttl;
+
+/// Something that the host reports.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// `initialize()` was called.
+    Initialize,
+    /// `refresh()` was called.
+    Refresh,
+    /// The service answered the request of this number.
+    Reply {
+        /// The number that the request was given.
+        request: u32,
+        /// The answer.
+        reply: Reply,
+    },
+    /// The request of this number came to no answer.
+    Unreachable {
+        /// The number that the request was given.
+        request: u32,
+    },
+    /// The host has looked into its own cache, as [`Command::Restore`](crate::Command::Restore) asked, and serves what
+    /// it found there: for each flag, the milliseconds that are left of its time. None, and the cache had nothing.
+    Restored(Vec<u64>),
+    /// The timer has fired.
+    Timer,
+    /// `shutdown()` was called.
+    Shutdown,
+}
+
+/// An answer of the service, as far as it decides anything.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reply {
+    /// The HTTP status.
+    pub status: u16,
+    /// The `ETag` header.
+    pub etag: Option<Box<str>>,
+    /// The `Retry-After` header, in milliseconds from now.
+    pub retry_after: Option<u64>,
+    /// The time to live of each flag in the body, or none where the body is no configuration.
+    pub flags: Option<Vec<Option<Ttl>>>,
+}
+
+/// When an event happens, and a random number for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Milliseconds on a clock that never goes back.
+    pub now: u64,
+    /// Evenly distributed over all values.
+    pub random: u32,
+}

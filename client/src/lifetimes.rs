@@ -1,0 +1,106 @@
+//! How long each flag may be served.
+
+use alloc::vec::Vec;
+
+/// The times to live of all flags in a configuration. They run from one moment, because a fetch confirms all at once.
+#[derive(Clone, Debug, Default)]
+pub struct Lifetimes {
+    started_at: u64,
+    /// For each flag, by its position in the configuration.
+    times: Vec<u64>,
+    /// Every time up to this one has been found to be over.
+    noticed: u64,
+    /// Every flag with a time up to this one has been expired.
+    expired: u64,
+}
+
+impl Lifetimes {
+    /// The times of each flag, running from now. A time is at least one millisecond.
+    pub fn start(now: u64, times: Vec<u64>) -> Self {
+        Self {
+            started_at: now,
+            times,
+            noticed: 0,
+            expired: 0,
+        }
+    }
+
+    /// Lets every time run anew, and tells whether a flag had been expired meanwhile.
+    pub fn renew(&mut self, now: u64) -> bool {
+        let expired = self.expired > 0;
+        *self = Self::start(now, core::mem::take(&mut self.times));
+        expired
+    }
+
+    /// When the next time is over that has not been noticed yet.
+    pub fn next(&self) -> Option<u64> {
+        let times = self.times.iter().filter(|time| **time > self.noticed);
+        times
+            .min()
+            .map(|time| self.started_at.saturating_add(*time))
+    }
+
+    /// Tells whether a time is over that was not over at the last call.
+    pub fn notice(&mut self, now: u64) -> bool {
+        let due = self.next().is_some_and(|next| next <= now);
+        if due {
+            self.noticed = self.elapsed(now);
+        }
+        due
+    }
+
+    /// The flags whose time is over and which have not been expired yet; from now on they are.
+    pub fn expire(&mut self, now: u64) -> Vec<u32> {
+        let newly = self.expired.saturating_add(1)..=self.elapsed(now);
+        let flags = (0_u32..).zip(&self.times);
+        let flags: Vec<_> = flags
+            .filter(|(_, time)| newly.contains(time))
+            .map(|(flag, _)| flag)
+            .collect();
+        if !flags.is_empty() {
+            self.expired = self.elapsed(now);
+        }
+        flags
+    }
+
+    fn elapsed(&self, now: u64) -> u64 {
+        now.saturating_sub(self.started_at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::Lifetimes;
+
+    #[test]
+    fn a_time_is_noticed_once_and_its_flags_expire_once() {
+        let mut lifetimes = Lifetimes::start(100, vec![50, 20, 50]);
+        assert_eq!(lifetimes.next(), Some(120));
+        assert!(!lifetimes.notice(119));
+        assert!(lifetimes.notice(120));
+        assert!(!lifetimes.notice(120));
+        assert_eq!(lifetimes.expire(120), [1]);
+        assert_eq!(lifetimes.expire(149), []);
+        assert_eq!(lifetimes.next(), Some(150));
+        assert_eq!(lifetimes.expire(150), [0, 2]);
+    }
+
+    #[test]
+    fn renewing_starts_every_time_anew() {
+        let mut lifetimes = Lifetimes::start(0, vec![10]);
+        assert!(!lifetimes.renew(5));
+        assert_eq!(lifetimes.next(), Some(15));
+        assert_eq!(lifetimes.expire(15), [0]);
+        assert!(lifetimes.renew(20));
+        assert_eq!(lifetimes.next(), Some(30));
+    }
+
+    #[test]
+    fn a_time_beyond_the_end_of_the_clock_is_never_over() {
+        let mut lifetimes = Lifetimes::start(10, vec![u64::MAX]);
+        assert!(!lifetimes.notice(u64::MAX - 1));
+        assert_eq!(lifetimes.expire(u64::MAX - 1), []);
+    }
+}

@@ -1,0 +1,72 @@
+//! What holds in every life, however odd.
+
+use pennon_client::{Call, Command, Event, Lifecycle, Machine, Moment, Options, Reply};
+use proptest::prelude::*;
+
+fn event() -> impl Strategy<Value = Event> {
+    let request = 0_u32..8;
+    let reply = (
+        prop::sample::select(vec![200, 200, 304, 401, 429, 500]),
+        prop::option::of(0_u64..60_000),
+        prop::option::of(prop::collection::vec(Just(None), 0..3)),
+    );
+    prop_oneof![
+        Just(Event::Initialize),
+        Just(Event::Refresh),
+        (request.clone(), reply).prop_map(|(request, (status, retry_after, flags))| Event::Reply {
+            request,
+            reply: Reply {
+                status,
+                etag: Some("tag".into()),
+                retry_after,
+                flags,
+            },
+        }),
+        request.prop_map(|request| Event::Unreachable { request }),
+        prop::collection::vec(0_u64..100_000, 0..3).prop_map(Event::Restored),
+        Just(Event::Timer),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn requests_never_overlap_every_call_is_settled_and_shutdown_is_the_end(
+        steps in prop::collection::vec((event(), 0_u64..70_000, any::<u32>()), 0..60),
+    ) {
+        let mut machine = Machine::new(Options::default());
+        let mut now = 0;
+        let (mut initialize_waits, mut refresh_waits) = (false, false);
+        let mut under_way = None;
+        let end = [Event::Shutdown, Event::Timer, Event::Initialize, Event::Refresh].map(|event| (event, 1, 0));
+        let mut ended = false;
+        for (event, wait, random) in steps.into_iter().chain(end) {
+            now += wait;
+            match &event {
+                Event::Initialize => initialize_waits = true,
+                Event::Refresh => refresh_waits = true,
+                Event::Reply { request, .. } | Event::Unreachable { request } if under_way == Some(*request) => {
+                    under_way = None;
+                }
+                _ => {}
+            }
+            for command in machine.handle(event, Moment { now, random }) {
+                match command {
+                    Command::Fetch { request, .. } => {
+                        prop_assert!(!ended && under_way.is_none());
+                        under_way = Some(request);
+                    }
+                    Command::Abort => under_way = None,
+                    Command::Emit(event) => {
+                        prop_assert!(!ended);
+                        ended = event == Lifecycle::Shutdown;
+                    }
+                    Command::SetTimer(_) => prop_assert!(!ended),
+                    Command::Settle(Call::Initialize, _) => initialize_waits = false,
+                    Command::Settle(Call::Refresh, _) => refresh_waits = false,
+                    _ => {}
+                }
+            }
+        }
+        prop_assert!(ended && !initialize_waits && !refresh_waits);
+    }
+}

@@ -1,0 +1,125 @@
+use pennon_client::{Event, Options};
+
+use crate::world::{QUIET, World, configuration, status};
+
+#[test]
+fn a_flag_past_its_time_is_refreshed_in_the_background_and_served_meanwhile() {
+    let mut world = World::ready(QUIET, &[None, Some(10)]);
+    world.passes(10_000);
+    world.answers(status(304));
+    assert_eq!(
+        world.journal(),
+        [
+            "10000: emit refresh:start",
+            "10000: fetch 0 with v1",
+            "10000: renew",
+            "10000: emit refresh:success",
+        ]
+    );
+    world.passes(9_999);
+    assert!(world.journal().is_empty());
+}
+
+#[test]
+fn a_flag_past_its_time_is_gone_once_that_refresh_has_failed_for_good() {
+    let mut world = World::ready(
+        Options {
+            retries: 1,
+            ..QUIET
+        },
+        &[None, Some(10)],
+    );
+    world.passes(10_000);
+    world.is_unreachable();
+    world.passes(1_000);
+    world.is_unreachable();
+    assert_eq!(
+        world.journal(),
+        [
+            "10000: emit refresh:start",
+            "10000: fetch 0 with v1",
+            "11000: fetch 1 with v1",
+            "11000: expire [1]",
+            "11000: emit refresh:error Unreachable",
+        ]
+    );
+}
+
+#[test]
+fn after_a_failed_refresh_a_flag_is_gone_as_soon_as_its_time_is_over() {
+    let mut world = World::ready(QUIET, &[None, Some(70)]);
+    world.happens(Event::Refresh);
+    world.is_unreachable();
+    world.journal();
+    world.passes(60_000);
+    assert_eq!(
+        world.journal(),
+        [
+            "60000: expire [0]",
+            "60000: emit refresh:start",
+            "60000: fetch 0 with v1",
+        ]
+    );
+}
+
+#[test]
+fn flags_that_are_gone_come_back_when_the_service_confirms_them() {
+    let mut world = World::ready(QUIET, &[Some(10)]);
+    world.passes(10_000);
+    world.is_unreachable();
+    world.happens(Event::Refresh);
+    world.journal();
+    world.answers(status(304));
+    assert_eq!(
+        world.journal(),
+        [
+            "10000: apply",
+            "10000: emit refresh:success",
+            "10000: refresh Ok(())",
+        ]
+    );
+}
+
+#[test]
+fn an_override_counts_from_the_next_fetch_on() {
+    let mut world = World::ready(QUIET, &[None]);
+    world.passes(5_000);
+    world.happens(Event::Refresh);
+    world.answers(configuration("v2", &[Some(2)]));
+    world.journal();
+    world.passes(2_000);
+    assert_eq!(
+        world.journal(),
+        ["7000: emit refresh:start", "7000: fetch 0 with v2"]
+    );
+}
+
+#[test]
+fn a_time_that_ends_during_a_refresh_needs_no_second_one() {
+    let mut world = World::ready(QUIET, &[Some(10)]);
+    world.passes(9_000);
+    world.happens(Event::Refresh);
+    world.passes(2_000);
+    world.is_unreachable();
+    assert_eq!(
+        world.journal(),
+        [
+            "9000: emit refresh:start",
+            "9000: fetch 0 with v1",
+            "11000: expire [0]",
+            "11000: emit refresh:error Unreachable",
+            "11000: refresh Err(Unreachable)",
+        ]
+    );
+}
+
+#[test]
+fn an_outage_ends_in_silence_without_polling() {
+    let mut world = World::ready(QUIET, &[None]);
+    world.passes(60_000);
+    world.is_unreachable();
+    world.journal();
+    world.passes(1_000_000_000);
+    assert!(world.journal().is_empty());
+    assert_eq!(world.timer(), None);
+}

@@ -1,0 +1,129 @@
+use pennon_client::{Event, Options};
+
+use crate::world::{QUIET, World, configuration, status};
+
+#[test]
+fn initialising_fetches_applies_and_is_ready() {
+    let mut world = World::new(QUIET);
+    world.happens(Event::Initialize);
+    world.answers(configuration("v1", &[None]));
+    assert_eq!(
+        world.journal(),
+        [
+            "0: fetch 0 with nothing",
+            "0: apply",
+            "0: emit ready",
+            "0: initialize Ok(())",
+        ]
+    );
+}
+
+#[test]
+fn initialising_again_meanwhile_shares_the_request_and_afterwards_succeeds_at_once() {
+    let mut world = World::new(QUIET);
+    world.happens(Event::Initialize);
+    world.happens(Event::Initialize);
+    assert_eq!(world.journal(), ["0: fetch 0 with nothing"]);
+    world.answers(configuration("v1", &[]));
+    world.journal();
+    world.happens(Event::Initialize);
+    assert_eq!(world.journal(), ["0: initialize Ok(())"]);
+}
+
+#[test]
+fn without_service_and_cache_initialising_fails_and_may_be_repeated() {
+    let mut world = World::new(QUIET);
+    world.happens(Event::Initialize);
+    world.is_unreachable();
+    world.happens(Event::Restored(vec![]));
+    world.happens(Event::Initialize);
+    world.answers(configuration("v1", &[None]));
+    assert_eq!(
+        world.journal(),
+        [
+            "0: fetch 0 with nothing",
+            "0: restore",
+            "0: initialize Err(Unreachable)",
+            "0: fetch 0 with nothing",
+            "0: apply",
+            "0: emit ready",
+            "0: initialize Ok(())",
+        ]
+    );
+}
+
+#[test]
+fn without_service_the_hosts_own_cache_is_enough() {
+    let mut world = World::new(Options {
+        poll_interval: 30_000,
+        ..QUIET
+    });
+    world.happens(Event::Initialize);
+    world.answers(status(503));
+    world.happens(Event::Restored(vec![10_000, 40_000]));
+    assert_eq!(
+        world.journal(),
+        [
+            "0: fetch 0 with nothing",
+            "0: restore",
+            "0: emit ready",
+            "0: initialize Ok(())",
+        ]
+    );
+    world.passes(30_000);
+    assert_eq!(
+        world.journal(),
+        [
+            "10000: expire [0]",
+            "10000: emit refresh:start",
+            "10000: fetch 0 with nothing",
+            "13000: abort",
+            "13000: emit refresh:error TimedOut",
+        ]
+    );
+}
+
+#[test]
+fn a_refused_key_is_no_outage_and_the_cache_is_not_asked() {
+    let mut world = World::new(QUIET);
+    world.happens(Event::Initialize);
+    world.answers(status(401));
+    assert_eq!(
+        world.journal(),
+        ["0: fetch 0 with nothing", "0: initialize Err(Status(401))"]
+    );
+}
+
+#[test]
+fn a_first_answer_that_says_unchanged_is_a_failure() {
+    let mut world = World::new(QUIET);
+    world.happens(Event::Initialize);
+    world.answers(status(304));
+    world.happens(Event::Restored(vec![]));
+    assert_eq!(
+        world.journal(),
+        [
+            "0: fetch 0 with nothing",
+            "0: restore",
+            "0: initialize Err(Status(304))",
+        ]
+    );
+}
+
+#[test]
+fn a_refresh_during_initialising_waits_for_the_same_request() {
+    let mut world = World::new(QUIET);
+    world.happens(Event::Initialize);
+    world.happens(Event::Refresh);
+    world.answers(configuration("v1", &[]));
+    assert_eq!(
+        world.journal(),
+        [
+            "0: fetch 0 with nothing",
+            "0: apply",
+            "0: emit ready",
+            "0: initialize Ok(())",
+            "0: refresh Ok(())",
+        ]
+    );
+}

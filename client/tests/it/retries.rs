@@ -1,0 +1,146 @@
+use pennon_client::{Event, Options, Reply};
+
+use crate::world::{QUIET, World, configuration, status};
+
+const PATIENT: Options = Options {
+    retries: 3,
+    ..QUIET
+};
+
+fn asked_to_wait(code: u16, retry_after: u64) -> Reply {
+    Reply {
+        retry_after: Some(retry_after),
+        ..status(code)
+    }
+}
+
+#[test]
+fn an_unreachable_service_is_tried_again_after_doubling_waits() {
+    let mut world = World::ready(PATIENT, &[None]);
+    world.happens(Event::Refresh);
+    for _ in 0..4 {
+        world.is_unreachable();
+        world.passes(10_000);
+    }
+    assert_eq!(
+        world.journal(),
+        [
+            "0: emit refresh:start",
+            "0: fetch 0 with v1",
+            "1000: fetch 1 with v1",
+            "4000: abort",
+            "6000: fetch 2 with v1",
+            "9000: abort",
+            "13000: fetch 3 with v1",
+            "16000: abort",
+            "16000: emit refresh:error TimedOut",
+            "16000: refresh Err(TimedOut)",
+        ]
+    );
+}
+
+#[test]
+fn the_wait_is_shortened_at_random_by_up_to_a_half() {
+    let mut world = World::ready(PATIENT, &[None]);
+    world.random(0);
+    world.happens(Event::Refresh);
+    world.is_unreachable();
+    assert_eq!(world.timer(), Some(500));
+}
+
+#[test]
+fn too_many_requests_and_server_errors_are_tried_again() {
+    for code in [429, 500, 503, 599] {
+        let mut world = World::ready(PATIENT, &[None]);
+        world.happens(Event::Refresh);
+        world.answers(status(code));
+        world.passes(1_000);
+        world.answers(configuration("v2", &[]));
+        assert_eq!(
+            world.journal(),
+            [
+                "0: emit refresh:start",
+                "0: fetch 0 with v1",
+                "1000: fetch 1 with v1",
+                "1000: apply",
+                "1000: emit refresh:success",
+                "1000: refresh Ok(())",
+            ]
+        );
+    }
+}
+
+#[test]
+fn other_statuses_are_not_tried_again() {
+    for code in [204, 302, 400, 401, 403, 404, 0] {
+        let mut world = World::ready(PATIENT, &[None]);
+        world.happens(Event::Refresh);
+        world.answers(status(code));
+        assert_eq!(
+            world.journal()[2..],
+            [
+                format!("0: emit refresh:error {code}"),
+                format!("0: refresh Err(Status({code}))"),
+            ]
+        );
+    }
+}
+
+#[test]
+fn a_wait_that_the_service_asks_for_is_kept() {
+    let mut world = World::ready(PATIENT, &[None]);
+    world.happens(Event::Refresh);
+    world.answers(asked_to_wait(429, 20_000));
+    assert_eq!(world.timer(), Some(20_000));
+}
+
+#[test]
+fn a_shorter_wait_than_our_own_changes_nothing() {
+    let mut world = World::ready(PATIENT, &[None]);
+    world.happens(Event::Refresh);
+    world.answers(asked_to_wait(503, 1));
+    assert_eq!(world.timer(), Some(1_000));
+}
+
+#[test]
+fn a_very_long_wait_ends_the_attempts_and_puts_off_polls_and_renewals() {
+    let mut world = World::ready(
+        Options {
+            poll_interval: 30_000,
+            ..PATIENT
+        },
+        &[None],
+    );
+    world.happens(Event::Refresh);
+    world.answers(asked_to_wait(429, 100_000));
+    world.passes(100_000);
+    assert_eq!(
+        world.journal(),
+        [
+            "0: emit refresh:start",
+            "0: fetch 0 with v1",
+            "0: emit refresh:error 429",
+            "0: refresh Err(Status(429))",
+            "60000: expire [0]",
+            "100000: emit refresh:start",
+            "100000: fetch 0 with v1",
+        ]
+    );
+}
+
+#[test]
+fn a_refresh_between_two_attempts_does_not_wait() {
+    let mut world = World::ready(PATIENT, &[None]);
+    world.happens(Event::Refresh);
+    world.is_unreachable();
+    world.passes(100);
+    world.happens(Event::Refresh);
+    assert_eq!(
+        world.journal(),
+        [
+            "0: emit refresh:start",
+            "0: fetch 0 with v1",
+            "100: fetch 0 with v1",
+        ]
+    );
+}

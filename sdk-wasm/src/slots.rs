@@ -1,0 +1,124 @@
+//! The attribute values of the subject being evaluated, as the host writes them.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use pennon_core::model::rule::Attribute;
+use pennon_core::{Subject, Value};
+
+const ABSENT: u32 = 0;
+const FALSE: u32 = 1;
+const TRUE: u32 = 2;
+const NUMBER: u32 = 3;
+/// A string's tag is this plus its length in bytes.
+const STRING: u32 = 4;
+
+/// For each slot a tag and where its text starts, its number, and one text of all slots together.
+pub(crate) struct Slots {
+    heads: Vec<[u32; 2]>,
+    numbers: Vec<f64>,
+    text: Vec<u8>,
+}
+
+impl Slots {
+    pub(crate) fn new() -> Self {
+        let mut slots = Self {
+            heads: Vec::new(),
+            numbers: Vec::new(),
+            text: Vec::new(),
+        };
+        slots.reserve(16, 1024);
+        slots
+    }
+
+    /// Makes room for so many slots and bytes of text; it never shrinks.
+    pub(crate) fn reserve(&mut self, slots: usize, text: usize) {
+        if slots > self.heads.len() {
+            self.heads = vec![[ABSENT, 0]; slots];
+            self.numbers = vec![0.0; slots];
+        }
+        if text > self.text.len() {
+            self.text = vec![0; text];
+        }
+    }
+
+    pub(crate) fn heads(&self) -> *const [u32; 2] {
+        self.heads.as_ptr()
+    }
+
+    pub(crate) fn numbers(&self) -> *const f64 {
+        self.numbers.as_ptr()
+    }
+
+    pub(crate) fn text(&self) -> *const u8 {
+        self.text.as_ptr()
+    }
+
+    fn string(&self, start: u32, length: u32) -> Option<&str> {
+        let start = usize::try_from(start).ok()?;
+        let end = start.checked_add(usize::try_from(length).ok()?)?;
+        core::str::from_utf8(self.text.get(start..end)?).ok()
+    }
+}
+
+impl Subject for Slots {
+    fn value(&self, _: &Attribute, slot: usize) -> Option<Value<'_>> {
+        let [tag, start] = *self.heads.get(slot)?;
+        match tag {
+            ABSENT => None,
+            FALSE => Some(Value::Boolean(false)),
+            TRUE => Some(Value::Boolean(true)),
+            NUMBER => self.numbers.get(slot).copied().map(Value::Number),
+            _ => self
+                .string(start, tag.saturating_sub(STRING))
+                .map(Value::String),
+        }
+    }
+}
+
+/// A subject without any attribute.
+pub(crate) struct Nobody;
+
+impl Subject for Nobody {
+    fn value(&self, _: &Attribute, _: usize) -> Option<Value<'_>> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pennon_core::model::rule::Attribute;
+    use pennon_core::{Subject, Value};
+
+    use super::Slots;
+
+    #[test]
+    fn slots_hold_values_of_every_type() {
+        let mut slots = Slots::new();
+        slots.text[3..7].copy_from_slice("né!".as_bytes());
+        slots.heads[..6].copy_from_slice(&[[0, 0], [1, 0], [2, 0], [3, 0], [8, 3], [4, 0]]);
+        slots.numbers[3] = 1.5;
+        let values = [0, 1, 2, 3, 4, 5].map(|slot| slots.value(&Attribute::Email, slot));
+        assert_eq!(
+            values,
+            [
+                None,
+                Some(Value::Boolean(false)),
+                Some(Value::Boolean(true)),
+                Some(Value::Number(1.5)),
+                Some(Value::String("né!")),
+                Some(Value::String("")),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_or_is_no_text_is_absent() {
+        let mut slots = Slots::new();
+        slots.text[0] = 0xff;
+        slots.heads[..3].copy_from_slice(&[[5, 0], [u32::MAX, 0], [9, u32::MAX]]);
+        for slot in [0, 1, 2, 1_000] {
+            assert_eq!(slots.value(&Attribute::Email, slot), None);
+        }
+    }
+}
