@@ -3,6 +3,7 @@
 mod digest;
 mod node;
 mod process;
+mod site;
 mod step;
 mod wasm;
 mod workspace;
@@ -25,6 +26,8 @@ struct Cli {
 enum Command {
     /// Build the engine of the npm packages to wasm, into npm/core/generated
     Wasm,
+    /// Build the dashboard's wasm, scripts and style into the target folder's site/
+    Site,
 }
 
 fn main() -> Result<()> {
@@ -32,6 +35,7 @@ fn main() -> Result<()> {
     let workspace = Workspace::find()?;
     match cli.command {
         Command::Wasm => engine(&workspace),
+        Command::Site => site(&workspace),
     }
 }
 
@@ -43,4 +47,10 @@ fn tools(workspace: &Workspace) -> Result<()> {
 fn engine(workspace: &Workspace) -> Result<()> {
     tools(workspace)?;
     step("Engine for the npm packages", || wasm::engine(workspace))
+}
+
+fn site(workspace: &Workspace) -> Result<()> {
+    tools(workspace)?;
+    step("Dashboard's islands", || site::wasm(workspace))?;
+    step("Dashboard's site", || site::assemble(workspace))
 }

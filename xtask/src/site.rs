@@ -1,0 +1,154 @@
+//! The site: what browsers load of the dashboard, ready to be embedded in the server.
+//!
+//! `cargo xtask site` fills `{target folder}/site`:
+//!
+//! - `pennon.{hash}.js` and `pennon.{hash}_bg.wasm`, one hash over both, because Leptos asks for
+//!   `/pkg/{output name}.js` and `/pkg/{output name}_bg.wasm`, and the output name is `pennon.{hash}`;
+//! - `pennon.{hash}.css`, with a hash of its own;
+//! - beside each of them the same compressed, with `.gz` and with `.br` appended to the name;
+//! - `manifest.txt`, which says what the current names are. Each of its lines is a word, a space and a value:
+//!
+//! ```text
+//! output-name pennon.0123456789abcdef
+//! style pennon.fedcba9876543210.css
+//! ```
+//!
+//! Apart from the manifest, every file in the folder is to be served. Names change with content and only then, so a
+//! file may be cached for ever. The folder is written by renaming finished files into it, the manifest last; files of
+//! earlier builds are removed. Where there is no manifest there is no site yet, and the server builds without one.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::digest;
+use crate::node;
+use crate::process::Run as _;
+use crate::step::Outcome;
+use crate::wasm;
+use crate::workspace::Workspace;
+
+/// Compiles the dashboard's islands.
+pub(crate) fn wasm(workspace: &Workspace) -> Result<Outcome> {
+    wasm::build(workspace, &wasm::DASHBOARD, &bound(workspace))
+}
+
+/// Puts everything into the site's folder.
+pub(crate) fn assemble(workspace: &Workspace) -> Result<Outcome> {
+    let bound = bound(workspace);
+    let js = esbuild(workspace, &bound.join("pennon.js"), "--format=esm")?;
+    let wasm = fs::read(bound.join("pennon_bg.wasm"))?;
+    let style = esbuild(
+        workspace,
+        &workspace.root.join("dashboard/style/main.css"),
+        "--bundle",
+    )?;
+
+    let output_name = format!("pennon.{}", hash([&js, &wasm]));
+    let style_name = format!("pennon.{}.css", hash([&style]));
+    let mut site = Site::open(workspace.site())?;
+    site.publish(&format!("{output_name}.js"), &js)?;
+    site.publish(&format!("{output_name}_bg.wasm"), &wasm)?;
+    site.publish(&style_name, &style)?;
+    site.close(&format!("output-name {output_name}\nstyle {style_name}\n"))
+}
+
+/// Where the dashboard's wasm and glue lie before they get their names.
+fn bound(workspace: &Workspace) -> PathBuf {
+    workspace.wasm_target().join("dashboard")
+}
+
+fn esbuild(workspace: &Workspace, input: &Path, option: &str) -> Result<Vec<u8>> {
+    let output = node::tool(workspace, "esbuild")
+        .arg(input)
+        .args(["--minify", option])
+        .run_quietly()?;
+    Ok(output.into_bytes())
+}
+
+/// Half of a SHA-256: enough for a name.
+fn hash<const N: usize>(parts: [&Vec<u8>; N]) -> String {
+    digest::of(parts.map(Vec::as_slice))
+        .chars()
+        .take(16)
+        .collect()
+}
+
+/// The folder while it is being filled.
+struct Site {
+    folder: PathBuf,
+    current: BTreeSet<String>,
+    outcome: Outcome,
+}
+
+impl Site {
+    const MANIFEST: &str = "manifest.txt";
+
+    fn open(folder: PathBuf) -> Result<Self> {
+        fs::create_dir_all(&folder)?;
+        Ok(Self {
+            folder,
+            current: BTreeSet::new(),
+            outcome: Outcome::UpToDate,
+        })
+    }
+
+    /// Writes a file and its compressed forms. What is there has the same content, or it would have another name.
+    fn publish(&mut self, name: &str, content: &[u8]) -> Result<()> {
+        self.write(name.to_owned(), || Ok(content.to_vec()))?;
+        self.write(format!("{name}.gz"), || gzip(content))?;
+        self.write(format!("{name}.br"), || brotli(content))
+    }
+
+    /// Removes what is no longer current, and says what is.
+    fn close(mut self, manifest: &str) -> Result<Outcome> {
+        let file = self.folder.join(Self::MANIFEST);
+        if fs::read_to_string(&file).is_ok_and(|last| last != manifest) {
+            fs::remove_file(file)?;
+        }
+        self.write(Self::MANIFEST.to_owned(), || {
+            Ok(manifest.as_bytes().to_vec())
+        })?;
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            if !self
+                .current
+                .contains(entry.file_name().to_string_lossy().as_ref())
+            {
+                fs::remove_file(entry.path())?;
+                self.outcome = Outcome::Done;
+            }
+        }
+        Ok(self.outcome)
+    }
+
+    fn write(&mut self, name: String, content: impl FnOnce() -> Result<Vec<u8>>) -> Result<()> {
+        let file = self.folder.join(&name);
+        if !file.exists() {
+            let unfinished = self.folder.join("unfinished");
+            fs::write(&unfinished, content()?)?;
+            fs::rename(unfinished, &file).with_context(|| file.display().to_string())?;
+            self.outcome = Outcome::Done;
+        }
+        self.current.insert(name);
+        Ok(())
+    }
+}
+
+fn gzip(content: &[u8]) -> Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(content)?;
+    Ok(encoder.finish()?)
+}
+
+fn brotli(mut content: &[u8]) -> Result<Vec<u8>> {
+    let best = brotli::enc::BrotliEncoderParams::default();
+    let mut compressed = Vec::new();
+    brotli::BrotliCompress(&mut content, &mut compressed, &best)?;
+    Ok(compressed)
+}
