@@ -1,0 +1,277 @@
+//! The shared evaluation vectors, run natively.
+//!
+//! Each config is read twice, by serde and by the parser that goes into wasm, and each case is evaluated in every way
+//! that the crate offers: all of them must give the one expected answer.
+
+#![cfg(feature = "serde")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use pennon_core::config::{self, FlagConfig};
+use pennon_core::model::context::CustomValue;
+use pennon_core::model::rule::Attribute;
+use pennon_core::{
+    CompiledFlag, Context, Evaluation, MissingBucketingValue, Snapshot, Subject, Value, evaluate,
+    explain,
+};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Index {
+    files: Vec<String>,
+    cases: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File<'a> {
+    description: String,
+    /// Kept as text, so that both readers see the escapes and the layout of the file itself.
+    #[serde(borrow)]
+    config: &'a RawValue,
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    flags: Vec<FlagConfig>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    description: String,
+    key: String,
+    #[serde(default)]
+    context: serde_json::Value,
+    #[serde(deserialize_with = "present")]
+    expected: Option<Evaluation>,
+}
+
+/// Reads an optional value whose member must be there: a forgotten `expected` is not an unknown flag.
+fn present<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Evaluation>, D::Error> {
+    Option::deserialize(member)
+}
+
+#[test]
+fn every_case_gives_the_expected_answer() -> Outcome {
+    let index = index()?;
+    let (mut run, mut failures) = (0, Vec::new());
+    for name in &index.files {
+        let text = fs::read_to_string(folder().join(name))?;
+        let file: File = serde_json::from_str(&text)?;
+        let engine = Engine::start(file.config.get())?;
+        for case in &file.cases {
+            run += 1;
+            if let Err(reason) = engine.check(case) {
+                failures.push(format!("{name}: {}\n    {reason}", case.description));
+            }
+        }
+    }
+    // Written past the test harness, which would keep the count of a run without failures to itself.
+    writeln!(io::stderr(), "{run} vectors in {} files", index.files.len())?;
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert_eq!(run, index.cases, "index.json promises another count");
+    Ok(())
+}
+
+#[test]
+fn every_file_of_the_folder_is_listed_once() -> Outcome {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(folder())? {
+        let path = entry?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            found.extend(
+                path.file_name()
+                    .map(|name| name.to_string_lossy().into_owned()),
+            );
+        }
+    }
+    found.remove("index.json");
+    let listed = index()?.files;
+    assert_eq!(
+        listed.len(),
+        found.len(),
+        "a file is listed twice or not at all"
+    );
+    assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), found);
+    Ok(())
+}
+
+#[test]
+fn one_service_can_hold_all_files_at_once() -> Outcome {
+    let (mut owners, mut asked, mut unknown) = (BTreeMap::new(), BTreeSet::new(), Vec::new());
+    for name in index()?.files {
+        let text = fs::read_to_string(folder().join(&name))?;
+        let file: File = serde_json::from_str(&text)?;
+        assert!(!file.description.is_empty(), "{name} has no description");
+        for flag in config::parse(file.config.get().as_bytes())? {
+            let other = owners.insert(flag.key.to_string(), name.clone());
+            assert_eq!(other, None, "{} occurs twice, in {name} too", flag.key);
+        }
+        let mut descriptions = BTreeSet::new();
+        for case in file.cases {
+            let new = descriptions.insert(case.description.clone());
+            assert!(new, "{name}: two cases say: {}", case.description);
+            if case.expected.is_none() {
+                unknown.push(case.key);
+            } else {
+                asked.insert(case.key);
+            }
+        }
+    }
+    for key in unknown {
+        assert!(
+            !owners.contains_key(&key),
+            "{key} is expected to be unknown"
+        );
+    }
+    assert_eq!(
+        owners.into_keys().collect::<BTreeSet<_>>(),
+        asked,
+        "some flags are in no case"
+    );
+    Ok(())
+}
+
+/// One config in all the forms that a case is evaluated by.
+struct Engine {
+    snapshot: Snapshot,
+    by_serde: Vec<CompiledFlag>,
+}
+
+impl Engine {
+    fn start(text: &str) -> Outcome<Self> {
+        let document: Document = serde_json::from_str(text)?;
+        assert_eq!(
+            config::parse(text.as_bytes())?,
+            document.flags,
+            "the two readers of the config disagree"
+        );
+        Ok(Self {
+            snapshot: Snapshot::parse(text.as_bytes())?,
+            by_serde: document.flags.into_iter().map(CompiledFlag::from).collect(),
+        })
+    }
+
+    fn check(&self, case: &Case) -> Result<(), String> {
+        let found = self
+            .snapshot
+            .find(&case.key)
+            .and_then(|index| self.snapshot.get(index));
+        let by_serde = self.by_serde.iter().find(|flag| flag.key() == case.key);
+        let context = context(&case.context)?;
+        let answers = [
+            ("evaluate", found.map(|flag| ask(flag, &context))),
+            ("explain", found.map(|flag| ask_why(flag, &context))),
+            (
+                "evaluate by slots",
+                found.map(|flag| ask(flag, &Slots::new(flag, &context))),
+            ),
+            (
+                "evaluate as read by serde",
+                by_serde.map(|flag| ask(flag, &context)),
+            ),
+        ];
+        for (way, answer) in answers {
+            if answer != case.expected {
+                return Err(format!("{way}: {answer:?} instead of {:?}", case.expected));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn ask(flag: &CompiledFlag, subject: &impl Subject) -> Evaluation {
+    evaluate(flag, subject, MissingBucketingValue::Excluded)
+}
+
+fn ask_why(flag: &CompiledFlag, subject: &impl Subject) -> Evaluation {
+    explain(flag, subject, MissingBucketingValue::Excluded).evaluation
+}
+
+/// The values that a flag reads, in its own order: the form in which they cross the border of wasm.
+struct Slots<'a>(Vec<Option<Value<'a>>>);
+
+impl<'a> Slots<'a> {
+    fn new(flag: &CompiledFlag, context: &'a Context<'_>) -> Self {
+        let value = |attribute| context.value(attribute, usize::MAX);
+        Self(flag.attributes().iter().map(value).collect())
+    }
+}
+
+impl Subject for Slots<'_> {
+    fn value(&self, _: &Attribute, slot: usize) -> Option<Value<'_>> {
+        *self.0.get(slot)?
+    }
+}
+
+/// Reads a context as the rules say: `null` is absent, and unknown members are passed over.
+fn context(json: &serde_json::Value) -> Result<Context<'_>, String> {
+    let mut context = Context::default();
+    for (name, value) in members(json)? {
+        let builtin = match name {
+            "userId" => &mut context.user_id,
+            "tenantId" => &mut context.tenant_id,
+            "email" => &mut context.email,
+            "country" => &mut context.country,
+            "customAttributes" => {
+                for (name, value) in members(value)? {
+                    context.custom.insert(name.into(), custom_value(value)?);
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        let text = value.as_str().ok_or("a built-in attribute is no string")?;
+        *builtin = Some(text.into());
+    }
+    Ok(context)
+}
+
+fn custom_value(json: &serde_json::Value) -> Result<CustomValue<'_>, String> {
+    match json {
+        serde_json::Value::String(text) => Ok(CustomValue::String(text.into())),
+        serde_json::Value::Bool(boolean) => Ok(CustomValue::Boolean(*boolean)),
+        serde_json::Value::Number(number) => number
+            .as_f64()
+            .map(CustomValue::Number)
+            .ok_or_else(|| format!("{number} is no double")),
+        _ => Err(format!("{json} is no attribute")),
+    }
+}
+
+/// The members of an object that have a value; none of null.
+fn members(
+    json: &serde_json::Value,
+) -> Result<impl Iterator<Item = (&str, &serde_json::Value)>, String> {
+    let object = match json {
+        serde_json::Value::Null => None,
+        serde_json::Value::Object(object) => Some(object),
+        _ => return Err(format!("{json} is no object")),
+    };
+    let members = object.into_iter().flatten();
+    Ok(members
+        .filter(|(_, value)| !value.is_null())
+        .map(|(name, value)| (name.as_str(), value)))
+}
+
+fn index() -> Outcome<Index> {
+    let text = fs::read_to_string(folder().join("index.json"))?;
+    Ok(serde_json::from_str(&text)?)
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors")
+}
