@@ -1,20 +1,29 @@
 //! `cargo xtask`: everything that is done to this repository, from a fresh clone to a release.
 
+mod browser;
+mod check;
 mod digest;
 mod node;
+mod pack;
 mod process;
+mod serve;
 mod site;
 mod step;
+mod tally;
 mod wasm;
 mod workspace;
+
+use std::ffi::OsString;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use step::step;
+use serve::Profile;
+use step::Step;
+use tally::Tally;
 use workspace::Workspace;
 
-/// Builds, runs and tests Pennon.
+/// Builds, runs and tests Pennon. Whatever a command needs, it builds or installs first.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Cli {
@@ -24,33 +33,163 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Build the server with its dashboard and serve it, by default at <http://127.0.0.1:3000>
+    Run {
+        /// Optimise: slower to build, faster to answer
+        #[arg(long)]
+        release: bool,
+        /// What the server is told, after `--`
+        #[arg(last = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Check and test everything: the gate that each change must pass
+    Test {
+        /// Also what is too slow for every change
+        #[arg(long)]
+        all: bool,
+    },
+    /// Build what is released: the server's binary and the npm packages
+    Build,
+
+    /// Check the format of all sources
+    Format,
+    /// Lint all crates, for this machine and for wasm
+    Clippy,
+    /// Run the tests in Rust
+    Rust,
     /// Build the engine of the npm packages to wasm, into npm/core/generated
     Wasm,
     /// Build the dashboard's wasm, scripts and style into the target folder's site/
     Site,
+    /// Build and test the npm packages
+    Npm,
+    /// Run the browser tests
+    Playwright,
+    /// Take pictures of all pages of the dashboard, into the target folder's screenshots/
+    Screenshots,
+    /// Build the release binary and try it alone in an empty folder
+    Alone,
 }
+
+const TARGET: Step = Step {
+    title: "Rust's wasm target",
+    work: |workspace, _| wasm::install_target(workspace),
+};
+const TOOLS: Step = Step {
+    title: "Tools from npm",
+    work: |workspace, _| node::install(workspace),
+};
+const ENGINE: Step = Step {
+    title: "Engine of the npm packages",
+    work: |workspace, _| wasm::engine(workspace),
+};
+const PACKAGES: Step = Step {
+    title: "npm packages",
+    work: |workspace, _| pack::build(workspace),
+};
+const TARBALLS: Step = Step {
+    title: "Tarballs of the npm packages",
+    work: |workspace, _| pack::tarballs(workspace),
+};
+const ISLANDS: Step = Step {
+    title: "Islands of the dashboard",
+    work: |workspace, _| site::islands(workspace),
+};
+const SITE: Step = Step {
+    title: "Site of the dashboard",
+    work: |workspace, _| site::assemble(workspace),
+};
+const SERVER: Step = Step {
+    title: "Server",
+    work: |workspace, _| serve::build(workspace, Profile::Dev),
+};
+const RELEASE: Step = Step {
+    title: "Server, optimised",
+    work: |workspace, _| serve::build(workspace, Profile::Release),
+};
+const FORMAT: Step = Step {
+    title: "Format",
+    work: |workspace, _| check::format(workspace),
+};
+const CLIPPY: Step = Step {
+    title: "Clippy",
+    work: |workspace, _| check::clippy(workspace),
+};
+const CLIPPY_WASM: Step = Step {
+    title: "Clippy for wasm",
+    work: |workspace, _| check::clippy_wasm(workspace),
+};
+const RUST_TESTS: Step = Step {
+    title: "Tests in Rust",
+    work: check::rust,
+};
+const NPM_TESTS: Step = Step {
+    title: "Tests of the npm packages",
+    work: check::npm,
+};
+const BROWSER_TESTS: Step = Step {
+    title: "Tests in a browser",
+    work: check::playwright,
+};
+const SCREENSHOTS: Step = Step {
+    title: "Screenshots",
+    work: |workspace, _| check::screenshots(workspace),
+};
+const ALONE: Step = Step {
+    title: "The release binary, alone in a folder",
+    work: |workspace, _| serve::try_alone(workspace),
+};
 
 fn main() -> Result<()> {
-    let cli = Cli::parse();
+    let command = Cli::parse().command;
     let workspace = Workspace::find()?;
-    match cli.command {
-        Command::Wasm => engine(&workspace),
-        Command::Site => site(&workspace),
+    let mut tally = Tally::default();
+    step::take(&steps(&command), &workspace, &mut tally)?;
+    match command {
+        Command::Run { release, arguments } => {
+            let profile = if release {
+                Profile::Release
+            } else {
+                Profile::Dev
+            };
+            serve::run(&workspace, profile, &arguments)?;
+        }
+        Command::Build => eprintln!("\n{}", Profile::Release.binary(&workspace).display()),
+        _ => tally.report(),
     }
+    Ok(())
 }
 
-fn tools(workspace: &Workspace) -> Result<()> {
-    step("Rust's wasm target", || wasm::install_target(workspace))?;
-    step("npm tools", || node::install(workspace))
-}
-
-fn engine(workspace: &Workspace) -> Result<()> {
-    tools(workspace)?;
-    step("Engine for the npm packages", || wasm::engine(workspace))
-}
-
-fn site(workspace: &Workspace) -> Result<()> {
-    tools(workspace)?;
-    step("Dashboard's islands", || site::wasm(workspace))?;
-    step("Dashboard's site", || site::assemble(workspace))
+/// What a command does, with all that it needs. In the gate, what is quick and often wrong comes first.
+fn steps(command: &Command) -> Vec<Step> {
+    let site = [TARGET, TOOLS, ISLANDS, SITE].as_slice();
+    let packages = [TARGET, TOOLS, ENGINE, PACKAGES].as_slice();
+    match command {
+        Command::Run { release: false, .. } => [site, &[SERVER]].concat(),
+        Command::Run { release: true, .. } => [site, &[RELEASE]].concat(),
+        Command::Test { all } => {
+            let mut steps = [
+                &[TARGET, TOOLS, FORMAT, CLIPPY, CLIPPY_WASM],
+                site,
+                &[RUST_TESTS],
+                packages,
+            ]
+            .concat();
+            steps.extend([NPM_TESTS, BROWSER_TESTS]);
+            if *all {
+                steps.extend([RELEASE, ALONE]);
+            }
+            steps
+        }
+        Command::Build => [site, &[RELEASE], packages, &[TARBALLS]].concat(),
+        Command::Format => vec![TOOLS, FORMAT],
+        Command::Clippy => vec![TARGET, CLIPPY, CLIPPY_WASM],
+        Command::Rust => [site, &[RUST_TESTS]].concat(),
+        Command::Wasm => vec![TARGET, TOOLS, ENGINE],
+        Command::Site => site.to_vec(),
+        Command::Npm => [site, &[SERVER], packages, &[NPM_TESTS]].concat(),
+        Command::Playwright => [site, &[SERVER, BROWSER_TESTS]].concat(),
+        Command::Screenshots => [site, &[SERVER, SCREENSHOTS]].concat(),
+        Command::Alone => [site, &[RELEASE, ALONE]].concat(),
+    }
 }

@@ -34,7 +34,7 @@ use crate::wasm;
 use crate::workspace::Workspace;
 
 /// Compiles the dashboard's islands.
-pub(crate) fn wasm(workspace: &Workspace) -> Result<Outcome> {
+pub(crate) fn islands(workspace: &Workspace) -> Result<Outcome> {
     wasm::build(workspace, &wasm::DASHBOARD, &bound(workspace))
 }
 

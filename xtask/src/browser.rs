@@ -1,0 +1,117 @@
+//! A Chromium for the browser tests: found, or installed where that can be done.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::node;
+use crate::process::Run as _;
+use crate::workspace::Workspace;
+
+/// The variables that name a browser, ours first.
+const VARIABLES: [&str; 2] = ["PENNON_CHROMIUM", "CHROME"];
+
+/// The names under which it is found on the search path.
+const NAMES: [&str; 5] = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+];
+
+const MACOS: &str = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
+
+/// The browser's executable. Installs one if there is none.
+pub(crate) fn find_or_install(workspace: &Workspace) -> Result<PathBuf> {
+    if let Some(browser) = find(workspace)? {
+        return Ok(browser);
+    }
+    if let Err(error) = install(workspace) {
+        bail!(
+            "The browser tests need Chromium or Chrome, and none was found or could be installed ({error:#}). \
+             Install one, or let {} name its executable.",
+            VARIABLES[0],
+        );
+    }
+    find(workspace)?.context("Chromium was installed and yet cannot be found")
+}
+
+fn find(workspace: &Workspace) -> Result<Option<PathBuf>> {
+    for variable in VARIABLES {
+        if let Some(browser) = env::var_os(variable).filter(|value| !value.is_empty()) {
+            let browser = PathBuf::from(browser);
+            if !browser.is_file() {
+                bail!("{variable} names {}, which is no file", browser.display());
+            }
+            return Ok(Some(browser));
+        }
+    }
+    let on_path = NAMES.iter().find_map(|name| on_path(name));
+    let known = || Some(PathBuf::from(MACOS)).filter(|path| path.is_file());
+    Ok(on_path
+        .or_else(known)
+        .or_else(|| playwrights_own(workspace)))
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    let folders = env::var_os("PATH")?;
+    env::split_paths(&folders)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+}
+
+/// The browser that Playwright itself would have downloaded.
+fn playwrights_own(workspace: &Workspace) -> Option<PathBuf> {
+    let script =
+        "import { chromium } from '@playwright/test'; console.log(chromium.executablePath())";
+    let mut node = workspace.command("node");
+    let path = node
+        .args(["--input-type=module", "--eval", script])
+        .run_quietly()
+        .ok()?;
+    Some(PathBuf::from(path.trim())).filter(|path| path.is_file())
+}
+
+/// Debian's own package where we may install it, otherwise Playwright's download.
+fn install(workspace: &Workspace) -> Result<()> {
+    if is_debian() && is_root(workspace) {
+        eprintln!("    no Chromium found: installing Debian's");
+        let apt = |arguments: &[&str]| {
+            let mut apt = workspace.command("apt-get");
+            apt.args(arguments)
+                .env("DEBIAN_FRONTEND", "noninteractive")
+                .run_quietly()
+        };
+        apt(&["update"])?;
+        apt(&[
+            "install",
+            "--yes",
+            "--no-install-recommends",
+            "chromium",
+            "fonts-liberation",
+        ])?;
+    } else {
+        eprintln!("    no Chromium found: letting Playwright download one");
+        node::tool(workspace, "playwright")
+            .args(["install", "chromium"])
+            .run_quietly()?;
+    }
+    Ok(())
+}
+
+/// Ubuntu is left out on purpose: its package of that name is a stub for a snap.
+fn is_debian() -> bool {
+    let release = fs::read_to_string(Path::new("/etc/os-release")).unwrap_or_default();
+    release.lines().any(|line| line.trim() == "ID=debian")
+}
+
+fn is_root(workspace: &Workspace) -> bool {
+    workspace
+        .command("id")
+        .arg("-u")
+        .run_quietly()
+        .is_ok_and(|id| id.trim() == "0")
+}

@@ -1,0 +1,67 @@
+//! Counting tests: what each runner says in its closing lines, added up.
+
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::process::Run as _;
+
+/// Tests that passed, over all runners. None can have failed: a runner with a failed test ends the whole run.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    passed: u64,
+}
+
+impl Tally {
+    /// Runs a test runner. One that closes without having run a test has failed.
+    pub(crate) fn run(&mut self, runner: &mut Command) -> Result<()> {
+        let mut passed = 0;
+        runner.run_reading(|line| passed += passed_in(line).unwrap_or(0))?;
+        if passed == 0 {
+            bail!("no test was run");
+        }
+        self.passed += passed;
+        Ok(())
+    }
+
+    /// Says the sum, if anything was counted.
+    pub(crate) fn report(&self) {
+        if self.passed > 0 {
+            println!("\n{} passed, 0 failed", self.passed);
+        }
+    }
+}
+
+/// The number in a closing line of cargo (`test result: ok. 3 passed; ..`), vitest (`Tests  3 passed (3)`) or
+/// Playwright (`3 passed (1.2s)`).
+fn passed_in(line: &str) -> Option<u64> {
+    let line = line.trim();
+    let counts = line
+        .strip_prefix("test result: ok. ")
+        .or_else(|| line.strip_prefix("Tests "))
+        .unwrap_or(line);
+    let mut words = counts.split_whitespace();
+    let number = words.next()?.parse().ok()?;
+    let passed = matches!(words.next()?, "passed" | "passed;");
+    passed.then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::passed_in;
+
+    #[test]
+    fn each_runner_is_understood() {
+        let cargo = "test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s";
+        assert_eq!(passed_in(cargo), Some(12));
+        assert_eq!(passed_in("      Tests  34 passed (34)"), Some(34));
+        assert_eq!(passed_in("  5 passed (8.1s)"), Some(5));
+    }
+
+    #[test]
+    fn files_and_other_talk_do_not_count() {
+        assert_eq!(passed_in(" Test Files  2 passed (2)"), None);
+        assert_eq!(passed_in("test evaluate::tests::precedence ... ok"), None);
+        assert_eq!(passed_in(""), None);
+    }
+}
