@@ -14,6 +14,7 @@ mod wasm;
 mod workspace;
 
 use std::ffi::OsString;
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -140,8 +141,18 @@ const ALONE: Step = Step {
     work: |workspace, _| serve::try_alone(workspace),
 };
 
-fn main() -> Result<()> {
-    let command = Cli::parse().command;
+fn main() -> ExitCode {
+    match obey(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Not the form that `main` would print: it may hold a backtrace, and whoever reads this looks for one sentence.
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn obey(command: Command) -> Result<()> {
     let workspace = Workspace::find()?;
     let mut tally = Tally::default();
     step::take(&steps(&command), &workspace, &mut tally)?;

@@ -32,8 +32,7 @@ pub(crate) fn take(steps: &[Step], workspace: &Workspace, tally: &mut Tally) -> 
         taken.push(step.title);
         eprintln!("==> {}", step.title);
         let started = Instant::now();
-        let outcome =
-            (step.work)(workspace, tally).with_context(|| format!("failed: {}", step.title))?;
+        let outcome = (step.work)(workspace, tally).with_context(|| step.title)?;
         match outcome {
             Outcome::Done => eprintln!("    done in {:.1} s", started.elapsed().as_secs_f32()),
             Outcome::UpToDate => eprintln!("    up to date"),
