@@ -1,0 +1,138 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "@playwright/test";
+import type { Api, Condition } from "./support/api.ts";
+import { signIn, test } from "./support/test.ts";
+
+const folder =
+  process.env.PENNON_SCREENSHOTS ??
+  fileURLToPath(new URL("../target/screenshots", import.meta.url));
+
+/** A team's flags some months in: some everywhere, some on their way, some forgotten. */
+async function fill(api: Api): Promise<void> {
+  const [development, staging, production] = [
+    await api.createEnvironment("Web shop", "development"),
+    await api.createEnvironment("Web shop", "staging"),
+    await api.createEnvironment("Web shop", "production"),
+  ];
+  const everywhere = [development, staging, production];
+  const early = [development, staging];
+  const germany: Condition = {
+    attribute: "country",
+    operator: "==",
+    valueType: "string",
+    valueString: "DE",
+  };
+  const largePlan: Condition = {
+    attribute: "planLevel",
+    operator: ">=",
+    valueType: "number",
+    valueInt: 3,
+  };
+
+  const banner = await api.createFlag("summer_banner", "Summer banner");
+  await api.archive(banner);
+  for (const [key, name, on] of [
+    ["dark_mode", "Dark mode", everywhere],
+    ["guest_checkout", "Guest checkout", everywhere],
+    ["saved_baskets", "Saved baskets", everywhere],
+    ["product_videos", "Product videos", early],
+    ["gift_cards", "Gift cards", early],
+    ["delivery_slots", "Delivery slots", [development]],
+    ["recommendations_v3", "Recommendations, third attempt", [development]],
+    ["return_portal", "Self-service returns", []],
+  ] as const) {
+    const flag = await api.createFlag(key, name);
+    for (const environment of on) {
+      await api.switch(flag, environment, true);
+    }
+  }
+
+  const search = await api.createFlag("search_suggestions", "Search suggestions");
+  const invoice = await api.createFlag("pay_by_invoice", "Pay by invoice");
+  const checkout = await api.createFlag("checkout_v2", "New checkout", "Checkout in one page.");
+  for (const environment of everywhere) {
+    await api.switch(search, environment, true);
+    await api.switch(invoice, environment, true);
+    await api.switch(checkout, environment, true);
+  }
+  await api.rollOut(search, production, 50);
+  await api.addRule(invoice, production, {
+    priority: 1,
+    logic: "and",
+    value: true,
+    conditions: [germany, largePlan],
+  });
+  await api.rollOut(invoice, production, 0);
+  await api.addRule(checkout, staging, {
+    priority: 1,
+    logic: "or",
+    value: false,
+    conditions: [largePlan],
+  });
+  await api.rollOut(checkout, production, 25);
+}
+
+test("every page", async ({ page, server, api, complaints, viewport }, { project }) => {
+  complaints.forgive(/status of 4\d\d/);
+  const narrow = (viewport?.width ?? 0) < 900;
+  let count = 0;
+  const shoot = async (name: string) => {
+    count += 1;
+    const file = `${String(count).padStart(2, "0")}-${name}-${project.name}.png`;
+    await page.screenshot({ path: join(folder, file), fullPage: true });
+  };
+
+  await page.goto("/dashboard/login");
+  await shoot("sign-in");
+  await page.getByLabel("E-mail").fill(server.email);
+  await page.getByLabel("Password").fill("a guess");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await shoot("sign-in-refused");
+  await signIn(page, server);
+  await shoot("flags-before-environments");
+  await page.goto("/dashboard/environments");
+  await shoot("environments-empty");
+  await newEnvironment(page, "Web shop", "sandbox");
+  await shoot("new-key");
+  await page.goto("/dashboard/flags");
+  await shoot("flags-empty");
+
+  await fill(api);
+  await page.goto("/dashboard/flags");
+  await shoot("flags");
+  if (narrow) {
+    await page.getByRole("button", { name: "Menu" }).click();
+    await shoot("menu");
+  }
+  await page.goto("/dashboard/flags?q=nothing");
+  await shoot("flags-no-match");
+  await page.goto("/dashboard/flags?state=archived");
+  await shoot("flags-archived");
+  await page.goto("/dashboard/flags/new");
+  await shoot("new-flag");
+  await page.getByLabel("Name").fill("New checkout");
+  await page.getByLabel("Key").fill("checkout_v2");
+  await page.getByRole("button", { name: "Create flag" }).click();
+  await shoot("new-flag-refused");
+  await page.goto("/dashboard/environments");
+  await shoot("environments");
+  await page.goto("/dashboard/environments/new");
+  await shoot("new-environment");
+  await newEnvironment(page, "Web shop", "production");
+  await shoot("new-environment-refused");
+  await page.goto("/dashboard/nowhere");
+  await shoot("not-found");
+
+  await api.createEnvironment("Mobile app", "beta");
+  await api.createEnvironment("Mobile app", "store");
+  await page.goto("/dashboard/flags");
+  await shoot("flags-two-products");
+});
+
+async function newEnvironment(page: Page, product: string, name: string): Promise<void> {
+  await page.goto("/dashboard/environments/new");
+  await page.getByLabel("Product").fill(product);
+  await page.getByLabel("Name").fill(name);
+  await page.getByRole("button", { name: "Create environment" }).click();
+}

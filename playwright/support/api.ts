@@ -1,0 +1,102 @@
+import type { Server } from "./server.ts";
+
+export type Environment = { readonly id: string; readonly sdkKey: string };
+export type Flag = { readonly id: string; readonly key: string };
+export type Condition = { readonly attribute: string; readonly operator: string } & (
+  | { readonly valueType: "string"; readonly valueString: string }
+  | { readonly valueType: "number"; readonly valueInt: number }
+  | { readonly valueType: "boolean"; readonly valueBool: boolean }
+);
+export type Rule = {
+  readonly priority: number;
+  readonly logic: "and" | "or";
+  readonly value: boolean;
+  readonly conditions: readonly Condition[];
+};
+
+/** The REST API, signed in: what a test needs to find there before it opens a page. */
+export class Api {
+  readonly #server: Server;
+  readonly #token: string;
+
+  private constructor(server: Server, token: string) {
+    this.#server = server;
+    this.#token = token;
+  }
+
+  static async signIn(server: Server): Promise<Api> {
+    const { email, password } = server;
+    const answer = await send(server, "POST", "/auth/login", undefined, { email, password });
+    const { access_token } = (await answer.json()) as { access_token: string };
+    return new Api(server, access_token);
+  }
+
+  async createEnvironment(product: string, name: string): Promise<Environment> {
+    return this.#create("/environments", { product, name });
+  }
+
+  async createFlag(key: string, name: string, description?: string): Promise<Flag> {
+    return this.#create("/flags", { key, name, description, type: "boolean" });
+  }
+
+  async archive(flag: Flag): Promise<void> {
+    await send(this.#server, "DELETE", `/flags/${flag.id}`, this.#token);
+  }
+
+  async switch(flag: Flag, environment: Environment, isEnabled: boolean): Promise<void> {
+    await this.#put(flag, environment, "", { isEnabled });
+  }
+
+  async addRule(flag: Flag, environment: Environment, rule: Rule): Promise<void> {
+    await this.#create(`${path(flag, environment)}/rules`, rule);
+  }
+
+  async rollOut(flag: Flag, environment: Environment, percentage: number): Promise<void> {
+    await this.#put(flag, environment, "/rollout", { percentage, strategy: "per_user" });
+  }
+
+  async #create<T>(path: string, body: object): Promise<T> {
+    const answer = await send(this.#server, "POST", path, this.#token, body);
+    return (await answer.json()) as T;
+  }
+
+  async #put(flag: Flag, environment: Environment, rest: string, body: object): Promise<void> {
+    await send(this.#server, "PUT", path(flag, environment) + rest, this.#token, body);
+  }
+}
+
+/** What an application with this key is told about a flag. */
+export async function evaluate(
+  server: Server,
+  sdkKey: string,
+  flagKey: string,
+): Promise<{ enabled: boolean; reason: string }> {
+  const answer = await send(server, "POST", "/sdk/v1/evaluate", sdkKey, { flagKey, context: {} });
+  return (await answer.json()) as { enabled: boolean; reason: string };
+}
+
+function path(flag: Flag, environment: Environment): string {
+  return `/flags/${flag.id}/environments/${environment.id}`;
+}
+
+async function send(
+  server: Server,
+  method: string,
+  path: string,
+  token?: string,
+  body?: object,
+): Promise<Response> {
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  if (token !== undefined) {
+    headers.authorization = `Bearer ${token}`;
+  }
+  const answer = await fetch(new URL(path, server.url), {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) {
+    throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  }
+  return answer;
+}

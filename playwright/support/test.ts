@@ -1,0 +1,50 @@
+import { test as base, expect, type Page } from "@playwright/test";
+import { Api } from "./api.ts";
+import { Complaints } from "./complaints.ts";
+import { Server } from "./server.ts";
+
+export { expect };
+
+type Fixtures = {
+  /** A server of this test's own. */
+  server: Server;
+  /** That server's REST API, as its first admin. */
+  api: Api;
+  /** What the browser found fault with. A test that ends with any has failed. */
+  complaints: Complaints;
+};
+
+export const test = base.extend<Fixtures>({
+  // Playwright reads the names of the fixtures that are wanted from this pattern: none.
+  server: async ({}, use) => {
+    const server = await Server.start();
+    await use(server);
+    await server.stop();
+  },
+  api: async ({ server }, use) => use(await Api.signIn(server)),
+  baseURL: async ({ server }, use) => use(server.url),
+  complaints: [
+    async ({ page, javaScriptEnabled }, use) => {
+      const complaints = new Complaints();
+      if (!javaScriptEnabled) {
+        // The preload of the script, which carries a nonce that nobody checks when scripts are off.
+        complaints.forgive(/preload|Content Security Policy/i);
+      }
+      await complaints.listenTo(page);
+      await use(complaints);
+      expect(complaints.unforgiven).toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+/** Signs in on whatever page asks for it; the first one when none is open. */
+export async function signIn(page: Page, server: Server): Promise<void> {
+  if (page.url() === "about:blank") {
+    await page.goto("/dashboard");
+  }
+  await page.getByLabel("E-mail").fill(server.email);
+  await page.getByLabel("Password").fill(server.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByRole("button", { name: "Sign out" })).toBeAttached();
+}

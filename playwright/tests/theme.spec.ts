@@ -1,0 +1,27 @@
+import type { Page } from "@playwright/test";
+import { expect, signIn, test } from "../support/test.ts";
+
+/** How light the page is drawn, from 0 to 1. */
+async function lightness(page: Page): Promise<number> {
+  const background = await page
+    .locator("body")
+    .evaluate((body) => getComputedStyle(body).backgroundColor);
+  return Number(/oklch\(([\d.]+)/.exec(background)?.[1] ?? Number.NaN);
+}
+
+test("pages follow the system until a theme is chosen", async ({ page, server, colorScheme }) => {
+  await signIn(page, server);
+  const follows = colorScheme === "dark" ? "toBeLessThan" : "toBeGreaterThan";
+  expect(await lightness(page))[follows](0.5);
+
+  for (const [theme, compares] of [
+    ["Dark", "toBeLessThan"],
+    ["Light", "toBeGreaterThan"],
+  ] as const) {
+    await page.getByRole("button", { name: theme }).click();
+    await expect(page.getByRole("button", { name: theme })).toHaveAttribute("aria-pressed", "true");
+    await expect.poll(() => lightness(page))[compares](0.5);
+    await page.goto("/dashboard/environments");
+    expect(await lightness(page))[compares](0.5);
+  }
+});
