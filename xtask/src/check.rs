@@ -58,7 +58,7 @@ pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
 /// Types and tests of the npm packages, each as its manifest says, and what their consumers would trip over.
 pub(crate) fn npm(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     for package in node::packages(workspace)? {
-        script(workspace, &package, "typecheck").run()?;
+        script(workspace, &package, "check").run()?;
         tally.run(with_server(
             workspace,
             &mut script(workspace, &package, "test"),
@@ -68,7 +68,7 @@ pub(crate) fn npm(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
             .arg(&package)
             .run()?;
     }
-    script(workspace, Path::new("playwright"), "typecheck").run()?;
+    script(workspace, Path::new("playwright"), "check").run()?;
     Ok(Outcome::Done)
 }
 
