@@ -12,6 +12,9 @@ use crate::slots::{Nobody, Slots};
 /// What stands for a flag that there is not, and for its evaluation.
 const NONE: u32 = u32::MAX;
 
+/// Marks a flag that has rules or a rollout.
+const TARGETED: u32 = 16;
+
 /// Holds a configuration and evaluates it. Flags are numbered by their position in it, in the order of their keys.
 #[wasm_bindgen]
 pub struct Engine {
@@ -73,13 +76,16 @@ impl Engine {
             .collect()
     }
 
-    /// What each flag is for a subject without attributes: the evaluation ahead of time, in which a rollout falls through.
+    /// What each flag is for a subject without attributes, in the form of `Evaluation::encode`: the evaluation ahead of
+    /// time, in which a rollout falls through. [`TARGETED`] is added where a subject's attributes could matter.
     pub fn defaults(&self) -> Vec<u8> {
-        let default = |flag| evaluate(flag, &Nobody, MissingBucketingValue::FallsThrough).encode();
-        self.flags()
-            .iter()
-            .map(|flag| u8::try_from(default(flag)).unwrap_or(u8::MAX))
-            .collect()
+        self.flags().iter().map(default).collect()
+    }
+
+    /// The time to live of each flag in seconds, 0 where it is the client's default.
+    pub fn ttls(&self) -> Vec<u32> {
+        let seconds = |flag: &CompiledFlag| flag.ttl().map_or(0, Ttl::seconds);
+        self.flags().iter().map(seconds).collect()
     }
 
     /// The number of the flag with this key, or 2^32 - 1.
@@ -125,12 +131,13 @@ impl Engine {
         })
     }
 
-    fn flags(&self) -> &[CompiledFlag] {
+    pub(crate) fn flags(&self) -> &[CompiledFlag] {
         self.snapshot.flags()
     }
+}
 
-    /// The time to live of every flag.
-    pub(crate) fn ttls(&self) -> Vec<Option<Ttl>> {
-        self.flags().iter().map(CompiledFlag::ttl).collect()
-    }
+fn default(flag: &CompiledFlag) -> u8 {
+    let evaluation = evaluate(flag, &Nobody, MissingBucketingValue::FallsThrough).encode();
+    let targeted = if flag.is_targeted() { TARGETED } else { 0 };
+    u8::try_from(evaluation | targeted).unwrap_or(u8::MAX)
 }

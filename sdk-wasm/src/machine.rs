@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use pennon_client::{Command, Event, Failure, Lifecycle, Moment, Options, Reply};
+use pennon_core::CompiledFlag;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::engine::Engine;
@@ -73,7 +74,7 @@ impl Machine {
             status,
             etag: etag.map(String::into_boxed_str),
             retry_after: retry_after.map(whole),
-            flags: configured.then(|| engine.ttls()),
+            flags: configured.then(|| engine.flags().iter().map(CompiledFlag::ttl).collect()),
         };
         self.handle(Event::Reply { request, reply });
     }

@@ -1,6 +1,5 @@
 //! The attribute values of the subject being evaluated, as the host writes them.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use pennon_core::model::rule::Attribute;
@@ -31,15 +30,12 @@ impl Slots {
         slots
     }
 
-    /// Makes room for so many slots and bytes of text; it never shrinks.
+    /// Makes room for so many slots and bytes of text, and keeps what is there; it never shrinks.
     pub(crate) fn reserve(&mut self, slots: usize, text: usize) {
-        if slots > self.heads.len() {
-            self.heads = vec![[ABSENT, 0]; slots];
-            self.numbers = vec![0.0; slots];
-        }
-        if text > self.text.len() {
-            self.text = vec![0; text];
-        }
+        let slots = slots.max(self.heads.len());
+        self.heads.resize(slots, [ABSENT, 0]);
+        self.numbers.resize(slots, 0.0);
+        self.text.resize(text.max(self.text.len()), 0);
     }
 
     pub(crate) fn heads(&self) -> *const [u32; 2] {

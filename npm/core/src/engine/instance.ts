@@ -1,0 +1,25 @@
+import { base64, glue } from "./wasm.js";
+
+export type Glue = ReturnType<typeof glue>;
+export type Engine = InstanceType<Glue["Engine"]>;
+export type Machine = InstanceType<Glue["Machine"]>;
+
+/** One instance of the wasm module: its classes, and the memory that they live in. */
+export interface Instance extends Glue {
+  readonly memory: WebAssembly.Memory;
+}
+
+let compiled: Promise<WebAssembly.Module> | undefined;
+
+/** A new instance. The module is compiled once, and not on the caller's time where the platform can help it. */
+export async function instantiate(): Promise<Instance> {
+  compiled ??= WebAssembly.compile(decode(base64));
+  const module = await compiled;
+  const classes = glue();
+  const { memory } = classes.initSync({ module });
+  return { ...classes, memory };
+}
+
+function decode(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}

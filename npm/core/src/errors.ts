@@ -1,0 +1,23 @@
+/** What went wrong, for programs. */
+export type ErrorCode =
+  /** There is no such flag, or its time to live is over and it could not be confirmed. */
+  | "FLAG_NOT_FOUND"
+  /** `initialize()` has not completed, or the client has been shut down. */
+  | "NOT_INITIALIZED"
+  /** The constructor was given an option that it cannot work with. */
+  | "INVALID_OPTIONS"
+  /** `initialize()` got neither an answer of the service nor flags from a cache; see `cause`. */
+  | "INITIALIZATION_FAILED"
+  /** `refresh()` failed after all retries; see `cause`. */
+  | "REFRESH_FAILED";
+
+/** The one error that this package throws. */
+export class FeatureFlagsError extends Error {
+  override readonly name = "FeatureFlagsError";
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}

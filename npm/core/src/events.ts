@@ -1,0 +1,42 @@
+import type { FeatureFlagsError } from "./errors.js";
+import { contain } from "./internal/contain.js";
+
+/** What happens in the life of a client. */
+export type LifecycleEvent =
+  | { readonly type: "ready" | "refresh:start" | "refresh:success" | "shutdown" }
+  | { readonly type: "refresh:error"; readonly error: FeatureFlagsError };
+
+export type LifecycleEventType = LifecycleEvent["type"];
+
+export type Listener = (event: LifecycleEvent) => void;
+
+/** Where a client sends its events. Node's own `EventEmitter` is one. */
+export interface EventEmitter {
+  on(type: LifecycleEventType, listener: Listener): unknown;
+  emit(type: LifecycleEventType, event: LifecycleEvent): unknown;
+  removeAllListeners(): unknown;
+}
+
+/** The emitter of a client that was not given one. What one listener throws keeps no other from hearing. */
+export class BuiltInEmitter implements EventEmitter {
+  readonly #listeners = new Map<LifecycleEventType, Listener[]>();
+  readonly #onError: (error: unknown) => void;
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  on(type: LifecycleEventType, listener: Listener): void {
+    this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener]);
+  }
+
+  emit(type: LifecycleEventType, event: LifecycleEvent): void {
+    for (const listener of this.#listeners.get(type) ?? []) {
+      contain(() => listener(event), this.#onError);
+    }
+  }
+
+  removeAllListeners(): void {
+    this.#listeners.clear();
+  }
+}

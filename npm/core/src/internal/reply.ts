@@ -1,0 +1,28 @@
+import type { TransportResponse } from "../transport.js";
+
+/** An answer of the service, as far as the client reads it. */
+export interface Reply {
+  readonly status: number;
+  readonly etag: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly body: string | Uint8Array;
+}
+
+/** Reads what a transport brought, which may be anybody's; throws if that is no response at all. */
+export function toReply({ status, headers, body }: TransportResponse): Reply {
+  const retryAfter = headers.get("Retry-After");
+  return {
+    status,
+    etag: headers.get("ETag") ?? undefined,
+    retryAfterMs: retryAfter ? milliseconds(retryAfter) : undefined,
+    body: typeof body === "string" || body instanceof Uint8Array ? body : "",
+  };
+}
+
+/** `Retry-After` is a number of seconds or a date. */
+function milliseconds(retryAfter: string): number | undefined {
+  const wait = /^\d+$/.test(retryAfter)
+    ? Number(retryAfter) * 1_000
+    : Date.parse(retryAfter) - Date.now();
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+}

@@ -1,0 +1,65 @@
+import { contain } from "./internal/contain.js";
+
+/** Where a client writes what it does. */
+export interface Logger {
+  debug(message: string, meta?: unknown): void;
+  info(message: string, meta?: unknown): void;
+  warn(message: string, meta?: unknown): void;
+  error(message: string, meta?: unknown): void;
+}
+
+/** The default: says nothing. */
+export const noopLogger: Logger = {
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+};
+
+/** Writes to the console; `debug` is silent where `NODE_ENV` is `production`. */
+export const consoleLogger: Logger = {
+  debug(message, meta) {
+    if (!isProduction()) {
+      write("debug", message, meta);
+    }
+  },
+  info: (message, meta) => write("info", message, meta),
+  warn: (message, meta) => write("warn", message, meta),
+  error: (message, meta) => write("error", message, meta),
+};
+
+/** A logger that cannot fail: where would one log that? */
+export function safeLogger(logger: Logger): Logger {
+  const safely =
+    (level: Level) =>
+    (message: string, meta?: unknown): void => {
+      contain(
+        () => logger[level](message, meta),
+        () => {},
+      );
+    };
+  return {
+    debug: safely("debug"),
+    info: safely("info"),
+    warn: safely("warn"),
+    error: safely("error"),
+  };
+}
+
+type Level = keyof Logger;
+
+function write(level: Level, message: string, meta: unknown): void {
+  const line = `[pennon] ${message}`;
+  if (meta === undefined) {
+    console[level](line);
+  } else {
+    console[level](line, meta);
+  }
+}
+
+/** Bundlers replace `process.env.NODE_ENV`; a page without one has no `process`. */
+function isProduction(): boolean {
+  return typeof process !== "undefined" && process.env.NODE_ENV === "production";
+}
+
+declare const process: { readonly env: { readonly NODE_ENV?: string } } | undefined;
