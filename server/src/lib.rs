@@ -1,1 +1,18 @@
-//! placeholder
+//! Pennon: a feature flag service that teams host themselves.
+//!
+//! `http` turns requests into calls of use cases and their results into responses; `service` holds the use cases;
+//! `store` holds the SQL; `snapshot` holds what is evaluated, in memory; `auth` proves who calls.
+
+mod auth;
+mod clock;
+mod config;
+mod error;
+mod http;
+mod service;
+mod snapshot;
+mod store;
+
+pub use clock::{Clock, Entropy, SystemClock};
+pub use config::{Command, CommandLine, Hidden, Settings};
+pub use http::router;
+pub use service::{FirstAdministrator, Service, StartError};

@@ -17,6 +17,8 @@ pub mod page;
 pub mod rollout;
 pub mod rule;
 #[cfg(feature = "admin")]
+pub mod targeting;
+#[cfg(feature = "admin")]
 pub mod text;
 #[cfg(feature = "admin")]
 pub mod time;

@@ -1,0 +1,74 @@
+//! Access tokens of the Admin API: JSON Web Tokens (RFC 7519), signed with HS256.
+
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use pennon_core::model::id::{SessionId, UserId};
+use pennon_core::model::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// How long an access token is good, in seconds.
+pub(crate) const LIFETIME_SECONDS: i64 = 15 * 60;
+
+const ISSUER: &str = "pennon";
+const AUDIENCE: &str = "pennon-admin";
+
+/// Signs and checks access tokens.
+pub(crate) struct AccessTokens {
+    encoding: EncodingKey,
+    decoding: DecodingKey,
+    validation: Validation,
+}
+
+/// What a token says. Roles are not among it: they are read with each request.
+#[derive(Debug, Serialize, Deserialize)]
+struct Claims {
+    iss: String,
+    aud: String,
+    sub: UserId,
+    sid: SessionId,
+    iat: i64,
+    exp: i64,
+}
+
+impl AccessTokens {
+    pub(crate) fn new(secret: &[u8]) -> Self {
+        let mut validation = Validation::new(Algorithm::HS256);
+        validation.set_issuer(&[ISSUER]);
+        validation.set_audience(&[AUDIENCE]);
+        validation.set_required_spec_claims(&["iss", "aud", "sub", "exp"]);
+        // The library reads the machine's clock; ours is compared in `session`.
+        validation.validate_exp = false;
+        Self {
+            encoding: EncodingKey::from_secret(secret),
+            decoding: DecodingKey::from_secret(secret),
+            validation,
+        }
+    }
+
+    /// A token for a session, good from now on.
+    pub(crate) fn issue(
+        &self,
+        user: UserId,
+        session: SessionId,
+        now: Timestamp,
+    ) -> Result<String, Error> {
+        let iat = now.millis() / 1000;
+        let claims = Claims {
+            iss: ISSUER.to_owned(),
+            aud: AUDIENCE.to_owned(),
+            sub: user,
+            sid: session,
+            iat,
+            exp: iat.saturating_add(LIFETIME_SECONDS),
+        };
+        jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.encoding)
+            .map_err(|error| Error::Internal(format!("signing a token failed: {error}")))
+    }
+
+    /// The session that a token speaks for, if it is ours and still good.
+    pub(crate) fn session(&self, token: &str, now: Timestamp) -> Option<SessionId> {
+        let token = jsonwebtoken::decode::<Claims>(token, &self.decoding, &self.validation).ok()?;
+        (now.millis() < token.claims.exp.saturating_mul(1000)).then_some(token.claims.sid)
+    }
+}

@@ -1,0 +1,41 @@
+//! Who calls, and what proves it.
+//!
+//! The types that stand for a checked caller can be made in this module alone, so a use case that takes one cannot be
+//! reached without the check.
+
+pub(crate) mod access_token;
+pub(crate) mod actor;
+pub(crate) mod password;
+pub(crate) mod sdk_environment;
+pub(crate) mod secret;
+
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+
+/// What an `Authorization` header presents.
+pub(crate) enum Presented<'a> {
+    /// There is no such header.
+    Nothing,
+    /// A bearer credential.
+    Bearer(&'a str),
+    /// Something that is no bearer credential, or more than one.
+    Unusable,
+}
+
+/// Reads the `Authorization` header. The scheme's case does not matter (RFC 9110, 11.1).
+pub(crate) fn presented(headers: &HeaderMap) -> Presented<'_> {
+    let mut values = headers.get_all(AUTHORIZATION).into_iter();
+    let Some(value) = values.next() else {
+        return Presented::Nothing;
+    };
+    let credential = value.to_str().ok().and_then(|text| {
+        let (scheme, credential) = text.split_once(' ')?;
+        scheme
+            .eq_ignore_ascii_case("bearer")
+            .then(|| credential.trim_matches(' '))
+    });
+    match (credential, values.next()) {
+        (Some(credential), None) if !credential.is_empty() => Presented::Bearer(credential),
+        _ => Presented::Unusable,
+    }
+}

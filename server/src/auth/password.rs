@@ -1,0 +1,85 @@
+//! Passwords: argon2id with 19 MiB, 2 passes and 1 lane, as the OWASP cheat sheet recommends.
+
+use std::sync::Arc;
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use argon2::{Algorithm, Argon2, Params, Version};
+use tokio::sync::Semaphore;
+
+use crate::clock::Entropy;
+use crate::error::Error;
+
+/// The shortest password that an account can have, in characters.
+pub(crate) const MIN_PASSWORD_CHARACTERS: usize = 12;
+
+/// How many hashes are computed at once: each takes a core and 19 MiB.
+const AT_ONCE: usize = 2;
+
+/// Hashes and verifies passwords away from the threads that serve requests.
+pub(crate) struct Passwords {
+    turns: Arc<Semaphore>,
+    /// The hash of no password, so that an unknown account takes as long as a wrong password.
+    decoy: String,
+}
+
+impl Passwords {
+    pub(crate) fn new(entropy: &Entropy) -> Result<Self, Error> {
+        let decoy = hash(&entropy.bytes::<32>(), &entropy.bytes::<16>())?;
+        Ok(Self {
+            turns: Arc::new(Semaphore::new(AT_ONCE)),
+            decoy,
+        })
+    }
+
+    /// The hash to store for a password, with its salt and parameters.
+    pub(crate) async fn hash(&self, password: &str, entropy: &Entropy) -> Result<String, Error> {
+        let (password, salt) = (password.as_bytes().to_vec(), entropy.bytes::<16>());
+        self.in_turn(move || hash(&password, &salt)).await?
+    }
+
+    /// Whether the password belongs to the hash; without a hash it takes just as long to say no.
+    pub(crate) async fn verify(&self, password: &str, hash: Option<&str>) -> Result<bool, Error> {
+        let known = hash.is_some();
+        let (password, hash) = (
+            password.as_bytes().to_vec(),
+            hash.unwrap_or(&self.decoy).to_owned(),
+        );
+        Ok(self.in_turn(move || verify(&password, &hash)).await?? && known)
+    }
+
+    async fn in_turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let turn = Arc::clone(&self.turns).acquire_owned().await;
+        let result = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            work()
+        });
+        result
+            .await
+            .map_err(|error| Error::Internal(format!("password hashing stopped: {error}")))
+    }
+}
+
+fn argon2() -> Result<Argon2<'static>, Error> {
+    let params = Params::new(19 * 1024, 2, 1, None).map_err(internal)?;
+    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
+}
+
+fn hash(password: &[u8], salt: &[u8]) -> Result<String, Error> {
+    let hash: PasswordHash = argon2()?
+        .hash_password_with_salt(password, salt)
+        .map_err(internal)?;
+    Ok(hash.to_string())
+}
+
+fn verify(password: &[u8], hash: &str) -> Result<bool, Error> {
+    let hash = PasswordHash::new(hash).map_err(internal)?;
+    Ok(argon2()?.verify_password(password, &hash).is_ok())
+}
+
+fn internal(error: impl std::fmt::Display) -> Error {
+    Error::Internal(format!("password hashing failed: {error}"))
+}

@@ -1,0 +1,61 @@
+//! Secrets that the service hands out once and keeps only as hashes.
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use pennon_core::model::text::Secret;
+use sha2::{Digest, Sha256};
+
+use crate::clock::Entropy;
+
+/// How an SDK key begins.
+pub(crate) const SDK_KEY_PREFIX: &str = "pnk_";
+
+/// How many characters of an SDK key are shown, to tell keys apart.
+const SHOWN_CHARACTERS: usize = 12;
+
+/// The SHA-256 of a secret. The secrets have 256 random bits, so a plain hash suffices to store them and to find them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SecretHash([u8; 32]);
+
+impl SecretHash {
+    /// Hashes a secret as it was presented.
+    pub(crate) fn of(secret: &str) -> Self {
+        Self(Sha256::digest(secret.as_bytes()).into())
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl TryFrom<&[u8]> for SecretHash {
+    type Error = &'static str;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, Self::Error> {
+        bytes
+            .try_into()
+            .map(Self)
+            .map_err(|_| "a SHA-256 has 32 bytes")
+    }
+}
+
+/// A new secret of 256 random bits in 43 characters.
+pub(crate) fn generate(entropy: &Entropy) -> Secret {
+    Secret::new(BASE64_URL_SAFE_NO_PAD.encode(entropy.bytes::<32>()))
+}
+
+/// A new SDK key.
+pub(crate) struct SdkKey {
+    pub(crate) secret: Secret,
+    pub(crate) prefix: String,
+}
+
+impl SdkKey {
+    pub(crate) fn generate(entropy: &Entropy) -> Self {
+        let key = format!("{SDK_KEY_PREFIX}{}", generate(entropy).expose());
+        Self {
+            prefix: key.chars().take(SHOWN_CHARACTERS).collect(),
+            secret: Secret::new(key),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Time and chance, the two things that tests hold still.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pennon_core::model::time::Timestamp;
+use rand::rngs::{StdRng, SysRng};
+use rand::{Rng, SeedableRng};
+use uuid::{Builder, Uuid};
+
+/// Tells the time.
+pub trait Clock: Send + Sync {
+    /// Now, to the millisecond.
+    fn now(&self) -> Timestamp;
+}
+
+/// The clock of the machine.
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the machine's clock"
+    )]
+    fn now(&self) -> Timestamp {
+        let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let millis = since_epoch.map_or(0, |time| {
+            i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+        });
+        Timestamp::from_millis(millis)
+    }
+}
+
+/// Draws random bytes and makes identifiers.
+pub struct Entropy(Mutex<Source>);
+
+struct Source {
+    random: StdRng,
+    last_millis: i64,
+    ids_in_millisecond: u16,
+}
+
+impl Entropy {
+    /// Seeded by the operating system.
+    pub fn from_system() -> Result<Self, rand::rngs::SysError> {
+        Ok(Self::new(StdRng::try_from_rng(&mut SysRng)?))
+    }
+
+    /// Seeded by a number: for tests, whose ids and keys must repeat.
+    pub fn from_seed(seed: u64) -> Self {
+        Self::new(StdRng::seed_from_u64(seed))
+    }
+
+    fn new(random: StdRng) -> Self {
+        Self(Mutex::new(Source {
+            random,
+            last_millis: 0,
+            ids_in_millisecond: 0,
+        }))
+    }
+
+    /// `N` unpredictable bytes.
+    pub fn bytes<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.source().random.fill_bytes(&mut bytes);
+        bytes
+    }
+
+    /// A new UUID of version 7 (RFC 9562). Within one millisecond the 12 bits after the time count upwards, so that ids
+    /// made here sort in the order of their making.
+    pub fn id(&self, now: Timestamp) -> Uuid {
+        let mut random = [0; 10];
+        let mut source = self.source();
+        source.random.fill_bytes(&mut random);
+        source.ids_in_millisecond = if source.last_millis == now.millis() {
+            source.ids_in_millisecond.wrapping_add(1)
+        } else {
+            0
+        };
+        source.last_millis = now.millis();
+        let [_, _, tail @ ..] = random;
+        let [high, low] = source.ids_in_millisecond.to_be_bytes();
+        let mut bits = [0; 10];
+        for (bit, byte) in bits.iter_mut().zip([high, low].into_iter().chain(tail)) {
+            *bit = byte;
+        }
+        Builder::from_unix_timestamp_millis(u64::try_from(now.millis()).unwrap_or(0), &bits)
+            .into_uuid()
+    }
+
+    fn source(&self) -> MutexGuard<'_, Source> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

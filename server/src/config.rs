@@ -1,0 +1,111 @@
+//! The settings, from the command line or the environment; nothing else reads the environment.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand};
+use http::Uri;
+use ipnet::IpNet;
+use pennon_core::model::text::Secret;
+
+/// Pennon, the feature flag service that you host yourself.
+#[derive(Debug, Parser)]
+#[command(name = "pennon", version, args_conflicts_with_subcommands = true)]
+pub struct CommandLine {
+    /// What to do; `serve` if nothing is said.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The settings of `serve`.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// What the binary can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve the API and the dashboard.
+    Serve(Settings),
+}
+
+/// The settings of the server. Every one has a default that works on one machine.
+#[derive(Clone, Debug, Args)]
+pub struct Settings {
+    /// The address and port to listen on.
+    #[arg(long, env = "PENNON_LISTEN", default_value = "127.0.0.1:3000")]
+    pub listen: SocketAddr,
+
+    /// Where the data is: `sqlite://` and a file, which is created with its folder when missing.
+    #[arg(
+        long,
+        env = "DATABASE_URL",
+        default_value = "sqlite://data/pennon.db",
+        hide_env_values = true
+    )]
+    pub database_url: Hidden,
+
+    /// The e-mail address of the administrator who is created on the first start.
+    #[arg(long, env = "PENNON_ADMIN_EMAIL", default_value = "admin@pennon.local")]
+    pub admin_email: String,
+
+    /// The password of that administrator, at least 12 characters. Without it one is made up and printed once.
+    #[arg(long, env = "PENNON_ADMIN_PASSWORD", hide_env_values = true)]
+    pub admin_password: Option<Hidden>,
+
+    /// The secret that signs access tokens, at least 32 bytes. Without it one is made up and kept in the database.
+    #[arg(long, env = "PENNON_JWT_SECRET", hide_env_values = true)]
+    pub jwt_secret: Option<Hidden>,
+
+    /// The address that people and applications use, such as `https://flags.example.com`. It decides whether cookies
+    /// are for https only. Without it the address listened on counts.
+    #[arg(long, env = "PENNON_PUBLIC_URL")]
+    pub public_url: Option<Uri>,
+
+    /// The networks of the proxies in front, such as `10.0.0.0/8,fd00::/8`. Only their X-Forwarded-For is believed.
+    #[arg(long, env = "PENNON_TRUSTED_PROXIES", value_delimiter = ',')]
+    pub trusted_proxies: Vec<IpNet>,
+
+    /// The products that environments may belong to, such as `web,mobile`; any product if not set.
+    #[arg(long, env = "PENNON_PRODUCTS", value_delimiter = ',')]
+    pub products: Vec<String>,
+}
+
+impl Settings {
+    /// The address that people and applications use, without a slash at its end.
+    pub fn base_url(&self) -> String {
+        match &self.public_url {
+            Some(url) => url.to_string().trim_end_matches('/').to_owned(),
+            None => format!("http://{}", self.listen),
+        }
+    }
+
+    /// Whether people reach the service by https.
+    pub fn is_https(&self) -> bool {
+        self.public_url.as_ref().and_then(Uri::scheme_str) == Some("https")
+    }
+}
+
+/// A setting that is not printed, because it holds a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hidden(Secret);
+
+impl Hidden {
+    /// The text, for the one place that needs it.
+    pub fn expose(&self) -> &str {
+        self.0.expose()
+    }
+}
+
+impl FromStr for Hidden {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Self(Secret::new(text.to_owned())))
+    }
+}
+
+impl From<&str> for Hidden {
+    fn from(text: &str) -> Self {
+        Self(Secret::new(text.to_owned()))
+    }
+}

@@ -1,0 +1,155 @@
+//! What can go wrong, said without HTTP.
+
+use pennon_core::model::user::Role;
+
+/// Everything that a use case or an extractor can refuse or fail with.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no usable credential.
+    #[error("a valid credential is needed")]
+    Unauthenticated,
+    /// The e-mail address and the password do not belong together.
+    #[error("the e-mail address or the password is wrong")]
+    WrongPassword,
+    /// Too many sign-ins failed.
+    #[error("too many failed sign-ins")]
+    TooManyAttempts {
+        /// How long to wait before the next one.
+        retry_after_seconds: u64,
+    },
+    /// A credential of another kind, such as an SDK key for administration.
+    #[error("this is the wrong kind of credential")]
+    WrongCredential,
+    /// The caller's role does not suffice.
+    #[error("the role {0} is needed")]
+    Forbidden(Role),
+    /// There is no such thing.
+    #[error("there is no such {0}")]
+    NotFound(Entity),
+    /// The path is none of the service's.
+    #[error("there is nothing at this path")]
+    NoSuchPath,
+    /// The path does not know the method.
+    #[error("the method is not allowed here")]
+    MethodNotAllowed,
+    /// The change contradicts what is there.
+    #[error(transparent)]
+    Conflict(#[from] Conflict),
+    /// Members of the body or parameters of the query are wrong: all of them, not just the first.
+    #[error("the input is invalid")]
+    Invalid(Vec<Fault>),
+    /// The body is no JSON, or no JSON object.
+    #[error("{0}")]
+    Malformed(String),
+    /// The body is not declared as JSON.
+    #[error("the body must be application/json")]
+    UnsupportedMediaType,
+    /// The body is larger than allowed.
+    #[error("the body must have at most {0} bytes")]
+    TooLarge(usize),
+    /// The database cannot be asked.
+    #[error("the database cannot be reached")]
+    Unavailable(#[source] sqlx::Error),
+    /// Something that should not happen; the text is for the log alone.
+    #[error("{0}")]
+    Internal(String),
+}
+
+/// What was looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entity {
+    /// A flag, by id or key.
+    Flag,
+    /// An environment.
+    Environment,
+    /// A flag's configuration in an environment.
+    Configuration,
+    /// A flag's rollout in an environment.
+    Rollout,
+}
+
+impl std::fmt::Display for Entity {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Flag => "flag",
+            Self::Environment => "environment",
+            Self::Configuration => "flag in this environment",
+            Self::Rollout => "rollout",
+        })
+    }
+}
+
+/// How a change contradicts what is there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Conflict {
+    /// Another flag has the key, or had it before it was archived.
+    #[error("a flag with this key already exists; keys stay taken after archiving")]
+    FlagKeyTaken,
+    /// Another rule of the flag in this environment has the priority.
+    #[error("another rule of this flag and environment already has this priority")]
+    PriorityTaken,
+    /// Another active environment has the product and name.
+    #[error("an active environment with this product and name already exists")]
+    EnvironmentNameTaken,
+    /// The flag is enabled somewhere, so it cannot be archived.
+    #[error("the flag is still enabled in {}; disable it there first", .0.join(", "))]
+    FlagEnabled(Vec<String>),
+    /// An archived flag cannot be changed.
+    #[error("the flag is archived and cannot be changed")]
+    FlagArchived,
+    /// A revoked environment cannot be changed.
+    #[error("the environment is revoked and cannot be changed")]
+    EnvironmentRevoked,
+    /// The flag has as many rules as it can have.
+    #[error("a flag can have at most 100 rules in one environment")]
+    TooManyRules,
+}
+
+/// One thing that is wrong with the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where it is.
+    pub place: Place,
+    /// What is wrong with it, for people.
+    pub detail: String,
+}
+
+impl Fault {
+    /// A fault of the body.
+    pub fn pointer(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self {
+            place: Place::Pointer(pointer.into()),
+            detail: detail.into(),
+        }
+    }
+
+    /// A fault of the query.
+    pub fn parameter(name: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self {
+            place: Place::Parameter(name.into()),
+            detail: detail.into(),
+        }
+    }
+}
+
+/// A place in the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A JSON pointer (RFC 6901) into the body.
+    Pointer(String),
+    /// The name of a query parameter.
+    Parameter(String),
+}
+
+impl From<sqlx::Error> for Error {
+    /// Tells an unreachable database from one that answered with an error.
+    fn from(error: sqlx::Error) -> Self {
+        use sqlx::Error as Sql;
+        match error {
+            Sql::Io(_) | Sql::PoolTimedOut | Sql::PoolClosed | Sql::WorkerCrashed | Sql::Tls(_) => {
+                Self::Unavailable(error)
+            }
+            other => Self::Internal(format!("database: {other}")),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The audit log.
+
+use axum::Router;
+use axum::extract::State;
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::get;
+use http::HeaderMap;
+use http::header::{ACCEPT, AUTHORIZATION};
+use pennon_core::model::page::PageRequest;
+
+use crate::auth::actor::Actor;
+use crate::error::Error;
+use crate::http::DASHBOARD;
+use crate::http::query::{Parameters, Query};
+use crate::http::respond::Json;
+use crate::service::{Service, audit};
+use crate::store::audit::AuditFilter;
+
+pub(super) fn router() -> Router<Service> {
+    Router::new().route("/audit", get(list))
+}
+
+/// The entries; a browser that was pointed here by hand is sent to the dashboard instead.
+async fn list(
+    State(service): State<Service>,
+    headers: HeaderMap,
+    actor: Result<Actor, Error>,
+    query: Query,
+) -> Result<Response, Error> {
+    if is_browser(&headers) {
+        return Ok(Redirect::to(DASHBOARD).into_response());
+    }
+    let actor = actor?;
+    let (filter, page) = query.read(selection)?;
+    Ok(Json(audit::list(&service, &actor, &filter, page).await?).into_response())
+}
+
+fn is_browser(headers: &HeaderMap) -> bool {
+    let accepts =
+        |value: &http::HeaderValue| value.to_str().is_ok_and(|text| text.contains("text/html"));
+    !headers.contains_key(AUTHORIZATION) && headers.get_all(ACCEPT).iter().any(accepts)
+}
+
+fn selection(parameters: &mut Parameters) -> Option<(AuditFilter, PageRequest)> {
+    let page = parameters.page();
+    let flag_key = parameters.optional("flagKey");
+    let environment = parameters.optional("environment");
+    let from = parameters.optional("from");
+    let to = parameters.optional("to");
+    let filter = AuditFilter {
+        flag_key: flag_key?,
+        environment: environment?,
+        from: from?,
+        to: to?,
+    };
+    Some((filter, page?))
+}

@@ -1,0 +1,69 @@
+//! Signing in and out.
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::post;
+use pennon_core::model::user::User;
+use serde::Serialize;
+
+use crate::auth::access_token::LIFETIME_SECONDS;
+use crate::auth::actor::Actor;
+use crate::error::Error;
+use crate::http::body::{Body, Fields};
+use crate::http::respond::{Json, NoContent};
+use crate::service::{Service, sessions};
+use crate::store::sessions::SessionKind;
+
+pub(super) fn router() -> Router<Service> {
+    Router::new()
+        .route("/auth/login", post(login))
+        .route("/auth/logout", post(logout))
+}
+
+struct Credentials {
+    email: String,
+    password: String,
+}
+
+#[derive(Serialize)]
+struct Tokens {
+    access_token: String,
+    refresh_token: String,
+    token_type: &'static str,
+    expires_in: i64,
+    user: User,
+    /// The user once more, under the literal name that the contract gives it.
+    #[serde(rename = "the service")]
+    the_service: User,
+}
+
+async fn login(State(service): State<Service>, body: Body) -> Result<Json<Tokens>, Error> {
+    let Credentials { email, password } = body.read(credentials).await?;
+    let signed_in = sessions::sign_in(&service, &email, &password, SessionKind::Api).await?;
+    let user = signed_in.user;
+    let now = service.clock.now();
+    Ok(Json(Tokens {
+        access_token: service
+            .access_tokens
+            .issue(user.id, signed_in.session, now)?,
+        refresh_token: signed_in.secret.expose().to_owned(),
+        token_type: "Bearer",
+        expires_in: LIFETIME_SECONDS,
+        the_service: user.clone(),
+        user,
+    }))
+}
+
+async fn logout(State(service): State<Service>, actor: Actor) -> Result<NoContent, Error> {
+    sessions::sign_out(&service, &actor).await?;
+    Ok(NoContent)
+}
+
+fn credentials(fields: &mut Fields<'_>) -> Option<Credentials> {
+    let email = fields.required("email");
+    let password = fields.required("password");
+    Some(Credentials {
+        email: email?,
+        password: password?,
+    })
+}

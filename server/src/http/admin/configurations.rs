@@ -1,0 +1,52 @@
+//! How a flag stands in an environment.
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use pennon_core::model::configuration::Configuration;
+
+use crate::auth::actor::{Actor, Editor};
+use crate::error::Error;
+use crate::http::body::{Body, Fields};
+use crate::http::path::Path;
+use crate::http::respond::{Json, NoContent};
+use crate::service::targeting::{ConfigurationPatch, PairId};
+use crate::service::{Service, targeting};
+
+pub(super) fn router() -> Router<Service> {
+    Router::new().route(
+        "/flags/{flag}/environments/{environment}",
+        get(one).put(update),
+    )
+}
+
+async fn one(
+    State(service): State<Service>,
+    actor: Actor,
+    Path(pair): Path<PairId>,
+) -> Result<Json<Configuration>, Error> {
+    targeting::configuration(&service, &actor, pair)
+        .await
+        .map(Json)
+}
+
+async fn update(
+    State(service): State<Service>,
+    actor: Editor,
+    Path(pair): Path<PairId>,
+    body: Body,
+) -> Result<NoContent, Error> {
+    targeting::check(&service, &actor, pair).await?;
+    let patch = body.read(patch).await?;
+    targeting::configure(&service, &actor, pair, patch).await?;
+    Ok(NoContent)
+}
+
+fn patch(fields: &mut Fields<'_>) -> Option<ConfigurationPatch> {
+    let is_enabled = fields.optional("isEnabled");
+    let ttl = fields.patch("ttlOverrideSeconds");
+    Some(ConfigurationPatch {
+        is_enabled: is_enabled?,
+        ttl: ttl?,
+    })
+}

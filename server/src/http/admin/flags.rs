@@ -1,0 +1,88 @@
+//! Flags.
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use pennon_core::model::flag::Flag;
+use pennon_core::model::id::FlagId;
+use pennon_core::model::page::{Page, PageRequest};
+
+use crate::auth::actor::{Actor, Editor};
+use crate::error::Error;
+use crate::http::body::{Body, Fields};
+use crate::http::path::Path;
+use crate::http::query::{Parameters, Query};
+use crate::http::respond::{Created, Json, NoContent};
+use crate::service::flags::NewFlag;
+use crate::service::{Service, flags};
+use crate::store::flags::FlagFilter;
+
+pub(super) fn router() -> Router<Service> {
+    Router::new()
+        .route("/flags", get(list).post(create))
+        .route("/flags/{flag}", get(one).delete(archive))
+}
+
+async fn create(
+    State(service): State<Service>,
+    actor: Editor,
+    body: Body,
+) -> Result<Created<Flag>, Error> {
+    let new = body.read(new_flag).await?;
+    let flag = flags::create(&service, &actor, new).await?;
+    Ok(Created {
+        location: format!("/flags/{}", flag.id),
+        body: flag,
+    })
+}
+
+async fn list(
+    State(service): State<Service>,
+    actor: Actor,
+    query: Query,
+) -> Result<Json<Page<Flag>>, Error> {
+    let (filter, page) = query.read(selection)?;
+    flags::list(&service, &actor, &filter, page).await.map(Json)
+}
+
+async fn one(
+    State(service): State<Service>,
+    actor: Actor,
+    Path(id): Path<FlagId>,
+) -> Result<Json<Flag>, Error> {
+    flags::get(&service, &actor, id).await.map(Json)
+}
+
+async fn archive(
+    State(service): State<Service>,
+    actor: Editor,
+    Path(id): Path<FlagId>,
+) -> Result<NoContent, Error> {
+    flags::archive(&service, &actor, id).await?;
+    Ok(NoContent)
+}
+
+fn new_flag(fields: &mut Fields<'_>) -> Option<NewFlag> {
+    let key = fields.required("key");
+    let name = fields.required("name");
+    let description = fields.nullable("description");
+    let kind = fields.required("type");
+    Some(NewFlag {
+        key: key?,
+        name: name?,
+        description: description?,
+        kind: kind?,
+    })
+}
+
+fn selection(parameters: &mut Parameters) -> Option<(FlagFilter, PageRequest)> {
+    let page = parameters.page();
+    let archived = parameters.optional("archived");
+    Some((
+        FlagFilter {
+            archived: archived?,
+            search: None,
+        },
+        page?,
+    ))
+}

@@ -1,0 +1,63 @@
+//! The rollout of a flag in an environment.
+
+use axum::Router;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use pennon_core::model::rollout::Rollout;
+use pennon_core::model::targeting::FlagRollout;
+
+use crate::auth::actor::{Actor, Editor};
+use crate::error::Error;
+use crate::http::body::{Body, Fields};
+use crate::http::path::Path;
+use crate::http::respond::{Created, Json};
+use crate::service::targeting::{PairId, Upserted};
+use crate::service::{Service, targeting};
+
+pub(super) fn router() -> Router<Service> {
+    Router::new().route(
+        "/flags/{flag}/environments/{environment}/rollout",
+        get(one).put(put),
+    )
+}
+
+async fn one(
+    State(service): State<Service>,
+    actor: Actor,
+    Path(pair): Path<PairId>,
+) -> Result<Json<FlagRollout>, Error> {
+    targeting::rollout(&service, &actor, pair).await.map(Json)
+}
+
+async fn put(
+    State(service): State<Service>,
+    actor: Editor,
+    Path(pair): Path<PairId>,
+    body: Body,
+) -> Result<Response, Error> {
+    targeting::check(&service, &actor, pair).await?;
+    let rollout = body.read(rollout).await?;
+    let (rollout, upserted) = targeting::set_rollout(&service, &actor, pair, rollout).await?;
+    let location = format!(
+        "/flags/{}/environments/{}/rollout",
+        pair.flag, pair.environment
+    );
+    Ok(match upserted {
+        Upserted::Inserted => Created {
+            location,
+            body: rollout,
+        }
+        .into_response(),
+        Upserted::Updated => Json(rollout).into_response(),
+    })
+}
+
+fn rollout(fields: &mut Fields<'_>) -> Option<Rollout> {
+    let percentage = fields.required("percentage");
+    let strategy = fields.required("strategy");
+    Some(Rollout {
+        percentage: percentage?,
+        strategy: strategy?,
+    })
+}

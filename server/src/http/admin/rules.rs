@@ -1,0 +1,77 @@
+//! Targeting rules of a flag in an environment.
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use pennon_core::model::rule::{Condition, MAX_CONDITIONS, Operand, Rule, ValueType};
+use pennon_core::model::targeting::TargetingRule;
+
+use crate::auth::actor::{Actor, Editor};
+use crate::error::Error;
+use crate::http::body::{Body, Fields};
+use crate::http::path::Path;
+use crate::http::respond::{Created, Json};
+use crate::service::targeting::PairId;
+use crate::service::{Service, targeting};
+
+pub(super) fn router() -> Router<Service> {
+    Router::new().route(
+        "/flags/{flag}/environments/{environment}/rules",
+        get(list).post(create),
+    )
+}
+
+async fn create(
+    State(service): State<Service>,
+    actor: Editor,
+    Path(pair): Path<PairId>,
+    body: Body,
+) -> Result<Created<TargetingRule>, Error> {
+    targeting::check(&service, &actor, pair).await?;
+    let rule = body.read(rule).await?;
+    let rule = targeting::create_rule(&service, &actor, pair, rule).await?;
+    Ok(Created {
+        location: format!("/rules/{}", rule.id),
+        body: rule,
+    })
+}
+
+async fn list(
+    State(service): State<Service>,
+    actor: Actor,
+    Path(pair): Path<PairId>,
+) -> Result<Json<Vec<TargetingRule>>, Error> {
+    targeting::rules(&service, &actor, pair).await.map(Json)
+}
+
+fn rule(fields: &mut Fields<'_>) -> Option<Rule> {
+    let priority = fields.required("priority");
+    let logic = fields.required("logic");
+    let value = fields.required("value");
+    let conditions = fields.list("conditions", 1..=MAX_CONDITIONS, condition);
+    Some(Rule {
+        priority: priority?,
+        logic: logic?,
+        value: value?,
+        conditions: conditions?,
+    })
+}
+
+fn condition(fields: &mut Fields<'_>) -> Option<Condition> {
+    let attribute = fields.required("attribute");
+    let operator = fields.required("operator");
+    let operand = match fields.required("valueType") {
+        Some(ValueType::String) => fields.required("valueString").map(Operand::String),
+        Some(ValueType::Number) => fields.required("valueInt").map(Operand::Number),
+        Some(ValueType::Boolean) => fields.required("valueBool").map(Operand::Boolean),
+        None => {
+            ["valueString", "valueInt", "valueBool"].map(|name| fields.pass_over(name));
+            None
+        }
+    };
+    Some(Condition {
+        attribute: attribute?,
+        operator: operator?,
+        operand: operand?,
+    })
+}

@@ -1,0 +1,148 @@
+//! Query strings: every bad and every unknown parameter is reported at once.
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+use pennon_core::model::environment::EnvironmentStatus;
+use pennon_core::model::page::{Limit, PageNumber, PageRequest};
+use pennon_core::model::time::Timestamp;
+
+use crate::error::{Error, Fault};
+
+/// The parameters of a query, in the order in which they were given.
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl<S: Sync> FromRequestParts<S> for Query {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        let query = parts.uri.query().unwrap_or_default();
+        Ok(Self(
+            form_urlencoded::parse(query.as_bytes())
+                .into_owned()
+                .collect(),
+        ))
+    }
+}
+
+impl Query {
+    /// Reads the query by `reader`, which answers none after it has reported a fault.
+    pub(crate) fn read<T>(
+        self,
+        reader: impl FnOnce(&mut Parameters) -> Option<T>,
+    ) -> Result<T, Error> {
+        let mut parameters = Parameters {
+            given: self.0,
+            faults: Vec::new(),
+        };
+        let input = reader(&mut parameters);
+        let Parameters { given, mut faults } = parameters;
+        faults.extend(
+            given
+                .into_iter()
+                .map(|(name, _)| Fault::parameter(name, "is not known here")),
+        );
+        match input {
+            Some(input) if faults.is_empty() => Ok(input),
+            _ => Err(Error::Invalid(faults)),
+        }
+    }
+
+    /// The values of a parameter that may be repeated; none if it is absent. Others are ignored.
+    pub(crate) fn repeated(self, names: &[&str]) -> Option<Vec<String>> {
+        let values: Vec<String> = self
+            .0
+            .into_iter()
+            .filter(|(name, _)| names.contains(&name.as_str()))
+            .map(|(_, value)| value)
+            .collect();
+        (!values.is_empty()).then_some(values)
+    }
+}
+
+/// The parameters of a query, handed out one by one. What nobody asked for is a fault.
+pub(crate) struct Parameters {
+    given: Vec<(String, String)>,
+    faults: Vec<Fault>,
+}
+
+impl Parameters {
+    /// A parameter that may be absent; the outer none is a fault.
+    pub(crate) fn optional<T: FromParameter>(&mut self, name: &str) -> Option<Option<T>> {
+        let Some(index) = self.given.iter().position(|(given, _)| given == name) else {
+            return Some(None);
+        };
+        let (_, value) = self.given.remove(index);
+        let parsed = T::from_parameter(value);
+        let twice = self.given.iter().any(|(given, _)| given == name);
+        self.given.retain(|(given, _)| given != name);
+        match parsed {
+            _ if twice => self.fault(name, "must be given once"),
+            Ok(value) => Some(Some(value)),
+            Err(detail) => self.fault(name, detail),
+        }
+    }
+
+    /// Which page is asked for.
+    pub(crate) fn page(&mut self) -> Option<PageRequest> {
+        let page = self.optional::<PageNumber>("page");
+        let limit = self.optional::<Limit>("limit");
+        Some(PageRequest {
+            page: page?.unwrap_or_default(),
+            limit: limit?.unwrap_or_default(),
+        })
+    }
+
+    fn fault<T>(&mut self, name: &str, detail: &'static str) -> Option<T> {
+        self.faults.push(Fault::parameter(name, detail));
+        None
+    }
+}
+
+/// A type that can be read from a parameter; the error is a sentence about it.
+pub(crate) trait FromParameter: Sized {
+    fn from_parameter(value: String) -> Result<Self, &'static str>;
+}
+
+impl FromParameter for String {
+    fn from_parameter(value: String) -> Result<Self, &'static str> {
+        Ok(value)
+    }
+}
+
+impl FromParameter for bool {
+    fn from_parameter(value: String) -> Result<Self, &'static str> {
+        value.parse().map_err(|_| "must be `true` or `false`")
+    }
+}
+
+impl FromParameter for PageNumber {
+    fn from_parameter(value: String) -> Result<Self, &'static str> {
+        integer(&value)
+            .and_then(|number| Self::try_from(number).map_err(|invalid| invalid.detail()))
+    }
+}
+
+impl FromParameter for Limit {
+    fn from_parameter(value: String) -> Result<Self, &'static str> {
+        integer(&value)
+            .and_then(|number| Self::try_from(number).map_err(|invalid| invalid.detail()))
+    }
+}
+
+impl FromParameter for EnvironmentStatus {
+    fn from_parameter(value: String) -> Result<Self, &'static str> {
+        Self::parse(&value).map_err(|invalid| invalid.detail())
+    }
+}
+
+impl FromParameter for Timestamp {
+    fn from_parameter(value: String) -> Result<Self, &'static str> {
+        value
+            .parse()
+            .map_err(|invalid: pennon_core::model::Invalid| invalid.detail())
+    }
+}
+
+fn integer(text: &str) -> Result<i64, &'static str> {
+    text.parse().map_err(|_| "must be an integer")
+}

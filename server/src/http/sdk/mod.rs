@@ -1,0 +1,44 @@
+//! The Evaluation API.
+
+mod config;
+mod context;
+mod evaluate;
+mod json;
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::routing::{get, post};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER};
+use http::{HeaderName, Method};
+use tower_http::cors::{Any, CorsLayer};
+
+use crate::service::Service;
+
+/// How long browsers may remember that they may call.
+const PREFLIGHT_AGE: Duration = Duration::from_secs(2 * 60 * 60);
+
+pub(super) fn router() -> Router<Service> {
+    Router::new()
+        .route("/sdk/v1/evaluate", post(evaluate::one))
+        .route("/sdk/v1/evaluate/batch", post(evaluate::batch))
+        .route("/sdk/v1/config", get(config::config))
+        .layer(cors())
+}
+
+/// Pages of any origin may call: the SDK key is what opens the door, and it is sent on purpose, never by the browser.
+fn cors() -> CorsLayer {
+    CorsLayer::new()
+        .allow_origin(Any)
+        .allow_methods([Method::GET, Method::HEAD, Method::POST])
+        .allow_headers([
+            AUTHORIZATION,
+            CONTENT_TYPE,
+            IF_NONE_MATCH,
+            HeaderName::from_static("x-api-key"),
+            HeaderName::from_static("last-event-id"),
+        ])
+        .expose_headers([ETAG, RETRY_AFTER, HeaderName::from_static("x-request-id")])
+        .max_age(PREFLIGHT_AGE)
+        .vary([])
+}

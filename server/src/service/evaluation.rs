@@ -1,0 +1,34 @@
+//! Evaluation, for whoever holds an SDK key.
+
+use pennon_core::{Context, Evaluation, Reason};
+
+use crate::auth::sdk_environment::SdkEnvironment;
+use crate::error::{Entity, Error};
+
+/// Decides one flag. A flag that the environment does not have is an error.
+pub(crate) fn evaluate(
+    environment: &SdkEnvironment,
+    key: &str,
+    context: &Context<'_>,
+) -> Result<Evaluation, Error> {
+    environment
+        .snapshot()
+        .evaluate(key, context)
+        .ok_or(Error::NotFound(Entity::Flag))
+}
+
+/// Decides one flag out of many. A flag that the environment does not have is off, like a disabled one.
+pub(crate) fn evaluate_leniently(
+    environment: &SdkEnvironment,
+    key: &str,
+    context: &Context<'_>,
+) -> Evaluation {
+    let unknown = Evaluation {
+        enabled: false,
+        reason: Reason::FlagDisabled,
+    };
+    environment
+        .snapshot()
+        .evaluate(key, context)
+        .unwrap_or(unknown)
+}

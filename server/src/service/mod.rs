@@ -1,0 +1,152 @@
+//! The use cases: what callers may do, whoever they are and however they come.
+//!
+//! A use case that writes opens one transaction, checks, writes, records the change in the audit log of the same
+//! transaction and commits through [`changes`], which also brings the snapshots up to date.
+
+pub(crate) mod audit;
+pub(crate) mod changes;
+pub(crate) mod environments;
+pub(crate) mod evaluation;
+pub(crate) mod flags;
+pub(crate) mod sessions;
+pub(crate) mod targeting;
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::time::MissedTickBehavior;
+
+use crate::auth::access_token::AccessTokens;
+use crate::auth::password::Passwords;
+use crate::auth::secret;
+use crate::clock::{Clock, Entropy};
+use crate::config::{Hidden, Settings};
+use crate::error::Error;
+use crate::snapshot::Snapshots;
+use crate::store::{self, Db, OpenError};
+
+/// How often the service looks for changes that other processes committed.
+const WATCH_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The running service: a handle that is cheap to clone.
+#[derive(Clone)]
+pub struct Service(Arc<Parts>);
+
+/// What the use cases need.
+pub struct Parts {
+    pub(crate) db: Db,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Entropy,
+    pub(crate) snapshots: Snapshots,
+    pub(crate) access_tokens: AccessTokens,
+    pub(crate) passwords: Passwords,
+    pub(crate) settings: Settings,
+    database_answers: AtomicBool,
+}
+
+impl Deref for Service {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// Why the service cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The database cannot be opened.
+    #[error(transparent)]
+    Database(#[from] OpenError),
+    /// The secret that signs access tokens is too easy to guess.
+    #[error("PENNON_JWT_SECRET must have at least 32 bytes")]
+    WeakJwtSecret,
+    /// The account of the first administrator cannot be created as the settings want it.
+    #[error("the first administrator cannot be created: {0}")]
+    FirstAdministrator(&'static str),
+    /// Something failed on the way.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
+/// The account that the first start created.
+pub struct FirstAdministrator {
+    /// The address to sign in with.
+    pub email: String,
+    /// The password, if it was made up and must be told.
+    pub generated_password: Option<String>,
+}
+
+impl Service {
+    /// Opens the database, creates the first administrator if there is no account yet, and loads what is served.
+    pub async fn start(
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        entropy: Entropy,
+    ) -> Result<(Self, Option<FirstAdministrator>), StartError> {
+        let db = Db::open(settings.database_url.expose()).await?;
+        let service = Self(Arc::new(Parts {
+            access_tokens: AccessTokens::new(&jwt_secret(&db, &settings, &entropy).await?),
+            passwords: Passwords::new(&entropy)?,
+            snapshots: Snapshots::default(),
+            database_answers: AtomicBool::new(true),
+            db,
+            clock,
+            entropy,
+            settings,
+        }));
+        let first = sessions::create_first_administrator(&service).await?;
+        service.snapshots.catch_up(&service.db).await?;
+        Ok((service, first))
+    }
+
+    /// Follows what other processes change in the database, and whether it answers; runs for as long as it is polled.
+    pub async fn watch(self) {
+        let mut ticks = tokio::time::interval(WATCH_INTERVAL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            let caught_up = self.snapshots.catch_up(&self.db).await;
+            let answered = self
+                .database_answers
+                .swap(caught_up.is_ok(), Ordering::Relaxed);
+            match caught_up {
+                Err(error) if answered => tracing::error!(%error, "the database does not answer"),
+                Ok(()) if !answered => tracing::info!("the database answers again"),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether the database answered when it was last asked.
+    pub(crate) fn database_answers(&self) -> bool {
+        self.database_answers.load(Ordering::Relaxed)
+    }
+
+    /// Closes the database; to be called when nothing is served any more.
+    pub async fn close(&self) {
+        self.db.close().await;
+    }
+}
+
+/// The secret of the settings, or the one that the database keeps.
+async fn jwt_secret(
+    db: &Db,
+    settings: &Settings,
+    entropy: &Entropy,
+) -> Result<Vec<u8>, StartError> {
+    match settings.jwt_secret.as_ref().map(Hidden::expose) {
+        Some(secret) if secret.len() < 32 => Err(StartError::WeakJwtSecret),
+        Some(secret) => Ok(secret.as_bytes().to_vec()),
+        None => {
+            let made_up = secret::generate(entropy);
+            let mut tx = db.write().await?;
+            let kept =
+                store::settings::get_or_insert(&mut tx, "jwt_secret", made_up.expose()).await?;
+            tx.commit().await?;
+            Ok(kept.into_bytes())
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Signing in and out.
+
+use pennon_core::model::context::is_email;
+use pennon_core::model::id::{SessionId, UserId};
+use pennon_core::model::text::Secret;
+use pennon_core::model::time::Timestamp;
+use pennon_core::model::user::{Role, User};
+
+use super::{FirstAdministrator, Service, StartError};
+use crate::auth::actor::Actor;
+use crate::auth::password::MIN_PASSWORD_CHARACTERS;
+use crate::auth::secret::{self, SecretHash};
+use crate::config::Hidden;
+use crate::error::Error;
+use crate::store;
+use crate::store::sessions::{NewSession, SessionKind};
+
+/// How long a session lasts, in days.
+pub(crate) const SESSION_DAYS: i64 = 30;
+
+/// How long an expired session is kept, in days.
+const KEEP_EXPIRED_DAYS: i64 = 7;
+
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
+
+/// A session that has just begun.
+pub(crate) struct SignedIn {
+    pub(crate) user: User,
+    pub(crate) session: SessionId,
+    /// The refresh token of the API, or the dashboard's cookie; it is told this once.
+    pub(crate) secret: Secret,
+}
+
+/// Begins a session, if the password belongs to the e-mail address. An unknown address takes as long to be refused as
+/// a wrong password.
+pub(crate) async fn sign_in(
+    service: &Service,
+    email: &str,
+    password: &str,
+    kind: SessionKind,
+) -> Result<SignedIn, Error> {
+    let account = match email.contains('\0') {
+        true => None,
+        false => store::users::by_email(&mut service.db.read().await?, email).await?,
+    };
+    let hash = account
+        .as_ref()
+        .map(|account| account.password_hash.as_str());
+    let right = service.passwords.verify(password, hash).await?;
+    let user = account.filter(|_| right).ok_or(Error::WrongPassword)?.user;
+    let now = service.clock.now();
+    let secret = secret::generate(&service.entropy);
+    let session = NewSession {
+        id: SessionId::new(service.entropy.id(now)),
+        user: &user,
+        kind,
+        secret: SecretHash::of(secret.expose()),
+        created_at: now,
+        expires_at: days_after(now, SESSION_DAYS),
+    };
+    let mut tx = service.db.write().await?;
+    store::sessions::insert(&mut tx, &session).await?;
+    store::sessions::forget_expired(&mut tx, days_after(now, -KEEP_EXPIRED_DAYS)).await?;
+    tx.commit().await?;
+    Ok(SignedIn {
+        session: session.id,
+        user,
+        secret,
+    })
+}
+
+/// Ends the actor's session; its credentials are refused from now on.
+pub(crate) async fn sign_out(service: &Service, actor: &Actor) -> Result<(), Error> {
+    let mut tx = service.db.write().await?;
+    store::sessions::end(&mut tx, actor.session(), service.clock.now()).await?;
+    tx.commit().await
+}
+
+/// Creates the first administrator, unless there is an account already. Of several instances that start together, the
+/// one whose insert wins answers the account.
+pub(super) async fn create_first_administrator(
+    service: &Service,
+) -> Result<Option<FirstAdministrator>, StartError> {
+    if store::users::any(&mut service.db.read().await?).await? {
+        return Ok(None);
+    }
+    let settings = &service.settings;
+    let email = settings.admin_email.clone();
+    if !is_email(&email) {
+        return Err(StartError::FirstAdministrator(
+            "PENNON_ADMIN_EMAIL is not an e-mail address",
+        ));
+    }
+    let (password, generated) = match settings.admin_password.as_ref().map(Hidden::expose) {
+        Some(password) if password.chars().count() < MIN_PASSWORD_CHARACTERS => {
+            return Err(StartError::FirstAdministrator(
+                "PENNON_ADMIN_PASSWORD must have at least 12 characters",
+            ));
+        }
+        Some(password) => (password.to_owned(), false),
+        None => (
+            secret::generate(&service.entropy)
+                .expose()
+                .chars()
+                .take(24)
+                .collect(),
+            true,
+        ),
+    };
+    let now = service.clock.now();
+    let user = User {
+        id: UserId::new(service.entropy.id(now)),
+        email,
+        role: Role::Admin,
+    };
+    let hash = service.passwords.hash(&password, &service.entropy).await?;
+    let mut tx = service.db.write().await?;
+    let first = !store::users::any(&mut tx).await?
+        && store::users::insert(&mut tx, &user, &hash, now).await?;
+    tx.commit().await?;
+    let generated_password = generated.then_some(password);
+    Ok(first.then_some(FirstAdministrator {
+        email: user.email,
+        generated_password,
+    }))
+}
+
+fn days_after(now: Timestamp, days: i64) -> Timestamp {
+    Timestamp::from_millis(now.millis().saturating_add(days.saturating_mul(DAY_MILLIS)))
+}

@@ -1,0 +1,253 @@
+//! A flag in an environment: its configuration, its targeting rules and its rollout.
+
+use pennon_core::model::audit::AuditAction;
+use pennon_core::model::configuration::{Configuration, Ttl};
+use pennon_core::model::environment::{Environment, EnvironmentStatus};
+use pennon_core::model::flag::Flag;
+use pennon_core::model::id::{EnvironmentId, FlagId, RuleId};
+use pennon_core::model::rollout::Rollout;
+use pennon_core::model::rule::{MAX_RULES, Rule};
+use pennon_core::model::targeting::{FlagRollout, TargetingRule};
+
+use super::audit::Subject;
+use super::changes::Change;
+use super::{Service, audit, changes, environments, flags};
+use crate::auth::actor::{Actor, Editor};
+use crate::error::{Conflict, Entity, Error};
+use crate::store::{self, Tx};
+
+/// The ids of a flag and an environment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairId {
+    pub(crate) flag: FlagId,
+    pub(crate) environment: EnvironmentId,
+}
+
+/// A change of a configuration: what is absent stays as it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ConfigurationPatch {
+    pub(crate) is_enabled: Option<bool>,
+    /// `Some(None)` removes the override.
+    pub(crate) ttl: Option<Option<Ttl>>,
+}
+
+/// A flag in an environment, as it stands.
+struct Pair {
+    flag: Flag,
+    environment: Environment,
+    configuration: Configuration,
+}
+
+impl Pair {
+    async fn find(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
+        let flag = flags::find(tx, id.flag).await?;
+        let environment = environments::find(tx, id.environment).await?;
+        let configuration = store::configurations::find(tx, id.flag, id.environment).await?;
+        let configuration = configuration.ok_or(Error::NotFound(Entity::Configuration))?;
+        Ok(Self {
+            flag,
+            environment,
+            configuration,
+        })
+    }
+
+    /// The pair, if it can be changed: neither is the flag archived nor the environment revoked.
+    async fn find_writable(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
+        let pair = Self::find(tx, id).await?;
+        if pair.environment.status == EnvironmentStatus::Revoked {
+            return Err(Conflict::EnvironmentRevoked.into());
+        }
+        if pair.flag.archived_at.is_some() {
+            return Err(Conflict::FlagArchived.into());
+        }
+        Ok(pair)
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            flag: Some(&self.flag),
+            environment: Some(&self.environment),
+            rule: None,
+        }
+    }
+}
+
+/// Makes sure that the flag is configured in the environment.
+pub(crate) async fn check(service: &Service, _actor: &Actor, id: PairId) -> Result<(), Error> {
+    Pair::find(&mut service.db.read().await?, id)
+        .await
+        .map(drop)
+}
+
+/// The configuration of a flag in an environment.
+pub(crate) async fn configuration(
+    service: &Service,
+    _actor: &Actor,
+    id: PairId,
+) -> Result<Configuration, Error> {
+    Ok(Pair::find(&mut service.db.read().await?, id)
+        .await?
+        .configuration)
+}
+
+/// Changes the configuration of a flag in an environment, and answers it as it is then.
+pub(crate) async fn configure(
+    service: &Service,
+    actor: &Editor,
+    id: PairId,
+    patch: ConfigurationPatch,
+) -> Result<Configuration, Error> {
+    let mut tx = service.db.write().await?;
+    let pair = Pair::find_writable(&mut tx, id).await?;
+    let old = &pair.configuration;
+    let is_enabled = patch.is_enabled.unwrap_or(old.is_enabled);
+    let ttl = patch.ttl.unwrap_or(old.ttl);
+    if (is_enabled, ttl) == (old.is_enabled, old.ttl) {
+        return Ok(pair.configuration);
+    }
+    let new = Configuration {
+        is_enabled,
+        ttl,
+        revision: old.revision + 1,
+        ..old.clone()
+    };
+    store::configurations::update(&mut tx, &new).await?;
+    let action = AuditAction::FlagEnvironmentUpdated;
+    audit::record(
+        service,
+        &mut tx,
+        actor,
+        action,
+        pair.subject(),
+        (Some(old), Some(&new)),
+    )
+    .await?;
+    commit(service, tx, id).await?;
+    Ok(new)
+}
+
+/// The rules of a flag in an environment, by ascending priority.
+pub(crate) async fn rules(
+    service: &Service,
+    _actor: &Actor,
+    id: PairId,
+) -> Result<Vec<TargetingRule>, Error> {
+    let mut tx = service.db.read().await?;
+    Pair::find(&mut tx, id).await?;
+    store::rules::list(&mut tx, id.flag, id.environment).await
+}
+
+/// Adds a rule to a flag in an environment.
+pub(crate) async fn create_rule(
+    service: &Service,
+    actor: &Editor,
+    id: PairId,
+    rule: Rule,
+) -> Result<TargetingRule, Error> {
+    let mut tx = service.db.write().await?;
+    let pair = Pair::find_writable(&mut tx, id).await?;
+    let count = store::rules::count(&mut tx, id.flag, id.environment).await?;
+    if usize::try_from(count).unwrap_or(usize::MAX) >= MAX_RULES {
+        return Err(Conflict::TooManyRules.into());
+    }
+    let now = service.clock.now();
+    let rule = TargetingRule {
+        id: RuleId::new(service.entropy.id(now)),
+        flag_id: id.flag,
+        environment_id: id.environment,
+        rule,
+        created_at: now,
+        updated_at: now,
+        revision: 1,
+    };
+    store::rules::insert(&mut tx, &rule).await?;
+    let subject = Subject {
+        rule: Some(rule.id),
+        ..pair.subject()
+    };
+    let values = (None::<&TargetingRule>, Some(&rule));
+    audit::record(
+        service,
+        &mut tx,
+        actor,
+        AuditAction::RuleCreated,
+        subject,
+        values,
+    )
+    .await?;
+    commit(service, tx, id).await?;
+    Ok(rule)
+}
+
+/// The rollout of a flag in an environment.
+pub(crate) async fn rollout(
+    service: &Service,
+    _actor: &Actor,
+    id: PairId,
+) -> Result<FlagRollout, Error> {
+    let mut tx = service.db.read().await?;
+    Pair::find(&mut tx, id).await?;
+    let rollout = store::rollouts::find(&mut tx, id.flag, id.environment).await?;
+    rollout.ok_or(Error::NotFound(Entity::Rollout))
+}
+
+/// Sets the rollout of a flag in an environment, and tells whether it is the first one.
+pub(crate) async fn set_rollout(
+    service: &Service,
+    actor: &Editor,
+    id: PairId,
+    rollout: Rollout,
+) -> Result<(FlagRollout, Upserted), Error> {
+    let mut tx = service.db.write().await?;
+    let pair = Pair::find_writable(&mut tx, id).await?;
+    let old = store::rollouts::find(&mut tx, id.flag, id.environment).await?;
+    if let Some(old) = &old
+        && old.rollout == rollout
+    {
+        return Ok((old.clone(), Upserted::Updated));
+    }
+    let new = store::rollouts::upsert(
+        &mut tx,
+        id.flag,
+        id.environment,
+        rollout,
+        service.clock.now(),
+    )
+    .await?;
+    let action = AuditAction::RolloutConfigured;
+    audit::record(
+        service,
+        &mut tx,
+        actor,
+        action,
+        pair.subject(),
+        (old.as_ref(), Some(&new)),
+    )
+    .await?;
+    commit(service, tx, id).await?;
+    Ok((
+        new,
+        if old.is_some() {
+            Upserted::Updated
+        } else {
+            Upserted::Inserted
+        },
+    ))
+}
+
+/// What became of something that is set whether or not it was there before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Upserted {
+    Inserted,
+    Updated,
+}
+
+async fn commit(service: &Service, mut tx: Tx, id: PairId) -> Result<(), Error> {
+    let revision = store::configurations::touch(&mut tx, id.flag, id.environment).await?;
+    let change = Change {
+        environment: id.environment,
+        flag: Some(id.flag),
+        revision,
+    };
+    changes::commit(service, tx, vec![change]).await
+}

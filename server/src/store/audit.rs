@@ -1,0 +1,132 @@
+//! The audit log.
+
+use pennon_core::model::audit::{AuditAction, AuditEntry};
+use pennon_core::model::id::{AuditId, EnvironmentId, FlagId, RuleId, UserId};
+use pennon_core::model::page::{Page, PageRequest};
+use pennon_core::model::time::Timestamp;
+use serde_json::Value;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use super::{Tx, bad_row, on_conn};
+use crate::error::Error;
+
+/// The ids of all that an entry speaks of, which stay true when names change.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Concerned {
+    pub(crate) actor: Option<UserId>,
+    pub(crate) flag: Option<FlagId>,
+    pub(crate) environment: Option<EnvironmentId>,
+    pub(crate) rule: Option<RuleId>,
+}
+
+/// Which entries to list; every filter compares exactly, and times count inclusively.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AuditFilter {
+    pub(crate) flag_key: Option<String>,
+    pub(crate) environment: Option<String>,
+    pub(crate) from: Option<Timestamp>,
+    pub(crate) to: Option<Timestamp>,
+}
+
+#[derive(sqlx::FromRow)]
+struct AuditRow {
+    id: Uuid,
+    action: String,
+    actor_identity: String,
+    occurred_at: i64,
+    flag_key: Option<String>,
+    environment: Option<String>,
+    product: Option<String>,
+    old_value: Option<Json<Value>>,
+    new_value: Option<Json<Value>>,
+}
+
+/// Adds an entry.
+pub(crate) async fn insert(
+    tx: &mut Tx,
+    entry: &AuditEntry,
+    concerned: Concerned,
+) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "insert into audit_entries (id, action, actor_identity, occurred_at, flag_key, environment, product,
+                                    old_value, new_value, actor_id, flag_id, environment_id, rule_id)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+    )
+    .bind(entry.id.uuid())
+    .bind(entry.action.as_str())
+    .bind(&entry.actor_identity)
+    .bind(entry.occurred_at.millis())
+    .bind(&entry.flag_key)
+    .bind(&entry.environment)
+    .bind(&entry.product)
+    .bind(entry.old_value.as_ref().map(Json))
+    .bind(entry.new_value.as_ref().map(Json))
+    .bind(concerned.actor.map(UserId::uuid))
+    .bind(concerned.flag.map(FlagId::uuid))
+    .bind(concerned.environment.map(EnvironmentId::uuid))
+    .bind(concerned.rule.map(RuleId::uuid))
+    .execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// One page of entries, newest first.
+pub(crate) async fn list(
+    tx: &mut Tx,
+    filter: &AuditFilter,
+    page: PageRequest,
+) -> Result<Page<AuditEntry>, Error> {
+    let (from, to) = (
+        filter.from.map(Timestamp::millis),
+        filter.to.map(Timestamp::millis),
+    );
+    let rows: Vec<AuditRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, action, actor_identity, occurred_at, flag_key, environment, product, old_value, new_value
+         from audit_entries
+         where ($1 is null or flag_key = $1) and ($2 is null or environment = $2)
+           and ($3 is null or occurred_at >= $3) and ($4 is null or occurred_at <= $4)
+         order by occurred_at desc, id desc limit $5 offset $6",
+    )
+    .bind(&filter.flag_key)
+    .bind(&filter.environment)
+    .bind(from)
+    .bind(to)
+    .bind(page.limit.get())
+    .bind(page.offset())
+    .fetch_all(conn).await)?;
+    let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(
+        "select count(*) from audit_entries
+         where ($1 is null or flag_key = $1) and ($2 is null or environment = $2)
+           and ($3 is null or occurred_at >= $3) and ($4 is null or occurred_at <= $4)",
+    )
+    .bind(&filter.flag_key)
+    .bind(&filter.environment)
+    .bind(from)
+    .bind(to)
+    .fetch_one(conn).await)?;
+    let items = rows
+        .into_iter()
+        .map(AuditEntry::try_from)
+        .collect::<Result<_, _>>()?;
+    Ok(page.page_of(items, total))
+}
+
+impl TryFrom<AuditRow> for AuditEntry {
+    type Error = Error;
+
+    fn try_from(row: AuditRow) -> Result<Self, Error> {
+        let action = AuditAction::parse(&row.action)
+            .map_err(|problem| bad_row("audit_entries", row.id, problem))?;
+        Ok(Self {
+            id: AuditId::new(row.id),
+            action,
+            actor_identity: row.actor_identity,
+            occurred_at: Timestamp::from_millis(row.occurred_at),
+            flag_key: row.flag_key,
+            environment: row.environment,
+            product: row.product,
+            old_value: row.old_value.map(|Json(value)| value),
+            new_value: row.new_value.map(|Json(value)| value),
+        })
+    }
+}

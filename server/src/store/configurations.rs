@@ -1,0 +1,168 @@
+//! How flags stand in environments.
+
+use pennon_core::model::configuration::{Configuration, Ttl};
+use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_core::model::page::PageRequest;
+use uuid::Uuid;
+
+use super::flags::FlagFilter;
+use super::{Tx, bad_row, environments, on_conn};
+use crate::error::Error;
+
+#[derive(sqlx::FromRow)]
+struct ConfigurationRow {
+    flag_id: Uuid,
+    environment_id: Uuid,
+    is_enabled: bool,
+    ttl_override_seconds: Option<i64>,
+    revision: i64,
+}
+
+/// A flag in an environment, summed up.
+#[derive(sqlx::FromRow)]
+pub(crate) struct CellRow {
+    pub(crate) flag_id: Uuid,
+    pub(crate) environment_id: Uuid,
+    pub(crate) is_enabled: bool,
+    pub(crate) rules: i64,
+    pub(crate) percentage: Option<i64>,
+}
+
+/// The configuration of a flag in an environment.
+pub(crate) async fn find(
+    tx: &mut Tx,
+    flag: FlagId,
+    environment: EnvironmentId,
+) -> Result<Option<Configuration>, Error> {
+    let row: Option<ConfigurationRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select flag_id, environment_id, is_enabled, ttl_override_seconds, revision from flag_environments
+         where flag_id = $1 and environment_id = $2",
+    ).bind(flag.uuid()).bind(environment.uuid()).fetch_optional(conn).await)?;
+    row.map(Configuration::try_from).transpose()
+}
+
+/// Keeps a changed configuration.
+pub(crate) async fn update(tx: &mut Tx, configuration: &Configuration) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "update flag_environments
+         set is_enabled = $3, ttl_override_seconds = $4, revision = revision + 1
+         where flag_id = $1 and environment_id = $2",
+    )
+    .bind(configuration.flag_id.uuid())
+    .bind(configuration.environment_id.uuid())
+    .bind(configuration.is_enabled)
+    .bind(configuration.ttl.map(|ttl| i64::from(ttl.seconds())))
+    .execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// Records that what a flag serves in one environment has changed, and answers the environment's new revision.
+pub(crate) async fn touch(
+    tx: &mut Tx,
+    flag: FlagId,
+    environment: EnvironmentId,
+) -> Result<i64, Error> {
+    let revision = environments::raise_config_revision(tx, environment).await?;
+    on_conn!(tx, conn => sqlx::query(
+        "update flag_environments set config_revision = $3 where flag_id = $1 and environment_id = $2",
+    ).bind(flag.uuid()).bind(environment.uuid()).bind(revision).execute(conn).await.map(drop))?;
+    Ok(revision)
+}
+
+/// Records that what a flag serves in all active environments has changed.
+pub(crate) async fn touch_everywhere(
+    tx: &mut Tx,
+    flag: FlagId,
+) -> Result<Vec<(EnvironmentId, i64)>, Error> {
+    let raised = environments::raise_all_config_revisions(tx).await?;
+    on_conn!(tx, conn => sqlx::query(
+        "update flag_environments set config_revision =
+            (select config_revision from environments where environments.id = flag_environments.environment_id)
+         where flag_id = $1
+           and environment_id in (select id from environments where status = 'active')",
+    ).bind(flag.uuid()).execute(conn).await.map(drop))?;
+    Ok(raised)
+}
+
+/// Configures a new flag, disabled, in all active environments.
+pub(crate) async fn insert_for_flag(
+    tx: &mut Tx,
+    flag: FlagId,
+) -> Result<Vec<(EnvironmentId, i64)>, Error> {
+    let raised = environments::raise_all_config_revisions(tx).await?;
+    on_conn!(tx, conn => sqlx::query(
+        "insert into flag_environments (flag_id, environment_id, config_revision)
+         select $1, id, config_revision from environments where status = 'active'",
+    ).bind(flag.uuid()).execute(conn).await.map(drop))?;
+    Ok(raised)
+}
+
+/// Configures all active flags, disabled, in a new environment.
+pub(crate) async fn insert_for_environment(
+    tx: &mut Tx,
+    environment: EnvironmentId,
+) -> Result<i64, Error> {
+    let revision = environments::raise_config_revision(tx, environment).await?;
+    on_conn!(tx, conn => sqlx::query(
+        "insert into flag_environments (flag_id, environment_id, config_revision)
+         select id, $1, $2 from flags where archived_at is null",
+    ).bind(environment.uuid()).bind(revision).execute(conn).await.map(drop))?;
+    Ok(revision)
+}
+
+/// The names of the active environments in which a flag is enabled, as `product/name`.
+pub(crate) async fn enabled_in(tx: &mut Tx, flag: FlagId) -> Result<Vec<String>, Error> {
+    Ok(on_conn!(tx, conn => sqlx::query_scalar(
+        "select environments.product || '/' || environments.name
+         from flag_environments join environments on environments.id = flag_environments.environment_id
+         where flag_environments.flag_id = $1 and flag_environments.is_enabled and environments.status = 'active'
+         order by environments.product, environments.name",
+    ).bind(flag.uuid()).fetch_all(conn).await)?)
+}
+
+/// How the flags of one page of [`flags::list`](super::flags::list) stand in the active environments.
+pub(crate) async fn cells(
+    tx: &mut Tx,
+    filter: &FlagFilter,
+    page: PageRequest,
+) -> Result<Vec<CellRow>, Error> {
+    Ok(on_conn!(tx, conn => sqlx::query_as(
+        r"select pair.flag_id, pair.environment_id, pair.is_enabled, rollouts.percentage,
+            (select count(*) from rules
+             where rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id) as rules
+          from flag_environments pair
+          join environments on environments.id = pair.environment_id and environments.status = 'active'
+          left join rollouts
+            on rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
+          where pair.flag_id in (
+            select id from flags
+            where ($1 is null or (archived_at is not null) = $1)
+              and ($2 is null or lower(name) like $2 escape '\' or lower(key) like $2 escape '\')
+            order by created_at desc, id desc limit $3 offset $4)",
+    )
+    .bind(filter.archived)
+    .bind(filter.pattern())
+    .bind(page.limit.get())
+    .bind(page.offset())
+    .fetch_all(conn).await)?)
+}
+
+/// A time to live from its column.
+pub(super) fn ttl(seconds: Option<i64>, id: Uuid) -> Result<Option<Ttl>, Error> {
+    let ttl = seconds.map(Ttl::try_from).transpose();
+    ttl.map_err(|problem| bad_row("flag_environments", id, problem))
+}
+
+impl TryFrom<ConfigurationRow> for Configuration {
+    type Error = Error;
+
+    fn try_from(row: ConfigurationRow) -> Result<Self, Error> {
+        Ok(Self {
+            flag_id: FlagId::new(row.flag_id),
+            environment_id: EnvironmentId::new(row.environment_id),
+            is_enabled: row.is_enabled,
+            ttl: ttl(row.ttl_override_seconds, row.flag_id)?,
+            revision: row.revision,
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! Environments.
+
+use pennon_core::model::environment::{Environment, EnvironmentStatus};
+use pennon_core::model::id::EnvironmentId;
+use pennon_core::model::page::{Page, PageRequest};
+use pennon_core::model::time::Timestamp;
+use uuid::Uuid;
+
+use super::{Tx, bad_row, is_unique_violation, on_conn};
+use crate::auth::secret::SecretHash;
+use crate::error::{Conflict, Error};
+
+/// Which environments to list; every filter compares exactly.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EnvironmentFilter {
+    pub(crate) product: Option<String>,
+    pub(crate) status: Option<EnvironmentStatus>,
+}
+
+#[derive(sqlx::FromRow)]
+struct EnvironmentRow {
+    id: Uuid,
+    product: String,
+    name: String,
+    sdk_key_prefix: String,
+    status: String,
+    created_at: i64,
+    revision: i64,
+}
+
+/// Adds an environment.
+pub(crate) async fn insert(
+    tx: &mut Tx,
+    environment: &Environment,
+    sdk_key: SecretHash,
+) -> Result<(), Error> {
+    let inserted = on_conn!(tx, conn => sqlx::query(
+        "insert into environments (id, product, name, sdk_key_hash, sdk_key_prefix, status, created_at, revision)
+         values ($1, $2, $3, $4, $5, $6, $7, $8)",
+    )
+    .bind(environment.id.uuid())
+    .bind(environment.product.as_str())
+    .bind(environment.name.as_str())
+    .bind(sdk_key.as_bytes())
+    .bind(&environment.sdk_key_prefix)
+    .bind(environment.status.as_str())
+    .bind(environment.created_at.millis())
+    .bind(environment.revision)
+    .execute(conn).await.map(drop));
+    match inserted {
+        Err(error) if is_unique_violation(&error) => Err(Conflict::EnvironmentNameTaken.into()),
+        other => Ok(other?),
+    }
+}
+
+/// One environment.
+pub(crate) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Option<Environment>, Error> {
+    let row: Option<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, product, name, sdk_key_prefix, status, created_at, revision from environments where id = $1",
+    ).bind(id.uuid()).fetch_optional(conn).await)?;
+    row.map(Environment::try_from).transpose()
+}
+
+/// One page of environments, newest first.
+pub(crate) async fn list(
+    tx: &mut Tx,
+    filter: &EnvironmentFilter,
+    page: PageRequest,
+) -> Result<Page<Environment>, Error> {
+    let status = filter.status.map(EnvironmentStatus::as_str);
+    let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, product, name, sdk_key_prefix, status, created_at, revision from environments
+         where ($1 is null or product = $1) and ($2 is null or status = $2)
+         order by created_at desc, id desc limit $3 offset $4",
+    ).bind(&filter.product).bind(status).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
+    let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(
+        "select count(*) from environments where ($1 is null or product = $1) and ($2 is null or status = $2)",
+    ).bind(&filter.product).bind(status).fetch_one(conn).await)?;
+    let items = rows
+        .into_iter()
+        .map(Environment::try_from)
+        .collect::<Result<_, _>>()?;
+    Ok(page.page_of(items, total))
+}
+
+/// All active environments, by product and name.
+pub(crate) async fn active(tx: &mut Tx) -> Result<Vec<Environment>, Error> {
+    let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, product, name, sdk_key_prefix, status, created_at, revision from environments
+         where status = 'active' order by product, name",
+    ).fetch_all(conn).await)?;
+    rows.into_iter().map(Environment::try_from).collect()
+}
+
+/// Records that what the environment serves has changed.
+pub(crate) async fn raise_config_revision(tx: &mut Tx, id: EnvironmentId) -> Result<i64, Error> {
+    Ok(on_conn!(tx, conn => sqlx::query_scalar(
+        "update environments set config_revision = config_revision + 1 where id = $1 returning config_revision",
+    ).bind(id.uuid()).fetch_one(conn).await)?)
+}
+
+/// Records that what every active environment serves has changed, and answers which ones they are.
+pub(crate) async fn raise_all_config_revisions(
+    tx: &mut Tx,
+) -> Result<Vec<(EnvironmentId, i64)>, Error> {
+    let raised: Vec<(Uuid, i64)> = on_conn!(tx, conn => sqlx::query_as(
+        "update environments set config_revision = config_revision + 1 where status = 'active'
+         returning id, config_revision",
+    ).fetch_all(conn).await)?;
+    Ok(raised
+        .into_iter()
+        .map(|(id, revision)| (EnvironmentId::new(id), revision))
+        .collect())
+}
+
+impl TryFrom<EnvironmentRow> for Environment {
+    type Error = Error;
+
+    fn try_from(row: EnvironmentRow) -> Result<Self, Error> {
+        let bad = |problem| bad_row("environments", row.id, problem);
+        Ok(Self {
+            id: EnvironmentId::new(row.id),
+            product: row.product.try_into().map_err(bad)?,
+            name: row.name.try_into().map_err(bad)?,
+            sdk_key_prefix: row.sdk_key_prefix,
+            status: EnvironmentStatus::parse(&row.status).map_err(bad)?,
+            created_at: Timestamp::from_millis(row.created_at),
+            revision: row.revision,
+        })
+    }
+}

@@ -1,0 +1,135 @@
+//! Flags.
+
+use pennon_core::model::flag::{Flag, FlagType};
+use pennon_core::model::id::FlagId;
+use pennon_core::model::page::{Page, PageRequest};
+use pennon_core::model::time::Timestamp;
+use uuid::Uuid;
+
+use super::{Tx, bad_row, is_unique_violation, on_conn};
+use crate::error::{Conflict, Error};
+
+/// Which flags to list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlagFilter {
+    /// Archived ones only, active ones only, or both.
+    pub(crate) archived: Option<bool>,
+    /// Text that the name or the key contains, in any case.
+    pub(crate) search: Option<String>,
+}
+
+impl FlagFilter {
+    /// The search as a pattern for `like … escape '\'`.
+    pub(super) fn pattern(&self) -> Option<String> {
+        let escaped = |text: &String| {
+            text.replace('\\', "\\\\")
+                .replace('%', "\\%")
+                .replace('_', "\\_")
+        };
+        self.search
+            .as_ref()
+            .map(|text| format!("%{}%", escaped(text).to_lowercase()))
+    }
+}
+
+#[derive(sqlx::FromRow)]
+struct FlagRow {
+    id: Uuid,
+    key: String,
+    name: String,
+    description: Option<String>,
+    r#type: String,
+    created_by: String,
+    created_at: i64,
+    archived_at: Option<i64>,
+    revision: i64,
+}
+
+/// Adds a flag.
+pub(crate) async fn insert(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
+    let inserted = on_conn!(tx, conn => sqlx::query(
+        "insert into flags (id, key, name, description, type, created_by, created_at, revision)
+         values ($1, $2, $3, $4, $5, $6, $7, $8)",
+    )
+    .bind(flag.id.uuid())
+    .bind(flag.key.as_str())
+    .bind(flag.name.as_str())
+    .bind(flag.description.as_ref().map(|text| text.as_str()))
+    .bind(flag.kind.as_str())
+    .bind(&flag.created_by)
+    .bind(flag.created_at.millis())
+    .bind(flag.revision)
+    .execute(conn).await.map(drop));
+    match inserted {
+        Err(error) if is_unique_violation(&error) => Err(Conflict::FlagKeyTaken.into()),
+        other => Ok(other?),
+    }
+}
+
+/// One flag.
+pub(crate) async fn find(tx: &mut Tx, id: FlagId) -> Result<Option<Flag>, Error> {
+    let row: Option<FlagRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, key, name, description, type, created_by, created_at, archived_at, revision
+         from flags where id = $1",
+    ).bind(id.uuid()).fetch_optional(conn).await)?;
+    row.map(Flag::try_from).transpose()
+}
+
+/// One page of flags, newest first.
+pub(crate) async fn list(
+    tx: &mut Tx,
+    filter: &FlagFilter,
+    page: PageRequest,
+) -> Result<Page<Flag>, Error> {
+    let rows: Vec<FlagRow> = on_conn!(tx, conn => sqlx::query_as(
+        r"select id, key, name, description, type, created_by, created_at, archived_at, revision from flags
+          where ($1 is null or (archived_at is not null) = $1)
+            and ($2 is null or lower(name) like $2 escape '\' or lower(key) like $2 escape '\')
+          order by created_at desc, id desc limit $3 offset $4",
+    )
+    .bind(filter.archived)
+    .bind(filter.pattern())
+    .bind(page.limit.get())
+    .bind(page.offset())
+    .fetch_all(conn).await)?;
+    let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(
+        r"select count(*) from flags
+          where ($1 is null or (archived_at is not null) = $1)
+            and ($2 is null or lower(name) like $2 escape '\' or lower(key) like $2 escape '\')",
+    ).bind(filter.archived).bind(filter.pattern()).fetch_one(conn).await)?;
+    let items = rows
+        .into_iter()
+        .map(Flag::try_from)
+        .collect::<Result<_, _>>()?;
+    Ok(page.page_of(items, total))
+}
+
+/// Marks a flag as archived.
+pub(crate) async fn archive(tx: &mut Tx, id: FlagId, now: Timestamp) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query("update flags set archived_at = $2, revision = revision + 1 where id = $1")
+        .bind(id.uuid()).bind(now.millis()).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+impl TryFrom<FlagRow> for Flag {
+    type Error = Error;
+
+    fn try_from(row: FlagRow) -> Result<Self, Error> {
+        let bad = |problem| bad_row("flags", row.id, problem);
+        Ok(Self {
+            id: FlagId::new(row.id),
+            key: row.key.try_into().map_err(bad)?,
+            name: row.name.try_into().map_err(bad)?,
+            description: row
+                .description
+                .map(TryInto::try_into)
+                .transpose()
+                .map_err(bad)?,
+            kind: FlagType::parse(&row.r#type).map_err(bad)?,
+            created_by: row.created_by,
+            created_at: Timestamp::from_millis(row.created_at),
+            archived_at: row.archived_at.map(Timestamp::from_millis),
+            revision: row.revision,
+        })
+    }
+}

@@ -1,0 +1,198 @@
+//! The database: connections, transactions and all SQL. It decides nothing.
+//!
+//! Each query is written once and expanded for both drivers by [`on_conn!`], so the compiler proves that every type that
+//! is bound or read exists in both. Rows are private to their module and become domain types by `TryFrom`.
+
+pub(crate) mod audit;
+pub(crate) mod configurations;
+pub(crate) mod environments;
+pub(crate) mod flags;
+pub(crate) mod rollouts;
+pub(crate) mod rules;
+pub(crate) mod sessions;
+pub(crate) mod settings;
+pub(crate) mod snapshots;
+pub(crate) mod users;
+
+use std::fmt::Display;
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::migrate::Migrator;
+use sqlx::postgres::{PgPool, PgPoolOptions};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use sqlx::{Postgres, Sqlite, Transaction};
+
+use crate::error::Error;
+
+static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/sqlite");
+static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/postgres");
+
+/// How long a statement waits for a lock or a connection before it gives up.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The advisory lock of PostgreSQL that stands for writing; any number will do as long as it stays the same.
+const WRITE_LOCK: i64 = 0x0050_454E_4E4F_4E00;
+
+/// The database.
+#[derive(Clone)]
+pub(crate) enum Db {
+    /// One file; one connection writes, the others read.
+    Sqlite {
+        writer: SqlitePool,
+        readers: SqlitePool,
+    },
+    /// A server, shared with other instances.
+    Postgres(PgPool),
+}
+
+/// A transaction. Dropping it rolls back; only [`commit`](Self::commit) keeps what was written.
+pub(crate) enum Tx {
+    Sqlite(Transaction<'static, Sqlite>),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+/// Runs one query text on whichever connection the transaction has.
+macro_rules! on_conn {
+    ($tx:expr, $conn:ident => $query:expr) => {
+        match $tx {
+            $crate::store::Tx::Sqlite(tx) => {
+                let $conn = &mut **tx;
+                $query
+            }
+            $crate::store::Tx::Postgres(tx) => {
+                let $conn = &mut **tx;
+                $query
+            }
+        }
+    };
+}
+
+pub(crate) use on_conn;
+
+impl Db {
+    /// Connects to the database that the URL names and brings its tables up to date.
+    pub(crate) async fn open(url: &str) -> Result<Self, OpenError> {
+        let db = match url.split_once(':').map(|(scheme, _)| scheme) {
+            Some("sqlite") => Self::open_sqlite(url).await?,
+            Some("postgres" | "postgresql") => Self::Postgres(
+                PgPoolOptions::new()
+                    .max_connections(16)
+                    .acquire_timeout(PATIENCE)
+                    .connect(url)
+                    .await?,
+            ),
+            _ => return Err(OpenError::UnknownScheme),
+        };
+        match &db {
+            Self::Sqlite { writer, .. } => SQLITE_MIGRATIONS.run(writer).await?,
+            Self::Postgres(pool) => POSTGRES_MIGRATIONS.run(pool).await?,
+        }
+        Ok(db)
+    }
+
+    /// Opens the file with settings under which a commit survives a power failure: every commit is synced.
+    async fn open_sqlite(url: &str) -> Result<Self, OpenError> {
+        let options = SqliteConnectOptions::from_str(url)?
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .foreign_keys(true)
+            .busy_timeout(PATIENCE);
+        if let Some(folder) = options
+            .get_filename()
+            .parent()
+            .filter(|folder| *folder != Path::new(""))
+        {
+            std::fs::create_dir_all(folder).map_err(sqlx::Error::Io)?;
+        }
+        let pool = || SqlitePoolOptions::new().acquire_timeout(PATIENCE);
+        let writer = pool()
+            .max_connections(1)
+            .connect_with(options.clone())
+            .await?;
+        let readers = pool()
+            .max_connections(8)
+            .connect_with(options.pragma("query_only", "on"))
+            .await?;
+        Ok(Self::Sqlite { writer, readers })
+    }
+
+    /// Begins to read: all that the transaction sees is of one moment.
+    pub(crate) async fn read(&self) -> Result<Tx, Error> {
+        Ok(match self {
+            Self::Sqlite { readers, .. } => Tx::Sqlite(readers.begin().await?),
+            Self::Postgres(pool) => Tx::Postgres(
+                pool.begin_with("begin transaction isolation level repeatable read, read only")
+                    .await?,
+            ),
+        })
+    }
+
+    /// Begins to write. Writers take turns from here on, on every instance: administration is rare, and a write that
+    /// has the database to itself cannot race with another.
+    pub(crate) async fn write(&self) -> Result<Tx, Error> {
+        Ok(match self {
+            Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("begin immediate").await?),
+            Self::Postgres(pool) => {
+                let mut tx = pool.begin().await?;
+                sqlx::query("select pg_advisory_xact_lock($1)")
+                    .bind(WRITE_LOCK)
+                    .execute(&mut *tx)
+                    .await?;
+                Tx::Postgres(tx)
+            }
+        })
+    }
+
+    /// Closes all connections; on SQLite this also folds the write-ahead log into the file.
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite { writer, readers } => {
+                readers.close().await;
+                writer.close().await;
+            }
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+impl Tx {
+    /// Keeps what was written.
+    pub(crate) async fn commit(self) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(tx) => tx.commit().await?,
+            Self::Postgres(tx) => tx.commit().await?,
+        }
+        Ok(())
+    }
+}
+
+/// Why the database cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The URL names no database that Pennon knows.
+    #[error("DATABASE_URL must begin with `sqlite://`, as in sqlite://data/pennon.db")]
+    UnknownScheme,
+    /// The database refuses, or is not there.
+    #[error("cannot open the database: {0}")]
+    Connect(#[from] sqlx::Error),
+    /// The tables cannot be brought up to date.
+    #[error("cannot bring the database's tables up to date: {0}")]
+    Migrate(#[from] sqlx::migrate::MigrateError),
+}
+
+/// An error for a row that holds what it never should.
+fn bad_row(table: &str, id: impl Display, problem: impl Display) -> Error {
+    Error::Internal(format!("the row {id} of table {table} is bad: {problem}"))
+}
+
+/// Whether a query failed because a unique index already has the value.
+fn is_unique_violation(error: &sqlx::Error) -> bool {
+    error
+        .as_database_error()
+        .is_some_and(sqlx::error::DatabaseError::is_unique_violation)
+}

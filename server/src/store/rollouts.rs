@@ -1,0 +1,82 @@
+//! Percentage rollouts.
+
+use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_core::model::rollout::{Rollout, Strategy};
+use pennon_core::model::targeting::FlagRollout;
+use pennon_core::model::time::Timestamp;
+use uuid::Uuid;
+
+use super::{Tx, bad_row, on_conn};
+use crate::error::Error;
+
+#[derive(sqlx::FromRow)]
+struct RolloutRow {
+    flag_id: Uuid,
+    environment_id: Uuid,
+    percentage: i64,
+    strategy: String,
+    created_at: i64,
+    updated_at: i64,
+    revision: i64,
+}
+
+/// The rollout of a flag in an environment.
+pub(crate) async fn find(
+    tx: &mut Tx,
+    flag: FlagId,
+    environment: EnvironmentId,
+) -> Result<Option<FlagRollout>, Error> {
+    let row: Option<RolloutRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select flag_id, environment_id, percentage, strategy, created_at, updated_at, revision
+         from rollouts where flag_id = $1 and environment_id = $2",
+    ).bind(flag.uuid()).bind(environment.uuid()).fetch_optional(conn).await)?;
+    row.map(FlagRollout::try_from).transpose()
+}
+
+/// Keeps a rollout, new or changed, and answers it as it is kept.
+pub(crate) async fn upsert(
+    tx: &mut Tx,
+    flag: FlagId,
+    environment: EnvironmentId,
+    rollout: Rollout,
+    now: Timestamp,
+) -> Result<FlagRollout, Error> {
+    let row: RolloutRow = on_conn!(tx, conn => sqlx::query_as(
+        "insert into rollouts (flag_id, environment_id, percentage, strategy, created_at, updated_at)
+         values ($1, $2, $3, $4, $5, $5)
+         on conflict (flag_id, environment_id) do update
+         set percentage = $3, strategy = $4, updated_at = $5, revision = rollouts.revision + 1
+         returning flag_id, environment_id, percentage, strategy, created_at, updated_at, revision",
+    )
+    .bind(flag.uuid())
+    .bind(environment.uuid())
+    .bind(i64::from(rollout.percentage.get()))
+    .bind(rollout.strategy.as_str())
+    .bind(now.millis())
+    .fetch_one(conn).await)?;
+    row.try_into()
+}
+
+/// A rollout from its columns.
+pub(super) fn rollout(percentage: i64, strategy: &str, flag: Uuid) -> Result<Rollout, Error> {
+    let bad = |problem| bad_row("rollouts", flag, problem);
+    Ok(Rollout {
+        percentage: percentage.try_into().map_err(bad)?,
+        strategy: Strategy::parse(strategy).map_err(bad)?,
+    })
+}
+
+impl TryFrom<RolloutRow> for FlagRollout {
+    type Error = Error;
+
+    fn try_from(row: RolloutRow) -> Result<Self, Error> {
+        Ok(Self {
+            flag_id: FlagId::new(row.flag_id),
+            environment_id: EnvironmentId::new(row.environment_id),
+            rollout: rollout(row.percentage, &row.strategy, row.flag_id)?,
+            created_at: Timestamp::from_millis(row.created_at),
+            updated_at: Timestamp::from_millis(row.updated_at),
+            revision: row.revision,
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! Targeting rules.
+
+use pennon_core::model::id::{EnvironmentId, FlagId, RuleId};
+use pennon_core::model::rule::{Condition, Logic, Rule};
+use pennon_core::model::targeting::TargetingRule;
+use pennon_core::model::time::Timestamp;
+use serde_json::Value;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use super::{Tx, bad_row, is_unique_violation, on_conn};
+use crate::error::{Conflict, Error};
+
+#[derive(sqlx::FromRow)]
+pub(super) struct RuleRow {
+    id: Uuid,
+    pub(super) flag_id: Uuid,
+    environment_id: Uuid,
+    priority: i64,
+    logic: String,
+    value: bool,
+    conditions: Json<Value>,
+    created_at: i64,
+    updated_at: i64,
+    revision: i64,
+}
+
+/// Adds a rule.
+pub(crate) async fn insert(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Error> {
+    let inserted = on_conn!(tx, conn => sqlx::query(
+        "insert into rules (id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at,
+                            revision)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+    )
+    .bind(rule.id.uuid())
+    .bind(rule.flag_id.uuid())
+    .bind(rule.environment_id.uuid())
+    .bind(i64::from(rule.rule.priority.get()))
+    .bind(rule.rule.logic.as_str())
+    .bind(rule.rule.value)
+    .bind(Json(&rule.rule.conditions))
+    .bind(rule.created_at.millis())
+    .bind(rule.updated_at.millis())
+    .bind(rule.revision)
+    .execute(conn).await.map(drop));
+    match inserted {
+        Err(error) if is_unique_violation(&error) => Err(Conflict::PriorityTaken.into()),
+        other => Ok(other?),
+    }
+}
+
+/// The rules of a flag in an environment, by ascending priority.
+pub(crate) async fn list(
+    tx: &mut Tx,
+    flag: FlagId,
+    environment: EnvironmentId,
+) -> Result<Vec<TargetingRule>, Error> {
+    let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision
+         from rules where flag_id = $1 and environment_id = $2 order by priority",
+    ).bind(flag.uuid()).bind(environment.uuid()).fetch_all(conn).await)?;
+    rows.into_iter().map(TargetingRule::try_from).collect()
+}
+
+/// How many rules a flag has in an environment.
+pub(crate) async fn count(
+    tx: &mut Tx,
+    flag: FlagId,
+    environment: EnvironmentId,
+) -> Result<i64, Error> {
+    Ok(on_conn!(tx, conn => sqlx::query_scalar(
+        "select count(*) from rules where flag_id = $1 and environment_id = $2",
+    ).bind(flag.uuid()).bind(environment.uuid()).fetch_one(conn).await)?)
+}
+
+impl TryFrom<RuleRow> for TargetingRule {
+    type Error = Error;
+
+    fn try_from(row: RuleRow) -> Result<Self, Error> {
+        let bad = |problem| bad_row("rules", row.id, problem);
+        let conditions: Vec<Condition> = serde_json::from_value(row.conditions.0)
+            .map_err(|problem| bad_row("rules", row.id, problem))?;
+        Ok(Self {
+            id: RuleId::new(row.id),
+            flag_id: FlagId::new(row.flag_id),
+            environment_id: EnvironmentId::new(row.environment_id),
+            rule: Rule {
+                priority: row.priority.try_into().map_err(bad)?,
+                logic: Logic::parse(&row.logic).map_err(bad)?,
+                value: row.value,
+                conditions,
+            },
+            created_at: Timestamp::from_millis(row.created_at),
+            updated_at: Timestamp::from_millis(row.updated_at),
+            revision: row.revision,
+        })
+    }
+}

@@ -1,0 +1,120 @@
+//! What environments serve, read for the in-memory snapshots.
+
+use std::collections::HashMap;
+
+use pennon_core::FlagConfig;
+use pennon_core::model::id::EnvironmentId;
+use pennon_core::model::targeting::TargetingRule;
+use uuid::Uuid;
+
+use super::configurations::ttl;
+use super::rollouts::rollout;
+use super::rules::RuleRow;
+use super::{Tx, bad_row, on_conn};
+use crate::auth::secret::SecretHash;
+use crate::error::Error;
+
+/// An active environment and how far it has come.
+pub(crate) struct Head {
+    pub(crate) id: EnvironmentId,
+    pub(crate) sdk_key: SecretHash,
+    pub(crate) config_revision: i64,
+}
+
+#[derive(sqlx::FromRow)]
+struct FlagConfigRow {
+    id: Uuid,
+    key: String,
+    archived: bool,
+    is_enabled: bool,
+    ttl_override_seconds: Option<i64>,
+    percentage: Option<i64>,
+    strategy: Option<String>,
+}
+
+/// All active environments.
+pub(crate) async fn heads(tx: &mut Tx) -> Result<Vec<Head>, Error> {
+    let rows: Vec<(Uuid, Vec<u8>, i64)> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, sdk_key_hash, config_revision from environments where status = 'active'",
+    ).fetch_all(conn).await)?;
+    let head = |(id, hash, config_revision): (Uuid, Vec<u8>, i64)| {
+        let sdk_key =
+            SecretHash::try_from(&*hash).map_err(|problem| bad_row("environments", id, problem))?;
+        Ok(Head {
+            id: EnvironmentId::new(id),
+            sdk_key,
+            config_revision,
+        })
+    };
+    rows.into_iter().map(head).collect()
+}
+
+/// The flags of an environment that changed after `revision`; all of them after revision 0, among them the archived
+/// ones that were never configured there.
+///
+/// A flag whose row, rule or rollout cannot be read is answered as disabled: what is broken must not stop the rest.
+pub(crate) async fn changed_flags(
+    tx: &mut Tx,
+    environment: EnvironmentId,
+    revision: i64,
+) -> Result<Vec<FlagConfig>, Error> {
+    let rows: Vec<FlagConfigRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select flags.id, flags.key, flags.archived_at is not null as archived, pair.is_enabled,
+                pair.ttl_override_seconds, rollouts.percentage, rollouts.strategy
+         from flag_environments pair
+         join flags on flags.id = pair.flag_id
+         left join rollouts on rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
+         where pair.environment_id = $1 and pair.config_revision > $2
+         union all
+         select flags.id, flags.key, true, false, null, null, null
+         from flags
+         where $2 = 0 and flags.archived_at is not null and not exists
+            (select 1 from flag_environments pair where pair.flag_id = flags.id and pair.environment_id = $1)",
+    ).bind(environment.uuid()).bind(revision).fetch_all(conn).await)?;
+    let rules: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select rules.id, rules.flag_id, rules.environment_id, priority, logic, value, conditions, created_at,
+                updated_at, rules.revision
+         from rules join flag_environments pair
+            on pair.flag_id = rules.flag_id and pair.environment_id = rules.environment_id
+         where pair.environment_id = $1 and pair.config_revision > $2
+         order by rules.priority",
+    ).bind(environment.uuid()).bind(revision).fetch_all(conn).await)?;
+    let mut rules_of_flag: HashMap<Uuid, Vec<RuleRow>> = HashMap::new();
+    for rule in rules {
+        rules_of_flag.entry(rule.flag_id).or_default().push(rule);
+    }
+    let flag = |row: FlagConfigRow| {
+        let rules = rules_of_flag.remove(&row.id).unwrap_or_default();
+        let key: Box<str> = row.key.as_str().into();
+        flag_config(row, rules).unwrap_or_else(|error| {
+            tracing::error!(flag = %key, %error, "a flag cannot be read and is served as disabled");
+            FlagConfig {
+                key,
+                archived: false,
+                enabled: false,
+                rules: Vec::new(),
+                rollout: None,
+                ttl: None,
+            }
+        })
+    };
+    Ok(rows.into_iter().map(flag).collect())
+}
+
+fn flag_config(row: FlagConfigRow, rules: Vec<RuleRow>) -> Result<FlagConfig, Error> {
+    let rules = rules
+        .into_iter()
+        .map(|rule| TargetingRule::try_from(rule).map(|record| record.rule));
+    let rollout = match (row.percentage, row.strategy) {
+        (Some(percentage), Some(strategy)) => Some(rollout(percentage, &strategy, row.id)?),
+        _ => None,
+    };
+    Ok(FlagConfig {
+        key: row.key.into(),
+        archived: row.archived,
+        enabled: row.is_enabled,
+        rules: rules.collect::<Result<_, _>>()?,
+        rollout,
+        ttl: ttl(row.ttl_override_seconds, row.id)?,
+    })
+}
