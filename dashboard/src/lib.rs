@@ -8,9 +8,24 @@
 //! with what was wrong (nothing that was typed is lost, and nothing secret goes through a URL), or a server function
 //! that an island calls and that a plain form can post to as well. All of it works without scripts.
 
+pub mod api;
+#[cfg(feature = "ssr")]
+pub mod app;
+pub mod components;
 pub mod error;
 #[cfg(feature = "ssr")]
 pub mod form;
+pub mod islands;
 pub mod model;
 #[cfg(feature = "ssr")]
+pub mod pages;
+#[cfg(feature = "ssr")]
 pub mod port;
+
+/// Brings the islands of the page to life; the browser calls it once the module is loaded.
+#[cfg(feature = "hydrate")]
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn hydrate() {
+    console_error_panic_hook::set_once();
+    leptos::mount::hydrate_islands();
+}

@@ -89,13 +89,13 @@ pub fn signed_in_admin() -> Result<Arc<dyn Admin>, AdminError> {
     use_context::<Arc<dyn Admin>>().ok_or(AdminError::SignedOut)
 }
 
-/// The request at hand; none while the list of routes is being made.
-pub fn visit() -> Option<Arc<dyn Visit>> {
-    use_context::<Arc<dyn Visit>>()
+/// The request at hand. There is none while the list of routes is made.
+pub fn visit() -> Result<Arc<dyn Visit>, AdminError> {
+    use_context::<Arc<dyn Visit>>().ok_or(AdminError::Internal)
 }
 
 /// Which flags to list.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlagQuery {
     /// Text that the name or the key contains, in any case; empty for all.
     pub search: String,

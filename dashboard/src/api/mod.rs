@@ -1,0 +1,18 @@
+//! The server functions: what islands call and plain forms post to, each a line onto the port.
+//!
+//! They are public endpoints. Those that concern the service reach it through `signed_in_admin` alone.
+
+#![cfg_attr(
+    feature = "ssr",
+    expect(
+        clippy::unused_async,
+        reason = "a server function is async, also one that has nothing to wait for"
+    )
+)]
+#![expect(
+    missing_docs,
+    reason = "the macro writes the arguments as fields without their documentation"
+)]
+
+pub mod flags;
+pub mod session;

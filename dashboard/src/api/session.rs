@@ -1,0 +1,23 @@
+//! What concerns the visitor alone.
+
+use leptos::prelude::*;
+
+#[cfg(feature = "ssr")]
+use crate::port::visit;
+use crate::{error::AdminError, model::Theme};
+
+/// Ends the session.
+#[server(prefix = "/dashboard/api", endpoint = "sign-out")]
+pub async fn sign_out() -> Result<(), AdminError> {
+    let visit = visit()?;
+    visit.sign_out().await?;
+    visit.redirect("/dashboard/login");
+    Ok(())
+}
+
+/// Remembers the visitor's theme.
+#[server(prefix = "/dashboard/api", endpoint = "set-theme")]
+pub async fn set_theme(theme: Theme) -> Result<(), AdminError> {
+    visit()?.set_theme(theme);
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! The document around every page, and which page stands at which address.
+
+use leptos::{config::LeptosOptions, hydration::HydrationScripts, prelude::*};
+use leptos_meta::{MetaTags, provide_meta_context};
+use leptos_router::{
+    SsrMode,
+    components::{FlatRoutes, Route, Router},
+    path,
+};
+
+use crate::{
+    components::mark::icon_url,
+    model::Theme,
+    pages::{
+        environments::Environments, flags::Flags, home::Home, new_environment::NewEnvironmentPage,
+        new_flag::NewFlagPage, not_found::NotFound, sign_in::SignIn,
+    },
+    port::visit,
+};
+
+/// The document. The theme is in its first byte, so nothing flickers; `stylesheet` is the address of the style.
+pub fn shell(options: LeptosOptions, stylesheet: String) -> impl IntoView {
+    let theme = visit().map_or(Theme::System, |visit| visit.theme());
+    view! {
+        <!DOCTYPE html>
+        <html lang="en" data-theme=theme.as_str()>
+            <head>
+                <meta charset="utf-8"/>
+                <meta name="viewport" content="width=device-width, initial-scale=1"/>
+                <meta name="color-scheme" content="light dark"/>
+                <link rel="icon" type="image/svg+xml" href=icon_url()/>
+                <link rel="stylesheet" href=stylesheet/>
+                <HydrationScripts options islands=true/>
+                <MetaTags/>
+            </head>
+            <body>
+                <App/>
+            </body>
+        </html>
+    }
+}
+
+/// The pages. Each is rendered whole before it is sent, so that it is complete without scripts.
+#[component]
+pub fn App() -> impl IntoView {
+    provide_meta_context();
+    let ssr = SsrMode::Async;
+    view! {
+        <Router>
+            <FlatRoutes fallback=NotFound>
+                <Route path=path!("/dashboard") view=Home ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/login") view=SignIn ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/flags") view=Flags ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/flags/new") view=NewFlagPage ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/environments") view=Environments ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/environments/new") view=NewEnvironmentPage ssr/>
+            </FlatRoutes>
+        </Router>
+    }
+}

@@ -1,0 +1,23 @@
+//! What stands where there is nothing yet.
+
+use leptos::prelude::*;
+
+use super::mark::Mark;
+
+/// An empty place that teaches: a sentence, a button, perhaps something to copy.
+#[component]
+pub fn Empty(
+    /// What is missing, in a few words.
+    #[prop(into)]
+    title: String,
+    /// Why one would want it, and how to get it.
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <section class="panel empty">
+            <Mark/>
+            <h2>{title}</h2>
+            {children()}
+        </section>
+    }
+}

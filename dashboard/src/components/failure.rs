@@ -1,0 +1,33 @@
+//! A page that could not be drawn.
+
+use leptos::prelude::*;
+
+use super::{empty::Empty, title::Title};
+use crate::{error::AdminError, port::visit};
+
+/// Says in place of a page what happened, what is still safe and what to do next.
+#[component]
+pub fn Failure(
+    /// What happened.
+    error: AdminError,
+) -> impl IntoView {
+    if let Ok(visit) = visit() {
+        visit.set_status(error.status());
+    }
+    let (title, next) = match error {
+        AdminError::SignedOut => ("Signed out", ("/dashboard/login", "Sign in")),
+        AdminError::Forbidden => ("Not yours to do", ("/dashboard/flags", "Go to the flags")),
+        AdminError::NotFound => ("Not found", ("/dashboard/flags", "Go to the flags")),
+        _ => ("Something is wrong", ("", "Try again")),
+    };
+    let (href, action) = next;
+    view! {
+        <Title text=title/>
+        <Empty title=title>
+            <p role="alert">{error.to_string()}</p>
+            <a class="button" href=href>
+                {action}
+            </a>
+        </Empty>
+    }
+}

@@ -1,0 +1,164 @@
+//! Fields of forms.
+
+use leptos::prelude::*;
+
+use super::icon::{Drawing, Icon};
+use crate::error::FieldError;
+
+/// How a field is filled in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A line of text.
+    Line,
+    /// A line that machines read.
+    Code,
+    /// An e-mail address.
+    Email,
+    /// A password that exists already.
+    Password,
+    /// Several lines.
+    Text,
+    /// One of a few; the value and its label.
+    Choice(&'static [(&'static str, &'static str)]),
+}
+
+/// A labelled field: what it is for beneath the label, what is wrong with it beneath the input.
+///
+/// A field with an error takes the focus when the page is shown.
+#[component]
+pub fn Field(
+    /// The field's name, also its id.
+    name: &'static str,
+    /// Its label.
+    label: &'static str,
+    /// How it is filled in.
+    input: Input,
+    /// What is in it.
+    #[prop(into)]
+    value: String,
+    /// What it is for.
+    #[prop(optional)]
+    hint: &'static str,
+    /// An example of what to type.
+    #[prop(optional)]
+    example: &'static str,
+    /// Whether it may stay empty.
+    #[prop(optional)]
+    optional: bool,
+    /// The greatest number of characters.
+    #[prop(optional)]
+    longest: Option<u16>,
+    /// Whether it takes the focus although nothing is wrong with it.
+    #[prop(optional)]
+    focus: bool,
+    /// What is wrong with the form; what concerns this field is shown.
+    #[prop(optional)]
+    errors: Vec<FieldError>,
+) -> impl IntoView {
+    let wrong: Vec<_> = errors
+        .into_iter()
+        .filter(|error| error.field == name)
+        .map(|error| error.detail)
+        .collect();
+    let hint_id = (!hint.is_empty()).then(|| format!("{name}-hint"));
+    let error_id = (!wrong.is_empty()).then(|| format!("{name}-error"));
+    let described: Vec<_> = hint_id.iter().chain(&error_id).cloned().collect();
+    let described = (!described.is_empty()).then(|| described.join(" "));
+    let invalid = error_id.is_some().then_some("true");
+    let focus = focus || error_id.is_some();
+    let example = (!example.is_empty()).then_some(example);
+
+    let input = match input {
+        Input::Text => view! {
+            <textarea
+                class="input"
+                id=name
+                name=name
+                rows="3"
+                maxlength=longest
+                required=!optional
+                autofocus=focus
+                placeholder=example
+                aria-invalid=invalid
+                aria-describedby=described
+            >
+                {value}
+            </textarea>
+        }
+        .into_any(),
+        Input::Choice(choices) => view! {
+            <select
+                class="input"
+                id=name
+                name=name
+                autofocus=focus
+                aria-invalid=invalid
+                aria-describedby=described
+            >
+                {choices
+                    .iter()
+                    .map(|(choice, label)| {
+                        view! {
+                            <option value=*choice selected=*choice == value>
+                                {*label}
+                            </option>
+                        }
+                    })
+                    .collect_view()}
+            </select>
+        }
+        .into_any(),
+        Input::Line | Input::Code | Input::Email | Input::Password => {
+            let (kind, class, complete) = match input {
+                Input::Email => ("email", "input", "username"),
+                Input::Password => ("password", "input", "current-password"),
+                Input::Code => ("text", "input mono", "off"),
+                _ => ("text", "input", "off"),
+            };
+            view! {
+                <input
+                    class=class
+                    type=kind
+                    id=name
+                    name=name
+                    value=value
+                    maxlength=longest
+                    required=!optional
+                    autofocus=focus
+                    autocomplete=complete
+                    autocapitalize="off"
+                    spellcheck=(input == Input::Line).to_string()
+                    placeholder=example
+                    aria-invalid=invalid
+                    aria-describedby=described
+                />
+            }
+            .into_any()
+        }
+    };
+
+    view! {
+        <div class="field">
+            <label for=name>
+                {label} {optional.then(|| view! { <span class="optional">" (optional)"</span> })}
+            </label>
+            {hint_id.map(|id| view! { <p class="hint" id=id>{hint}</p> })}
+            {input}
+            {error_id.map(|id| view! { <FieldErrors id details=wrong/> })}
+        </div>
+    }
+}
+
+/// What is wrong with one field, each fault on a line.
+#[component]
+fn FieldErrors(id: String, details: Vec<String>) -> impl IntoView {
+    let details = details.into_iter().map(|detail| {
+        view! {
+            <p class="field-error">
+                <Drawing icon=Icon::Alert/>
+                <span>{detail}</span>
+            </p>
+        }
+    });
+    view! { <div id=id>{details.collect_view()}</div> }
+}

@@ -1,0 +1,210 @@
+//! Flags against environments.
+
+use leptos::prelude::*;
+use pennon_core::model::{flag::Flag, id::FlagId};
+
+use super::time::Time;
+use crate::{
+    islands::{
+        copy_button::CopyButton,
+        flag_switch::{FlagSwitch, Switch},
+    },
+    port::{Cell, EnvironmentColumn, FlagRow, FlagTable as Table},
+};
+
+/// The id of a flag's row, for links to it.
+pub fn row_id(flag: FlagId) -> String {
+    format!("flag-{flag}")
+}
+
+/// A row for each flag and in it a switch for each environment; on a narrow screen a card for each flag.
+#[component]
+pub fn FlagTable(
+    /// The flags and environments.
+    table: Table,
+    /// Whether the reader may switch them.
+    may_edit: bool,
+) -> impl IntoView {
+    let columns = Columns::new(&table.environments);
+    let rows = table
+        .flags
+        .items
+        .into_iter()
+        .map(|row| columns.row(row, may_edit))
+        .collect_view();
+    view! {
+        <div class="table-panel flags-panel">
+            <table class="table" id="flags">
+                <caption class="visually-hidden">"Flags and where they are on"</caption>
+                <thead>{columns.head()}</thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+}
+
+/// The environments, grouped by product when there are several products.
+struct Columns {
+    columns: Vec<Column>,
+    /// Each product with the number of its environments; none when there is only one product to speak of.
+    products: Option<Vec<(String, usize)>>,
+}
+
+struct Column {
+    environment: EnvironmentColumn,
+    /// Whether a product's group begins with it.
+    first: bool,
+}
+
+impl Columns {
+    fn new(environments: &[EnvironmentColumn]) -> Self {
+        let groups: Vec<_> = environments
+            .chunk_by(|one, next| one.product == next.product)
+            .collect();
+        let products = groups
+            .iter()
+            .filter_map(|group| Some((group.first()?.product.clone(), group.len())))
+            .collect();
+        let grouped = groups.len() > 1;
+        let columns = groups
+            .iter()
+            .flat_map(|group| group.iter().enumerate())
+            .map(|(place, environment)| Column {
+                environment: environment.clone(),
+                first: grouped && place == 0,
+            })
+            .collect();
+        Self {
+            columns,
+            products: grouped.then_some(products),
+        }
+    }
+
+    fn head(&self) -> impl IntoView + use<> {
+        let rows = if self.products.is_some() { "2" } else { "1" };
+        let products = self.products.clone().map(|products| {
+            products
+                .into_iter()
+                .map(|(product, span)| {
+                    view! {
+                        <th class="product product-start" scope="colgroup" colspan=span.to_string()>
+                            <span class="environment-name" title=product.clone()>
+                                {product.clone()}
+                            </span>
+                        </th>
+                    }
+                })
+                .collect_view()
+        });
+        let names = self
+            .columns
+            .iter()
+            .map(|column| {
+                let name = column.environment.name.clone();
+                view! {
+                    <th scope="col" class:product-start=column.first>
+                        <span class="environment-name" title=name.clone()>
+                            {name.clone()}
+                        </span>
+                    </th>
+                }
+            })
+            .collect_view();
+        let flag = view! {
+            <th class="flag-name" scope="col" rowspan=rows>
+                "Flag"
+            </th>
+        };
+        let created = view! {
+            <th scope="col" class:product-start=self.products.is_some() rowspan=rows>
+                "Created"
+            </th>
+        };
+        match products {
+            Some(products) => view! {
+                <tr>{flag} {products} {created}</tr>
+                <tr class="environments">{names}</tr>
+            }
+            .into_any(),
+            None => view! { <tr>{flag} {names} {created}</tr> }.into_any(),
+        }
+    }
+
+    fn row(&self, row: FlagRow, may_edit: bool) -> impl IntoView + use<> {
+        let FlagRow { flag, cells } = row;
+        let cells = self
+            .columns
+            .iter()
+            .zip(cells)
+            .map(|(column, cell)| self.cell(&flag, column, cell, may_edit))
+            .collect_view();
+        let name = flag.name.to_string();
+        let key = flag.key.to_string();
+        view! {
+            <tr id=row_id(flag.id)>
+                <th class="flag-name" scope="row">
+                    <div class="flag-title">
+                        <span title=name.clone()>{name.clone()}</span>
+                        {flag.archived_at.map(|_| view! { <span class="tag">"Archived"</span> })}
+                    </div>
+                    <div class="flag-key">
+                        <code title=key.clone()>{key.clone()}</code>
+                        <CopyButton text=key.clone() label=format!("Copy the key {key}") worded=false/>
+                    </div>
+                </th>
+                {cells}
+                <td class="quiet" class:product-start=self.products.is_some()>
+                    <span class="cell-label">"Created"</span>
+                    <Time at=flag.created_at/>
+                </td>
+            </tr>
+        }
+    }
+
+    fn cell(
+        &self,
+        flag: &Flag,
+        column: &Column,
+        cell: Option<Cell>,
+        may_edit: bool,
+    ) -> impl IntoView + use<> {
+        let EnvironmentColumn { id, product, name } = &column.environment;
+        let label = if self.products.is_some() {
+            format!("{product} / {name}")
+        } else {
+            name.clone()
+        };
+        let switch = cell.map(|cell| {
+            let label = format!("{} in {label}", flag.name);
+            let partly = partly(cell);
+            if may_edit && flag.archived_at.is_none() {
+                view! { <FlagSwitch flag=flag.id environment=*id label enabled=cell.enabled partly/> }
+                    .into_any()
+            } else {
+                view! { <Switch label on=cell.enabled partly locked=true/> }.into_any()
+            }
+        });
+        view! {
+            <td class:product-start=column.first>
+                <span class="cell-label" title=label.clone()>
+                    {label.clone()}
+                </span>
+                {switch.unwrap_or_else(|| view! { <span class="quiet" title="Not configured here">"–"</span> }.into_any())}
+            </td>
+        }
+    }
+}
+
+/// What decides when the flag is on for some only; none when it is on for all.
+fn partly(cell: Cell) -> Option<String> {
+    let rules = match cell.rules {
+        0 => None,
+        1 => Some("1 rule".to_owned()),
+        rules => Some(format!("{rules} rules")),
+    };
+    let rollout = cell.rollout.map(|percentage| format!("{percentage} %"));
+    match (rules, rollout) {
+        (Some(rules), Some(rollout)) => Some(format!("{rules}, {rollout}")),
+        (rules, rollout) => rules.or(rollout),
+    }
+}

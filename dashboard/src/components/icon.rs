@@ -1,0 +1,74 @@
+//! Icons, drawn inline so that they take the colour of the text around them.
+
+use leptos::prelude::*;
+
+/// A drawing on a grid of 16, in strokes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Icon {
+    /// A flag on its pole.
+    Flag,
+    /// Layers: environments.
+    Layers,
+    /// Something new.
+    Plus,
+    /// A magnifying glass.
+    Search,
+    /// Two sheets.
+    Copy,
+    /// It worked.
+    Check,
+    /// Attention.
+    Alert,
+    /// Close.
+    Close,
+    /// Three lines.
+    Menu,
+    /// Leave.
+    Leave,
+    /// Back or to the left.
+    Left,
+    /// A screen: as the system is set.
+    Screen,
+    /// A sun: light.
+    Sun,
+    /// A moon: dark.
+    Moon,
+}
+
+impl Icon {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Flag => "M3.5 14V2.5m0 .5h8.6L9.8 6l2.3 3H3.5",
+            Self::Layers => "M8 2 2 5l6 3 6-3-6-3ZM2 8l6 3 6-3M2 11l6 3 6-3",
+            Self::Plus => "M8 3v10M3 8h10",
+            Self::Search => "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm3.6-1.4L14 14",
+            Self::Copy => {
+                "M5.5 5.5v-2a1 1 0 0 1 1-1h6a1 1 0 0 1 1 1v6a1 1 0 0 1-1 1h-2m-7-5h6a1 1 0 0 1 1 1v6a1 1 0 0 1-1 1h-6a1 1 0 0 1-1-1v-6a1 1 0 0 1 1-1Z"
+            }
+            Self::Check => "m3 8.5 3.3 3.3L13 4.5",
+            Self::Alert => "M8 5v3.5m0 2.6v.1M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12Z",
+            Self::Close => "m4 4 8 8m0-8-8 8",
+            Self::Menu => "M2.5 4.5h11M2.5 8h11m-11 3.5h11",
+            Self::Leave => "M6 2.5H3.5a1 1 0 0 0-1 1v9a1 1 0 0 0 1 1H6m4.5-2.5 3-3-3-3m3 3H6",
+            Self::Left => "M9.5 3.5 5 8l4.5 4.5",
+            Self::Screen => "M2.5 3h11v8h-11V3ZM6 13.5h4m-2-2.5v2.5",
+            Self::Sun => {
+                "M8 10.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Zm0-8.5v1m0 10v1M2 8h1m10 0h1M3.8 3.8l.7.7m7 7 .7.7m0-8.4-.7.7m-7 7-.7.7"
+            }
+            Self::Moon => "M13.3 9.6A5.5 5.5 0 0 1 6.4 2.7a5.5 5.5 0 1 0 6.9 6.9Z",
+        }
+    }
+}
+
+/// Draws an [`Icon`]. It says nothing to a screen reader: the word beside it does.
+#[component]
+pub fn Drawing(
+    /// What is drawn.
+    icon: Icon,
+) -> impl IntoView {
+    view! {
+        <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+            <path d=icon.path()></path>
+        </svg>
+    }
+}

@@ -1,0 +1,42 @@
+//! The parts that pages are made of.
+//!
+//! [`icon`] is also drawn by islands; the others exist on the server only.
+
+#![cfg_attr(
+    feature = "ssr",
+    expect(
+        clippy::needless_pass_by_value,
+        reason = "a component owns its properties, whether it gives them away or only reads them"
+    )
+)]
+
+pub mod icon;
+
+#[cfg(feature = "ssr")]
+pub mod answer;
+#[cfg(feature = "ssr")]
+pub mod empty;
+#[cfg(feature = "ssr")]
+pub mod failure;
+#[cfg(feature = "ssr")]
+pub mod field;
+#[cfg(feature = "ssr")]
+pub mod flag_table;
+#[cfg(feature = "ssr")]
+pub mod frame;
+#[cfg(feature = "ssr")]
+pub mod mark;
+#[cfg(feature = "ssr")]
+pub mod new_key;
+#[cfg(feature = "ssr")]
+pub mod notice;
+#[cfg(feature = "ssr")]
+pub mod pager;
+#[cfg(feature = "ssr")]
+pub mod refusal;
+#[cfg(feature = "ssr")]
+pub mod snippet;
+#[cfg(feature = "ssr")]
+pub mod time;
+#[cfg(feature = "ssr")]
+pub mod title;

@@ -1,0 +1,34 @@
+//! Something that concerns the whole page.
+
+use leptos::prelude::*;
+
+use super::icon::{Drawing, Icon};
+
+/// How much a notice matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// Something was refused or failed.
+    Danger,
+    /// Something wants attention.
+    Warning,
+}
+
+/// A sentence or two above what they are about.
+#[component]
+pub fn Notice(
+    /// How much it matters.
+    weight: Weight,
+    /// What it says.
+    children: Children,
+) -> impl IntoView {
+    let (class, role) = match weight {
+        Weight::Danger => ("notice danger", Some("alert")),
+        Weight::Warning => ("notice warning", None),
+    };
+    view! {
+        <div class=class role=role>
+            <Drawing icon=Icon::Alert/>
+            <div>{children()}</div>
+        </div>
+    }
+}

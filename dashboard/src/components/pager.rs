@@ -1,0 +1,55 @@
+//! From one page of a list to the next, by plain links.
+
+use leptos::prelude::*;
+use pennon_core::model::page::Pagination;
+
+use super::icon::{Drawing, Icon};
+
+/// Where a list stands, with links to the pages before and after; nothing when everything is on one page.
+#[component]
+pub fn Pager(
+    /// Where the list stands.
+    pagination: Pagination,
+    /// The address of a page.
+    href: impl Fn(i64) -> String + Send + 'static,
+) -> impl IntoView {
+    let (page, limit, total) = (
+        pagination.page.get(),
+        pagination.limit.get(),
+        pagination.total,
+    );
+    let before = page.saturating_sub(1).saturating_mul(limit);
+    let last = before.saturating_add(limit).min(total);
+    (total > limit || page > 1).then(|| {
+        view! {
+            <nav class="pager" aria-label="Pages">
+                <span>
+                    {if before < total {
+                        format!("{} to {last} of {total}", before.saturating_add(1))
+                    } else {
+                        format!("Page {page} is past the end of {total}")
+                    }}
+                </span>
+                <span class="pager-links">
+                    {turn("Previous", (page > 1).then(|| href(page.saturating_sub(1))))}
+                    {turn("Next", (last < total).then(|| href(page.saturating_add(1))))}
+                </span>
+            </nav>
+        }
+    })
+}
+
+fn turn(word: &'static str, href: Option<String>) -> impl IntoView {
+    let class = if word == "Next" {
+        "button next"
+    } else {
+        "button"
+    };
+    let disabled = href.is_none().then_some("true");
+    view! {
+        <a class=class href=href aria-disabled=disabled>
+            <Drawing icon=Icon::Left/>
+            {word}
+        </a>
+    }
+}

@@ -1,0 +1,73 @@
+//! What a form says when it was refused.
+
+use leptos::prelude::*;
+
+use super::notice::{Notice, Weight};
+use crate::error::{AdminError, FieldError};
+
+/// A refusal, sorted into what belongs beneath fields and what concerns the whole form.
+#[derive(Clone, Default)]
+pub struct Refusal {
+    /// What is wrong with single fields.
+    pub fields: Vec<FieldError>,
+    /// What is wrong with more than that.
+    pub other: Option<AdminError>,
+}
+
+impl Refusal {
+    /// Sorts an error of a form with these fields. A conflict is about the first of them.
+    pub fn new(error: AdminError, fields: &[&str]) -> Self {
+        match error {
+            AdminError::Conflict(detail) => Self {
+                fields: vec![FieldError {
+                    field: fields.first().copied().unwrap_or_default().to_owned(),
+                    detail,
+                }],
+                other: None,
+            },
+            AdminError::Invalid(errors) => {
+                let (fields, rest): (Vec<_>, Vec<_>) = errors
+                    .into_iter()
+                    .partition(|error| fields.contains(&error.field.as_str()));
+                let other = (!rest.is_empty()).then_some(AdminError::Invalid(rest));
+                Self { fields, other }
+            }
+            other => Self {
+                fields: Vec::new(),
+                other: Some(other),
+            },
+        }
+    }
+}
+
+/// What concerns the whole form, above it. What was typed is still there.
+#[component]
+pub fn RefusalNotice(
+    /// What is wrong; nothing is shown for nothing.
+    error: Option<AdminError>,
+) -> impl IntoView {
+    error.map(|error| {
+        let more = match &error {
+            AdminError::SignedOut => view! {
+                <a href="/dashboard/login" target="_blank">
+                    "Sign in in another tab"
+                </a>
+                ", then send this form again: what you typed is still here."
+            }
+            .into_any(),
+            AdminError::Invalid(errors) => errors
+                .iter()
+                .map(|FieldError { field, detail }| view! { <p>{format!("{field}: {detail}")}</p> })
+                .collect_view()
+                .into_any(),
+            _ => ().into_any(),
+        };
+        view! {
+            <Notice weight=Weight::Danger>
+                {error.to_string()}
+                " "
+                {more}
+            </Notice>
+        }
+    })
+}

@@ -1,0 +1,25 @@
+//! Code to copy.
+
+use leptos::prelude::*;
+
+use crate::islands::copy_button::CopyButton;
+
+/// A piece of code under the name of where it goes, with a button that copies it.
+#[component]
+pub fn Snippet(
+    /// Where it goes: `Node.js`, `Shell`.
+    #[prop(into)]
+    title: String,
+    /// The code.
+    #[prop(into)]
+    code: String,
+) -> impl IntoView {
+    view! {
+        <figure class="snippet">
+            <figcaption>{title.clone()} <CopyButton text=code.clone() label=format!("Copy: {title}") worded=false/></figcaption>
+            <pre tabindex="0">
+                <code>{code}</code>
+            </pre>
+        </figure>
+    }
+}

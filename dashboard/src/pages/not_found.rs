@@ -1,0 +1,30 @@
+//! An address at which there is no page.
+
+use leptos::prelude::*;
+
+use crate::{
+    components::{empty::Empty, frame::Frame, frame::Room, title::Title},
+    port::visit,
+};
+
+/// Says so and leads back.
+#[component]
+pub fn NotFound() -> impl IntoView {
+    if let Ok(visit) = visit() {
+        visit.set_status(404);
+    }
+    view! {
+        <Title text="Not found"/>
+        <Frame>
+            <header class="page-head">
+                <h1>"Not found"</h1>
+            </header>
+            <Empty title="There is no page at this address">
+                <p>"It may have moved, or the address may have lost a letter on its way here."</p>
+                <a class="button" href=Room::Flags.href()>
+                    "Go to the flags"
+                </a>
+            </Empty>
+        </Frame>
+    }
+}
