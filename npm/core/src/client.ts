@@ -61,7 +61,7 @@ export class FeatureFlagsClient {
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
    */
-  isEnabled(key: string, _context?: EvaluationContext): boolean {
+  isEnabled(key: string, _context?: EvaluationContext | null): boolean {
     return this.#ahead(key).enabled;
   }
 
@@ -70,7 +70,7 @@ export class FeatureFlagsClient {
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
    */
-  getValue(key: string, _context?: EvaluationContext): Reason {
+  getValue(key: string, _context?: EvaluationContext | null): Reason {
     return this.#ahead(key).reason;
   }
 
@@ -79,7 +79,7 @@ export class FeatureFlagsClient {
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
    */
-  evaluate(key: string, context?: EvaluationContext): Evaluation {
+  evaluate(key: string, context?: EvaluationContext | null): Evaluation {
     const value = this.#value(key);
     if (!value.targeted) {
       return value.evaluation;
@@ -95,7 +95,7 @@ export class FeatureFlagsClient {
   }
 
   /** What `evaluate` would say, or undefined where it would throw. */
-  read(key: string, context?: EvaluationContext): Evaluation | undefined {
+  read(key: string, context?: EvaluationContext | null): Evaluation | undefined {
     const value = this.#life.values.get(key);
     return value?.targeted ? this.#life.evaluate(key, context) : value?.evaluation;
   }

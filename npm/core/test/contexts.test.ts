@@ -1,0 +1,145 @@
+import { type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
+import { beforeAll, describe, expect, it } from "vitest";
+import { configuration, flag, optionsFor, ScriptedService } from "./service.ts";
+
+/** A flag that is on for whoever has an attribute of this value, and off for everybody else. */
+function flagFor(attribute: string, value: string | number | boolean) {
+  const operand =
+    typeof value === "string"
+      ? { valueType: "string", valueString: value }
+      : typeof value === "number"
+        ? { valueType: "number", valueInt: value }
+        : { valueType: "boolean", valueBool: value };
+  const conditions = (operator: string) => [{ attribute, operator, ...operand }];
+  return flag(`${attribute}_is_${value}`, true, {
+    rules: [{ priority: 1, logic: "and", value: true, conditions: conditions("==") }],
+    rollout: { percentage: 0, strategy: "per_user" },
+  });
+}
+
+const LONG = "x".repeat(1_000);
+const UNUSUAL = "žluťoučký kůň 🐎";
+const names = ["__proto__", "constructor", "toString", "hasOwnProperty", "0"];
+const flags = [
+  flagFor("userId", "ada"),
+  flagFor("userId", LONG),
+  flagFor("email", UNUSUAL),
+  flagFor("plan", 3),
+  flagFor("beta", true),
+  flagFor("text", "\uFFFD"),
+  ...names.map((name) => flagFor(name, "mine")),
+].map((each, index) => ({
+  ...each,
+  key: each.key.length > 128 ? `long_${index}` : each.key.replace(/[^\w.:-]/gu, "_"),
+}));
+
+describe("a context", () => {
+  let client: FeatureFlagsClient;
+  const matches = (key: string, context: unknown): boolean =>
+    client.evaluate(key, context as EvaluationContext).enabled;
+
+  beforeAll(async () => {
+    client = new FeatureFlagsClient(optionsFor(new ScriptedService(configuration(flags))));
+    await client.initialize();
+  });
+
+  it("may be anything at all", () => {
+    const throwing = new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error("get");
+        },
+        getOwnPropertyDescriptor: () => {
+          throw new Error("descriptor");
+        },
+      },
+    );
+    const contexts = [
+      null,
+      undefined,
+      1,
+      "ada",
+      true,
+      [],
+      () => {},
+      Symbol("s"),
+      throwing,
+      Object.create(null),
+    ];
+    for (const context of contexts) {
+      expect(matches("userId_is_ada", context)).toBe(false);
+      expect(matches("plan_is_3", { customAttributes: context })).toBe(false);
+    }
+  });
+
+  it("may have getters that throw, which are no attributes then", () => {
+    const context = {
+      get userId(): string {
+        throw new Error("no");
+      },
+    };
+    expect(matches("userId_is_ada", context)).toBe(false);
+  });
+
+  it("counts values that the service would refuse as absent", () => {
+    for (const userId of [1, true, {}, ["ada"], null, new String("ada")]) {
+      expect(matches("userId_is_ada", { userId })).toBe(false);
+    }
+    for (const plan of [
+      "3",
+      3n,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      { valueOf: () => 3 },
+      null,
+    ]) {
+      expect(matches("plan_is_3", { customAttributes: { plan } })).toBe(false);
+    }
+    expect(matches("text_is__", { customAttributes: { text: "\uD800" } })).toBe(false);
+    expect(matches("text_is__", { customAttributes: { text: "\uFFFD" } })).toBe(true);
+    expect(matches("plan_is_3", { customAttributes: { plan: 3 } })).toBe(true);
+    expect(matches("beta_is_true", { customAttributes: { beta: true } })).toBe(true);
+  });
+
+  it("may hold text of any length and script", () => {
+    const long = flags.find(({ key }) => key.startsWith("long_"))?.key ?? "";
+    expect(matches(long, { userId: LONG })).toBe(true);
+    expect(matches(long, { userId: `${LONG}x` })).toBe(false);
+    const unusual = flags.find(({ key }) => key.startsWith("email"))?.key ?? "";
+    expect(matches(unusual, { email: UNUSUAL })).toBe(true);
+  });
+
+  it("is asked for what is its own, not for what it inherits", () => {
+    expect(matches("userId_is_ada", Object.create({ userId: "ada" }))).toBe(false);
+    for (const name of names) {
+      const key = `${name}_is_mine`;
+      expect(matches(key, {})).toBe(false);
+      expect(matches(key, { customAttributes: {} })).toBe(false);
+      const own = JSON.parse(`{"customAttributes":{"${name}":"mine"}}`);
+      expect(matches(key, own)).toBe(true);
+    }
+  });
+
+  it("never finds a built-in attribute among the custom ones, nor the other way round", () => {
+    expect(matches("userId_is_ada", { customAttributes: { userId: "ada" } })).toBe(false);
+    expect(matches("plan_is_3", { plan: 3 })).toBe(false);
+  });
+
+  it("leaves nothing behind for the next one", () => {
+    expect(matches("userId_is_ada", { userId: "ada" })).toBe(true);
+    expect(matches("userId_is_ada", {})).toBe(false);
+  });
+});
+
+describe("a flag", () => {
+  it("may bear the name of something that every object inherits", async () => {
+    const keys = ["__proto__", "constructor", "toString"];
+    const service = new ScriptedService(configuration(keys.map((key) => flag(key))));
+    const client = new FeatureFlagsClient(optionsFor(service));
+    await client.initialize();
+    expect(keys.map((key) => client.isEnabled(key))).toEqual([true, true, true]);
+    expect(() => client.isEnabled("hasOwnProperty")).toThrow("hasOwnProperty");
+    expect(client.read("valueOf")).toBeUndefined();
+  });
+});

@@ -1,0 +1,63 @@
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { FeatureFlagsClient } from "@pennon/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { flag } from "./service.ts";
+
+describe("over real HTTP", () => {
+  const seen: IncomingMessage[] = [];
+  const tag = 'W/"1"';
+  let server: Server;
+  let baseUrl: string;
+
+  beforeEach(async () => {
+    server = createServer((request, response) => {
+      seen.push(request);
+      if (request.headers.authorization !== "Bearer pnk_right") {
+        response.writeHead(401, { "Content-Type": "application/problem+json" }).end("{}");
+      } else if (request.headers["if-none-match"] === tag) {
+        response.writeHead(304, { ETag: tag }).end();
+      } else {
+        response.writeHead(200, { ETag: tag, "Content-Type": "application/json" });
+        response.end(JSON.stringify({ flags: [flag("beta"), flag("höhe", false)] }));
+      }
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  afterEach(async () => {
+    seen.length = 0;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it("the flags come by fetch, and are asked for by tag from then on", async () => {
+    const client = new FeatureFlagsClient({ sdkKey: "pnk_right", baseUrl, pollIntervalMs: 0 });
+    await client.initialize();
+    await client.refresh();
+    expect(client.isEnabled("beta")).toBe(true);
+    expect(client.isEnabled("höhe")).toBe(false);
+    expect(seen.map(({ method, url, headers }) => [method, url, headers["if-none-match"]])).toEqual(
+      [
+        ["GET", "/sdk/v1/config", undefined],
+        ["GET", "/sdk/v1/config", tag],
+      ],
+    );
+    await client.shutdown();
+  });
+
+  it("a wrong key is told from an outage", async () => {
+    const client = new FeatureFlagsClient({ sdkKey: "pnk_wrong", baseUrl });
+    await expect(client.initialize()).rejects.toThrow("401");
+    expect(seen).toHaveLength(1);
+  });
+
+  it("a service that is not there is an outage", async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    const client = new FeatureFlagsClient({ sdkKey: "k", baseUrl, retries: 1, retryDelayMs: 1 });
+    await expect(client.initialize()).rejects.toThrow("could not be reached");
+    server.listen(0);
+  });
+});

@@ -1,0 +1,342 @@
+import { FeatureFlagsClient, FeatureFlagsError } from "@pennon/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { eventsOf, Journal } from "./journal.ts";
+import {
+  configuration,
+  flag,
+  held,
+  malformed,
+  optionsFor,
+  ScriptedService,
+  status,
+  unreachable,
+} from "./service.ts";
+
+const on = configuration([flag("beta")], 'W/"on"');
+const off = configuration([flag("beta", false)], 'W/"off"');
+const code = (code: string) => expect.objectContaining({ name: "FeatureFlagsError", code });
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  // The whole of every delay, to the millisecond.
+  vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe("initialize", () => {
+  it("asks with the key, is ready and says so", async () => {
+    const service = new ScriptedService(on);
+    const client = new FeatureFlagsClient(
+      optionsFor(service, { baseUrl: "https://flags.example.com/pennon/" }),
+    );
+    const events = eventsOf(client);
+    await client.initialize();
+    expect(service.requests).toMatchObject([
+      {
+        method: "GET",
+        url: "https://flags.example.com/pennon/sdk/v1/config",
+        headers: { Authorization: "Bearer pnk_test" },
+      },
+    ]);
+    expect(client.isReady()).toBe(true);
+    expect(events).toEqual(["ready"]);
+  });
+
+  it("shares one promise between calls at the same time", async () => {
+    const service = new ScriptedService(on);
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const first = client.initialize();
+    expect(client.initialize()).toBe(first);
+    await first;
+    await client.initialize();
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it("fails with a cause after all retries, and may then be repeated", async () => {
+    const service = new ScriptedService(unreachable());
+    const client = new FeatureFlagsClient(optionsFor(service, { retries: 1 }));
+    const events = eventsOf(client);
+    const failure = client.initialize().catch((error: unknown) => error);
+    await service.requested(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    const error = await failure;
+    expect(error).toBeInstanceOf(FeatureFlagsError);
+    expect(error).toMatchObject({
+      code: "INITIALIZATION_FAILED",
+      cause: expect.objectContaining({ message: "fetch failed" }),
+    });
+    expect(service.requests).toHaveLength(2);
+    expect(client.isReady()).toBe(false);
+    expect(() => client.isEnabled("beta")).toThrow(code("NOT_INITIALIZED"));
+
+    service.nowAnswers(on);
+    await client.initialize();
+    expect(client.isEnabled("beta")).toBe(true);
+    expect(events).toEqual(["ready"]);
+  });
+
+  it("does not try again with a key that was refused", async () => {
+    const service = new ScriptedService(status(401));
+    const client = new FeatureFlagsClient(optionsFor(service));
+    await expect(client.initialize()).rejects.toThrow("sdkKey");
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it("starts from a cache that another client filled, when the service cannot be reached", async () => {
+    const cache = new Map();
+    const before = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { cache }));
+    await before.initialize();
+
+    vi.setSystemTime(Date.now() + 50_000);
+    const service = new ScriptedService(status(400 + 29), unreachable());
+    const client = new FeatureFlagsClient(optionsFor(service, { cache, retries: 1 }));
+    const initialized = client.initialize();
+    await service.requested(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await initialized;
+    expect(client.isReady()).toBe(true);
+    expect(client.isEnabled("beta")).toBe(true);
+    expect(client.evaluate("beta", { userId: "ada" }).enabled).toBe(true);
+
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(() => client.isEnabled("beta")).toThrow(code("FLAG_NOT_FOUND"));
+  });
+
+  it("does not start from values that are too old", async () => {
+    const cache = new Map();
+    await new FeatureFlagsClient(optionsFor(new ScriptedService(on), { cache })).initialize();
+    vi.setSystemTime(Date.now() + 60_000);
+    const service = new ScriptedService(malformed());
+    const client = new FeatureFlagsClient(optionsFor(service, { cache }));
+    await expect(client.initialize()).rejects.toEqual(code("INITIALIZATION_FAILED"));
+  });
+});
+
+describe("refresh", () => {
+  it("brings what is new, with the tag of what is known", async () => {
+    const service = new ScriptedService(on, off, status(304));
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const events = eventsOf(client);
+    await client.initialize();
+    await client.refresh();
+    expect(client.isEnabled("beta")).toBe(false);
+    await client.refresh();
+    expect(client.isEnabled("beta")).toBe(false);
+    expect(service.tags).toEqual([undefined, 'W/"on"', 'W/"off"']);
+    expect(events).toEqual([
+      "ready",
+      "refresh:start",
+      "refresh:success",
+      "refresh:start",
+      "refresh:success",
+    ]);
+  });
+
+  it("shares one request between calls at the same time", async () => {
+    const service = new ScriptedService(on);
+    const client = new FeatureFlagsClient(optionsFor(service));
+    await client.initialize();
+    await Promise.all([client.refresh(), client.refresh(), client.refresh()]);
+    expect(service.requests).toHaveLength(2);
+  });
+
+  it("fails after all retries, says so, and keeps flags and tag", async () => {
+    const service = new ScriptedService(on, malformed());
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const events = eventsOf(client);
+    const errors: unknown[] = [];
+    client.on("refresh:error", (event) => errors.push("error" in event && event.error));
+    await client.initialize();
+    await expect(client.refresh()).rejects.toEqual(code("REFRESH_FAILED"));
+    expect(errors).toEqual([code("REFRESH_FAILED")]);
+    expect(events).toEqual(["ready", "refresh:start", "refresh:error"]);
+    expect(client.isEnabled("beta")).toBe(true);
+    service.nowAnswers(status(304));
+    await client.refresh();
+    expect(service.tags.at(-1)).toBe('W/"on"');
+  });
+
+  it("is refused before initialize()", async () => {
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    await expect(client.refresh()).rejects.toEqual(code("NOT_INITIALIZED"));
+  });
+
+  it("forgets flags that have disappeared", async () => {
+    const service = new ScriptedService(on, configuration([flag("other")]));
+    const client = new FeatureFlagsClient(optionsFor(service));
+    await client.initialize();
+    await client.refresh();
+    expect(() => client.isEnabled("beta")).toThrow(code("FLAG_NOT_FOUND"));
+    expect(client.isEnabled("other")).toBe(true);
+  });
+
+  it("never lets an older answer overwrite a newer one", async () => {
+    const slow = held();
+    const service = new ScriptedService(on, slow.answer, off);
+    const client = new FeatureFlagsClient(optionsFor(service));
+    await client.initialize();
+    const refreshed = client.refresh();
+    await vi.advanceTimersByTimeAsync(3_000 + 1_000);
+    await refreshed;
+    expect(service.requests[1]?.signal.aborted).toBe(true);
+    expect(client.isEnabled("beta")).toBe(false);
+    await slow.release(on);
+    expect(client.isEnabled("beta")).toBe(false);
+  });
+
+  it("waits as long as the service asks, be it in seconds or until a date", async () => {
+    vi.setSystemTime("2026-01-01T00:00:00Z");
+    const inTenSeconds = () => new Date(Date.now() + 10_000).toUTCString();
+    for (const retryAfter of [() => "10", inTenSeconds]) {
+      const tooMany = status(429, { "Retry-After": retryAfter() });
+      const service = new ScriptedService(on, tooMany, off);
+      const client = new FeatureFlagsClient(optionsFor(service));
+      await client.initialize();
+      const refreshed = client.refresh();
+      await vi.advanceTimersByTimeAsync(9_999);
+      expect(service.requests).toHaveLength(2);
+      await vi.advanceTimersByTimeAsync(1);
+      await refreshed;
+      expect(service.requests).toHaveLength(3);
+    }
+  });
+});
+
+describe("polling", () => {
+  it("follows the service, one request at a time", async () => {
+    const slow = held();
+    const service = new ScriptedService(on, slow.answer, off);
+    const client = new FeatureFlagsClient(
+      optionsFor(service, { pollIntervalMs: 1_000, timeoutMs: 60_000 }),
+    );
+    await client.initialize();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(service.requests).toHaveLength(2);
+    await slow.release(status(304));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(service.requests).toHaveLength(3);
+    expect(client.isEnabled("beta")).toBe(false);
+  });
+
+  it("goes on after failures", async () => {
+    const service = new ScriptedService(on, status(404), status(404), off);
+    const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 1_000 }));
+    await client.initialize();
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(client.isEnabled("beta")).toBe(false);
+  });
+
+  it("is off at 0", async () => {
+    const service = new ScriptedService(on);
+    await new FeatureFlagsClient(optionsFor(service)).initialize();
+    await vi.advanceTimersByTimeAsync(59_999);
+    expect(service.requests).toHaveLength(1);
+  });
+});
+
+describe("the time to live", () => {
+  it("leads to one refresh in the background, and to absence only when that has failed", async () => {
+    const slow = held();
+    const service = new ScriptedService(on, slow.answer);
+    const client = new FeatureFlagsClient(optionsFor(service, { timeoutMs: 60_000 }));
+    await client.initialize();
+    await vi.advanceTimersByTimeAsync(61_000);
+    expect(service.requests).toHaveLength(2);
+    expect(client.isEnabled("beta")).toBe(true);
+    await slow.release(status(404));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(() => client.isEnabled("beta")).toThrow(code("FLAG_NOT_FOUND"));
+    expect(client.read("beta")).toBeUndefined();
+    service.nowAnswers(status(304));
+    await client.refresh();
+    expect(client.isEnabled("beta")).toBe(true);
+  });
+
+  it("is renewed by word that nothing changed", async () => {
+    const service = new ScriptedService(on, status(304), status(404));
+    const client = new FeatureFlagsClient(optionsFor(service));
+    await client.initialize();
+    await vi.advanceTimersByTimeAsync(50_000);
+    await client.refresh();
+    await vi.advanceTimersByTimeAsync(50_000);
+    expect(client.isEnabled("beta")).toBe(true);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(client.read("beta")).toBeUndefined();
+  });
+
+  it("is a flag's own where its environment overrides it", async () => {
+    const flags = [flag("short", true, { ttlOverrideSeconds: 5 }), flag("usual")];
+    const service = new ScriptedService(configuration(flags), status(404));
+    const client = new FeatureFlagsClient(optionsFor(service));
+    await client.initialize();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(client.read("short")).toBeUndefined();
+    expect(client.read("usual")).toBeDefined();
+  });
+
+  it("is in milliseconds, and a doubtful one is warned of once", async () => {
+    const lines = (options: object) => {
+      const logger = new Journal();
+      new FeatureFlagsClient({ sdkKey: "pnk_test", logger, ...options });
+      return logger.lines;
+    };
+    expect(lines({ cacheTtlSeconds: 30 })).toEqual([expect.stringContaining("milliseconds")]);
+    expect(lines({ cacheTtlSeconds: 20_000 })).toEqual([expect.stringContaining("pollIntervalMs")]);
+    expect(lines({})).toEqual([]);
+  });
+});
+
+describe("shutdown", () => {
+  it("gives up what is in flight, and nothing happens afterwards", async () => {
+    const slow = held();
+    const service = new ScriptedService(on, slow.answer);
+    const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 1_000 }));
+    const events = eventsOf(client);
+    await client.initialize();
+    const refreshed = client.refresh();
+    await service.requested(2);
+    await Promise.all([
+      client.shutdown(),
+      expect(refreshed).rejects.toEqual(code("NOT_INITIALIZED")),
+    ]);
+    expect(service.requests[1]?.signal.aborted).toBe(true);
+    await slow.release(off);
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(events).toEqual(["ready", "refresh:start", "shutdown"]);
+    expect(service.requests).toHaveLength(2);
+    expect(client.isReady()).toBe(false);
+    expect(() => client.isEnabled("beta")).toThrow(code("NOT_INITIALIZED"));
+    expect(client.read("beta")).toBeUndefined();
+  });
+
+  it("ends a client in any state, and for good", async () => {
+    const unborn = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    const events = eventsOf(unborn);
+    await unborn.shutdown();
+    await unborn.shutdown();
+    await expect(unborn.initialize()).rejects.toEqual(code("INITIALIZATION_FAILED"));
+    expect(events).toEqual(["shutdown"]);
+
+    const service = new ScriptedService(on);
+    const loading = new FeatureFlagsClient(optionsFor(service));
+    const initialized = expect(loading.initialize()).rejects.toEqual(code("INITIALIZATION_FAILED"));
+    await loading.shutdown();
+    await initialized;
+    await vi.dynamicImportSettled();
+    expect(service.requests).toEqual([]);
+    expect(loading.isReady()).toBe(false);
+  });
+
+  it("clears the cache", async () => {
+    const cache = new Map();
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { cache }));
+    await client.initialize();
+    expect(cache.size).toBe(2);
+    await client.shutdown();
+    expect(cache.size).toBe(0);
+  });
+});

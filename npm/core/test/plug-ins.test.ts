@@ -1,0 +1,231 @@
+import { EventEmitter } from "node:events";
+import {
+  consoleLogger,
+  FeatureFlagsClient,
+  type FeatureFlagsClientOptions,
+  type LifecycleEvent,
+} from "@pennon/core";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { eventsOf, Journal } from "./journal.ts";
+import {
+  configuration,
+  flag,
+  flagWithRule,
+  optionsFor,
+  ScriptedService,
+  status,
+} from "./service.ts";
+
+const on = configuration([flag("beta"), flagWithRule("ruled", "FR")]);
+const broken = (): never => {
+  throw new Error("broken");
+};
+const rejected = () => Promise.reject(new Error("broken later"));
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe("a plug-in that fails", () => {
+  const logger = { debug: broken, info: broken, warn: broken, error: rejected };
+  const cache = { get: broken, set: broken, delete: broken, clear: broken };
+  const eventEmitter = { on: broken, emit: broken, removeAllListeners: broken };
+
+  it("breaks neither a read nor the polling", async () => {
+    vi.useFakeTimers();
+    const service = new ScriptedService(on, broken, configuration([flag("beta", false)]));
+    const client = new FeatureFlagsClient(
+      optionsFor(service, { logger, cache, eventEmitter, pollIntervalMs: 1_000 }),
+    );
+    client.on("ready", broken);
+    await client.initialize();
+    expect(client.isEnabled("beta")).toBe(true);
+    expect(client.isEnabled("ruled")).toBe(true);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(client.isEnabled("beta")).toBe(false);
+    await client.shutdown();
+  });
+
+  it("is logged", async () => {
+    const journal = new Journal();
+    const client = new FeatureFlagsClient(
+      optionsFor(new ScriptedService(on), { logger: journal, cache, eventEmitter }),
+    );
+    await client.initialize();
+    expect(new Set(journal.lines)).toEqual(
+      new Set(["error: The cache failed", "error: The event emitter failed"]),
+    );
+  });
+
+  it("keeps no other listener from hearing", async () => {
+    const logger = new Journal();
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { logger }));
+    client.on("ready", broken).on("ready", rejected as () => void);
+    const events = eventsOf(client);
+    await client.initialize();
+    expect(events).toEqual(["ready"]);
+    expect(logger.lines).toEqual(["error: A listener failed", "error: A listener failed"]);
+  });
+
+  it("may answer nonsense: that is an unreachable service, or no configuration", async () => {
+    for (const nonsense of [
+      undefined,
+      {},
+      { status: 200 },
+      { status: "200", headers: new Headers() },
+    ]) {
+      const service = new ScriptedService(() => nonsense as never);
+      const client = new FeatureFlagsClient(optionsFor(service, { retries: 1, retryDelayMs: 0 }));
+      await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
+    }
+  });
+
+  it("may hold nonsense in its cache", async () => {
+    const entries = [undefined, null, 1, {}, { keys: 3 }, { keys: [1, "a"], confirmedAt: "x" }];
+    for (const entry of entries) {
+      const nonsense = {
+        ...new Map(),
+        get: () => entry as never,
+        set() {},
+        delete() {},
+        clear() {},
+      };
+      const service = new ScriptedService(status(302));
+      const client = new FeatureFlagsClient(optionsFor(service, { cache: nonsense }));
+      await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
+    }
+  });
+});
+
+describe("a listener", () => {
+  it("may shut the client down, after which nothing is emitted", async () => {
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    const events = eventsOf(client);
+    client.on("refresh:start", () => void client.shutdown());
+    await client.initialize();
+    await expect(client.refresh()).rejects.toMatchObject({ code: "NOT_INITIALIZED" });
+    expect(events).toEqual(["ready", "refresh:start", "shutdown"]);
+  });
+
+  it("may refresh", async () => {
+    const service = new ScriptedService(on);
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const refreshed = new Promise((resolve) => {
+      client.on("ready", () => client.refresh().then(resolve));
+    });
+    await client.initialize();
+    await refreshed;
+    expect(service.requests).toHaveLength(2);
+  });
+});
+
+describe("an emitter of the caller's", () => {
+  it("gets the events and keeps its listeners", async () => {
+    const eventEmitter = new EventEmitter();
+    const events: LifecycleEvent[] = [];
+    eventEmitter.on("ready", (event) => events.push(event));
+    eventEmitter.on("shutdown", (event) => events.push(event));
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { eventEmitter }));
+    await client.initialize();
+    await client.shutdown();
+    expect(events).toEqual([{ type: "ready" }, { type: "shutdown" }]);
+    expect(eventEmitter.listenerCount("ready")).toBe(1);
+  });
+});
+
+describe("the console logger", () => {
+  it("is silent about details in production", () => {
+    const debug = vi.spyOn(console, "debug").mockImplementation(() => {});
+    const info = vi.spyOn(console, "info").mockImplementation(() => {});
+    vi.stubEnv("NODE_ENV", "production");
+    consoleLogger.debug("detail");
+    consoleLogger.info("news", { n: 1 });
+    vi.unstubAllEnvs();
+    expect(debug).not.toHaveBeenCalled();
+    expect(info).toHaveBeenCalledWith("[pennon] news", { n: 1 });
+    consoleLogger.debug("detail");
+    expect(debug).toHaveBeenCalledWith("[pennon] detail");
+  });
+});
+
+describe("an engine that traps", () => {
+  /** Claims to be longer than the engine's memory can ever be. */
+  class Endless extends Uint8Array {
+    override get length(): number {
+      return 0xffff_fff0;
+    }
+  }
+  const trap = () => ({ status: 200, headers: new Headers(), body: new Endless() });
+
+  it("breaks no read, and is started anew", async () => {
+    vi.useFakeTimers();
+    const logger = new Journal();
+    const service = new ScriptedService(on, trap, configuration([flag("beta", false)]));
+    const client = new FeatureFlagsClient(optionsFor(service, { logger }));
+    const events = eventsOf(client);
+    await client.initialize();
+    await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
+    expect(logger.lines).toEqual([expect.stringContaining("error: The engine failed")]);
+    expect(client.isEnabled("beta")).toBe(true);
+    expect(client.evaluate("beta", {}).enabled).toBe(true);
+    expect(client.read("ruled", { country: "FR" })).toBeUndefined();
+
+    await vi.advanceTimersByTimeAsync(30_000);
+    vi.useRealTimers();
+    await service.requested(3);
+    await vi.waitFor(() => expect(client.isEnabled("beta")).toBe(false));
+    expect(events.filter((type) => type === "ready")).toHaveLength(1);
+    await client.shutdown();
+  });
+
+  it("fails a first initialize(), which may be repeated", async () => {
+    const service = new ScriptedService(trap, on);
+    const client = new FeatureFlagsClient(optionsFor(service));
+    await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
+    await client.initialize();
+    expect(client.isEnabled("beta")).toBe(true);
+  });
+});
+
+describe("options", () => {
+  it("are refused with a sentence that teaches", () => {
+    const refused: readonly (readonly [unknown, string])[] = [
+      [undefined, "sdkKey"],
+      [{}, "sdkKey"],
+      [{ sdkKey: "" }, "sdkKey"],
+      [{ sdkKey: "two words" }, "sdkKey"],
+      [{ sdkKey: "k", baseUrl: "flags.example.com" }, "https://"],
+      [{ sdkKey: "k", baseUrl: "ftp://flags" }, "https://"],
+      [{ sdkKey: "k", pollIntervalMs: -1 }, "pollIntervalMs"],
+      [{ sdkKey: "k", pollIntervalMs: Number.NaN }, "pollIntervalMs"],
+      [{ sdkKey: "k", cacheTtlSeconds: 0 }, "milliseconds"],
+      [{ sdkKey: "k", cacheTtlSeconds: "60" }, "cacheTtlSeconds"],
+      [{ sdkKey: "k", retries: 0 }, "1 to 10"],
+      [{ sdkKey: "k", retries: 11 }, "1 to 10"],
+      [{ sdkKey: "k", retries: 1.5 }, "1 to 10"],
+      [{ sdkKey: "k", retryDelayMs: -1 }, "retryDelayMs"],
+      [{ sdkKey: "k", timeoutMs: 0 }, "timeoutMs"],
+      [{ sdkKey: "k", cache: { get() {} } }, "cache must have the method set"],
+      [{ sdkKey: "k", transport: {} }, "transport must have the method send"],
+      [{ sdkKey: "k", logger: null }, "logger must have the method debug"],
+      [{ sdkKey: "k", eventEmitter: { on() {} } }, "eventEmitter must have the method emit"],
+    ];
+    for (const [options, message] of refused) {
+      const create = () => new FeatureFlagsClient(options as FeatureFlagsClientOptions);
+      expect(create, message).toThrow(expect.objectContaining({ code: "INVALID_OPTIONS" }));
+      expect(create, message).toThrow(message);
+    }
+  });
+
+  it("may be left out or undefined", () => {
+    const create = () =>
+      new FeatureFlagsClient({
+        sdkKey: "k",
+        baseUrl: undefined,
+        retries: undefined,
+        cache: undefined,
+      });
+    expect(create).not.toThrow();
+  });
+});

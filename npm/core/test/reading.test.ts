@@ -1,0 +1,102 @@
+import { FeatureFlagsClient } from "@pennon/core";
+import { describe, expect, it } from "vitest";
+import { Journal } from "./journal.ts";
+import {
+  configuration,
+  flag,
+  flagWithRollout,
+  flagWithRule,
+  optionsFor,
+  ScriptedService,
+} from "./service.ts";
+
+const flags = [
+  flag("on"),
+  flag("off", false),
+  flagWithRule("not_in_france", "FR"),
+  flagWithRollout("nobody_yet", 0),
+];
+
+async function ready(logger = new Journal()): Promise<FeatureFlagsClient> {
+  const service = new ScriptedService(configuration(flags));
+  const client = new FeatureFlagsClient(optionsFor(service, { logger }));
+  await client.initialize();
+  return client;
+}
+
+describe("isEnabled and getValue", () => {
+  it("answer for nobody in particular: rules do not match and rollouts fall through", async () => {
+    const client = await ready();
+    expect(flags.map(({ key }) => client.isEnabled(key))).toEqual([true, false, true, true]);
+    expect(flags.map(({ key }) => client.getValue(key))).toEqual([
+      "flag_enabled",
+      "flag_disabled",
+      "flag_enabled",
+      "flag_enabled",
+    ]);
+  });
+
+  it("ignore the context", async () => {
+    const client = await ready();
+    expect(client.isEnabled("not_in_france", { country: "FR" })).toBe(true);
+    expect(client.getValue("nobody_yet", { userId: "ada" })).toBe("flag_enabled");
+  });
+
+  it("say once per flag that rules and rollouts are left out", async () => {
+    const journal = new Journal();
+    const client = await ready(journal);
+    for (const { key } of [...flags, ...flags]) {
+      client.isEnabled(key);
+      client.getValue(key);
+    }
+    expect(journal.lines).toEqual([
+      expect.stringContaining("'not_in_france'"),
+      expect.stringContaining("'nobody_yet'"),
+    ]);
+  });
+
+  it("throw FLAG_NOT_FOUND for an unknown flag", async () => {
+    const client = await ready();
+    const error = expect.objectContaining({ name: "FeatureFlagsError", code: "FLAG_NOT_FOUND" });
+    expect(() => client.isEnabled("unknown")).toThrow(error);
+    expect(() => client.getValue("ON")).toThrow(error);
+    expect(() => client.evaluate("unknown", {})).toThrow(error);
+  });
+
+  it("throw NOT_INITIALIZED before initialize()", () => {
+    const client = new FeatureFlagsClient({ sdkKey: "pnk_test" });
+    const error = expect.objectContaining({ code: "NOT_INITIALIZED" });
+    expect(client.isReady()).toBe(false);
+    expect(() => client.isEnabled("on")).toThrow(error);
+    expect(() => client.getValue("on")).toThrow(error);
+    expect(() => client.evaluate("on")).toThrow(error);
+    expect(client.read("on")).toBeUndefined();
+  });
+});
+
+describe("evaluate and read", () => {
+  it("answer for the subject at hand", async () => {
+    const client = await ready();
+    expect(client.evaluate("not_in_france", { country: "FR" })).toEqual({
+      enabled: false,
+      reason: "targeting_rule",
+    });
+    expect(client.read("not_in_france", { country: "DE" })).toEqual({
+      enabled: true,
+      reason: "flag_enabled",
+    });
+  });
+
+  it("leave a subject without a bucketing value out of a rollout, as the service does", async () => {
+    const client = await ready();
+    const out = { enabled: false, reason: "rollout" };
+    expect(client.evaluate("nobody_yet")).toEqual(out);
+    expect(client.evaluate("nobody_yet", null)).toEqual(out);
+    expect(client.evaluate("nobody_yet", { userId: "" })).toEqual(out);
+  });
+
+  it("give undefined instead of an error where read is asked", async () => {
+    const client = await ready();
+    expect(client.read("unknown", {})).toBeUndefined();
+  });
+});

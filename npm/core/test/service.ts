@@ -1,0 +1,125 @@
+import type {
+  FeatureFlagsClientOptions,
+  Transport,
+  TransportRequest,
+  TransportResponse,
+} from "@pennon/core";
+
+/** A flag as `GET /sdk/v1/config` has it. */
+export interface FlagConfig {
+  readonly key: string;
+  readonly enabled: boolean;
+  readonly rules: readonly unknown[];
+  readonly rollout: unknown;
+  readonly ttlOverrideSeconds?: number | null;
+}
+
+type Answer = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>;
+
+/** A service that answers by a script, the last line of which it repeats. */
+export class ScriptedService implements Transport {
+  readonly requests: TransportRequest[] = [];
+  readonly #waiting = new Map<number, () => void>();
+  #script: readonly Answer[];
+  #line = 0;
+
+  constructor(...script: readonly Answer[]) {
+    this.#script = script;
+  }
+
+  /** Goes on by another script. */
+  nowAnswers(...script: readonly Answer[]): void {
+    this.#script = script;
+    this.#line = 0;
+  }
+
+  async send(request: TransportRequest): Promise<TransportResponse> {
+    this.requests.push(request);
+    this.#waiting.get(this.requests.length)?.();
+    const answer = this.#script[Math.min(this.#line, this.#script.length - 1)];
+    this.#line += 1;
+    return answer?.(request) ?? Promise.reject(new Error("the script is empty"));
+  }
+
+  /** Waits until so many requests have come in all. */
+  async requested(count: number): Promise<void> {
+    if (this.requests.length < count) {
+      await new Promise<void>((resolve) => this.#waiting.set(count, resolve));
+    }
+  }
+
+  /** What each request sent as `If-None-Match`. */
+  get tags(): readonly (string | undefined)[] {
+    return this.requests.map(({ headers }) => headers["If-None-Match"]);
+  }
+}
+
+/** Options for a client of this service: no polling, unless a test asks for it. */
+export function optionsFor(transport: Transport, options: Partial<FeatureFlagsClientOptions> = {}) {
+  return { sdkKey: "pnk_test", transport, pollIntervalMs: 0, ...options };
+}
+
+export function configuration(flags: readonly FlagConfig[], etag = 'W/"1"'): Answer {
+  return () => ({
+    status: 200,
+    headers: new Headers({ ETag: etag }),
+    body: JSON.stringify({ flags }),
+  });
+}
+
+export function status(code: number, headers: Record<string, string> = {}): Answer {
+  return () => ({ status: code, headers: new Headers(headers) });
+}
+
+export function malformed(): Answer {
+  return () => ({ status: 200, headers: new Headers({ ETag: "bad" }), body: "<html>" });
+}
+
+export function unreachable(): Answer {
+  return () => Promise.reject(new TypeError("fetch failed"));
+}
+
+/** An answer that comes when the test says so; it does not care whether anybody still waits. */
+export function held(): {
+  readonly answer: Answer;
+  readonly release: (answer: Answer) => Promise<void>;
+} {
+  let resolve: (response: TransportResponse | Promise<TransportResponse>) => void = () => {};
+  const response = new Promise<TransportResponse>((settle) => {
+    resolve = settle;
+  });
+  let asked: TransportRequest | undefined;
+  return {
+    answer: (request) => {
+      asked = request;
+      return response;
+    },
+    release: async (answer) => {
+      if (asked !== undefined) {
+        resolve(answer(asked));
+      }
+      await response.catch(() => {});
+    },
+  };
+}
+
+export function flag(key: string, enabled = true, more: Partial<FlagConfig> = {}): FlagConfig {
+  return { key, enabled, rules: [], rollout: null, ttlOverrideSeconds: null, ...more };
+}
+
+/** A flag that is off for one country. */
+export function flagWithRule(key: string, country: string): FlagConfig {
+  const condition = {
+    attribute: "country",
+    operator: "==",
+    valueType: "string",
+    valueString: country,
+  };
+  return flag(key, true, {
+    rules: [{ priority: 1, logic: "and", value: false, conditions: [condition] }],
+  });
+}
+
+export function flagWithRollout(key: string, percentage: number): FlagConfig {
+  return flag(key, true, { rollout: { percentage, strategy: "per_user" } });
+}
