@@ -6,6 +6,7 @@
 mod auth;
 mod clock;
 mod config;
+mod dashboard;
 mod error;
 mod http;
 mod service;
