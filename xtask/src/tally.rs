@@ -35,6 +35,7 @@ impl Tally {
 /// The number in a closing line of cargo (`test result: ok. 3 passed; ..`), vitest (`Tests  3 passed (3)`) or
 /// Playwright (`3 passed (1.2s)`).
 fn passed_in(line: &str) -> Option<u64> {
+    let line = plain(line);
     let line = line.trim();
     let counts = line
         .strip_prefix("test result: ok. ")
@@ -44,6 +45,16 @@ fn passed_in(line: &str) -> Option<u64> {
     let number = words.next()?.parse().ok()?;
     let passed = matches!(words.next()?, "passed" | "passed;");
     passed.then_some(number)
+}
+
+/// The line without its colours, which some runners keep even where nobody sees them.
+fn plain(line: &str) -> String {
+    let mut parts = line.split('\u{1b}');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain.extend(part.split_once('m').map(|(_, text)| text));
+    }
+    plain
 }
 
 #[cfg(test)]
@@ -56,6 +67,12 @@ mod tests {
         assert_eq!(passed_in(cargo), Some(12));
         assert_eq!(passed_in("      Tests  34 passed (34)"), Some(34));
         assert_eq!(passed_in("  5 passed (8.1s)"), Some(5));
+    }
+
+    #[test]
+    fn colours_do_not_matter() {
+        let vitest = "\u{1b}[2m      Tests \u{1b}[22m \u{1b}[1m\u{1b}[32m70 passed\u{1b}[39m\u{1b}[22m\u{1b}[90m (70)\u{1b}[39m";
+        assert_eq!(passed_in(vitest), Some(70));
     }
 
     #[test]
