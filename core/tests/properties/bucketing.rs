@@ -1,0 +1,122 @@
+//! Percentage rollouts.
+
+use pennon_core::bucketing::{BUCKETS, bucket};
+use pennon_core::config::FlagConfig;
+use pennon_core::model::context::Context;
+use pennon_core::model::rollout::{Percentage, Rollout, Strategy as Bucketing};
+use pennon_core::{CompiledFlag, Evaluation, MissingBucketingValue, Reason, evaluate};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::oracle;
+
+/// Ids of every kind: short and long, in any script, with control characters.
+fn id() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "(?s).{1,40}",
+        "user-[0-9]{1,6}",
+        "[a-f0-9]{8}-[a-f0-9]{4}",
+        "(?s).{200,300}"
+    ]
+}
+
+fn strategy() -> impl Strategy<Value = Bucketing> {
+    select(Bucketing::ALL)
+}
+
+/// A context that has `id` where `strategy` looks for it, and nothing else.
+fn known_by(strategy: Bucketing, id: &str) -> Context<'_> {
+    let (user_id, tenant_id) = match strategy {
+        Bucketing::PerUser => (Some(id.into()), None),
+        Bucketing::PerTenant => (None, Some(id.into())),
+    };
+    Context {
+        user_id,
+        tenant_id,
+        ..Context::default()
+    }
+}
+
+/// Whether a rollout admits the subject of `context`.
+fn admits(
+    percentage: i64,
+    strategy: Bucketing,
+    context: &Context<'_>,
+) -> Result<bool, TestCaseError> {
+    let percentage = Percentage::try_from(percentage)
+        .map_err(|invalid| TestCaseError::fail(invalid.detail()))?;
+    let flag = CompiledFlag::from(FlagConfig {
+        key: "flag".into(),
+        archived: false,
+        enabled: true,
+        rules: Vec::new(),
+        rollout: Some(Rollout {
+            percentage,
+            strategy,
+        }),
+        ttl: None,
+    });
+    let Evaluation { enabled, reason } = evaluate(&flag, context, MissingBucketingValue::Excluded);
+    prop_assert_eq!(reason, Reason::Rollout);
+    Ok(enabled)
+}
+
+proptest! {
+    #[test]
+    fn a_bucket_is_the_hash_modulo_100(id in id()) {
+        prop_assert!(bucket(&id) < BUCKETS);
+        prop_assert_eq!(u64::from(bucket(&id)), oracle::bucket(&id));
+    }
+
+    #[test]
+    fn a_rollout_admits_the_buckets_below_its_percentage(
+        id in id(), strategy in strategy(), percentage in 0..=100i64,
+    ) {
+        let admitted = admits(percentage, strategy, &known_by(strategy, &id))?;
+        prop_assert_eq!(admitted, i64::from(bucket(&id)) < percentage);
+    }
+
+    #[test]
+    fn who_is_in_stays_in_when_the_percentage_rises(
+        id in id(), strategy in strategy(), percentage in 0..100i64,
+    ) {
+        let context = known_by(strategy, &id);
+        if admits(percentage, strategy, &context)? {
+            prop_assert!(admits(percentage + 1, strategy, &context)?);
+        }
+    }
+
+    #[test]
+    fn nobody_is_in_at_0_and_everybody_at_100(id in id(), strategy in strategy()) {
+        let context = known_by(strategy, &id);
+        prop_assert!(!admits(0, strategy, &context)?);
+        prop_assert!(admits(100, strategy, &context)?);
+    }
+
+    #[test]
+    fn without_its_own_id_a_subject_is_out(
+        id in id(), empty in any::<bool>(), percentage in 0..=100i64,
+    ) {
+        let nothing = empty.then(|| "".into());
+        let mut context = known_by(Bucketing::PerTenant, &id);
+        context.user_id.clone_from(&nothing);
+        prop_assert!(!admits(percentage, Bucketing::PerUser, &context)?);
+        let mut context = known_by(Bucketing::PerUser, &id);
+        context.tenant_id = nothing;
+        prop_assert!(!admits(percentage, Bucketing::PerTenant, &context)?);
+    }
+}
+
+#[test]
+fn ten_thousand_numbered_users_spread_over_all_buckets() {
+    let mut users_in = [0_u32; BUCKETS as usize];
+    for number in 0..10_000 {
+        if let Some(users) = users_in.get_mut(bucket(&format!("user-{number}")) as usize) {
+            *users += 1;
+        }
+    }
+    assert!(
+        users_in.iter().all(|users| (60..=140).contains(users)),
+        "{users_in:?}"
+    );
+}

@@ -1,0 +1,254 @@
+//! The config document: both readers agree on every document, and nothing makes the hand-written one panic.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io;
+
+use pennon_core::config::{self, FlagConfig};
+use pennon_core::{CompiledFlag, ParseError, Snapshot};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::ser::{Formatter, Serializer};
+
+use crate::generate::{flag, text};
+
+/// The document, as serde sees it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Document {
+    pub(crate) flags: Vec<FlagConfig>,
+}
+
+fn document() -> impl Strategy<Value = Document> {
+    vec(flag(), 0..4).prop_map(|flags| Document { flags })
+}
+
+/// JSON of every kind, nested a few levels deep.
+fn json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        text().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 12, 3, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..3).prop_map(Value::from),
+            vec((text(), inner), 0..3).prop_map(|members| members.into_iter().collect()),
+        ]
+    })
+}
+
+/// Adds a member to each object of a document, before or behind the others.
+fn add_everywhere(document: &mut Value, name: &str, value: &Value) {
+    match document {
+        Value::Array(items) => {
+            for item in items {
+                add_everywhere(item, name, value);
+            }
+        }
+        Value::Object(members) => {
+            for member in members.values_mut() {
+                add_everywhere(member, name, value);
+            }
+            members.insert(name.to_owned(), value.clone());
+        }
+        _ => {}
+    }
+}
+
+/// Writes every character of a string as an escape.
+struct Escaping;
+
+impl Formatter for Escaping {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        for unit in fragment.encode_utf16() {
+            write!(writer, "\\u{unit:04x}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A change to one place of a text.
+#[derive(Clone, Debug)]
+enum Damage {
+    Replace(Index, u8),
+    Insert(Index, u8),
+    Remove(Index),
+    Repeat(Index, Index),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let place = any::<Index>;
+    let byte = || {
+        let token = proptest::sample::select(&b"{}[]:,\"\\ntfu019-+.eE \n\0\x7f\xff"[..]);
+        prop_oneof![token, any::<u8>()]
+    };
+    prop_oneof![
+        (place(), byte()).prop_map(|(place, byte)| Damage::Replace(place, byte)),
+        (place(), byte()).prop_map(|(place, byte)| Damage::Insert(place, byte)),
+        place().prop_map(Damage::Remove),
+        (place(), place()).prop_map(|(from, to)| Damage::Repeat(from, to)),
+    ]
+}
+
+impl Damage {
+    fn to(&self, text: &mut Vec<u8>) {
+        if text.is_empty() {
+            return;
+        }
+        match self {
+            Self::Replace(place, byte) => *place.get_mut(text) = *byte,
+            Self::Insert(place, byte) => text.insert(place.index(text.len()), *byte),
+            Self::Remove(place) => drop(text.remove(place.index(text.len()))),
+            Self::Repeat(from, to) => {
+                let (one, other) = (from.index(text.len()), to.index(text.len()));
+                let part: Vec<_> = text
+                    .iter()
+                    .copied()
+                    .skip(one.min(other))
+                    .take(one.abs_diff(other))
+                    .collect();
+                text.splice(other..other, part);
+            }
+        }
+    }
+}
+
+/// What must hold for any text: the reader comes back, and what it accepts is JSON that serde does not read otherwise.
+fn reads_soundly(text: &[u8]) -> Result<(), TestCaseError> {
+    match config::parse(text) {
+        Err(ParseError { offset, problem }) => {
+            prop_assert!(offset <= text.len(), "{problem} at {offset}");
+            prop_assert!(Snapshot::parse(text).is_err());
+        }
+        Ok(flags) => {
+            let json = serde_json::from_slice::<IgnoredAny>(text);
+            prop_assert!(json.is_ok(), "accepted what is not JSON: {:?}", json);
+            // serde is stricter in one point, members that occur twice; where it reads the text, it reads the same.
+            if let Ok(document) = serde_json::from_slice::<Document>(text) {
+                prop_assert_eq!(document.flags, flags);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn fail(error: impl Error) -> TestCaseError {
+    TestCaseError::fail(error.to_string())
+}
+
+proptest! {
+    #[test]
+    fn both_readers_read_what_was_written(document in document()) {
+        let compact = serde_json::to_string(&document).map_err(fail)?;
+        let pretty = serde_json::to_string_pretty(&document).map_err(fail)?;
+        for text in [compact, pretty] {
+            let by_serde: Document = serde_json::from_str(&text).map_err(fail)?;
+            prop_assert_eq!(&by_serde.flags, &document.flags);
+            prop_assert_eq!(&config::parse(text.as_bytes()).map_err(fail)?, &document.flags);
+        }
+    }
+
+    #[test]
+    fn escapes_read_like_the_characters_they_stand_for(document in document()) {
+        let mut text = Vec::new();
+        document
+            .serialize(&mut Serializer::with_formatter(&mut text, Escaping))
+            .map_err(fail)?;
+        prop_assert_eq!(config::parse(&text).map_err(fail)?, document.flags);
+    }
+
+    #[test]
+    fn unknown_members_are_passed_over(
+        document in document(), name in "|[!~][a-z]{0,3}", value in json(),
+    ) {
+        let mut json = serde_json::to_value(&document).map_err(fail)?;
+        add_everywhere(&mut json, &name, &value);
+        let text = json.to_string();
+        prop_assert_eq!(config::parse(text.as_bytes()).map_err(fail)?, document.flags);
+    }
+
+    #[test]
+    fn a_document_cut_short_is_refused(document in document(), place in any::<Index>()) {
+        let text = serde_json::to_vec(&document).map_err(fail)?;
+        let cut = text.get(..place.index(text.len())).unwrap_or_default();
+        prop_assert!(config::parse(cut).is_err());
+        reads_soundly(cut)?;
+    }
+
+    #[test]
+    fn a_damaged_document_never_panics(document in document(), damages in vec(damage(), 1..4)) {
+        let mut text = serde_json::to_vec(&document).map_err(fail)?;
+        for damage in damages {
+            damage.to(&mut text);
+        }
+        reads_soundly(&text)?;
+    }
+
+    #[test]
+    fn a_document_of_any_json_never_panics(json in json()) {
+        reads_soundly(json.to_string().as_bytes())?;
+        reads_soundly(format!("{{\"flags\":{json}}}").as_bytes())?;
+        reads_soundly(format!("{{\"flags\":[{json}]}}").as_bytes())?;
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic(text in vec(any::<u8>(), 0..200)) {
+        reads_soundly(&text)?;
+    }
+
+    #[test]
+    fn a_salad_of_tokens_never_panics(text in "([{}\\[\\]:,\" ]|\"flags\":|\"key\":|\\\\u[dD][89cC]|-?[0-9.eE]{1,4}|true|null){0,40}") {
+        reads_soundly(text.as_bytes())?;
+    }
+
+    #[test]
+    fn a_snapshot_finds_each_flag_by_its_key_and_no_other(document in document(), key in text()) {
+        let text = serde_json::to_vec(&document).map_err(fail)?;
+        let snapshot = Snapshot::parse(&text).map_err(fail)?;
+        let keys: Vec<_> = snapshot.flags().iter().map(CompiledFlag::key).collect();
+        prop_assert!(keys.is_sorted(), "{keys:?}");
+        // Of two flags with one key, the later one counts.
+        let last: BTreeMap<_, _> = document.flags.iter().map(|flag| (&*flag.key, flag)).collect();
+        prop_assert_eq!(keys.len(), last.len());
+        for key in last.keys().copied().chain([key.as_str()]) {
+            let found = snapshot.find(key).and_then(|index| snapshot.get(index));
+            prop_assert_eq!(found.map(CompiledFlag::key), last.get(key).map(|flag| &*flag.key));
+            prop_assert_eq!(found.map(CompiledFlag::ttl), last.get(key).map(|flag| flag.ttl));
+        }
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused_and_some_is_not() {
+    let nested = |open: &str, close: &str, depth: usize| {
+        format!(
+            "{{\"flags\":[],\"new\":{}null{}}}",
+            open.repeat(depth),
+            close.repeat(depth)
+        )
+    };
+    for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":[", "]}]")] {
+        assert!(config::parse(nested(open, close, 6).as_bytes()).is_ok());
+        assert!(config::parse(nested(open, close, 100).as_bytes()).is_err());
+        assert!(config::parse(nested(open, "", 1_000_000).as_bytes()).is_err());
+        assert!(config::parse(open.repeat(1_000_000).as_bytes()).is_err());
+    }
+}
+
+#[test]
+fn many_flags_in_a_row_are_not_deep_nesting() -> Result<(), ParseError> {
+    let flag = r#"{"key":"a","enabled":true,"rules":[],"rollout":null,"new":[[[]]]}"#;
+    let text = format!("{{\"flags\":[{}]}}", vec![flag; 5000].join(","));
+    assert_eq!(config::parse(text.as_bytes())?.len(), 5000);
+    Ok(())
+}

@@ -1,0 +1,232 @@
+//! The order of the five steps, and all that must not change an answer.
+
+use pennon_core::config::FlagConfig;
+use pennon_core::evaluate::Outcome;
+use pennon_core::model::context::{Context, CustomValue};
+use pennon_core::model::rule::Attribute;
+use pennon_core::{
+    CompiledFlag, Evaluation, MissingBucketingValue, Reason, Subject, Value, evaluate, explain,
+};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::generate::{context, custom_value, flag, text};
+use crate::oracle;
+
+const BOTH: &[MissingBucketingValue] = &[
+    MissingBucketingValue::Excluded,
+    MissingBucketingValue::FallsThrough,
+];
+
+fn missing() -> impl Strategy<Value = MissingBucketingValue> {
+    select(BOTH)
+}
+
+fn ask(flag: &FlagConfig, context: &Context<'_>, missing: MissingBucketingValue) -> Evaluation {
+    evaluate(&CompiledFlag::from(flag.clone()), context, missing)
+}
+
+/// A flag, and the same flag with its rules and each rule's conditions in another order.
+fn reordered() -> impl Strategy<Value = (FlagConfig, FlagConfig)> {
+    flag().prop_flat_map(|flag| {
+        let rules: Vec<_> = flag
+            .rules
+            .iter()
+            .cloned()
+            .map(|rule| {
+                Just(rule.conditions.clone())
+                    .prop_shuffle()
+                    .prop_map(move |conditions| {
+                        let mut rule = rule.clone();
+                        rule.conditions = conditions;
+                        rule
+                    })
+            })
+            .collect();
+        let other = (Just(flag.clone()), rules.prop_shuffle()).prop_map(|(mut flag, rules)| {
+            flag.rules = rules;
+            flag
+        });
+        (Just(flag), other)
+    })
+}
+
+/// Values in the order in which the flag names its attributes, with no names at all.
+struct Slots<'a>(Vec<Option<Value<'a>>>);
+
+impl Subject for Slots<'_> {
+    fn value(&self, _: &Attribute, slot: usize) -> Option<Value<'_>> {
+        *self.0.get(slot)?
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_engine_agrees_with_a_plain_reading_of_the_rules(
+        flag in flag(), context in context(), missing in missing(),
+    ) {
+        prop_assert_eq!(ask(&flag, &context, missing), oracle::decide(&flag, &context, missing));
+    }
+
+    #[test]
+    fn the_same_question_has_the_same_answer(
+        flag in flag(), context in context(), missing in missing(),
+    ) {
+        let compiled = CompiledFlag::from(flag.clone());
+        let first = evaluate(&compiled, &context, missing);
+        prop_assert_eq!(evaluate(&compiled, &context, missing), first);
+        prop_assert_eq!(ask(&flag, &context.clone(), missing), first);
+    }
+
+    #[test]
+    fn an_explanation_reaches_the_same_answer(
+        flag in flag(), context in context(), missing in missing(),
+    ) {
+        let compiled = CompiledFlag::from(flag);
+        let explanation = explain(&compiled, &context, missing);
+        prop_assert_eq!(explanation.evaluation, evaluate(&compiled, &context, missing));
+    }
+
+    #[test]
+    fn an_explanation_shows_the_step_that_decided(flag in flag(), context in context()) {
+        let compiled = CompiledFlag::from(flag.clone());
+        let explanation = explain(&compiled, &context, MissingBucketingValue::Excluded);
+        let matched = explanation.rules.iter().filter(|rule| rule.matched).count();
+        let last = explanation.rules.last();
+        match explanation.evaluation.reason {
+            Reason::FlagArchived | Reason::FlagDisabled => {
+                prop_assert!(explanation.rules.is_empty() && explanation.rollout.is_none());
+            }
+            Reason::TargetingRule => {
+                prop_assert_eq!(matched, 1);
+                let deciding = last.map(|rule| (rule.matched, rule.value));
+                prop_assert_eq!(deciding, Some((true, explanation.evaluation.enabled)));
+                prop_assert!(explanation.rollout.is_none());
+            }
+            Reason::Rollout => {
+                prop_assert_eq!(matched, 0);
+                prop_assert_eq!(explanation.rules.len(), flag.rules.len());
+                let Some(rollout) = explanation.rollout else {
+                    return Err(TestCaseError::fail("the rollout that decided is not shown"));
+                };
+                let admitted = rollout
+                    .bucket
+                    .is_some_and(|bucket| bucket < u32::from(rollout.percentage.get()));
+                prop_assert_eq!(admitted, explanation.evaluation.enabled);
+            }
+            Reason::FlagEnabled => {
+                prop_assert_eq!(matched, 0);
+                prop_assert_eq!(explanation.rules.len(), flag.rules.len());
+                prop_assert!(explanation.rollout.is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn an_explanation_shows_every_condition_of_the_rules_it_tried(
+        flag in flag(), context in context(),
+    ) {
+        let compiled = CompiledFlag::from(flag.clone());
+        for tried in explain(&compiled, &context, MissingBucketingValue::Excluded).rules {
+            let rule = flag.rules.iter().find(|rule| rule.priority == tried.priority);
+            let shown: Vec<_> = tried.conditions.iter().map(|shown| shown.condition.clone()).collect();
+            prop_assert_eq!(rule.map(|rule| &rule.conditions), Some(&shown));
+            for shown in tried.conditions {
+                let actual = context.value(&shown.condition.attribute, usize::MAX);
+                prop_assert_eq!(shown.actual.is_some(), actual.is_some());
+                prop_assert_eq!(shown.outcome == Outcome::Missing, actual.is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn an_archived_flag_is_off_whatever_else_it_says(
+        flag in flag(), context in context(), missing in missing(),
+    ) {
+        let flag = FlagConfig { archived: true, ..flag };
+        let expected = Evaluation { enabled: false, reason: Reason::FlagArchived };
+        prop_assert_eq!(ask(&flag, &context, missing), expected);
+    }
+
+    #[test]
+    fn a_disabled_flag_is_off_whatever_its_rules_and_rollout_say(
+        flag in flag(), context in context(), missing in missing(),
+    ) {
+        let flag = FlagConfig { archived: false, enabled: false, ..flag };
+        let expected = Evaluation { enabled: false, reason: Reason::FlagDisabled };
+        prop_assert_eq!(ask(&flag, &context, missing), expected);
+    }
+
+    #[test]
+    fn the_document_s_order_of_rules_and_conditions_does_not_matter(
+        (flag, other) in reordered(), context in context(), missing in missing(),
+    ) {
+        prop_assert_eq!(ask(&flag, &context, missing), ask(&other, &context, missing));
+    }
+
+    #[test]
+    fn the_key_and_the_time_to_live_take_no_part(
+        flag in flag(), key in text(), context in context(), missing in missing(),
+    ) {
+        let other = FlagConfig { key: key.into(), ttl: None, ..flag.clone() };
+        prop_assert_eq!(ask(&flag, &context, missing), ask(&other, &context, missing));
+    }
+
+    #[test]
+    fn values_in_slots_are_as_good_as_values_by_name(
+        flag in flag(), context in context(), missing in missing(),
+    ) {
+        let flag = CompiledFlag::from(flag);
+        let values = flag.attributes().iter().map(|name| context.value(name, usize::MAX));
+        let slots = Slots(values.collect());
+        prop_assert_eq!(evaluate(&flag, &slots, missing), evaluate(&flag, &context, missing));
+    }
+
+    #[test]
+    fn a_custom_attribute_never_stands_in_for_a_built_in_one(
+        flag in flag(), context in context(), value in custom_value(), missing in missing(),
+    ) {
+        let mut other = context.clone();
+        for name in ["userId", "tenantId", "email", "country"] {
+            other.custom.insert(name.into(), value.clone());
+        }
+        prop_assert_eq!(ask(&flag, &context, missing), ask(&flag, &other, missing));
+    }
+
+    #[test]
+    fn an_attribute_that_the_flag_does_not_name_takes_no_part(
+        flag in flag(), context in context(), missing in missing(),
+    ) {
+        let compiled = CompiledFlag::from(flag.clone());
+        let mut other = context.clone();
+        other.custom.retain(|name, _| {
+            compiled.attributes().iter().any(|attribute| attribute.as_str() == name.as_ref())
+        });
+        other.custom.insert("nobody asks for this".into(), CustomValue::Boolean(true));
+        prop_assert_eq!(ask(&flag, &context, missing), ask(&flag, &other, missing));
+    }
+
+    #[test]
+    fn with_both_bucketing_values_present_their_absence_is_no_question(
+        flag in flag(), context in context(), user in "(?s).{1,6}", tenant in "(?s).{1,6}",
+    ) {
+        let context = Context {
+            user_id: Some(user.into()),
+            tenant_id: Some(tenant.into()),
+            ..context
+        };
+        let [excluded, falls_through] = [
+            MissingBucketingValue::Excluded,
+            MissingBucketingValue::FallsThrough,
+        ]
+        .map(|missing| ask(&flag, &context, missing));
+        prop_assert_eq!(excluded, falls_through);
+    }
+
+    #[test]
+    fn ahead_of_time_an_active_flag_is_on_and_a_disabled_one_off(flag in flag()) {
+        let answer = ask(&flag, &Context::default(), MissingBucketingValue::FallsThrough);
+        prop_assert_eq!(answer.enabled, flag.enabled && !flag.archived);
+        prop_assert!(!matches!(answer.reason, Reason::TargetingRule | Reason::Rollout));
+    }
+}
