@@ -1,5 +1,6 @@
 //! `cargo xtask`: everything that is done to this repository, from a fresh clone to a release.
 
+mod alone;
 mod browser;
 mod check;
 mod digest;
@@ -138,7 +139,7 @@ const SCREENSHOTS: Step = Step {
 };
 const ALONE: Step = Step {
     title: "The release binary, alone in a folder",
-    work: |workspace, _| serve::try_alone(workspace),
+    work: |workspace, _| alone::try_it(workspace),
 };
 
 fn main() -> ExitCode {
