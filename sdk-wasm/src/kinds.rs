@@ -14,11 +14,11 @@ use wasm_bindgen::prelude::wasm_bindgen;
 pub enum CommandKind {
     /// Nothing more.
     None,
-    /// Fetch the configuration: see `request`, `attempt` and `etag`.
+    /// Fetch the configuration: see `number` and `etag`.
     Fetch,
     /// Give up the request under way.
     Abort,
-    /// Set the timer: see `delay`.
+    /// Set the timer: see `number`.
     SetTimer,
     /// Let no timer fire.
     ClearTimer,
@@ -38,13 +38,13 @@ pub enum CommandKind {
     EmitRefreshStart,
     /// Emit `refresh:success`.
     EmitRefreshSuccess,
-    /// Emit `refresh:error`: see `failure` and `status`.
+    /// Emit `refresh:error`: see `failure` and `number`.
     EmitRefreshError,
     /// Emit `shutdown`.
     EmitShutdown,
-    /// Settle every waiting `initialize()`: see `failure` and `status`.
+    /// Settle every waiting `initialize()`: see `failure` and `number`.
     SettleInitialize,
-    /// Settle every waiting `refresh()`: see `failure` and `status`.
+    /// Settle every waiting `refresh()`: see `failure` and `number`.
     SettleRefresh,
 }
 
@@ -58,7 +58,7 @@ pub enum FailureKind {
     Unreachable,
     /// It took too long to answer.
     TimedOut,
-    /// It answered with a status that brings no configuration: see `status`.
+    /// It answered with a status that brings no configuration: see `number`.
     Status,
     /// It answered with something that is no configuration.
     Malformed,

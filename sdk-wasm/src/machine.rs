@@ -107,19 +107,16 @@ impl Machine {
             .map_or(CommandKind::None, CommandKind::from)
     }
 
-    /// The number to report the answer under.
-    pub fn request(&self) -> u32 {
+    /// The number that belongs to the current command: of a request, the one to report its answer under; of a timer, its
+    /// milliseconds, which fit into 31 bits; of a failure, the status that the service answered with.
+    pub fn number(&self) -> u32 {
         match self.current {
             Some(Command::Fetch { request, .. }) => request,
-            _ => 0,
-        }
-    }
-
-    /// How many attempts have failed before.
-    pub fn attempt(&self) -> u32 {
-        match self.current {
-            Some(Command::Fetch { attempt, .. }) => attempt,
-            _ => 0,
+            Some(Command::SetTimer(delay)) => u32::try_from(delay).unwrap_or(u32::MAX),
+            _ => match self.current_failure() {
+                Some(Failure::Status(status)) => status.into(),
+                _ => 0,
+            },
         }
     }
 
@@ -128,14 +125,6 @@ impl Machine {
         match &self.current {
             Some(Command::Fetch { etag, .. }) => etag.as_deref().map(String::from),
             _ => None,
-        }
-    }
-
-    /// The milliseconds until the timer is to fire; they fit into 31 bits.
-    pub fn delay(&self) -> u32 {
-        match self.current {
-            Some(Command::SetTimer(delay)) => u32::try_from(delay).unwrap_or(u32::MAX),
-            _ => 0,
         }
     }
 
@@ -151,14 +140,6 @@ impl Machine {
     pub fn failure(&self) -> FailureKind {
         self.current_failure()
             .map_or(FailureKind::None, FailureKind::from)
-    }
-
-    /// The status that the service answered with.
-    pub fn status(&self) -> u16 {
-        match self.current_failure() {
-            Some(Failure::Status(status)) => status,
-            _ => 0,
-        }
     }
 
     fn handle(&mut self, event: Event) {

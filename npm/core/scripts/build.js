@@ -8,6 +8,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { deflateRawSync } from "node:zlib";
 import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -33,10 +34,10 @@ async function engineModule() {
     target: "es2022",
     write: false,
   });
-  const wasm = readFileSync(join(generated, "engine_bg.wasm")).toString("base64");
+  const wasm = deflateRawSync(readFileSync(join(generated, "engine_bg.wasm")), { level: 9 });
   return `
     export function glue() { ${glue.outputFiles[0].text} return exported; }
-    export const base64 = ${JSON.stringify(wasm)};
+    export const base64 = ${JSON.stringify(wasm.toString("base64"))};
   `;
 }
 

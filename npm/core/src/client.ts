@@ -84,7 +84,7 @@ export class FeatureFlagsClient {
     if (!value.targeted) {
       return value.evaluation;
     }
-    const evaluation = this.#life.evaluate(key, context);
+    const evaluation = this.#life.evaluate(value, context);
     if (evaluation === undefined) {
       throw new FeatureFlagsError(
         "NOT_INITIALIZED",
@@ -97,7 +97,7 @@ export class FeatureFlagsClient {
   /** What `evaluate` would say, or undefined where it would throw. */
   read(key: string, context?: EvaluationContext | null): Evaluation | undefined {
     const value = this.#life.values.get(key);
-    return value?.targeted ? this.#life.evaluate(key, context) : value?.evaluation;
+    return value?.targeted ? this.#life.evaluate(value, context) : value?.evaluation;
   }
 
   /** Calls `listener` at every event of this type. */

@@ -17,16 +17,18 @@ const BUILT_IN: ReadonlySet<string> = new Set<keyof EvaluationContext>([
 export function attributeReader(name: string): ReadAttribute {
   return BUILT_IN.has(name)
     ? (context) => text(own(context, name))
-    : (context) => acceptable(own(own(context, "customAttributes"), name));
+    : (context) => acceptable(own(customAttributes(context), name));
+}
+
+function customAttributes(context: unknown): unknown {
+  const custom = own(context, "customAttributes");
+  return Array.isArray(custom) ? undefined : custom;
 }
 
 /** A member of a plain object, though not one that it inherits. Proxies and getters may throw. */
 function own(owner: unknown, name: string): unknown {
   try {
-    return typeof owner === "object" &&
-      owner !== null &&
-      Object.hasOwn(owner, name) &&
-      !Array.isArray(owner)
+    return typeof owner === "object" && owner !== null && Object.hasOwn(owner, name)
       ? (owner as Readonly<Record<string, unknown>>)[name]
       : undefined;
   } catch {

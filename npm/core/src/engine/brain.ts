@@ -7,7 +7,7 @@ import { type Instance, instantiate, type Machine } from "./instance.js";
 
 /** What a brain can have done. Nothing here throws. */
 export interface Body {
-  fetch(request: number, attempt: number, etag: string | undefined): void;
+  fetch(request: number, etag: string | undefined): void;
   abort(): void;
   setTimer(delay: number): void;
   clearTimer(): void;
@@ -87,10 +87,10 @@ export class Brain {
     this.#report(() => this.#machine.shutdown());
   }
 
-  /** What the flag is for this subject, or undefined if there is no configuration that has it. */
-  evaluate(key: string, context: unknown): Evaluation | undefined {
+  /** What the flag at this position is for a subject, or undefined if there is no configuration that has it. */
+  evaluate(flag: number, context: unknown): Evaluation | undefined {
     try {
-      return this.#evaluator.evaluate(key, context);
+      return this.#evaluator.evaluate(flag, context);
     } catch (error) {
       this.#die(error);
       return undefined;
@@ -128,13 +128,13 @@ export class Brain {
         case CommandKind.None:
           return;
         case CommandKind.Fetch:
-          body.fetch(machine.request(), machine.attempt(), machine.etag());
+          body.fetch(machine.number(), machine.etag());
           break;
         case CommandKind.Abort:
           body.abort();
           break;
         case CommandKind.SetTimer:
-          body.setTimer(machine.delay());
+          body.setTimer(machine.number());
           break;
         case CommandKind.ClearTimer:
           body.clearTimer();
@@ -191,7 +191,7 @@ export class Brain {
       case FailureKind.TimedOut:
         return { kind: "timed-out" };
       case FailureKind.Status:
-        return { kind: "status", status: this.#machine.status() };
+        return { kind: "status", status: this.#machine.number() };
       case FailureKind.Malformed:
         return { kind: "malformed" };
       case FailureKind.NotInitialized:

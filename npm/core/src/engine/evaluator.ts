@@ -21,25 +21,13 @@ const EVALUATIONS: readonly Evaluation[] = REASONS.flatMap((reason) =>
 /** Added to that number, in an evaluation ahead of time, where a flag has rules or a rollout. */
 const TARGETED = 16;
 
-/** The same evaluations as values to be served. */
-const PLAIN = EVALUATIONS.map((evaluation) => ({ evaluation, targeted: false }));
-const TARGETED_ONES = EVALUATIONS.map((evaluation) => ({ evaluation, targeted: true }));
-
-/** What the engine answers when there is no such flag. */
-const NONE = 0xffff_ffff;
-
-/** A flag, and what it reads of a subject. */
-interface TargetedFlag {
-  readonly index: number;
-  readonly attributes: readonly ReadAttribute[];
-}
-
 /** Evaluates the flags of the engine's configuration. */
 export class Evaluator {
   readonly engine: Engine;
   readonly #memory: WebAssembly.Memory;
   readonly #slots: Slots;
-  readonly #flags = new Map<string, TargetedFlag | undefined>();
+  /** What each flag that has been evaluated reads of a subject. */
+  #attributes: (readonly ReadAttribute[] | undefined)[] = [];
 
   constructor({ Engine, memory }: Instance) {
     this.engine = new Engine();
@@ -47,18 +35,14 @@ export class Evaluator {
     this.#slots = new Slots(this.engine, memory);
   }
 
-  /** What the flag is for this subject, or undefined if the configuration does not have it. */
-  evaluate(key: string, context: unknown): Evaluation | undefined {
-    const flag = this.#flags.get(key) ?? this.#find(key);
-    if (flag === undefined) {
-      return undefined;
-    }
-    const { index, attributes } = flag;
+  /** What the flag at this position is for a subject, or undefined if the configuration does not have it. */
+  evaluate(flag: number, context: unknown): Evaluation | undefined {
+    const attributes = this.#attributes[flag] ?? this.#readAttributes(flag);
     this.#slots.begin(attributes.length);
     for (let slot = 0; slot < attributes.length; slot += 1) {
       this.#slots.write(slot, attributes[slot]?.(context));
     }
-    return EVALUATIONS[this.engine.evaluate(index)];
+    return EVALUATIONS[this.engine.evaluate(flag)];
   }
 
   /** Writes the text of a configuration to the engine's input, and gives its length in bytes. */
@@ -72,34 +56,26 @@ export class Evaluator {
 
   /** Takes up the configuration that the engine has just loaded. */
   flags(): Flags {
-    this.#flags.clear();
-    const values = Array.from(this.engine.defaults(), toValue);
-    const all = this.engine.keys();
-    let end = 0;
-    const keys = Array.from(this.engine.keyLengths(), (length) => {
-      const start = end;
-      end += length;
-      return all.slice(start, end);
-    });
-    return { keys, values, ttlSeconds: () => this.engine.ttls() };
+    this.#attributes = [];
+    return {
+      keys: JSON.parse(this.engine.keys()),
+      values: Array.from(this.engine.defaults(), toValue),
+      ttlSeconds: () => this.engine.ttls(),
+    };
   }
 
-  #find(key: string): TargetedFlag | undefined {
-    const index = this.engine.find(key);
-    if (index === NONE) {
-      return undefined;
-    }
+  /** How to read the attributes of this flag, in the order of its slots. */
+  #readAttributes(flag: number): readonly ReadAttribute[] {
     const attributes: ReadAttribute[] = [];
     for (
-      let name = this.engine.attribute(index, 0);
+      let name = this.engine.attribute(flag, 0);
       name !== undefined;
-      name = this.engine.attribute(index, attributes.length)
+      name = this.engine.attribute(flag, attributes.length)
     ) {
       attributes.push(attributeReader(name));
     }
-    const flag = { index, attributes };
-    this.#flags.set(key, flag);
-    return flag;
+    this.#attributes[flag] = attributes;
+    return attributes;
   }
 
   /** Gives undefined if the text takes more bytes than this. */
@@ -114,10 +90,10 @@ export class Evaluator {
   }
 }
 
-function toValue(number: number): FlagValue {
-  const value = number < TARGETED ? PLAIN[number] : TARGETED_ONES[number - TARGETED];
-  if (value === undefined) {
+function toValue(number: number, index: number): FlagValue {
+  const evaluation = EVALUATIONS[number % TARGETED];
+  if (evaluation === undefined) {
     throw new RangeError("the engine answered with a number that stands for nothing");
   }
-  return value;
+  return { evaluation, targeted: number >= TARGETED, index };
 }

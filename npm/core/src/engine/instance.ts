@@ -13,13 +13,17 @@ let compiled: Promise<WebAssembly.Module> | undefined;
 
 /** A new instance. The module is compiled once, and not on the caller's time where the platform can help it. */
 export async function instantiate(): Promise<Instance> {
-  compiled ??= WebAssembly.compile(decode(base64));
+  compiled ??= inflate(base64).then((bytes) => WebAssembly.compile(bytes));
   const module = await compiled;
   const classes = glue();
   const { memory } = classes.initSync({ module });
   return { ...classes, memory };
 }
 
-function decode(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+function inflate(text: string): Promise<ArrayBuffer> {
+  const deflated = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const inflated = new Blob([deflated])
+    .stream()
+    .pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Response(inflated).arrayBuffer();
 }

@@ -14,7 +14,7 @@ import { Deferred } from "./deferred.js";
 import { type Call, type Failure, toError } from "./failure.js";
 import { type Reply, toReply } from "./reply.js";
 import { Timer } from "./timer.js";
-import { type Flags, Values } from "./values.js";
+import { type Flags, type FlagValue, Values } from "./values.js";
 
 /** How long after a trap the client waits before it starts its engine anew. */
 const RECOVERY_MS = 30_000;
@@ -88,18 +88,18 @@ export class Life implements Body {
   }
 
   /** What the flag is for this subject, or undefined if there is no configuration to tell. */
-  evaluate(key: string, context: unknown): Evaluation | undefined {
-    return this.#brain?.evaluate(key, context);
+  evaluate({ index }: FlagValue, context: unknown): Evaluation | undefined {
+    return this.#brain?.evaluate(index, context);
   }
 
   on(type: LifecycleEventType, listener: Listener): void {
     contain(() => this.#emitter.on(type, listener), this.#emitterFailed);
   }
 
-  fetch(request: number, attempt: number, etag: string | undefined): void {
+  fetch(request: number, etag: string | undefined): void {
     const brain = this.#brain;
     this.#request = new AbortController();
-    this.logger.debug("Fetching the configuration", { attempt, etag });
+    this.logger.debug("Fetching the configuration", { etag });
     this.#send(etag, this.#request.signal).then(
       (reply) => brain?.reply(request, reply),
       (error) => {

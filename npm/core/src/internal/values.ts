@@ -3,11 +3,13 @@ import type { Evaluation } from "../evaluation.js";
 import type { Logger } from "../logger.js";
 import { contain } from "./contain.js";
 
-/** What a flag is for nobody in particular. Flags that are alike share one. */
+/** What a flag is for nobody in particular. */
 export interface FlagValue {
   readonly evaluation: Evaluation;
   /** Whether it has rules or a rollout, so that a subject's attributes could matter. */
   readonly targeted: boolean;
+  /** Its position in the engine's configuration; -1 if that does not have it. */
+  readonly index: number;
 }
 
 /** All flags of a configuration, each known by its position. */
@@ -121,7 +123,9 @@ function unexpired(cache: Cache): Found[] {
       return [];
     }
     const { enabled, reason, targeted, ttlMs } = cached;
-    return [{ key, value: { evaluation: { enabled, reason }, targeted }, left: ttlMs - age }];
+    return [
+      { key, value: { evaluation: { enabled, reason }, targeted, index: -1 }, left: ttlMs - age },
+    ];
   });
 }
 
