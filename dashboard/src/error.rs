@@ -40,7 +40,7 @@ pub enum AdminError {
     #[error("The service failed to do this. Nothing was changed; try again.")]
     Internal,
     /// 400: what the browser sent, or what came back to it, could not be read.
-    #[error("The service could not be asked: {0}")]
+    #[error("The service did not answer as expected. Reload the page to see how things stand.")]
     Transport(String),
 }
 
@@ -49,7 +49,7 @@ pub enum AdminError {
 pub struct FieldError {
     /// The name of the field, as the API calls it: `key`, `name`, `description`, `type`, `product`.
     pub field: String,
-    /// What is wrong with it, as a sentence.
+    /// What is wrong with it: `must have at most 64 characters`.
     pub detail: String,
 }
 

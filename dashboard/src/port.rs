@@ -85,8 +85,11 @@ pub trait Visit: Send + Sync {
 }
 
 /// The service, for the person who is signed in. Pages and server functions have no other way to it.
+///
+/// Otherwise why there is nobody, if the server left such an error in context, or that there is nobody.
 pub fn signed_in_admin() -> Result<Arc<dyn Admin>, AdminError> {
-    use_context::<Arc<dyn Admin>>().ok_or(AdminError::SignedOut)
+    use_context::<Arc<dyn Admin>>()
+        .ok_or_else(|| use_context::<AdminError>().unwrap_or(AdminError::SignedOut))
 }
 
 /// The request at hand. There is none while the list of routes is made.

@@ -33,7 +33,7 @@ pub fn FlagTable(
         .map(|row| columns.row(row, may_edit))
         .collect_view();
     view! {
-        <div class="table-panel flags-panel">
+        <div class="table-panel cards flags-panel">
             <table class="table" id="flags">
                 <caption class="visually-hidden">"Flags and where they are on"</caption>
                 <thead>{columns.head()}</thead>
@@ -102,7 +102,7 @@ impl Columns {
             .map(|column| {
                 let name = column.environment.name.clone();
                 view! {
-                    <th scope="col" class:product-start=column.first>
+                    <th class="environment" scope="col" class:product-start=column.first>
                         <span class="environment-name" title=name.clone()>
                             {name.clone()}
                         </span>
@@ -123,7 +123,7 @@ impl Columns {
         match products {
             Some(products) => view! {
                 <tr>{flag} {products} {created}</tr>
-                <tr class="environments">{names}</tr>
+                <tr class="continued">{names}</tr>
             }
             .into_any(),
             None => view! { <tr>{flag} {names} {created}</tr> }.into_any(),
@@ -185,7 +185,7 @@ impl Columns {
             }
         });
         view! {
-            <td class:product-start=column.first>
+            <td class="environment" class:product-start=column.first>
                 <span class="cell-label" title=label.clone()>
                     {label.clone()}
                 </span>

@@ -29,6 +29,7 @@ impl Refusal {
                 let (fields, rest): (Vec<_>, Vec<_>) = errors
                     .into_iter()
                     .partition(|error| fields.contains(&error.field.as_str()));
+                let fields = fields.into_iter().map(sentence).collect();
                 let other = (!rest.is_empty()).then_some(AdminError::Invalid(rest));
                 Self { fields, other }
             }
@@ -38,6 +39,14 @@ impl Refusal {
             },
         }
     }
+}
+
+/// A clause of the service as a sentence for the screen.
+fn sentence(error: FieldError) -> FieldError {
+    let mut characters = error.detail.chars();
+    let first = characters.next().into_iter().flat_map(char::to_uppercase);
+    let detail = first.chain(characters).chain(['.']).collect();
+    FieldError { detail, ..error }
 }
 
 /// What concerns the whole form, above it. What was typed is still there.

@@ -3,6 +3,8 @@
 use leptos::{ev, prelude::*, web_sys};
 use wasm_bindgen::JsCast;
 
+use crate::components::icon::{Drawing, Icon};
+
 /// Narrows the rows on the page while one types; with Enter, or without scripts, the form asks the server.
 ///
 /// `/` brings the focus here from anywhere on the page.
@@ -32,21 +34,24 @@ pub fn SearchField(
         on_cleanup(move || focus.remove());
     });
     view! {
-        <input
-            node_ref=input
-            class="input"
-            type="search"
-            name="q"
-            value=value
-            placeholder="Search name or key"
-            aria-label="Search name or key"
-            autocomplete="off"
-            spellcheck="false"
-            on:input=filter
-        />
-        <kbd hidden=move || !ready.get() aria-hidden="true">
-            "/"
-        </kbd>
+        <span class="search-box">
+            <Drawing icon=Icon::Search/>
+            <input
+                node_ref=input
+                class="input"
+                type="search"
+                name="q"
+                value=value
+                placeholder="Search name or key"
+                aria-label="Search name or key"
+                autocomplete="off"
+                spellcheck="false"
+                on:input=filter
+            />
+            <kbd hidden=move || !ready.get() aria-hidden="true">
+                "/"
+            </kbd>
+        </span>
         <span class="search-note" role="status">
             {note}
         </span>

@@ -127,7 +127,6 @@ fn Toolbar(query: FlagQuery, more: bool) -> impl IntoView {
     view! {
         <search class="toolbar">
             <form class="search" method="get" action=Room::Flags.href()>
-                <Drawing icon=Icon::Search/>
                 <SearchField value=query.search.clone() more/>
                 {state_field}
             </form>

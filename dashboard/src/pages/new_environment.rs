@@ -94,15 +94,15 @@ fn NewEnvironmentForm(new: NewEnvironment, refusal: Refusal) -> impl IntoView {
                 value=new.name
                 errors=fields
             />
+            <p class="hint">
+                "You will see its key once, on the next page. Every active flag is there from the start, switched off."
+            </p>
             <div class="form-actions">
                 <button class="button primary">"Create environment"</button>
                 <a class="button" href=Room::Environments.href()>
                     "Cancel"
                 </a>
             </div>
-            <p class="hint">
-                "You will see its key once, on the next page. Every active flag is there from the start, switched off."
-            </p>
         </form>
     }
 }

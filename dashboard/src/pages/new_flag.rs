@@ -120,13 +120,13 @@ fn NewFlagForm(new: NewFlag, refusal: Refusal) -> impl IntoView {
                 value=new.kind
                 errors=fields
             />
+            <p class="hint">"A new flag is off in every environment."</p>
             <div class="form-actions">
                 <button class="button primary">"Create flag"</button>
                 <a class="button" href=Room::Flags.href()>
                     "Cancel"
                 </a>
             </div>
-            <p class="hint">"A new flag is off in every environment."</p>
         </form>
     }
 }

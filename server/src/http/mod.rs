@@ -1,7 +1,9 @@
 //! The HTTP surface. Nothing outside this folder knows of status codes.
 
 mod admin;
+mod assets;
 mod body;
+mod dashboard;
 mod error;
 mod health;
 mod path;
@@ -32,6 +34,7 @@ pub fn router(service: Service) -> Router {
         .merge(health::router())
         .merge(admin::router())
         .merge(sdk::router())
+        .merge(dashboard::router(&service))
         .fallback(async || Error::NoSuchPath)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .with_state(service)
