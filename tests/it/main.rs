@@ -1,1 +1,20 @@
-fn main(){}
+//! Tests of the service through its HTTP surface: one binary for all of them.
+
+#![expect(
+    clippy::expect_used,
+    reason = "a test that cannot go on must say where"
+)]
+
+mod audit;
+mod auth;
+mod config;
+mod configurations;
+mod conventions;
+mod durability;
+mod environments;
+mod evaluate;
+mod flags;
+mod migrations;
+mod rollouts;
+mod rules;
+mod vectors;

@@ -1,1 +1,322 @@
-//! placeholder
+//! The service as its callers meet it: a [`TestApp`] on a real port, and [`Caller`]s who speak HTTP to it.
+//!
+//! Each app has a database of its own: a SQLite file, or a new database on the PostgreSQL server that
+//! `PENNON_TEST_POSTGRES_URL` names. Its clock stands still until it is moved, and its ids and keys repeat.
+
+#![expect(
+    clippy::expect_used,
+    reason = "a test that cannot go on must say where"
+)]
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "everything here panics when a test must fail"
+)]
+
+mod database;
+pub mod vectors;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use clap::Parser;
+use pennon_core::model::time::Timestamp;
+use pennon_server::{Clock, CommandLine, Entropy, Service, router};
+use reqwest::header::{AUTHORIZATION, HeaderMap};
+use reqwest::{Method, RequestBuilder, StatusCode};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+pub use crate::database::TestDatabase;
+
+/// The first administrator of every app.
+pub const EMAIL: &str = "ana@example.com";
+/// The password of the first administrator.
+pub const PASSWORD: &str = "correct horse battery staple";
+/// When every app starts.
+pub const START: &str = "2026-03-01T09:30:00.000Z";
+
+/// A running service with an empty database.
+pub struct TestApp {
+    base_url: String,
+    clock: Arc<TestClock>,
+    http: reqwest::Client,
+    service: Service,
+    database: Arc<TestDatabase>,
+}
+
+impl TestApp {
+    /// Starts a service with the default settings.
+    pub async fn start() -> Self {
+        Self::with_settings(&[]).await
+    }
+
+    /// Starts a service with settings as on the command line.
+    pub async fn with_settings(arguments: &[&str]) -> Self {
+        Self::on(Arc::new(TestDatabase::create().await), arguments).await
+    }
+
+    /// Starts another service on this one's database.
+    pub async fn beside(&self) -> Self {
+        Self::on(Arc::clone(&self.database), &[]).await
+    }
+
+    async fn on(database: Arc<TestDatabase>, arguments: &[&str]) -> Self {
+        let common = [
+            "pennon",
+            "--admin-email",
+            EMAIL,
+            "--admin-password",
+            PASSWORD,
+            "--database-url",
+            database.url(),
+        ];
+        let CommandLine { settings, .. } =
+            CommandLine::try_parse_from(common.iter().chain(arguments))
+                .expect("the settings are valid");
+        let clock = Arc::new(TestClock::starting());
+        let (service, _) = Service::start(settings, clock.clone(), Entropy::from_seed(1))
+            .await
+            .expect("the service starts");
+        let listener = TcpListener::bind("127.0.0.1:0")
+            .await
+            .expect("a port is free");
+        let address: SocketAddr = listener.local_addr().expect("the port is known");
+        tokio::spawn(axum::serve(listener, router(service.clone())).into_future());
+        let http = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .expect("the client is made");
+        Self {
+            base_url: format!("http://{address}"),
+            clock,
+            http,
+            service,
+            database,
+        }
+    }
+
+    /// Moves the clock.
+    pub fn advance(&self, seconds: i64) {
+        self.clock.0.fetch_add(seconds * 1000, Ordering::Relaxed);
+    }
+
+    /// Follows what others write to the database, as a running server does.
+    pub fn watch(&self) {
+        tokio::spawn(self.service.clone().watch());
+    }
+
+    /// Somebody without a credential.
+    pub fn anonymous(&self) -> Caller<'_> {
+        Caller {
+            app: self,
+            authorization: None,
+        }
+    }
+
+    /// Somebody with an `Authorization` header of this value.
+    pub fn with_authorization(&self, value: impl Into<String>) -> Caller<'_> {
+        Caller {
+            app: self,
+            authorization: Some(value.into()),
+        }
+    }
+
+    /// An application with an SDK key.
+    pub fn sdk(&self, key: &str) -> Caller<'_> {
+        self.with_authorization(format!("Bearer {key}"))
+    }
+
+    /// The first administrator, signed in.
+    pub async fn admin(&self) -> Caller<'_> {
+        let credentials = json!({ "email": EMAIL, "password": PASSWORD });
+        let tokens = self
+            .anonymous()
+            .post("/auth/login", credentials)
+            .await
+            .expect(StatusCode::OK);
+        self.with_authorization(format!("Bearer {}", tokens.text("/access_token")))
+    }
+}
+
+/// A clock that stands still.
+struct TestClock(AtomicI64);
+
+impl TestClock {
+    fn starting() -> Self {
+        let start: Timestamp = START.parse().expect("the start is a point in time");
+        Self(AtomicI64::new(start.millis()))
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// Somebody who calls the service.
+#[derive(Clone)]
+pub struct Caller<'a> {
+    app: &'a TestApp,
+    authorization: Option<String>,
+}
+
+impl Caller<'_> {
+    /// `GET`
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(self.request(Method::GET, path)).await
+    }
+
+    /// `POST` of a JSON body.
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        self.send(self.request(Method::POST, path).json(&body))
+            .await
+    }
+
+    /// `PUT` of a JSON body.
+    pub async fn put(&self, path: &str, body: Value) -> Answer {
+        self.send(self.request(Method::PUT, path).json(&body)).await
+    }
+
+    /// `DELETE`
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send(self.request(Method::DELETE, path)).await
+    }
+
+    /// A request to fill in, for what the other methods do not do.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self
+            .app
+            .http
+            .request(method, format!("{}{path}", self.app.base_url));
+        match &self.authorization {
+            Some(authorization) => request.header(AUTHORIZATION, authorization),
+            None => request,
+        }
+    }
+
+    /// Sends a request and reads the whole answer.
+    pub async fn send(&self, request: RequestBuilder) -> Answer {
+        let response = request.send().await.expect("the service answers");
+        let (status, headers) = (response.status(), response.headers().clone());
+        let bytes = response.bytes().await.expect("the answer is complete");
+        Answer {
+            status,
+            headers,
+            bytes: bytes.to_vec(),
+        }
+    }
+
+    /// Creates an environment and answers its id and SDK key.
+    pub async fn environment(&self, product: &str, name: &str) -> (String, String) {
+        let body = json!({ "product": product, "name": name });
+        let created = self
+            .post("/environments", body)
+            .await
+            .expect(StatusCode::CREATED);
+        (created.text("/id"), created.text("/sdkKey"))
+    }
+
+    /// Creates a boolean flag and answers its id.
+    pub async fn flag(&self, key: &str) -> String {
+        let body = json!({ "key": key, "name": key, "type": "boolean" });
+        self.post("/flags", body)
+            .await
+            .expect(StatusCode::CREATED)
+            .text("/id")
+    }
+
+    /// Switches a flag in an environment.
+    pub async fn switch(&self, flag: &str, environment: &str, enabled: bool) {
+        let path = format!("/flags/{flag}/environments/{environment}");
+        self.put(&path, json!({ "isEnabled": enabled }))
+            .await
+            .expect(StatusCode::NO_CONTENT);
+    }
+
+    /// The actions of the newest audit entries, newest first.
+    pub async fn audited(&self) -> Vec<String> {
+        let answer = self.get("/audit?limit=100").await.expect(StatusCode::OK);
+        let json = answer.json();
+        let entries = json["items"].as_array().expect("a list has items");
+        entries
+            .iter()
+            .map(|entry| entry["action"].as_str().unwrap_or_default().to_owned())
+            .collect()
+    }
+}
+
+/// What the service answered.
+pub struct Answer {
+    /// The status code.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub bytes: Vec<u8>,
+}
+
+impl Answer {
+    /// Fails the test unless the status is this one.
+    #[track_caller]
+    pub fn expect(self, status: StatusCode) -> Self {
+        assert_eq!(
+            self.status,
+            status,
+            "{}",
+            String::from_utf8_lossy(&self.bytes)
+        );
+        self
+    }
+
+    /// Fails the test unless this is a problem document with the status and the code.
+    #[track_caller]
+    pub fn expect_problem(self, status: StatusCode, code: &str) -> Self {
+        let answer = self.expect(status);
+        assert_eq!(answer.header("content-type"), "application/problem+json");
+        assert_eq!(answer.text("/code"), code);
+        assert_eq!(answer.json()["status"], status.as_u16());
+        answer
+    }
+
+    /// The body as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes).expect("the body is JSON")
+    }
+
+    /// The text at a place of the body.
+    #[track_caller]
+    pub fn text(&self, pointer: &str) -> String {
+        let json = self.json();
+        let value = json.pointer(pointer).and_then(Value::as_str);
+        value
+            .unwrap_or_else(|| panic!("no text at {pointer} of {json}"))
+            .to_owned()
+    }
+
+    /// A header's value, empty if it is absent.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+    }
+
+    /// The pointers or parameter names that an invalid input was refused for.
+    #[track_caller]
+    pub fn faults(&self) -> Vec<String> {
+        let json = self.json();
+        let errors = json["errors"]
+            .as_array()
+            .expect("the problem names its errors");
+        let place = |error: &Value| {
+            error["pointer"]
+                .as_str()
+                .or(error["parameter"].as_str())
+                .map(str::to_owned)
+        };
+        errors.iter().filter_map(place).collect()
+    }
+}

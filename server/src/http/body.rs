@@ -1,6 +1,5 @@
 //! Request bodies: read late, from a JSON value, and with every fault gathered at once.
 
-use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use axum::body::to_bytes;
@@ -177,13 +176,14 @@ impl Fields<'_> {
             .into_iter()
             .enumerate()
             .map(|(index, item)| {
-                let place = format!("{name}/{index}");
+                let pointer = format!("{}/{name}/{index}", self.pointer);
                 match item {
-                    Value::Object(members) => {
-                        let pointer = format!("{}/{place}", self.pointer);
-                        Fields::of(members, pointer, self.faults, &reader)
+                    Value::Object(members) => Fields::of(members, pointer, self.faults, &reader),
+                    _ => {
+                        self.faults
+                            .push(Fault::pointer(pointer, "must be an object"));
+                        None
                     }
-                    _ => self.fault(&place, "must be an object"),
                 }
             })
             .collect();
@@ -203,12 +203,8 @@ impl Fields<'_> {
     }
 
     fn fault<T>(&mut self, name: &str, detail: impl Into<String>) -> Option<T> {
-        // Names of members are escaped as RFC 6901 demands; the slash of a place in a list is meant.
-        let name = if self.members.contains_key(name) || !name.contains('/') {
-            Cow::Owned(name.replace('~', "~0").replace('/', "~1"))
-        } else {
-            Cow::Borrowed(name)
-        };
+        // Escaped as RFC 6901 demands.
+        let name = name.replace('~', "~0").replace('/', "~1");
         self.faults
             .push(Fault::pointer(format!("{}/{name}", self.pointer), detail));
         None

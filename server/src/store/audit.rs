@@ -8,7 +8,7 @@ use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, on_conn};
+use super::{Tx, bad_row, bindable, on_conn};
 use crate::error::Error;
 
 /// The ids of all that an entry speaks of, which stay true when names change.
@@ -87,8 +87,8 @@ pub(crate) async fn list(
            and ($3 is null or occurred_at >= $3) and ($4 is null or occurred_at <= $4)
          order by occurred_at desc, id desc limit $5 offset $6",
     )
-    .bind(&filter.flag_key)
-    .bind(&filter.environment)
+    .bind(bindable(filter.flag_key.as_ref()))
+    .bind(bindable(filter.environment.as_ref()))
     .bind(from)
     .bind(to)
     .bind(page.limit.get())
@@ -99,8 +99,8 @@ pub(crate) async fn list(
          where ($1 is null or flag_key = $1) and ($2 is null or environment = $2)
            and ($3 is null or occurred_at >= $3) and ($4 is null or occurred_at <= $4)",
     )
-    .bind(&filter.flag_key)
-    .bind(&filter.environment)
+    .bind(bindable(filter.flag_key.as_ref()))
+    .bind(bindable(filter.environment.as_ref()))
     .bind(from)
     .bind(to)
     .fetch_one(conn).await)?;

@@ -6,7 +6,7 @@ use pennon_core::model::page::{Page, PageRequest};
 use pennon_core::model::time::Timestamp;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, is_unique_violation, on_conn};
+use super::{Tx, bad_row, bindable, is_unique_violation, on_conn};
 use crate::auth::secret::SecretHash;
 use crate::error::{Conflict, Error};
 
@@ -72,10 +72,10 @@ pub(crate) async fn list(
         "select id, product, name, sdk_key_prefix, status, created_at, revision from environments
          where ($1 is null or product = $1) and ($2 is null or status = $2)
          order by created_at desc, id desc limit $3 offset $4",
-    ).bind(&filter.product).bind(status).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
+    ).bind(bindable(filter.product.as_ref())).bind(status).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
     let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(
         "select count(*) from environments where ($1 is null or product = $1) and ($2 is null or status = $2)",
-    ).bind(&filter.product).bind(status).fetch_one(conn).await)?;
+    ).bind(bindable(filter.product.as_ref())).bind(status).fetch_one(conn).await)?;
     let items = rows
         .into_iter()
         .map(Environment::try_from)

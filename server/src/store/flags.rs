@@ -6,7 +6,7 @@ use pennon_core::model::page::{Page, PageRequest};
 use pennon_core::model::time::Timestamp;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, is_unique_violation, on_conn};
+use super::{Tx, bad_row, bindable, is_unique_violation, on_conn};
 use crate::error::{Conflict, Error};
 
 /// Which flags to list.
@@ -21,14 +21,12 @@ pub(crate) struct FlagFilter {
 impl FlagFilter {
     /// The search as a pattern for `like … escape '\'`.
     pub(super) fn pattern(&self) -> Option<String> {
-        let escaped = |text: &String| {
-            text.replace('\\', "\\\\")
-                .replace('%', "\\%")
-                .replace('_', "\\_")
-        };
-        self.search
-            .as_ref()
-            .map(|text| format!("%{}%", escaped(text).to_lowercase()))
+        let text = bindable(self.search.as_ref())?.to_lowercase();
+        let escaped = text
+            .replace('\\', "\\\\")
+            .replace('%', "\\%")
+            .replace('_', "\\_");
+        Some(format!("%{escaped}%"))
     }
 }
 

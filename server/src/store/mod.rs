@@ -190,6 +190,12 @@ fn bad_row(table: &str, id: impl Display, problem: impl Display) -> Error {
     Error::Internal(format!("the row {id} of table {table} is bad: {problem}"))
 }
 
+/// A filter as it can be bound. Nothing stored has U+0000, and PostgreSQL cannot even be asked for it; U+0001 is in no
+/// key or name either, so the filter goes on matching nothing.
+fn bindable(filter: Option<&String>) -> Option<String> {
+    filter.map(|text| text.replace('\0', "\u{1}"))
+}
+
 /// Whether a query failed because a unique index already has the value.
 fn is_unique_violation(error: &sqlx::Error) -> bool {
     error

@@ -13,17 +13,22 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER
 use http::{HeaderName, Method};
 use tower_http::cors::{Any, CorsLayer};
 
+use crate::error::Error;
 use crate::service::Service;
 
 /// How long browsers may remember that they may call.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(2 * 60 * 60);
 
 pub(super) fn router() -> Router<Service> {
-    Router::new()
-        .route("/sdk/v1/evaluate", post(evaluate::one))
-        .route("/sdk/v1/evaluate/batch", post(evaluate::batch))
-        .route("/sdk/v1/config", get(config::config))
-        .layer(cors())
+    // The fallbacks stand here too, inside the layer, so that browsers may read these errors as well.
+    let router = Router::new()
+        .route("/evaluate", post(evaluate::one))
+        .route("/evaluate/batch", post(evaluate::batch))
+        .route("/config", get(config::config))
+        .fallback(async || Error::NoSuchPath)
+        .method_not_allowed_fallback(async || Error::MethodNotAllowed)
+        .layer(cors());
+    Router::new().nest("/sdk/v1", router)
 }
 
 /// Pages of any origin may call: the SDK key is what opens the door, and it is sent on purpose, never by the browser.

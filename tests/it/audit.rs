@@ -1,0 +1,127 @@
+//! The audit log: what is recorded, and how it is read.
+
+use pennon_tests::{EMAIL, START, TestApp};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn an_entry_says_who_did_what_when_to_which_object() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let flag = admin.flag("checkout").await;
+    admin.switch(&flag, &environment, true).await;
+    let mut entry = admin
+        .get("/audit?limit=1")
+        .await
+        .expect(StatusCode::OK)
+        .json()["items"][0]
+        .take();
+    entry["id"] = json!("an id");
+    let configuration = |enabled: bool| json!({ "flagId": flag, "environmentId": environment, "isEnabled": enabled, "ttlOverrideSeconds": null });
+    assert_eq!(
+        entry,
+        json!({
+            "id": "an id", "action": "FLAG_ENVIRONMENT_UPDATED", "actorIdentity": EMAIL, "occurredAt": START,
+            "flagKey": "checkout", "environment": "prod", "product": "shop",
+            "oldValue": configuration(false), "newValue": configuration(true),
+        })
+    );
+}
+
+#[tokio::test]
+async fn every_action_so_far_is_recorded_once() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let flag = admin.flag("checkout").await;
+    let path = format!("/flags/{flag}/environments/{environment}");
+    admin.switch(&flag, &environment, true).await;
+    let rule = json!({
+        "priority": 1, "logic": "and", "value": true,
+        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
+    });
+    admin
+        .post(&format!("{path}/rules"), rule.clone())
+        .await
+        .expect(StatusCode::CREATED);
+    admin
+        .post(&format!("{path}/rules"), rule)
+        .await
+        .expect(StatusCode::CONFLICT);
+    let rollout = json!({ "percentage": 5, "strategy": "per_user" });
+    admin
+        .put(&format!("{path}/rollout"), rollout)
+        .await
+        .expect(StatusCode::CREATED);
+    admin
+        .delete(&format!("/flags/{flag}"))
+        .await
+        .expect(StatusCode::CONFLICT);
+    admin.switch(&flag, &environment, false).await;
+    admin
+        .delete(&format!("/flags/{flag}"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    assert_eq!(
+        admin.audited().await,
+        [
+            "FLAG_ARCHIVED",
+            "FLAG_ENVIRONMENT_UPDATED",
+            "ROLLOUT_CONFIGURED",
+            "RULE_CREATED",
+            "FLAG_ENVIRONMENT_UPDATED",
+            "FLAG_CREATED",
+            "ENVIRONMENT_CREATED",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn entries_can_be_narrowed_by_flag_environment_and_time() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (prod, _) = admin.environment("shop", "prod").await;
+    let flag = admin.flag("checkout").await;
+    app.advance(60);
+    admin.switch(&flag, &prod, true).await;
+    admin.flag("search").await;
+    let count = async |query: &str| -> Value {
+        admin
+            .get(&format!("/audit?{query}"))
+            .await
+            .expect(StatusCode::OK)
+            .json()["pagination"]["total"]
+            .take()
+    };
+    assert_eq!(count("").await, 4);
+    assert_eq!(count("flagKey=checkout").await, 2);
+    assert_eq!(count("flagKey=CHECKOUT").await, 0);
+    assert_eq!(count("flagKey=%00").await, 0);
+    assert_eq!(count("environment=prod").await, 2);
+    assert_eq!(count("environment=prod&flagKey=checkout").await, 1);
+    assert_eq!(count("from=2026-03-01T09:31:00Z").await, 2);
+    assert_eq!(count("from=2026-03-01T09:31:00.001Z").await, 0);
+    assert_eq!(count("to=2026-03-01T10:30:00%2B01:00").await, 2);
+    assert_eq!(count("to=2026-03-01T09:29:59.999Z").await, 0);
+    let answer = admin
+        .get("/audit?from=yesterday&to=2026-03-01&flag=x")
+        .await;
+    let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(answer.faults(), ["from", "to", "flag"]);
+}
+
+#[tokio::test]
+async fn a_browser_is_sent_to_the_dashboard() {
+    let app = TestApp::start().await;
+    let anonymous = app.anonymous();
+    let request = anonymous
+        .request(reqwest::Method::GET, "/audit")
+        .header("accept", "text/html,*/*;q=0.8");
+    let answer = anonymous.send(request).await.expect(StatusCode::SEE_OTHER);
+    assert_eq!(answer.header("location"), "/dashboard");
+    anonymous
+        .get("/audit")
+        .await
+        .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+}

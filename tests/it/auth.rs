@@ -1,0 +1,142 @@
+//! Signing in and out, and who is let in where.
+
+use pennon_tests::{EMAIL, PASSWORD, TestApp};
+use reqwest::StatusCode;
+use serde_json::json;
+
+#[tokio::test]
+async fn signing_in_answers_tokens_and_the_account() {
+    let app = TestApp::start().await;
+    let answer = app
+        .anonymous()
+        .post(
+            "/auth/login",
+            json!({ "email": EMAIL, "password": PASSWORD }),
+        )
+        .await;
+    let body = answer.expect(StatusCode::OK).json();
+    assert_eq!(body["token_type"], "Bearer");
+    assert_eq!(body["expires_in"], 900);
+    assert_eq!(body["user"]["email"], EMAIL);
+    assert_eq!(body["user"]["role"], "admin");
+    assert_eq!(body["the service"], body["user"]);
+    assert!(
+        body["refresh_token"]
+            .as_str()
+            .is_some_and(|token| token.len() == 43)
+    );
+}
+
+#[tokio::test]
+async fn an_unknown_address_and_a_wrong_password_are_refused_alike() {
+    let app = TestApp::start().await;
+    let attempts = [
+        (EMAIL, "wrong password"),
+        ("nobody@example.com", PASSWORD),
+        ("\0", PASSWORD),
+    ];
+    let mut answers = Vec::new();
+    for (email, password) in attempts {
+        let answer = app
+            .anonymous()
+            .post(
+                "/auth/login",
+                json!({ "email": email, "password": password }),
+            )
+            .await;
+        answers.push(
+            answer
+                .expect_problem(StatusCode::UNAUTHORIZED, "WRONG_PASSWORD")
+                .bytes,
+        );
+    }
+    answers.dedup();
+    assert_eq!(answers.len(), 1);
+}
+
+#[tokio::test]
+async fn signing_out_ends_the_session_at_once() {
+    let app = TestApp::start().await;
+    let (admin, other) = (app.admin().await, app.admin().await);
+    admin
+        .post("/auth/logout", json!({}))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    admin
+        .get("/flags")
+        .await
+        .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    other.get("/flags").await.expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn an_access_token_is_good_for_fifteen_minutes() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    app.advance(15 * 60 - 1);
+    admin.get("/flags").await.expect(StatusCode::OK);
+    app.advance(1);
+    admin
+        .get("/flags")
+        .await
+        .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+}
+
+#[tokio::test]
+async fn administration_wants_an_access_token() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (_, sdk_key) = admin.environment("shop", "prod").await;
+    let refused = app.anonymous().get("/flags").await;
+    let refused = refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    assert_eq!(refused.header("www-authenticate"), "Bearer");
+    for authorization in ["Bearer", "Bearer ", "Bearer x.y.z", "Basic YTpi", ""] {
+        let answer = app.with_authorization(authorization).get("/flags").await;
+        answer.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    }
+    app.sdk(&sdk_key)
+        .get("/flags")
+        .await
+        .expect_problem(StatusCode::FORBIDDEN, "WRONG_CREDENTIAL");
+}
+
+#[tokio::test]
+async fn a_token_that_is_not_signed_with_hs256_and_our_secret_is_refused() {
+    // {"alg":"none"} and the claims of a valid token, without and with the valid token's signature.
+    let app = TestApp::start().await;
+    let body = json!({ "email": EMAIL, "password": PASSWORD });
+    let token = app
+        .anonymous()
+        .post("/auth/login", body)
+        .await
+        .text("/access_token");
+    let [_, claims, signature] = token.split('.').collect::<Vec<_>>()[..] else {
+        panic!("no token: {token}")
+    };
+    for forged in [
+        format!("eyJhbGciOiJub25lIn0.{claims}."),
+        format!("eyJhbGciOiJub25lIn0.{claims}.{signature}"),
+        format!(
+            "{}.{claims}.{}",
+            token.split('.').next().unwrap_or_default(),
+            signature.to_lowercase()
+        ),
+    ] {
+        let answer = app
+            .with_authorization(format!("Bearer {forged}"))
+            .get("/flags")
+            .await;
+        answer.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    }
+}
+
+#[tokio::test]
+async fn sign_in_reports_every_bad_member() {
+    let app = TestApp::start().await;
+    let answer = app
+        .anonymous()
+        .post("/auth/login", json!({ "email": 1, "pasword": "x" }))
+        .await;
+    let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(answer.faults(), ["/email", "/password", "/pasword"]);
+}

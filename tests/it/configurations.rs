@@ -1,0 +1,141 @@
+//! How a flag stands in an environment.
+
+use pennon_tests::TestApp;
+use reqwest::StatusCode;
+use serde_json::json;
+
+const UNKNOWN: &str = "0190a000-0000-7000-8000-000000000000";
+
+#[tokio::test]
+async fn absent_fields_keep_their_value_and_null_removes_the_override() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let path = format!(
+        "/flags/{}/environments/{environment}",
+        admin.flag("checkout").await
+    );
+    for (body, enabled, ttl) in [
+        (
+            json!({ "isEnabled": true, "ttlOverrideSeconds": 31_536_000 }),
+            true,
+            json!(31_536_000),
+        ),
+        (json!({ "isEnabled": false }), false, json!(31_536_000)),
+        (json!({ "ttlOverrideSeconds": 1 }), false, json!(1)),
+        (json!({}), false, json!(1)),
+        (json!({ "ttlOverrideSeconds": null }), false, json!(null)),
+    ] {
+        let answer = admin.put(&path, body).await.expect(StatusCode::NO_CONTENT);
+        assert!(answer.bytes.is_empty());
+        let configuration = admin.get(&path).await.json();
+        assert_eq!(configuration["isEnabled"], enabled);
+        assert_eq!(configuration["ttlOverrideSeconds"], ttl);
+    }
+}
+
+#[tokio::test]
+async fn a_change_that_changes_nothing_is_not_audited() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let flag = admin.flag("checkout").await;
+    let path = format!("/flags/{flag}/environments/{environment}");
+    for body in [
+        json!({}),
+        json!({ "isEnabled": false }),
+        json!({ "ttlOverrideSeconds": null }),
+    ] {
+        admin.put(&path, body).await.expect(StatusCode::NO_CONTENT);
+    }
+    admin.switch(&flag, &environment, true).await;
+    admin.switch(&flag, &environment, true).await;
+    assert_eq!(
+        admin.audited().await,
+        [
+            "FLAG_ENVIRONMENT_UPDATED",
+            "FLAG_CREATED",
+            "ENVIRONMENT_CREATED"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn bad_input_is_named_member_by_member() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let path = format!(
+        "/flags/{}/environments/{environment}",
+        admin.flag("checkout").await
+    );
+    for ttl in [
+        json!(0),
+        json!(-1),
+        json!(31_536_001),
+        json!(1.5),
+        json!("60"),
+        json!(1e300),
+    ] {
+        let body = json!({ "isEnabled": null, "ttlOverrideSeconds": ttl, "enabled": true });
+        let answer = admin
+            .put(&path, body)
+            .await
+            .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(
+            answer.faults(),
+            ["/isEnabled", "/ttlOverrideSeconds", "/enabled"]
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_told_apart_and_before_the_body_is_read() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let flag = admin.flag("checkout").await;
+    for (path, code) in [
+        (
+            format!("/flags/{UNKNOWN}/environments/{environment}"),
+            "FLAG_NOT_FOUND",
+        ),
+        (
+            format!("/flags/x/environments/{environment}"),
+            "FLAG_NOT_FOUND",
+        ),
+        (
+            format!("/flags/{flag}/environments/{UNKNOWN}"),
+            "ENVIRONMENT_NOT_FOUND",
+        ),
+        (
+            format!("/flags/{flag}/environments/{flag}"),
+            "ENVIRONMENT_NOT_FOUND",
+        ),
+    ] {
+        admin
+            .get(&path)
+            .await
+            .expect_problem(StatusCode::NOT_FOUND, code);
+        admin
+            .put(&path, json!("not even an object"))
+            .await
+            .expect_problem(StatusCode::NOT_FOUND, code);
+        admin
+            .get(&format!("{path}/rules"))
+            .await
+            .expect_problem(StatusCode::NOT_FOUND, code);
+        admin
+            .post(&format!("{path}/rules"), json!(0))
+            .await
+            .expect_problem(StatusCode::NOT_FOUND, code);
+        admin
+            .get(&format!("{path}/rollout"))
+            .await
+            .expect_problem(StatusCode::NOT_FOUND, code);
+        admin
+            .put(&format!("{path}/rollout"), json!(0))
+            .await
+            .expect_problem(StatusCode::NOT_FOUND, code);
+    }
+}

@@ -1,0 +1,123 @@
+//! What holds for every path: bodies, errors, headers, health.
+
+use pennon_tests::TestApp;
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+
+#[tokio::test]
+async fn a_body_must_be_a_json_object_that_is_declared_as_json() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (_, key) = admin.environment("shop", "prod").await;
+    let sdk = app.sdk(&key);
+    for (caller, path) in [
+        (&admin, "/flags"),
+        (&sdk, "/sdk/v1/evaluate"),
+        (&sdk, "/sdk/v1/evaluate/batch"),
+    ] {
+        let post = async |content_type: &str, body: Vec<u8>| {
+            let request = caller
+                .request(Method::POST, path)
+                .header("content-type", content_type)
+                .body(body);
+            caller.send(request).await
+        };
+        for body in ["", "{", "[]", "null", "\"x\"", "{} {}", "{\"a\":1e999}"] {
+            let answer = post("application/json", body.into()).await;
+            answer.expect_problem(StatusCode::BAD_REQUEST, "MALFORMED_BODY");
+        }
+        let answer = post("application/json", b"{\"key\":\"\xff\"}".to_vec()).await;
+        answer.expect_problem(StatusCode::BAD_REQUEST, "MALFORMED_BODY");
+        let deep = "[".repeat(100_000);
+        post("application/json", deep[..60_000].into())
+            .await
+            .expect(StatusCode::BAD_REQUEST);
+        for content_type in ["text/plain", "application/x-www-form-urlencoded", ""] {
+            let answer = post(content_type, b"{}".to_vec()).await;
+            answer.expect_problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE");
+        }
+        let answer = post("Application/JSON; charset=utf-8", b"{}".to_vec()).await;
+        answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    }
+}
+
+#[tokio::test]
+async fn bodies_are_bounded() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (_, key) = admin.environment("shop", "prod").await;
+    let sdk = app.sdk(&key);
+    for (caller, path, limit) in [
+        (&admin, "/flags", 256 * 1024),
+        (&sdk, "/sdk/v1/evaluate", 64 * 1024),
+        (&sdk, "/sdk/v1/evaluate/batch", 1024 * 1024),
+    ] {
+        let padded = |bytes: usize| json!({ "x": "x".repeat(bytes - 8) });
+        caller
+            .post(path, padded(limit))
+            .await
+            .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        let answer = caller.post(path, padded(limit + 1)).await;
+        answer.expect_problem(StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE");
+    }
+}
+
+#[tokio::test]
+async fn unknown_paths_and_methods_are_problems_too() {
+    let app = TestApp::start().await;
+    let anonymous = app.anonymous();
+    for path in ["/nope", "/flags/a/b", "/sdk/v1/nope", "/sdk/v2/evaluate"] {
+        anonymous
+            .get(path)
+            .await
+            .expect_problem(StatusCode::NOT_FOUND, "NO_SUCH_PATH");
+    }
+    for (method, path, allowed) in [
+        (Method::DELETE, "/flags", "GET,HEAD,POST"),
+        (Method::GET, "/auth/login", "POST"),
+        (Method::GET, "/sdk/v1/evaluate", "POST"),
+        (Method::POST, "/sdk/v1/config", "GET,HEAD"),
+    ] {
+        let answer = anonymous.send(anonymous.request(method, path)).await;
+        let answer = answer.expect_problem(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED");
+        assert_eq!(answer.header("allow"), allowed);
+    }
+}
+
+#[tokio::test]
+async fn every_answer_forbids_sniffing_and_admin_answers_are_not_stored() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    for path in ["/health", "/flags", "/nope", "/sdk/v1/config"] {
+        assert_eq!(
+            admin.get(path).await.header("x-content-type-options"),
+            "nosniff",
+            "{path}"
+        );
+    }
+    for path in ["/flags", "/environments", "/audit"] {
+        assert_eq!(
+            admin.get(path).await.header("cache-control"),
+            "no-store",
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn health_says_how_the_service_is() {
+    let app = TestApp::start().await;
+    for path in ["/health", "/health/live", "/health/ready"] {
+        let answer = app.anonymous().get(path).await.expect(StatusCode::OK);
+        assert_eq!(answer.text("/status"), "ok");
+        assert_eq!(answer.text("/database/status"), "up");
+        assert!(!answer.text("/version").is_empty());
+    }
+}
+
+#[tokio::test]
+async fn the_root_leads_to_the_dashboard() {
+    let app = TestApp::start().await;
+    let answer = app.anonymous().get("/").await.expect(StatusCode::SEE_OTHER);
+    assert_eq!(answer.header("location"), "/dashboard");
+}

@@ -1,0 +1,267 @@
+//! Evaluation, one by one and in batches.
+
+use pennon_tests::TestApp;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn a_switch_counts_from_the_next_evaluation_on() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, key) = admin.environment("shop", "prod").await;
+    let flag = admin.flag("checkout").await;
+    let sdk = app.sdk(&key);
+    for enabled in [true, false, true] {
+        admin.switch(&flag, &environment, enabled).await;
+        let answer = sdk
+            .post("/sdk/v1/evaluate", json!({ "flagKey": "checkout" }))
+            .await;
+        let reason = if enabled {
+            "flag_enabled"
+        } else {
+            "flag_disabled"
+        };
+        assert_eq!(
+            answer.expect(StatusCode::OK).json(),
+            json!({ "enabled": enabled, "reason": reason })
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_key_may_be_in_the_body_but_a_header_wins() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (_, key) = admin.environment("shop", "prod").await;
+    admin.flag("checkout").await;
+    let body = json!({ "flagKey": "checkout", "sdkKey": key });
+    app.anonymous()
+        .post("/sdk/v1/evaluate", body.clone())
+        .await
+        .expect(StatusCode::OK);
+    for header in ["Bearer pnk_wrong", "Bearer", "", "Basic YTpi", "Token x"] {
+        let answer = app
+            .with_authorization(header)
+            .post("/sdk/v1/evaluate", body.clone())
+            .await;
+        answer.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    }
+    let without_header = json!({ "evaluations": [{ "flagKey": "checkout" }], "sdkKey": key });
+    let answer = app
+        .anonymous()
+        .post("/sdk/v1/evaluate/batch", without_header)
+        .await;
+    answer.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+}
+
+#[tokio::test]
+async fn every_bad_key_is_refused_with_the_same_bytes() {
+    let app = TestApp::start().await;
+    let token = app.admin().await;
+    let mut answers = Vec::new();
+    for header in [
+        "",
+        "Bearer",
+        "Bearer pnk_",
+        "Bearer pnk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        "x",
+    ] {
+        let answer = app.with_authorization(header).get("/sdk/v1/config").await;
+        answers.push(
+            answer
+                .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED")
+                .bytes,
+        );
+    }
+    answers.push(
+        app.anonymous()
+            .get("/sdk/v1/config")
+            .await
+            .expect(StatusCode::UNAUTHORIZED)
+            .bytes,
+    );
+    answers.push(
+        token
+            .get("/sdk/v1/config")
+            .await
+            .expect(StatusCode::UNAUTHORIZED)
+            .bytes,
+    );
+    for body in [
+        json!({}),
+        json!({ "sdkKey": 1, "flagKey": 2 }),
+        json!({ "sdkKey": "pnk_x" }),
+    ] {
+        let answer = app.anonymous().post("/sdk/v1/evaluate", body).await;
+        answers.push(answer.expect(StatusCode::UNAUTHORIZED).bytes);
+    }
+    answers.dedup();
+    assert_eq!(answers.len(), 1);
+}
+
+#[tokio::test]
+async fn an_unknown_flag_is_not_found_alone_and_off_in_a_batch() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, key) = admin.environment("shop", "prod").await;
+    let flag = admin.flag("checkout").await;
+    admin.switch(&flag, &environment, true).await;
+    let sdk = app.sdk(&key);
+    for unknown in ["Checkout", "", " checkout", "../x", "\u{0}"] {
+        let answer = sdk
+            .post("/sdk/v1/evaluate", json!({ "flagKey": unknown }))
+            .await;
+        answer.expect_problem(StatusCode::NOT_FOUND, "FLAG_NOT_FOUND");
+    }
+    let items = json!([{ "flagKey": "nope" }, { "flagKey": "checkout", "context": null }]);
+    let answer = sdk
+        .post("/sdk/v1/evaluate/batch", json!({ "evaluations": items }))
+        .await;
+    assert_eq!(
+        answer.expect(StatusCode::OK).json(),
+        json!([
+            { "enabled": false, "reason": "flag_disabled" },
+            { "enabled": true, "reason": "flag_enabled" },
+        ])
+    );
+}
+
+#[tokio::test]
+async fn a_batch_has_one_to_a_hundred_items() {
+    let app = TestApp::start().await;
+    let (_, key) = app.admin().await.environment("shop", "prod").await;
+    let sdk = app.sdk(&key);
+    let batch = async |count: usize| {
+        let items = vec![json!({ "flagKey": "x" }); count];
+        sdk.post("/sdk/v1/evaluate/batch", json!({ "evaluations": items }))
+            .await
+    };
+    for count in [0, 101] {
+        let answer = batch(count)
+            .await
+            .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(answer.faults(), ["/evaluations"]);
+    }
+    let answers = batch(100).await.expect(StatusCode::OK).json();
+    assert_eq!(answers.as_array().map(Vec::len), Some(100));
+}
+
+#[tokio::test]
+async fn every_fault_of_a_context_is_named() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (_, key) = admin.environment("shop", "prod").await;
+    admin.flag("checkout").await;
+    let sdk = app.sdk(&key);
+    let context = json!({
+        "userId": 1, "tenantId": true, "email": "not an address", "country": [], "age": {},
+        "customAttributes": { "a": [], "b~/": {}, "c": null, "d": 1.5 },
+    });
+    let answer = sdk
+        .post(
+            "/sdk/v1/evaluate",
+            json!({ "flagKey": "checkout", "context": context.clone() }),
+        )
+        .await;
+    let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    let faults = [
+        "userId",
+        "tenantId",
+        "country",
+        "email",
+        "customAttributes/a",
+        "customAttributes/b~0~1",
+    ];
+    assert_eq!(
+        answer.faults(),
+        faults.map(|name| format!("/context/{name}"))
+    );
+    let items = json!([{ "flagKey": "checkout" }, { "flagKey": 1, "context": [] }, 2]);
+    let answer = sdk
+        .post("/sdk/v1/evaluate/batch", json!({ "evaluations": items }))
+        .await;
+    let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(
+        answer.faults(),
+        [
+            "/evaluations/1/context",
+            "/evaluations/1/flagKey",
+            "/evaluations/2"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn members_that_nobody_knows_are_ignored() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (_, key) = admin.environment("shop", "prod").await;
+    admin.flag("checkout").await;
+    let body =
+        json!({ "flagKey": "checkout", "trace": 1, "context": { "plan": [], "email": null } });
+    app.sdk(&key)
+        .post("/sdk/v1/evaluate", body)
+        .await
+        .expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn pages_of_any_origin_may_call() {
+    let app = TestApp::start().await;
+    let anonymous = app.anonymous();
+    let preflight = anonymous
+        .request(Method::OPTIONS, "/sdk/v1/evaluate")
+        .header("origin", "https://shop.example.com")
+        .header("access-control-request-method", "POST")
+        .header(
+            "access-control-request-headers",
+            "authorization,content-type",
+        );
+    let answer = anonymous.send(preflight).await.expect(StatusCode::OK);
+    assert_eq!(answer.header("access-control-allow-origin"), "*");
+    assert!(
+        answer
+            .header("access-control-allow-headers")
+            .contains("authorization")
+    );
+    assert_eq!(answer.header("access-control-max-age"), "7200");
+    let refused = anonymous.post("/sdk/v1/evaluate", json!({})).await;
+    assert_eq!(refused.header("access-control-allow-origin"), "*");
+    assert!(
+        refused
+            .header("access-control-expose-headers")
+            .contains("etag")
+    );
+    assert_eq!(
+        anonymous
+            .get("/sdk/v1/nope")
+            .await
+            .header("access-control-allow-origin"),
+        "*"
+    );
+    assert_eq!(
+        anonymous
+            .get("/flags")
+            .await
+            .header("access-control-allow-origin"),
+        ""
+    );
+}
+
+#[tokio::test]
+async fn a_key_opens_its_own_environment_only() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (prod, prod_key) = admin.environment("shop", "prod").await;
+    let (_, stage_key) = admin.environment("shop", "stage").await;
+    let flag = admin.flag("checkout").await;
+    admin.switch(&flag, &prod, true).await;
+    for (key, enabled) in [(prod_key, true), (stage_key, false)] {
+        let answer = app
+            .sdk(&key)
+            .post("/sdk/v1/evaluate", json!({ "flagKey": "checkout" }))
+            .await;
+        let json: Value = answer.expect(StatusCode::OK).json();
+        assert_eq!(json["enabled"], enabled);
+    }
+}

@@ -1,0 +1,215 @@
+//! Flags: creating, listing, reading and archiving them.
+
+use pennon_tests::{EMAIL, START, TestApp};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn a_new_flag_is_disabled_in_every_active_environment() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (shop, _) = admin.environment("shop", "prod").await;
+    let (blog, _) = admin.environment("blog", "prod").await;
+    let new = json!({ "key": "checkout_v2", "name": "New checkout", "description": "a\nb", "type": "boolean" });
+    let created = admin.post("/flags", new).await.expect(StatusCode::CREATED);
+    let id = created.text("/id");
+    let expected = json!({
+        "id": id, "key": "checkout_v2", "name": "New checkout", "description": "a\nb", "type": "boolean",
+        "createdBy": EMAIL, "createdAt": START, "archivedAt": null,
+    });
+    assert_eq!(created.json(), expected);
+    assert_eq!(created.header("location"), format!("/flags/{id}"));
+    assert_eq!(admin.get(&format!("/flags/{id}")).await.json(), expected);
+    for environment in [shop, blog] {
+        let configuration = admin
+            .get(&format!("/flags/{id}/environments/{environment}"))
+            .await;
+        assert_eq!(
+            configuration.expect(StatusCode::OK).json(),
+            json!({
+                "flagId": id, "environmentId": environment, "isEnabled": false, "ttlOverrideSeconds": null,
+            })
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_new_environment_has_every_active_flag_disabled() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (active, archived) = (admin.flag("active").await, admin.flag("archived").await);
+    admin
+        .delete(&format!("/flags/{archived}"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let (environment, key) = admin.environment("shop", "prod").await;
+    let configuration = admin
+        .get(&format!("/flags/{active}/environments/{environment}"))
+        .await;
+    assert_eq!(
+        configuration.expect(StatusCode::OK).json()["isEnabled"],
+        false
+    );
+    let missing = admin
+        .get(&format!("/flags/{archived}/environments/{environment}"))
+        .await;
+    missing.expect_problem(StatusCode::NOT_FOUND, "CONFIGURATION_NOT_FOUND");
+    let answer = app
+        .sdk(&key)
+        .post("/sdk/v1/evaluate", json!({ "flagKey": "archived" }))
+        .await;
+    assert_eq!(
+        answer.json(),
+        json!({ "enabled": false, "reason": "flag_archived" })
+    );
+}
+
+#[tokio::test]
+async fn keys_have_a_grammar_and_stay_taken() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    for key in ["a", "9", "_", "A-b.c:d_1", "__proto__", &"k".repeat(128)] {
+        admin.flag(key).await;
+    }
+    for key in ["", "-a", ".a", ":a", "a b", "é", "a/b", &"k".repeat(129)] {
+        let answer = admin
+            .post(
+                "/flags",
+                json!({ "key": key, "name": "x", "type": "boolean" }),
+            )
+            .await;
+        assert_eq!(
+            answer
+                .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT")
+                .faults(),
+            ["/key"],
+            "{key}"
+        );
+    }
+    let id = admin.flag("Once").await;
+    admin
+        .delete(&format!("/flags/{id}"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let again = admin
+        .post(
+            "/flags",
+            json!({ "key": "Once", "name": "x", "type": "boolean" }),
+        )
+        .await;
+    again.expect_problem(StatusCode::CONFLICT, "FLAG_KEY_TAKEN");
+    admin.flag("once").await;
+}
+
+#[tokio::test]
+async fn bad_input_is_named_member_by_member() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let body = json!({ "key": "a", "name": "n".repeat(201), "description": "\u{0}", "type": "Boolean", "on": 1 });
+    let answer = admin
+        .post("/flags", body)
+        .await
+        .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(answer.faults(), ["/name", "/description", "/type", "/on"]);
+    assert_eq!(admin.audited().await, [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn lists_can_be_narrowed_to_archived_or_active_flags() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let mut ids = Vec::new();
+    for key in ["one", "two", "three"] {
+        ids.push(admin.flag(key).await);
+    }
+    admin
+        .delete(&format!("/flags/{}", ids[1]))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let keys = async |query: &str| -> Vec<Value> {
+        let page = admin
+            .get(&format!("/flags{query}"))
+            .await
+            .expect(StatusCode::OK)
+            .json();
+        page["items"]
+            .as_array()
+            .expect("a page has items")
+            .iter()
+            .map(|item| item["key"].clone())
+            .collect()
+    };
+    assert_eq!(keys("").await, ["three", "two", "one"]);
+    assert_eq!(keys("?archived=false").await, ["three", "one"]);
+    assert_eq!(keys("?archived=true").await, ["two"]);
+    assert_eq!(keys("?archived=false&limit=1&page=2").await, ["one"]);
+    let answer = admin.get("/flags?archived=yes").await;
+    assert_eq!(
+        answer
+            .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT")
+            .faults(),
+        ["archived"]
+    );
+}
+
+#[tokio::test]
+async fn a_flag_that_is_enabled_somewhere_cannot_be_archived() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (shop, _) = admin.environment("shop", "prod").await;
+    let (blog, _) = admin.environment("blog", "stage").await;
+    let flag = admin.flag("checkout").await;
+    for environment in [&shop, &blog] {
+        admin.switch(&flag, environment, true).await;
+    }
+    let refused = admin.delete(&format!("/flags/{flag}")).await;
+    let detail = refused
+        .expect_problem(StatusCode::CONFLICT, "FLAG_ENABLED")
+        .text("/detail");
+    assert!(detail.contains("blog/stage, shop/prod"), "{detail}");
+    for environment in [&shop, &blog] {
+        admin.switch(&flag, environment, false).await;
+    }
+    admin
+        .delete(&format!("/flags/{flag}"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    assert_eq!(
+        admin.get(&format!("/flags/{flag}")).await.json()["archivedAt"],
+        START
+    );
+    assert_eq!(admin.audited().await[0], "FLAG_ARCHIVED");
+}
+
+#[tokio::test]
+async fn an_archived_flag_cannot_be_changed_but_can_be_read() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let flag = admin.flag("checkout").await;
+    admin
+        .delete(&format!("/flags/{flag}"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let path = format!("/flags/{flag}/environments/{environment}");
+    let rule = json!({
+        "priority": 1, "logic": "and", "value": true,
+        "conditions": [{ "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE" }],
+    });
+    let refusals = [
+        admin.delete(&format!("/flags/{flag}")).await,
+        admin.put(&path, json!({ "isEnabled": true })).await,
+        admin.post(&format!("{path}/rules"), rule).await,
+        admin
+            .put(
+                &format!("{path}/rollout"),
+                json!({ "percentage": 1, "strategy": "per_user" }),
+            )
+            .await,
+    ];
+    for refused in refusals {
+        refused.expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");
+    }
+    admin.get(&path).await.expect(StatusCode::OK);
+    assert_eq!(admin.get(&format!("{path}/rules")).await.json(), json!([]));
+}

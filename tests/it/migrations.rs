@@ -1,0 +1,83 @@
+//! The migrations of both databases.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use pennon_tests::TestApp;
+use serde_json::json;
+
+fn folder(database: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../migrations")
+        .join(database)
+}
+
+fn files(database: &str) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(folder(database)).expect("the folder is there");
+    entries
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect()
+}
+
+/// Tables and their columns, as the text of the migrations declares them.
+fn declared(database: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for file in files(database) {
+        let text =
+            std::fs::read_to_string(folder(database).join(file)).expect("a migration is text");
+        let mut table = String::new();
+        for line in text.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words[..] {
+                ["create", "table", name, ..] => table = name.to_owned(),
+                ["create", "index" | "unique", ..] => {
+                    found.insert(line.to_owned());
+                }
+                ["--" | "unique" | "primary" | "foreign" | ");", ..] => {}
+                [column, _, ..] if line.starts_with("    ") => {
+                    found.insert(format!("{table}.{column}"));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn both_databases_have_the_same_migrations_tables_and_columns() {
+    assert_eq!(files("sqlite"), files("postgres"));
+    let sqlite = declared("sqlite");
+    assert!(
+        sqlite.contains("rules.conditions") && sqlite.len() > 60,
+        "{sqlite:?}"
+    );
+    assert_eq!(sqlite, declared("postgres"));
+}
+
+#[tokio::test]
+async fn changes_of_another_process_on_the_same_database_are_followed() {
+    let app = TestApp::start().await;
+    let other = app.beside().await;
+    other.watch();
+    let admin = app.admin().await;
+    let (environment, key) = admin.environment("shop", "prod").await;
+    let flag = admin.flag("checkout").await;
+    admin.switch(&flag, &environment, true).await;
+    let sdk = other.sdk(&key);
+    let question = json!({ "flagKey": "checkout" });
+    for _ in 0..200 {
+        let answer = sdk.post("/sdk/v1/evaluate", question.clone()).await;
+        if answer.status.is_success() && answer.json()["enabled"] == true {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("the other process never served the change");
+}

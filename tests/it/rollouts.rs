@@ -1,0 +1,74 @@
+//! Percentage rollouts: setting and reading them.
+
+use pennon_tests::{START, TestApp};
+use reqwest::StatusCode;
+use serde_json::json;
+
+#[tokio::test]
+async fn the_first_rollout_is_created_and_later_ones_update_it() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let flag = admin.flag("checkout").await;
+    let path = format!("/flags/{flag}/environments/{environment}/rollout");
+    admin
+        .get(&path)
+        .await
+        .expect_problem(StatusCode::NOT_FOUND, "ROLLOUT_NOT_FOUND");
+    let first = admin
+        .put(&path, json!({ "percentage": 0, "strategy": "per_user" }))
+        .await;
+    let first = first.expect(StatusCode::CREATED);
+    assert_eq!(first.header("location"), path);
+    app.advance(60);
+    let second = admin
+        .put(
+            &path,
+            json!({ "percentage": 100, "strategy": "per_tenant" }),
+        )
+        .await;
+    let expected = json!({
+        "flagId": flag, "environmentId": environment, "percentage": 100, "strategy": "per_tenant",
+        "createdAt": START, "updatedAt": "2026-03-01T09:31:00.000Z",
+    });
+    assert_eq!(second.expect(StatusCode::OK).json(), expected);
+    assert_eq!(
+        admin.get(&path).await.expect(StatusCode::OK).json(),
+        expected
+    );
+    let same = admin
+        .put(
+            &path,
+            json!({ "percentage": 100, "strategy": "per_tenant" }),
+        )
+        .await;
+    assert_eq!(same.expect(StatusCode::OK).json(), expected);
+    assert_eq!(
+        admin.audited().await[..3],
+        ["ROLLOUT_CONFIGURED", "ROLLOUT_CONFIGURED", "FLAG_CREATED"]
+    );
+}
+
+#[tokio::test]
+async fn bad_input_is_named_member_by_member() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let path = format!(
+        "/flags/{}/environments/{environment}/rollout",
+        admin.flag("checkout").await
+    );
+    for percentage in [json!(-1), json!(101), json!(0.5), json!("50"), json!(null)] {
+        let answer = admin
+            .put(
+                &path,
+                json!({ "percentage": percentage, "strategy": "per_team" }),
+            )
+            .await;
+        let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(answer.faults(), ["/percentage", "/strategy"]);
+    }
+    let answer = admin.put(&path, json!({ "bucket": 1 })).await;
+    let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(answer.faults(), ["/percentage", "/strategy", "/bucket"]);
+}

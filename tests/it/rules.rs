@@ -1,0 +1,196 @@
+//! Targeting rules: creating and listing them.
+
+use pennon_tests::{START, TestApp};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+fn rule(priority: u32) -> Value {
+    json!({
+        "priority": priority, "logic": "and", "value": true,
+        "conditions": [{ "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE" }],
+    })
+}
+
+#[tokio::test]
+async fn a_rule_is_answered_as_it_is_stored_and_listed_by_priority() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let flag = admin.flag("checkout").await;
+    let path = format!("/flags/{flag}/environments/{environment}/rules");
+    let body = json!({
+        "priority": 20, "logic": "or", "value": false,
+        "conditions": [
+            { "attribute": "email", "operator": "!=", "valueType": "string", "valueString": "" },
+            { "attribute": "age", "operator": ">=", "valueType": "number", "valueInt": -9_007_199_254_740_991_i64 },
+            { "attribute": "__proto__", "operator": "<", "valueType": "boolean", "valueBool": true },
+        ],
+    });
+    let created = admin
+        .post(&path, body.clone())
+        .await
+        .expect(StatusCode::CREATED);
+    let id = created.text("/id");
+    assert_eq!(created.header("location"), format!("/rules/{id}"));
+    let expected = json!({
+        "id": id, "flagId": flag, "environmentId": environment, "priority": 20, "logic": "or", "value": false,
+        "conditions": body["conditions"], "createdAt": START, "updatedAt": START,
+    });
+    assert_eq!(created.json(), expected);
+    for priority in [2_147_483_647, 1] {
+        admin
+            .post(&path, rule(priority))
+            .await
+            .expect(StatusCode::CREATED);
+    }
+    let listed = admin.get(&path).await.expect(StatusCode::OK).json();
+    let priorities: Vec<&Value> = listed
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|rule| &rule["priority"])
+        .collect();
+    assert_eq!(priorities, [1, 20, 2_147_483_647]);
+    assert_eq!(listed[1], expected);
+}
+
+#[tokio::test]
+async fn a_priority_is_taken_once_per_flag_and_environment() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (prod, _) = admin.environment("shop", "prod").await;
+    let (stage, _) = admin.environment("shop", "stage").await;
+    let flag = admin.flag("checkout").await;
+    let path = |environment: &str| format!("/flags/{flag}/environments/{environment}/rules");
+    admin
+        .post(&path(&prod), rule(1))
+        .await
+        .expect(StatusCode::CREATED);
+    admin
+        .post(&path(&prod), rule(1))
+        .await
+        .expect_problem(StatusCode::CONFLICT, "PRIORITY_TAKEN");
+    admin
+        .post(&path(&stage), rule(1))
+        .await
+        .expect(StatusCode::CREATED);
+    assert_eq!(admin.audited().await[..2], ["RULE_CREATED", "RULE_CREATED"]);
+}
+
+#[tokio::test]
+async fn every_fault_of_every_condition_is_named() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let path = format!(
+        "/flags/{}/environments/{environment}/rules",
+        admin.flag("checkout").await
+    );
+    let body = json!({
+        "priority": 0, "logic": "xor", "value": "true",
+        "conditions": [
+            { "attribute": "", "operator": "contains", "valueType": "string", "value": "DE" },
+            { "attribute": "age", "operator": "==", "valueType": "number", "valueInt": 1.5, "valueString": "x" },
+            { "attribute": "age", "operator": "==", "valueType": "date", "valueInt": 1 },
+            { "attribute": "age", "operator": "==", "valueType": "number", "valueInt": 9_007_199_254_740_992_i64 },
+            7,
+        ],
+    });
+    let answer = admin
+        .post(&path, body)
+        .await
+        .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    let mut faults = answer.faults();
+    faults.sort();
+    assert_eq!(
+        faults,
+        [
+            "/conditions/0/attribute",
+            "/conditions/0/operator",
+            "/conditions/0/value",
+            "/conditions/0/valueString",
+            "/conditions/1/valueInt",
+            "/conditions/1/valueString",
+            "/conditions/2/valueType",
+            "/conditions/3/valueInt",
+            "/conditions/4",
+            "/logic",
+            "/priority",
+            "/value",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_numbers_of_conditions_and_rules_are_bounded() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let path = format!(
+        "/flags/{}/environments/{environment}/rules",
+        admin.flag("checkout").await
+    );
+    let with_conditions = |count: usize| {
+        let mut rule = rule(1);
+        rule["conditions"] = json!(vec![rule["conditions"][0].clone(); count]);
+        rule
+    };
+    for count in [0, 51] {
+        let answer = admin.post(&path, with_conditions(count)).await;
+        assert_eq!(
+            answer
+                .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT")
+                .faults(),
+            ["/conditions"]
+        );
+    }
+    admin
+        .post(&path, with_conditions(50))
+        .await
+        .expect(StatusCode::CREATED);
+    for priority in 2..=100 {
+        admin
+            .post(&path, rule(priority))
+            .await
+            .expect(StatusCode::CREATED);
+    }
+    admin
+        .post(&path, rule(101))
+        .await
+        .expect_problem(StatusCode::CONFLICT, "TOO_MANY_RULES");
+}
+
+#[tokio::test]
+async fn the_texts_of_conditions_are_bounded() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let path = format!(
+        "/flags/{}/environments/{environment}/rules",
+        admin.flag("checkout").await
+    );
+    let with = |attribute: &str, text: &str| {
+        let mut rule = rule(1);
+        rule["conditions"][0]["attribute"] = json!(attribute);
+        rule["conditions"][0]["valueString"] = json!(text);
+        rule
+    };
+    for (body, fault) in [
+        (with(&"é".repeat(129), ""), "/conditions/0/attribute"),
+        (with("a\0", ""), "/conditions/0/attribute"),
+        (with("a", &"é".repeat(1025)), "/conditions/0/valueString"),
+        (with("a", "\0"), "/conditions/0/valueString"),
+    ] {
+        let answer = admin.post(&path, body).await;
+        assert_eq!(
+            answer
+                .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT")
+                .faults(),
+            [fault]
+        );
+    }
+    admin
+        .post(&path, with(&"é".repeat(128), &"é".repeat(1024)))
+        .await
+        .expect(StatusCode::CREATED);
+}

@@ -1,0 +1,103 @@
+//! The shared evaluation vectors, over HTTP.
+
+use pennon_tests::vectors::{VectorFile, read};
+use pennon_tests::{Caller, TestApp};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn every_case_gives_the_expected_answer_one_by_one_and_in_batches() {
+    let (files, promised) = read();
+    let mut run = 0;
+    for file in &files {
+        let app = TestApp::start().await;
+        let admin = app.admin().await;
+        let (environment, key) = admin.environment("vectors", "all").await;
+        for flag in &file.flags {
+            create(&admin, &environment, flag).await;
+        }
+        let sdk = app.sdk(&key);
+        run += one_by_one(file, &sdk).await;
+        in_batches(file, &sdk).await;
+    }
+    assert_eq!(run, promised, "the index promises another number of cases");
+    println!("{run} vectors in {} files agree over HTTP", files.len());
+}
+
+async fn one_by_one(file: &VectorFile, sdk: &Caller<'_>) -> u64 {
+    let mut run = 0;
+    for case in &file.cases {
+        let question = json!({ "flagKey": case["key"], "context": case["context"] });
+        let answer = sdk.post("/sdk/v1/evaluate", question).await;
+        let name = format!("{}: {}", file.name, case["description"]);
+        if case["expected"].is_null() {
+            assert_eq!(answer.status, StatusCode::NOT_FOUND, "{name}");
+        } else {
+            assert_eq!(answer.status, StatusCode::OK, "{name}");
+            assert_eq!(answer.json(), case["expected"], "{name}");
+        }
+        run += 1;
+    }
+    run
+}
+
+/// In a batch an unknown flag is off, and so does not stop the others.
+async fn in_batches(file: &VectorFile, sdk: &Caller<'_>) {
+    for cases in file.cases.chunks(100) {
+        let question = |case: &Value| json!({ "flagKey": case["key"], "context": case["context"] });
+        let evaluations: Vec<Value> = cases.iter().map(question).collect();
+        let answer = sdk
+            .post(
+                "/sdk/v1/evaluate/batch",
+                json!({ "evaluations": evaluations }),
+            )
+            .await;
+        let unknown = json!({ "enabled": false, "reason": "flag_disabled" });
+        let expected = cases.iter().map(|case| {
+            if case["expected"].is_null() {
+                &unknown
+            } else {
+                &case["expected"]
+            }
+        });
+        let expected: Vec<&Value> = expected.collect();
+        assert_eq!(
+            answer.expect(StatusCode::OK).json(),
+            json!(expected),
+            "{}",
+            file.name
+        );
+    }
+}
+
+/// Brings a flag of a vector file into being through the Admin API.
+async fn create(admin: &Caller<'_>, environment: &str, config: &Value) {
+    let flag = admin
+        .flag(config["key"].as_str().expect("a flag has a key"))
+        .await;
+    let path = format!("/flags/{flag}/environments/{environment}");
+    for rule in config["rules"].as_array().expect("a flag has rules") {
+        admin
+            .post(&format!("{path}/rules"), rule.clone())
+            .await
+            .expect(StatusCode::CREATED);
+    }
+    if !config["rollout"].is_null() {
+        let rollout = config["rollout"].clone();
+        admin
+            .put(&format!("{path}/rollout"), rollout)
+            .await
+            .expect(StatusCode::CREATED);
+    }
+    if config["archived"] == true {
+        // Archiving needs the flag to be off; an archived flag's switch decides nothing.
+        admin
+            .delete(&format!("/flags/{flag}"))
+            .await
+            .expect(StatusCode::NO_CONTENT);
+    } else {
+        admin
+            .switch(&flag, environment, config["enabled"] == true)
+            .await;
+    }
+}
