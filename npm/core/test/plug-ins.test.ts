@@ -108,6 +108,15 @@ describe("a listener", () => {
     expect(events).toEqual(["ready", "refresh:start", "shutdown"]);
   });
 
+  it("may shut the client down once more when it hears of that", async () => {
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    const events = eventsOf(client);
+    client.on("shutdown", () => void client.shutdown());
+    await client.initialize();
+    await client.shutdown();
+    expect(events).toEqual(["ready", "shutdown"]);
+  });
+
   it("may refresh", async () => {
     const service = new ScriptedService(on);
     const client = new FeatureFlagsClient(optionsFor(service));

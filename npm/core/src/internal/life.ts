@@ -53,18 +53,13 @@ export class Life implements Body {
   }
 
   initialize(): Promise<void> {
-    return this.#call("initialize", () =>
-      this.#awaken().then(
-        () => this.#brain?.initialize(),
-        (error) => this.#failWithoutEngine(error),
-      ),
-    );
+    return this.#call("initialize", () => this.#start());
   }
 
   refresh(): Promise<void> {
     return this.#call("refresh", () => {
       if (this.#awakening === undefined) {
-        this.settle("refresh", { kind: "not-initialized" });
+        this.settle("refresh", { kind: this.#ready ? "no-engine" : "not-initialized" });
       } else {
         this.#awakening.then(
           () => this.#brain?.refresh(),
@@ -140,21 +135,25 @@ export class Life implements Body {
   }
 
   clear(): void {
+    this.#ready = false;
     this.values.clear();
   }
 
   emit(type: Exclude<LifecycleEventType, "refresh:error">): void {
-    if (type === "ready" && this.#ready) {
-      // The engine starts anew after a trap, the client does not.
-      return;
+    if (type === "ready") {
+      if (this.#ready) {
+        // The engine starts anew after a trap, the client does not.
+        return;
+      }
+      this.#ready = true;
     }
-    this.#ready = type !== "shutdown" && (this.#ready || type === "ready");
-    this.#emit({ type });
     if (type === "shutdown") {
       this.#ended = true;
-      if (this.#settings.eventEmitter === undefined) {
-        this.#emitter.removeAllListeners();
-      }
+      this.#brain = undefined;
+    }
+    this.#emit({ type });
+    if (type === "shutdown" && this.#settings.eventEmitter === undefined) {
+      this.#emitter.removeAllListeners();
     }
   }
 
@@ -174,6 +173,7 @@ export class Life implements Body {
     }
     waiting?.reject(toError(call, failure, this.#thrown));
     if (call === "initialize" && this.#ready) {
+      // Nobody waits: this was the second start of an engine that trapped.
       this.#recoverLater();
     }
   }
@@ -184,9 +184,6 @@ export class Life implements Body {
     this.#awakening = undefined;
     this.abort();
     this.clearTimer();
-    if (this.#ready) {
-      this.#recoverLater();
-    }
     this.#failWithoutEngine(error);
   }
 
@@ -207,6 +204,13 @@ export class Life implements Body {
     return deferred.promise;
   }
 
+  #start(): void {
+    this.#awaken().then(
+      () => this.#brain?.initialize(),
+      (error) => this.#failWithoutEngine(error),
+    );
+  }
+
   /** Loads the engine, once. */
   #awaken(): Promise<void> {
     this.#awakening ??= import("../engine/brain.js")
@@ -225,12 +229,7 @@ export class Life implements Body {
   }
 
   #recoverLater(): void {
-    this.#timer.set(RECOVERY_MS, () => {
-      this.#awaken().then(
-        () => this.#brain?.initialize(),
-        (error) => this.#failWithoutEngine(error),
-      );
-    });
+    this.#timer.set(RECOVERY_MS, () => this.#start());
   }
 
   async #send(etag: string | undefined, signal: AbortSignal): Promise<Reply> {
@@ -244,9 +243,7 @@ export class Life implements Body {
   }
 
   #emit(event: LifecycleEvent): void {
-    if (!this.#ended) {
-      contain(() => this.#emitter.emit(event.type, event), this.#emitterFailed);
-    }
+    contain(() => this.#emitter.emit(event.type, event), this.#emitterFailed);
   }
 
   readonly #emitterFailed = (error: unknown): void => {
