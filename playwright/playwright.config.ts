@@ -10,6 +10,9 @@ export default defineConfig({
   fullyParallel: true,
   workers: 2,
   reporter: "list",
+  // Patience for a machine that compiles something else meanwhile.
+  timeout: 60_000,
+  expect: { timeout: 15_000 },
   use: {
     ...devices["Desktop Chrome"],
     contextOptions: { reducedMotion: "reduce" },

@@ -1,16 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const binary =
   process.env.PENNON_BINARY ?? fileURLToPath(new URL("../../target/debug/pennon", import.meta.url));
 
-const patience = 20_000;
+/** Below the ports that systems hand out by themselves, so that only another run of these tests can be in the way. */
+const firstPort = 20_000;
+const portsPerWorker = 1_000;
+let portsTried = 0;
 
 /** The real server, with a database of its own that goes when it does. */
 export class Server {
@@ -34,60 +35,47 @@ export class Server {
       },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    for (const stream of [this.#process.stdout, this.#process.stderr]) {
-      stream?.setEncoding("utf8").on("data", (text: string) => {
-        this.#output += text;
-      });
-    }
-    this.#process.on("error", (error) => {
-      this.#output += `${binary}: ${error.message}`;
-    });
   }
 
-  /** Starts it and waits until it answers. */
-  static async start(): Promise<Server> {
-    const folder = await mkdtemp(join(tmpdir(), "pennon-"));
-    const server = new Server(folder, await freePort());
-    const deadline = Date.now() + patience;
-    while (!(await server.#answers())) {
-      if (server.#ended || Date.now() > deadline) {
-        await server.stop();
+  /** Starts one on a port that no other worker would take, and waits until it says that it is ready. */
+  static async start(worker: number): Promise<Server> {
+    for (;;) {
+      const folder = await mkdtemp(join(tmpdir(), "pennon-"));
+      const port = firstPort + worker * portsPerWorker + (portsTried++ % portsPerWorker);
+      const server = new Server(folder, port);
+      if (await server.#isReady()) {
+        return server;
+      }
+      await rm(folder, { recursive: true, force: true });
+      if (!server.#output.includes("in use")) {
         throw new Error(`The server did not start:\n${server.#output}`);
       }
-      await wait(20);
     }
-    return server;
   }
 
+  /** There is nothing to keep, so nothing is worth waiting for. */
   async stop(): Promise<void> {
-    if (!this.#ended) {
-      const ended = once(this.#process, "exit");
-      this.#process.kill();
-      await ended;
-    }
+    const ended = once(this.#process, "close");
+    this.#process.kill("SIGKILL");
+    await ended;
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  get #ended(): boolean {
-    const { pid, exitCode, signalCode } = this.#process;
-    return pid === undefined || exitCode !== null || signalCode !== null;
+  /** Resolves when the server names its address, or ends. */
+  #isReady(): Promise<boolean> {
+    return new Promise((resolve) => {
+      for (const stream of [this.#process.stdout, this.#process.stderr]) {
+        stream?.setEncoding("utf8").on("data", (text: string) => {
+          this.#output += text;
+          if (this.#output.includes(this.url)) {
+            resolve(true);
+          }
+        });
+      }
+      this.#process.on("error", (error) => {
+        this.#output += `${binary}: ${error.message}`;
+      });
+      this.#process.on("close", () => resolve(false));
+    });
   }
-
-  async #answers(): Promise<boolean> {
-    return fetch(new URL("/health", this.url)).then(
-      (answer) => answer.ok,
-      () => false,
-    );
-  }
-}
-
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  const address = listener.address();
-  listener.close();
-  if (address === null || typeof address === "string") {
-    throw new Error("no port is free");
-  }
-  return address.port;
 }

@@ -16,8 +16,8 @@ type Fixtures = {
 
 export const test = base.extend<Fixtures>({
   // Playwright reads the names of the fixtures that are wanted from this pattern: none.
-  server: async ({}, use) => {
-    const server = await Server.start();
+  server: async ({}, use, { parallelIndex }) => {
+    const server = await Server.start(parallelIndex);
     await use(server);
     await server.stop();
   },

@@ -4,8 +4,8 @@ import { expect, signIn, test } from "../support/test.ts";
 /** How light the page is drawn, from 0 to 1. */
 async function lightness(page: Page): Promise<number> {
   const background = await page
-    .locator("body")
-    .evaluate((body) => getComputedStyle(body).backgroundColor);
+    .locator("html")
+    .evaluate((html) => getComputedStyle(html).backgroundColor);
   return Number(/oklch\(([\d.]+)/.exec(background)?.[1] ?? Number.NaN);
 }
 
