@@ -76,11 +76,8 @@ async function fill(api: Api): Promise<void> {
 test("every page", async ({ page, server, api, complaints, viewport }, { project }) => {
   complaints.forgive(/status of 4\d\d/);
   const narrow = (viewport?.width ?? 0) < 900;
-  let count = 0;
   const shoot = async (name: string) => {
-    count += 1;
-    const file = `${String(count).padStart(2, "0")}-${name}-${project.name}.png`;
-    await page.screenshot({ path: join(folder, file), fullPage: true });
+    await page.screenshot({ path: join(folder, `${name}-${project.name}.png`), fullPage: true });
   };
 
   await page.goto("/dashboard/login");
