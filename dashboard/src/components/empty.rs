@@ -8,7 +8,7 @@ use super::mark::Mark;
 #[component]
 pub fn Empty(
     /// What is missing, in a few words.
-    #[prop(into)]
+    #[prop(optional, into)]
     title: String,
     /// Why one would want it, and how to get it.
     children: Children,
@@ -16,7 +16,7 @@ pub fn Empty(
     view! {
         <section class="panel empty">
             <Mark/>
-            <h2>{title}</h2>
+            {(!title.is_empty()).then(|| view! { <h2>{title}</h2> })}
             {children()}
         </section>
     }

@@ -23,7 +23,10 @@ pub fn Failure(
     let (href, action) = next;
     view! {
         <Title text=title/>
-        <Empty title=title>
+        <header class="page-head">
+            <h1>{title}</h1>
+        </header>
+        <Empty>
             <p role="alert">{error.to_string()}</p>
             <a class="button" href=href>
                 {action}

@@ -2,7 +2,10 @@
 
 use leptos::prelude::*;
 
-use super::icon::{Drawing, Icon};
+use super::{
+    escape::escape,
+    icon::{Drawing, Icon},
+};
 use crate::error::FieldError;
 
 /// How a field is filled in.
@@ -82,7 +85,7 @@ pub fn Field(
                 aria-invalid=invalid
                 aria-describedby=described
             >
-                {value}
+                {escape(&value)}
             </textarea>
         }
         .into_any(),

@@ -169,13 +169,16 @@ impl Columns {
         may_edit: bool,
     ) -> impl IntoView + use<> {
         let EnvironmentColumn { id, product, name } = &column.environment;
-        let label = if self.products.is_some() {
+        let grouped = self.products.is_some();
+        let place = if grouped {
             format!("{product} / {name}")
         } else {
             name.clone()
         };
+        let product =
+            grouped.then(|| view! { <span class="cell-product">{product.clone()}</span> });
         let switch = cell.map(|cell| {
-            let label = format!("{} in {label}", flag.name);
+            let label = format!("{} in {place}", flag.name);
             let partly = partly(cell);
             if may_edit && flag.archived_at.is_none() {
                 view! { <FlagSwitch flag=flag.id environment=*id label enabled=cell.enabled partly/> }
@@ -186,8 +189,8 @@ impl Columns {
         });
         view! {
             <td class="environment" class:product-start=column.first>
-                <span class="cell-label" title=label.clone()>
-                    {label.clone()}
+                <span class="cell-label" title=place>
+                    {product} <span>{name.clone()}</span>
                 </span>
                 {switch.unwrap_or_else(|| view! { <span class="quiet" title="Not configured here">"–"</span> }.into_any())}
             </td>

@@ -17,6 +17,8 @@ pub mod answer;
 #[cfg(feature = "ssr")]
 pub mod empty;
 #[cfg(feature = "ssr")]
+mod escape;
+#[cfg(feature = "ssr")]
 pub mod failure;
 #[cfg(feature = "ssr")]
 pub mod field;

@@ -51,7 +51,7 @@ if (flags.isEnabled("new_checkout")) {{
         <section class="panel new-key" aria-labelledby="new-key-title">
             <h2 id="new-key-title">"Its SDK key"</h2>
             <p class="quiet">
-                {format!("Applications in {} / {name} prove with it which environment they belong to.", environment.product)}
+                {format!("Applications in {} / {name} send it to get their flags.", environment.product)}
             </p>
             <div class="secret">
                 <code tabindex="0">{sdk_key.clone()}</code>

@@ -1,0 +1,305 @@
+//! A service that is a value, and a browser that is a function.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use any_spawner::Executor;
+use async_trait::async_trait;
+use futures::StreamExt as _;
+use leptos::prelude::*;
+use leptos_meta::ServerMetaContext;
+use pennon_core::model::environment::{Environment, EnvironmentStatus};
+use pennon_core::model::flag::{Flag, FlagType};
+use pennon_core::model::id::{EnvironmentId, FlagId, UserId};
+use pennon_core::model::page::{Page, PageRequest};
+use pennon_core::model::time::Timestamp;
+use pennon_core::model::user::{Role, User};
+use pennon_dashboard::app::App;
+use pennon_dashboard::error::AdminError;
+use pennon_dashboard::form::Form;
+use pennon_dashboard::model::Theme;
+use pennon_dashboard::port::{
+    Admin, Cell, CreatedEnvironment, EnvironmentColumn, FlagQuery, FlagRow, FlagTable,
+    NewEnvironment, NewFlag, Visit,
+};
+use uuid::Uuid;
+
+/// The key of every environment that the fake creates.
+pub(crate) const KEY: &str = "pnk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// Half past nine on the first of March.
+pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_772_357_400_000);
+
+/// What a page was given and what became of it.
+#[derive(Default)]
+pub(crate) struct Response {
+    pub(crate) html: String,
+    pub(crate) status: Option<u16>,
+    pub(crate) location: Option<String>,
+}
+
+/// A service with these flags and environments.
+pub(crate) struct Fake {
+    pub(crate) role: Role,
+    pub(crate) environments: Vec<Environment>,
+    pub(crate) flags: Vec<(Flag, Vec<Option<Cell>>)>,
+    /// The error with which everything is refused.
+    pub(crate) refusal: Option<AdminError>,
+    /// What was asked of the service, in order.
+    pub(crate) calls: Mutex<Vec<String>>,
+}
+
+impl Default for Fake {
+    fn default() -> Self {
+        Self {
+            role: Role::Admin,
+            environments: Vec::new(),
+            flags: Vec::new(),
+            refusal: None,
+            calls: Mutex::default(),
+        }
+    }
+}
+
+impl Fake {
+    /// Two environments of one product and a flag that is on in one of them, for a quarter.
+    pub(crate) fn shop() -> Self {
+        let quarter = Cell {
+            rollout: Some(25),
+            ..cell(true)
+        };
+        Self {
+            environments: vec![
+                environment(1, "shop", "staging"),
+                environment(2, "shop", "production"),
+            ],
+            flags: vec![(
+                flag("checkout", "New checkout"),
+                vec![Some(cell(false)), Some(quarter)],
+            )],
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn calls(&self) -> MutexGuard<'_, Vec<String>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn asked(&self, call: String) -> Result<(), AdminError> {
+        self.calls().push(call);
+        self.refusal.clone().map_or(Ok(()), Err)
+    }
+}
+
+pub(crate) fn environment(number: u128, product: &str, name: &str) -> Environment {
+    Environment {
+        id: EnvironmentId::new(Uuid::from_u128(number)),
+        product: product.to_owned().try_into().expect("a product's name"),
+        name: name.to_owned().try_into().expect("an environment's name"),
+        sdk_key_prefix: "pnk_AAAAAAAA".to_owned(),
+        status: EnvironmentStatus::Active,
+        created_at: NOW,
+        revision: 1,
+    }
+}
+
+pub(crate) fn flag(key: &str, name: &str) -> Flag {
+    Flag {
+        id: FlagId::new(Uuid::nil()),
+        key: key.to_owned().try_into().expect("a flag's key"),
+        name: name.to_owned().try_into().expect("a flag's name"),
+        description: None,
+        kind: FlagType::Boolean,
+        created_by: "ana@example.com".to_owned(),
+        created_at: Timestamp::from_millis(NOW.millis() - 2 * 60 * 60 * 1000),
+        archived_at: None,
+        revision: 1,
+    }
+}
+
+/// What a flag does that is on or off for everyone.
+pub(crate) fn cell(enabled: bool) -> Cell {
+    Cell {
+        enabled,
+        rules: 0,
+        rollout: None,
+    }
+}
+
+/// Who asks: the port of one person.
+struct Person {
+    fake: Arc<Fake>,
+    user: User,
+}
+
+#[async_trait]
+impl Admin for Person {
+    fn user(&self) -> &User {
+        &self.user
+    }
+
+    async fn flags(&self, query: FlagQuery) -> Result<FlagTable, AdminError> {
+        self.fake
+            .asked(format!("flags {:?} {:?}", query.search, query.state))?;
+        let rows = self.fake.flags.iter().cloned();
+        let rows: Vec<_> = rows.map(|(flag, cells)| FlagRow { flag, cells }).collect();
+        let total = i64::try_from(rows.len()).expect("a few flags");
+        let columns = self
+            .fake
+            .environments
+            .iter()
+            .map(|environment| EnvironmentColumn {
+                id: environment.id,
+                product: environment.product.to_string(),
+                name: environment.name.to_string(),
+            });
+        Ok(FlagTable {
+            environments: columns.collect(),
+            flags: query.page.page_of(rows, total),
+        })
+    }
+
+    async fn create_flag(&self, new: NewFlag) -> Result<Flag, AdminError> {
+        self.fake.asked(format!(
+            "create flag {} {:?} {}",
+            new.key, new.description, new.kind
+        ))?;
+        Ok(flag(&new.key, &new.name))
+    }
+
+    async fn set_enabled(
+        &self,
+        flag: FlagId,
+        environment: EnvironmentId,
+        enabled: bool,
+    ) -> Result<bool, AdminError> {
+        self.fake
+            .asked(format!("switch {flag} in {environment}: {enabled}"))?;
+        Ok(enabled)
+    }
+
+    async fn environments(&self, page: PageRequest) -> Result<Page<Environment>, AdminError> {
+        self.fake.asked("environments".to_owned())?;
+        let all = self.fake.environments.clone();
+        let total = i64::try_from(all.len()).expect("a few environments");
+        Ok(page.page_of(all, total))
+    }
+
+    async fn create_environment(
+        &self,
+        new: NewEnvironment,
+    ) -> Result<CreatedEnvironment, AdminError> {
+        self.fake
+            .asked(format!("create environment {} / {}", new.product, new.name))?;
+        Ok(CreatedEnvironment {
+            environment: environment(3, &new.product, &new.name),
+            sdk_key: KEY.to_owned(),
+        })
+    }
+}
+
+/// One request and its response.
+struct Request {
+    form: Option<Form>,
+    response: Arc<Mutex<Response>>,
+}
+
+impl Request {
+    fn response(&self) -> MutexGuard<'_, Response> {
+        self.response.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Visit for Request {
+    fn form(&self) -> Option<Form> {
+        self.form.clone()
+    }
+
+    async fn sign_in(&self, email: &str, password: &str) -> Result<(), AdminError> {
+        match (email, password) {
+            ("ana@example.com", "correct horse") => Ok(()),
+            _ => Err(AdminError::WrongCredentials),
+        }
+    }
+
+    async fn sign_out(&self) -> Result<(), AdminError> {
+        Ok(())
+    }
+
+    fn theme(&self) -> Theme {
+        Theme::Dark
+    }
+
+    fn set_theme(&self, _: Theme) {}
+
+    fn redirect(&self, path: &str) {
+        self.response().location = Some(path.to_owned());
+    }
+
+    fn set_status(&self, status: u16) {
+        self.response().status = Some(status);
+    }
+
+    fn base_url(&self) -> String {
+        "https://flags.example.com".to_owned()
+    }
+
+    fn now(&self) -> Timestamp {
+        NOW
+    }
+}
+
+/// Asks for a page as somebody who is signed in.
+pub(crate) async fn get(fake: &Arc<Fake>, url: &str) -> Response {
+    render(Some(fake), url, None).await
+}
+
+/// Posts a form to a page as somebody who is signed in.
+pub(crate) async fn post(fake: &Arc<Fake>, url: &str, form: &str) -> Response {
+    render(Some(fake), url, Some(form)).await
+}
+
+/// Renders a page, for nobody when there is no service to be signed in to.
+pub(crate) async fn render(fake: Option<&Arc<Fake>>, url: &str, form: Option<&str>) -> Response {
+    // Each test asks for it; the first one wins.
+    _ = Executor::init_tokio();
+    let response = Arc::new(Mutex::new(Response::default()));
+    let visit = Request {
+        form: form.map(|form| Form::parse(form.as_bytes())),
+        response: response.clone(),
+    };
+    let (meta, output) = ServerMetaContext::new();
+    let owner = Owner::new_root(None);
+    let page = owner.with(|| {
+        provide_context(leptos_router::location::RequestUrl::new(url));
+        provide_context(meta);
+        provide_context::<Arc<dyn Visit>>(Arc::new(visit));
+        if let Some(fake) = fake {
+            provide_context::<Arc<dyn Admin>>(person(fake));
+        }
+        view! {
+            <head>
+                <leptos_meta::MetaTags/>
+            </head>
+            <App/>
+        }
+        .to_html_stream_in_order()
+    });
+    let page = output.inject_meta_context(page).await;
+    let html = page.collect::<Vec<_>>().await.concat();
+    let mut response = response.lock().unwrap_or_else(PoisonError::into_inner);
+    response.html = html;
+    std::mem::take(&mut response)
+}
+
+/// The port of somebody in the fake's role.
+pub(crate) fn person(fake: &Arc<Fake>) -> Arc<dyn Admin> {
+    Arc::new(Person {
+        fake: fake.clone(),
+        user: User {
+            id: UserId::new(Uuid::nil()),
+            email: "ana@example.com".to_owned(),
+            role: fake.role,
+        },
+    })
+}

@@ -1,0 +1,233 @@
+//! The list of flags, and creating one.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use leptos::reactive::computed::ScopedFuture;
+use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_core::model::time::Timestamp;
+use pennon_core::model::user::Role;
+use pennon_dashboard::api::flags::set_enabled;
+use pennon_dashboard::error::{AdminError, FieldError};
+use uuid::Uuid;
+
+use crate::fake::{Fake, cell, environment, flag, get, person, post};
+
+const FLAGS: &str = "/dashboard/flags";
+const NEW: &str = "/dashboard/flags/new";
+
+fn count(html: &str, part: &str) -> usize {
+    html.matches(part).count()
+}
+
+#[tokio::test]
+async fn every_environment_has_a_switch_in_the_row() {
+    let page = get(&Arc::new(Fake::shop()), FLAGS).await;
+    assert_eq!(count(&page.html, "role=\"switch\""), 2);
+    assert!(page.html.contains("aria-label=\"New checkout in staging\""));
+    assert!(
+        page.html
+            .contains("aria-label=\"New checkout in production\"")
+    );
+    assert_eq!(count(&page.html, "aria-checked=\"false\""), 1);
+    assert_eq!(count(&page.html, "data-state=\"partly\""), 1);
+    assert!(page.html.contains("25 %"));
+    assert!(page.html.contains("2 h ago"));
+    assert_eq!(
+        count(&page.html, "action=\"/dashboard/api/set-enabled\""),
+        2
+    );
+    assert_eq!(page.status, None);
+}
+
+#[tokio::test]
+async fn products_are_named_when_there_are_several() {
+    let mut fake = Fake::shop();
+    fake.environments
+        .push(environment(3, "warehouse", "production"));
+    fake.flags = vec![(
+        flag("a", "A"),
+        vec![Some(cell(true)), None, Some(cell(true))],
+    )];
+    let page = get(&Arc::new(fake), FLAGS).await;
+    assert!(page.html.contains("colspan=\"2\""));
+    assert!(
+        page.html
+            .contains("aria-label=\"A in warehouse / production\"")
+    );
+    assert!(page.html.contains("Not configured here"));
+}
+
+#[tokio::test]
+async fn hostile_names_stay_text() {
+    let mut fake = Fake::shop();
+    let hostile = "</title><img src=x onerror=alert(1)>\"'&";
+    fake.flags = vec![(flag("a", hostile), vec![Some(cell(true)), Some(cell(true))])];
+    fake.environments = vec![
+        environment(1, hostile, hostile),
+        environment(2, "b", hostile),
+    ];
+    let fake = Arc::new(fake);
+    for url in [
+        FLAGS,
+        "/dashboard/environments",
+        "/dashboard/flags?q=%3C/title%3E%3Cimg%20src=x%3E",
+    ] {
+        let page = get(&fake, url).await;
+        assert!(!page.html.contains("<img"), "{url}");
+        assert_eq!(count(&page.html, "</title>"), 1, "{url}");
+    }
+}
+
+#[tokio::test]
+async fn a_viewer_sees_switches_that_are_locked() {
+    let fake = Fake {
+        role: Role::Viewer,
+        ..Fake::shop()
+    };
+    let page = get(&Arc::new(fake), FLAGS).await;
+    assert_eq!(count(&page.html, "role=\"switch\""), 2);
+    assert_eq!(count(&page.html, " disabled"), 2);
+    assert!(!page.html.contains("set-enabled"));
+    assert!(!page.html.contains("New flag"));
+}
+
+#[tokio::test]
+async fn an_archived_flag_cannot_be_switched() {
+    let mut fake = Fake::shop();
+    for (flag, _) in &mut fake.flags {
+        flag.archived_at = Some(Timestamp::from_millis(0));
+    }
+    let page = get(&Arc::new(fake), "/dashboard/flags?state=archived").await;
+    assert!(page.html.contains("Archived"));
+    assert!(!page.html.contains("set-enabled"));
+}
+
+#[tokio::test]
+async fn an_empty_service_teaches_what_comes_first() {
+    let page = get(&Arc::new(Fake::default()), FLAGS).await;
+    assert!(page.html.contains("Start with an environment"));
+    assert!(page.html.contains("href=\"/dashboard/environments/new\""));
+
+    let fake = Fake {
+        flags: Vec::new(),
+        ..Fake::shop()
+    };
+    let page = get(&Arc::new(fake), FLAGS).await;
+    assert!(page.html.contains("No flags yet"));
+    assert!(page.html.contains("isEnabled"));
+}
+
+#[tokio::test]
+async fn a_search_that_finds_nothing_says_so() {
+    let fake = Arc::new(Fake {
+        flags: Vec::new(),
+        ..Fake::shop()
+    });
+    let page = get(&fake, "/dashboard/flags?q=zebra&state=all").await;
+    assert!(page.html.contains("No flag matches “zebra”"));
+    assert_eq!(*fake.calls(), ["flags \"zebra\" All"]);
+}
+
+#[tokio::test]
+async fn an_outage_is_told_in_place_of_the_list() {
+    let fake = Fake {
+        refusal: Some(AdminError::Unavailable),
+        ..Fake::shop()
+    };
+    let page = get(&Arc::new(fake), FLAGS).await;
+    assert_eq!(page.status, Some(503));
+    assert!(page.html.contains("cannot reach its database"));
+    assert!(page.html.contains("<nav"), "the rail is still there");
+}
+
+#[tokio::test]
+async fn a_created_flag_leads_to_its_row() {
+    let fake = Arc::new(Fake::shop());
+    let form = "name=Dark+mode&key=dark_mode&description=one%0D%0Atwo&type=boolean";
+    let page = post(&fake, NEW, form).await;
+    assert_eq!(
+        *fake.calls(),
+        ["create flag dark_mode \"one\\ntwo\" boolean"]
+    );
+    let row = "/dashboard/flags#flag-00000000-0000-0000-0000-000000000000";
+    assert_eq!(page.location.as_deref(), Some(row));
+}
+
+#[tokio::test]
+async fn looking_at_the_form_creates_nothing() {
+    let fake = Arc::new(Fake::shop());
+    let page = get(&fake, NEW).await;
+    assert!(fake.calls().is_empty());
+    assert!(page.html.contains("<form method=\"post\""));
+}
+
+#[tokio::test]
+async fn what_is_wrong_stands_under_its_field_and_nothing_typed_is_lost() {
+    let wrong = |field: &str| FieldError {
+        field: field.to_owned(),
+        detail: format!("is a bad {field}"),
+    };
+    let refusal = AdminError::Invalid(vec![wrong("key"), wrong("name"), wrong("elsewhere")]);
+    let fake = Arc::new(Fake {
+        refusal: Some(refusal),
+        ..Fake::shop()
+    });
+    let page = post(
+        &fake,
+        NEW,
+        "name=N%22&key=k&description=D%3C/textarea%3E&type=string",
+    )
+    .await;
+    assert_eq!(page.status, Some(400));
+    assert_eq!(page.location, None);
+    assert!(page.html.contains("Is a bad key."));
+    assert!(page.html.contains("id=\"key-error\""));
+    assert!(
+        page.html
+            .contains("aria-describedby=\"key-hint key-error\"")
+    );
+    assert!(page.html.contains("elsewhere: is a bad elsewhere"));
+    assert_eq!(count(&page.html, "aria-invalid=\"true\""), 2);
+    assert!(page.html.contains("value=\"N&quot;\""));
+    assert!(page.html.contains("D&lt;/textarea&gt;"));
+    assert_eq!(fake.calls().len(), 1, "the service is asked once");
+}
+
+#[tokio::test]
+async fn a_conflict_stands_under_the_key() {
+    let refusal = Some(AdminError::Conflict("The key is taken.".to_owned()));
+    let fake = Fake {
+        refusal,
+        ..Fake::shop()
+    };
+    let page = post(&Arc::new(fake), NEW, "name=N&key=k&type=boolean").await;
+    assert_eq!(page.status, Some(409));
+    let (_, after) = page
+        .html
+        .split_once("id=\"key-error\"")
+        .expect("an error of the key");
+    assert!(after.contains("The key is taken."));
+}
+
+#[tokio::test]
+async fn a_switch_reaches_the_service_only_for_somebody_signed_in() {
+    let fake = Arc::new(Fake::shop());
+    let ids = (
+        FlagId::new(Uuid::nil()),
+        EnvironmentId::new(Uuid::from_u128(1)),
+    );
+    let switch = |signed_in: bool| {
+        let fake = fake.clone();
+        Owner::new().with(|| {
+            if signed_in {
+                provide_context(person(&fake));
+            }
+            ScopedFuture::new(set_enabled(ids.0, ids.1, true))
+        })
+    };
+    assert_eq!(switch(false).await, Err(AdminError::SignedOut));
+    assert!(fake.calls().is_empty());
+    assert_eq!(switch(true).await, Ok(true));
+    assert_eq!(fake.calls().len(), 1);
+}

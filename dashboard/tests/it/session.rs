@@ -1,0 +1,64 @@
+//! Signing in, and being nobody.
+
+use std::sync::Arc;
+
+use crate::fake::{Fake, get, render};
+
+const LOGIN: &str = "/dashboard/login";
+
+#[tokio::test]
+async fn the_right_password_leads_to_where_one_wanted_to_go() {
+    let form = Some("email=ana%40example.com&password=correct+horse");
+    let page = render(None, LOGIN, form).await;
+    assert_eq!(page.location.as_deref(), Some("/dashboard/flags"));
+    let page = render(
+        None,
+        "/dashboard/login?next=%2Fdashboard%2Fenvironments",
+        form,
+    )
+    .await;
+    assert_eq!(page.location.as_deref(), Some("/dashboard/environments"));
+    let page = render(None, "/dashboard/login?next=%2F%2Fevil.example", form).await;
+    assert_eq!(page.location.as_deref(), Some("/dashboard/flags"));
+}
+
+#[tokio::test]
+async fn a_wrong_password_keeps_the_address_and_forgets_the_password() {
+    let page = render(
+        None,
+        LOGIN,
+        Some("email=ana%40example.com&password=hunter2"),
+    )
+    .await;
+    assert_eq!((page.status, page.location), (Some(401), None));
+    assert!(page.html.contains("do not match"));
+    assert!(page.html.contains("value=\"ana@example.com\""));
+    assert!(!page.html.contains("hunter2"));
+}
+
+#[tokio::test]
+async fn nobody_sees_a_page_without_signing_in() {
+    let page = render(None, "/dashboard/flags", None).await;
+    assert_eq!(page.status, Some(401));
+    assert!(page.html.contains("href=\"/dashboard/login\""));
+}
+
+#[tokio::test]
+async fn an_unknown_address_is_a_page_that_leads_back() {
+    let page = get(&Arc::new(Fake::shop()), "/dashboard/nowhere").await;
+    assert_eq!(page.status, Some(404));
+    assert!(page.html.contains("Go to the flags"));
+}
+
+#[tokio::test]
+async fn pages_carry_no_inline_styles() {
+    let fake = Arc::new(Fake::shop());
+    for url in [
+        LOGIN,
+        "/dashboard/flags",
+        "/dashboard/flags/new",
+        "/dashboard/environments",
+    ] {
+        assert!(!get(&fake, url).await.html.contains(" style="), "{url}");
+    }
+}
