@@ -76,7 +76,7 @@ impl Engine {
     }
 
     /// What each flag is for a subject without attributes, in the form of `Evaluation::encode`: the evaluation ahead of
-    /// time, in which a rollout falls through. [`TARGETED`] is added where a subject's attributes could matter.
+    /// time, in which a rollout falls through. `TARGETED` is added where a subject's attributes could matter.
     pub fn defaults(&self) -> Vec<u8> {
         self.flags().iter().map(default).collect()
     }

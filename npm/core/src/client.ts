@@ -101,8 +101,9 @@ export class FeatureFlagsClient {
   }
 
   /** Calls `listener` at every event of this type. */
-  on(type: LifecycleEventType, listener: Listener): this {
-    this.#life.on(type, listener);
+  on<T extends LifecycleEventType>(type: T, listener: Listener<T>): this {
+    // Whoever listens to one type gets no other.
+    this.#life.on(type, listener as Listener);
     return this;
   }
 

@@ -1,14 +1,23 @@
 import type { FeatureFlagsError } from "./errors.js";
 import { contain } from "./internal/contain.js";
 
-/** What happens in the life of a client. */
-export type LifecycleEvent =
-  | { readonly type: "ready" | "refresh:start" | "refresh:success" | "shutdown" }
-  | { readonly type: "refresh:error"; readonly error: FeatureFlagsError };
+/** What happens in the life of a client, by name. */
+export type LifecycleEventType =
+  | "ready"
+  | "refresh:start"
+  | "refresh:success"
+  | "refresh:error"
+  | "shutdown";
 
-export type LifecycleEventType = LifecycleEvent["type"];
+/** What a listener is told; an error comes along with `refresh:error`. */
+export type LifecycleEvent<T extends LifecycleEventType = LifecycleEventType> =
+  T extends "refresh:error"
+    ? { readonly type: T; readonly error: FeatureFlagsError }
+    : { readonly type: T };
 
-export type Listener = (event: LifecycleEvent) => void;
+export type Listener<T extends LifecycleEventType = LifecycleEventType> = (
+  event: LifecycleEvent<T>,
+) => void;
 
 /** Where a client sends its events. Node's own `EventEmitter` is one. */
 export interface EventEmitter {

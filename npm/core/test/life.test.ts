@@ -149,7 +149,7 @@ describe("refresh", () => {
     const client = new FeatureFlagsClient(optionsFor(service));
     const events = eventsOf(client);
     const errors: unknown[] = [];
-    client.on("refresh:error", (event) => errors.push("error" in event && event.error));
+    client.on("refresh:error", ({ error }) => errors.push(error));
     await client.initialize();
     await expect(client.refresh()).rejects.toEqual(code("REFRESH_FAILED"));
     expect(errors).toEqual([code("REFRESH_FAILED")]);
