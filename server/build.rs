@@ -48,6 +48,7 @@ fn table(site: &Path) -> Result<String, Box<dyn Error>> {
     writeln!(table, "const FILES: &[(&str, &[u8])] = &[")?;
     for name in files(site, &manifest)? {
         let path = site.join(&name);
+        let path = path.to_str().ok_or("the target folder has no plain name")?;
         writeln!(table, "    ({name:?}, include_bytes!({path:?})),")?;
     }
     writeln!(table, "];")?;

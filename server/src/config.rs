@@ -65,6 +65,11 @@ pub struct Settings {
     #[arg(long, env = "PENNON_TRUSTED_PROXIES", value_delimiter = ',')]
     pub trusted_proxies: Vec<IpNet>,
 
+    /// How many failed sign-ins a minute an account may have from one address; the address alone may have six times as
+    /// many, for all accounts together.
+    #[arg(long, env = "PENNON_RATE_LIMIT_LOGIN", default_value_t = 10)]
+    pub rate_limit_login: u32,
+
     /// The products that environments may belong to, such as `web,mobile`; any product if not set.
     #[arg(long, env = "PENNON_PRODUCTS", value_delimiter = ',')]
     pub products: Vec<String>,

@@ -17,6 +17,7 @@ use pennon_dashboard::port::{
 
 use crate::auth::actor::Actor;
 use crate::error::{Error, Fault, Place};
+use crate::service::patch::Patch;
 use crate::service::targeting::{ConfigurationPatch, PairId};
 use crate::service::{Service, environments, flags, targeting};
 use crate::store::configurations::CellRow;
@@ -97,7 +98,7 @@ impl Admin for SignedInAdmin {
         let pair = PairId { flag, environment };
         let patch = ConfigurationPatch {
             is_enabled: Some(enabled),
-            ttl: None,
+            ttl: Patch::Keep,
         };
         let configuration = targeting::configure(&self.service, &actor, pair, patch).await;
         configuration

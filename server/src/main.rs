@@ -1,6 +1,7 @@
 //! The `pennon` binary.
 
 use std::error::Error;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,14 +47,18 @@ async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
         Service::start(settings, Arc::new(SystemClock), Entropy::from_system()?).await?;
     welcome(&base_url, first);
     let watching = tokio::spawn(service.clone().watch());
-    let serving =
-        axum::serve(listener, router(service.clone())).with_graceful_shutdown(told_to_stop()?);
+    let serving = axum::serve(
+        listener,
+        router(service.clone()).into_make_service_with_connect_info::<SocketAddr>(),
+    )
+    .with_graceful_shutdown(told_to_stop()?);
     let serving = tokio::spawn(serving.into_future());
     told_to_stop()?.await;
     tracing::info!("stopping");
-    match tokio::time::timeout(DRAIN_TIME, serving).await {
-        Ok(ended) => ended??,
-        Err(_) => tracing::warn!("some connections did not end in time"),
+    if let Ok(ended) = tokio::time::timeout(DRAIN_TIME, serving).await {
+        ended??;
+    } else {
+        tracing::warn!("some connections did not end in time");
     }
     watching.abort();
     service.close().await;
@@ -61,10 +66,6 @@ async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
 }
 
 /// Tells where the dashboard is, and the credentials of an account that has just been created.
-#[expect(
-    clippy::print_stdout,
-    reason = "the one message that is for the person at the terminal"
-)]
 fn welcome(base_url: &str, first: Option<FirstAdministrator>) {
     println!("Pennon is ready: {base_url}/dashboard");
     if let Some(FirstAdministrator {

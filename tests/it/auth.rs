@@ -1,7 +1,7 @@
 //! Signing in and out, and who is let in where.
 
 use pennon_tests::{EMAIL, PASSWORD, TestApp};
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::json;
 
 #[tokio::test]
@@ -139,4 +139,58 @@ async fn sign_in_reports_every_bad_member() {
         .await;
     let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     assert_eq!(answer.faults(), ["/email", "/password", "/pasword"]);
+}
+
+#[tokio::test]
+async fn failed_sign_ins_are_braked_per_account_and_address_for_a_minute() {
+    let app = TestApp::with_settings(&["--trusted-proxies", "127.0.0.0/8"]).await;
+    let anonymous = app.anonymous();
+    let attempt = async |email: &str, password: &str, address: &str| {
+        let request = anonymous.request(Method::POST, "/auth/login");
+        let request = request.json(&json!({ "email": email, "password": password }));
+        anonymous
+            .send(request.header("x-forwarded-for", address))
+            .await
+    };
+    for _ in 0..9 {
+        attempt(EMAIL, "wrong", "198.51.100.1")
+            .await
+            .expect(StatusCode::UNAUTHORIZED);
+        attempt(EMAIL, PASSWORD, "198.51.100.1")
+            .await
+            .expect(StatusCode::OK);
+    }
+    attempt(EMAIL, "wrong", "198.51.100.1")
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+    let braked = attempt(EMAIL, PASSWORD, "198.51.100.1").await;
+    let braked = braked.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
+    assert_eq!(braked.header("retry-after"), "60");
+    attempt(EMAIL, PASSWORD, "198.51.100.2")
+        .await
+        .expect(StatusCode::OK);
+    attempt("nobody@example.com", PASSWORD, "198.51.100.1")
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+    app.advance(60);
+    attempt(EMAIL, PASSWORD, "198.51.100.1")
+        .await
+        .expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn an_address_cannot_try_many_accounts() {
+    let app = TestApp::with_settings(&["--rate-limit-login", "2"]).await;
+    for account in 0..12 {
+        let body = json!({ "email": format!("{account}@example.com"), "password": "wrong" });
+        app.anonymous()
+            .post("/auth/login", body)
+            .await
+            .expect(StatusCode::UNAUTHORIZED);
+    }
+    let body = json!({ "email": EMAIL, "password": PASSWORD });
+    app.anonymous()
+        .post("/auth/login", body)
+        .await
+        .expect(StatusCode::TOO_MANY_REQUESTS);
 }

@@ -35,7 +35,7 @@ fn declared(database: &str) -> BTreeSet<String> {
         for line in text.lines() {
             let words: Vec<&str> = line.split_whitespace().collect();
             match words[..] {
-                ["create", "table", name, ..] => table = name.to_owned(),
+                ["create", "table", name, ..] => name.clone_into(&mut table),
                 ["create", "index" | "unique", ..] => {
                     found.insert(line.to_owned());
                 }

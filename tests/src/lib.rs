@@ -8,6 +8,10 @@
     reason = "a test that cannot go on must say where"
 )]
 #![expect(
+    clippy::return_self_not_must_use,
+    reason = "asking an answer for its status is checking it"
+)]
+#![expect(
     clippy::missing_panics_doc,
     reason = "everything here panics when a test must fail"
 )]
@@ -82,7 +86,13 @@ impl TestApp {
             .await
             .expect("a port is free");
         let address: SocketAddr = listener.local_addr().expect("the port is known");
-        tokio::spawn(axum::serve(listener, router(service.clone())).into_future());
+        tokio::spawn(
+            axum::serve(
+                listener,
+                router(service.clone()).into_make_service_with_connect_info::<SocketAddr>(),
+            )
+            .into_future(),
+        );
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .build()

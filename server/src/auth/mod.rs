@@ -8,6 +8,7 @@ pub(crate) mod actor;
 pub(crate) mod password;
 pub(crate) mod sdk_environment;
 pub(crate) mod secret;
+pub(crate) mod throttle;
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;

@@ -2,8 +2,10 @@
 
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
-use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
 use http::{HeaderMap, StatusCode};
+
+use super::coding::accepts;
 
 include!(concat!(env!("OUT_DIR"), "/site.rs"));
 
@@ -53,36 +55,4 @@ pub(super) async fn serve(Path(name): Path<String>, headers: HeaderMap) -> Respo
 fn file(name: &str) -> Option<&'static [u8]> {
     let (_, content) = FILES.iter().find(|(each, _)| *each == name)?;
     Some(content)
-}
-
-/// Whether the browser takes a coding: it names it, and not with a weight of zero.
-fn accepts(headers: &HeaderMap, coding: &str) -> bool {
-    headers
-        .get_all(ACCEPT_ENCODING)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .any(|item| {
-            let (name, weight) = item.split_once(';').unwrap_or((item, ""));
-            let weight = weight.trim().strip_prefix("q=").unwrap_or("1");
-            name.trim().eq_ignore_ascii_case(coding)
-                && weight.parse::<f32>().is_ok_and(|weight| weight > 0.0)
-        })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_coding_counts_when_it_is_named_with_some_weight() {
-        let accepted = |value: &'static str, coding| {
-            let header = http::HeaderValue::from_static(value);
-            accepts(&HeaderMap::from_iter([(ACCEPT_ENCODING, header)]), coding)
-        };
-        assert!(accepted("gzip, deflate, br, zstd", "br"));
-        assert!(accepted("GZIP;q=0.5", "gzip"));
-        assert!(!accepted("br;q=0, gzip", "br"));
-        assert!(!accepted("broken", "br"));
-    }
 }

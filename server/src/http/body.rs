@@ -17,6 +17,7 @@ use pennon_core::model::text::Description;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Fault};
+use crate::service::patch::Patch;
 
 /// The most that a body of the Admin API may have, in bytes.
 const ADMIN_LIMIT: usize = 256 * 1024;
@@ -135,6 +136,10 @@ impl Fields<'_> {
     }
 
     /// A member that may be absent; the outer none is a fault.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer none is a fault that has been recorded"
+    )]
     pub(crate) fn optional<T: FromJson>(&mut self, name: &str) -> Option<Option<T>> {
         match self.members.remove(name) {
             Some(value) => self.parsed(name, value).map(Some),
@@ -143,16 +148,20 @@ impl Fields<'_> {
     }
 
     /// A member that may be `null`, which counts as absent.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer none is a fault that has been recorded"
+    )]
     pub(crate) fn nullable<T: FromJson>(&mut self, name: &str) -> Option<Option<T>> {
-        self.patch(name).map(Option::flatten)
+        self.patch(name).map(|patch| patch.applied_to(None))
     }
 
     /// A member that may be absent, `null` or a value, three different things.
-    pub(crate) fn patch<T: FromJson>(&mut self, name: &str) -> Option<Option<Option<T>>> {
+    pub(crate) fn patch<T: FromJson>(&mut self, name: &str) -> Option<Patch<T>> {
         match self.members.remove(name) {
-            Some(Value::Null) => Some(Some(None)),
-            Some(value) => self.parsed(name, value).map(|value| Some(Some(value))),
-            None => Some(None),
+            Some(Value::Null) => Some(Patch::Clear),
+            Some(value) => self.parsed(name, value).map(Patch::Set),
+            None => Some(Patch::Keep),
         }
     }
 
@@ -177,22 +186,22 @@ impl Fields<'_> {
             .enumerate()
             .map(|(index, item)| {
                 let pointer = format!("{}/{name}/{index}", self.pointer);
-                match item {
-                    Value::Object(members) => Fields::of(members, pointer, self.faults, &reader),
-                    _ => {
-                        self.faults
-                            .push(Fault::pointer(pointer, "must be an object"));
-                        None
-                    }
+                if let Value::Object(members) = item {
+                    return Fields::of(members, pointer, self.faults, &reader);
                 }
+                self.faults
+                    .push(Fault::pointer(pointer, "must be an object"));
+                None
             })
             .collect();
         items.into_iter().collect()
     }
 
-    /// Passes over a member that cannot be judged, because the one that gives it its meaning is bad.
-    pub(crate) fn pass_over(&mut self, name: &str) {
-        self.members.remove(name);
+    /// Passes over members that cannot be judged, because the one that gives them their meaning is bad.
+    pub(crate) fn pass_over<const N: usize>(&mut self, names: [&str; N]) {
+        for name in names {
+            self.members.remove(name);
+        }
     }
 
     fn parsed<T: FromJson>(&mut self, name: &str, value: Value) -> Option<T> {

@@ -32,10 +32,11 @@ use pennon_dashboard::model::Theme;
 use pennon_dashboard::port::{Admin, Visit};
 
 use super::assets;
+use super::client_address::ClientAddress;
 use crate::auth::actor::Actor;
 use crate::dashboard::{SignedInAdmin, told};
 use crate::service::Service;
-use crate::service::sessions::{self, SESSION_DAYS};
+use crate::service::sessions::{self, Credentials, SESSION_DAYS};
 use crate::store::sessions::SessionKind;
 
 /// The page at which one signs in: the only one that needs no session.
@@ -269,9 +270,16 @@ impl Visit for CurrentVisit {
     }
 
     async fn sign_in(&self, email: &str, password: &str) -> Result<(), AdminError> {
-        let signed_in = sessions::sign_in(&self.service, email, password, SessionKind::Dashboard)
-            .await
-            .map_err(told)?;
+        let credentials = Credentials {
+            email: email.to_owned(),
+            password: password.to_owned(),
+        };
+        let ClientAddress(address) =
+            ClientAddress::of(&self.parts, &self.service.settings.trusted_proxies);
+        let signed_in =
+            sessions::sign_in(&self.service, credentials, address, SessionKind::Dashboard)
+                .await
+                .map_err(told)?;
         let seconds = SESSION_DAYS.saturating_mul(DAY_SECONDS);
         self.set_session(signed_in.secret.expose(), seconds);
         Ok(())

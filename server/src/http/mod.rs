@@ -3,6 +3,8 @@
 mod admin;
 mod assets;
 mod body;
+mod client_address;
+mod coding;
 mod dashboard;
 mod error;
 mod health;
@@ -59,6 +61,10 @@ fn span(request: &Request) -> Span {
     info_span!("request", %method, path = uri.path())
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the layer hands it over like this"
+)]
 fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let message = panic
         .downcast_ref::<&str>()

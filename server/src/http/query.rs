@@ -2,6 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
+use pennon_core::model::Invalid;
 use pennon_core::model::environment::EnvironmentStatus;
 use pennon_core::model::page::{Limit, PageNumber, PageRequest};
 use pennon_core::model::time::Timestamp;
@@ -67,6 +68,10 @@ pub(crate) struct Parameters {
 
 impl Parameters {
     /// A parameter that may be absent; the outer none is a fault.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer none is a fault that has been recorded"
+    )]
     pub(crate) fn optional<T: FromParameter>(&mut self, name: &str) -> Option<Option<T>> {
         let Some(index) = self.given.iter().position(|(given, _)| given == name) else {
             return Some(None);
@@ -117,29 +122,25 @@ impl FromParameter for bool {
 
 impl FromParameter for PageNumber {
     fn from_parameter(value: String) -> Result<Self, &'static str> {
-        integer(&value)
-            .and_then(|number| Self::try_from(number).map_err(|invalid| invalid.detail()))
+        integer(&value).and_then(|number| Self::try_from(number).map_err(Invalid::detail))
     }
 }
 
 impl FromParameter for Limit {
     fn from_parameter(value: String) -> Result<Self, &'static str> {
-        integer(&value)
-            .and_then(|number| Self::try_from(number).map_err(|invalid| invalid.detail()))
+        integer(&value).and_then(|number| Self::try_from(number).map_err(Invalid::detail))
     }
 }
 
 impl FromParameter for EnvironmentStatus {
     fn from_parameter(value: String) -> Result<Self, &'static str> {
-        Self::parse(&value).map_err(|invalid| invalid.detail())
+        Self::parse(&value).map_err(Invalid::detail)
     }
 }
 
 impl FromParameter for Timestamp {
     fn from_parameter(value: String) -> Result<Self, &'static str> {
-        value
-            .parse()
-            .map_err(|invalid: pennon_core::model::Invalid| invalid.detail())
+        value.parse().map_err(|invalid: Invalid| invalid.detail())
     }
 }
 

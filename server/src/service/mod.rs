@@ -8,6 +8,7 @@ pub(crate) mod changes;
 pub(crate) mod environments;
 pub(crate) mod evaluation;
 pub(crate) mod flags;
+pub(crate) mod patch;
 pub(crate) mod sessions;
 pub(crate) mod targeting;
 
@@ -21,6 +22,7 @@ use tokio::time::MissedTickBehavior;
 use crate::auth::access_token::AccessTokens;
 use crate::auth::password::Passwords;
 use crate::auth::secret;
+use crate::auth::throttle::Throttle;
 use crate::clock::{Clock, Entropy};
 use crate::config::{Hidden, Settings};
 use crate::error::Error;
@@ -42,6 +44,7 @@ pub struct Parts {
     pub(crate) snapshots: Snapshots,
     pub(crate) access_tokens: AccessTokens,
     pub(crate) passwords: Passwords,
+    pub(crate) throttle: Throttle,
     pub(crate) settings: Settings,
     database_answers: AtomicBool,
 }
@@ -90,6 +93,7 @@ impl Service {
         let service = Self(Arc::new(Parts {
             access_tokens: AccessTokens::new(&jwt_secret(&db, &settings, &entropy).await?),
             passwords: Passwords::new(&entropy)?,
+            throttle: Throttle::new(settings.rate_limit_login),
             snapshots: Snapshots::default(),
             database_answers: AtomicBool::new(true),
             db,

@@ -1,5 +1,7 @@
 //! Signing in and out.
 
+use std::net::IpAddr;
+
 use pennon_core::model::context::is_email;
 use pennon_core::model::id::{SessionId, UserId};
 use pennon_core::model::text::Secret;
@@ -31,24 +33,43 @@ pub(crate) struct SignedIn {
     pub(crate) secret: Secret,
 }
 
+/// What somebody types to sign in.
+pub(crate) struct Credentials {
+    pub(crate) email: String,
+    pub(crate) password: String,
+}
+
 /// Begins a session, if the password belongs to the e-mail address. An unknown address takes as long to be refused as
 /// a wrong password.
 pub(crate) async fn sign_in(
     service: &Service,
-    email: &str,
-    password: &str,
+    credentials: Credentials,
+    address: IpAddr,
     kind: SessionKind,
 ) -> Result<SignedIn, Error> {
-    let account = match email.contains('\0') {
-        true => None,
-        false => store::users::by_email(&mut service.db.read().await?, email).await?,
+    let Credentials { email, password } = credentials;
+    let now = service.clock.now();
+    let attempt = service.throttle.begin(&email, address, now)?;
+    let account = if email.contains('\0') {
+        None
+    } else {
+        store::users::by_email(&mut service.db.read().await?, &email).await?
     };
     let hash = account
         .as_ref()
         .map(|account| account.password_hash.as_str());
-    let right = service.passwords.verify(password, hash).await?;
+    let right = service.passwords.verify(&password, hash).await?;
     let user = account.filter(|_| right).ok_or(Error::WrongPassword)?.user;
-    let now = service.clock.now();
+    service.throttle.succeeded(attempt);
+    begin(service, user, kind, now).await
+}
+
+async fn begin(
+    service: &Service,
+    user: User,
+    kind: SessionKind,
+    now: Timestamp,
+) -> Result<SignedIn, Error> {
     let secret = secret::generate(&service.entropy);
     let session = NewSession {
         id: SessionId::new(service.entropy.id(now)),

@@ -11,6 +11,7 @@ use pennon_core::model::targeting::{FlagRollout, TargetingRule};
 
 use super::audit::Subject;
 use super::changes::Change;
+use super::patch::Patch;
 use super::{Service, audit, changes, environments, flags};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Entity, Error};
@@ -27,8 +28,7 @@ pub(crate) struct PairId {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ConfigurationPatch {
     pub(crate) is_enabled: Option<bool>,
-    /// `Some(None)` removes the override.
-    pub(crate) ttl: Option<Option<Ttl>>,
+    pub(crate) ttl: Patch<Ttl>,
 }
 
 /// A flag in an environment, as it stands.
@@ -101,7 +101,7 @@ pub(crate) async fn configure(
     let pair = Pair::find_writable(&mut tx, id).await?;
     let old = &pair.configuration;
     let is_enabled = patch.is_enabled.unwrap_or(old.is_enabled);
-    let ttl = patch.ttl.unwrap_or(old.ttl);
+    let ttl = patch.ttl.applied_to(old.ttl);
     if (is_enabled, ttl) == (old.is_enabled, old.ttl) {
         return Ok(pair.configuration);
     }

@@ -3,6 +3,7 @@
 use pennon_core::model::flag::{Flag, FlagType};
 use pennon_core::model::id::FlagId;
 use pennon_core::model::page::{Page, PageRequest};
+use pennon_core::model::text::Description;
 use pennon_core::model::time::Timestamp;
 use uuid::Uuid;
 
@@ -52,7 +53,7 @@ pub(crate) async fn insert(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     .bind(flag.id.uuid())
     .bind(flag.key.as_str())
     .bind(flag.name.as_str())
-    .bind(flag.description.as_ref().map(|text| text.as_str()))
+    .bind(flag.description.as_ref().map(Description::as_str))
     .bind(flag.kind.as_str())
     .bind(&flag.created_by)
     .bind(flag.created_at.millis())

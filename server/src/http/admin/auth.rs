@@ -10,19 +10,16 @@ use crate::auth::access_token::LIFETIME_SECONDS;
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::http::body::{Body, Fields};
+use crate::http::client_address::ClientAddress;
 use crate::http::respond::{Json, NoContent};
-use crate::service::{Service, sessions};
+use crate::service::Service;
+use crate::service::sessions::{self, Credentials};
 use crate::store::sessions::SessionKind;
 
 pub(super) fn router() -> Router<Service> {
     Router::new()
         .route("/auth/login", post(login))
         .route("/auth/logout", post(logout))
-}
-
-struct Credentials {
-    email: String,
-    password: String,
 }
 
 #[derive(Serialize)]
@@ -37,9 +34,13 @@ struct Tokens {
     the_service: User,
 }
 
-async fn login(State(service): State<Service>, body: Body) -> Result<Json<Tokens>, Error> {
-    let Credentials { email, password } = body.read(credentials).await?;
-    let signed_in = sessions::sign_in(&service, &email, &password, SessionKind::Api).await?;
+async fn login(
+    State(service): State<Service>,
+    ClientAddress(address): ClientAddress,
+    body: Body,
+) -> Result<Json<Tokens>, Error> {
+    let credentials = body.read(credentials).await?;
+    let signed_in = sessions::sign_in(&service, credentials, address, SessionKind::Api).await?;
     let user = signed_in.user;
     let now = service.clock.now();
     Ok(Json(Tokens {

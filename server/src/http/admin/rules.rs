@@ -65,7 +65,7 @@ fn condition(fields: &mut Fields<'_>) -> Option<Condition> {
         Some(ValueType::Number) => fields.required("valueInt").map(Operand::Number),
         Some(ValueType::Boolean) => fields.required("valueBool").map(Operand::Boolean),
         None => {
-            ["valueString", "valueInt", "valueBool"].map(|name| fields.pass_over(name));
+            fields.pass_over(["valueString", "valueInt", "valueBool"]);
             None
         }
     };

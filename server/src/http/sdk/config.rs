@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY,
-};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::auth::sdk_environment::SdkEnvironment;
 use crate::error::Error;
+use crate::http::coding::accepts;
 use crate::http::query::Query;
 use crate::snapshot::{Document, Encoding};
 
@@ -75,31 +74,13 @@ fn is_current(headers: &HeaderMap, etag: &str) -> bool {
         .any(|tag| tag == "*" || opaque(tag) == current)
 }
 
-/// The best coding that the client accepts (RFC 9110, 12.5.3): a weight of zero refuses one.
+/// The best coding that the client accepts.
 fn accepted(headers: &HeaderMap) -> Encoding {
-    let (mut gzip, mut brotli) = (false, false);
-    for value in headers
-        .get_all(ACCEPT_ENCODING)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-    {
-        for item in value.split(',') {
-            let (coding, weight) = item.split_once(';').unwrap_or((item, ""));
-            let weight = weight
-                .trim()
-                .strip_prefix("q=")
-                .map_or(Some(1.0), |weight| weight.parse::<f32>().ok());
-            let wanted = weight.is_some_and(|weight| weight > 0.0);
-            match coding.trim().to_ascii_lowercase().as_str() {
-                "gzip" | "x-gzip" => gzip = wanted,
-                "br" => brotli = wanted,
-                _ => {}
-            }
-        }
-    }
-    match (brotli, gzip) {
-        (true, _) => Encoding::Brotli,
-        (false, true) => Encoding::Gzip,
-        (false, false) => Encoding::Identity,
+    if accepts(headers, "br") {
+        Encoding::Brotli
+    } else if accepts(headers, "gzip") {
+        Encoding::Gzip
+    } else {
+        Encoding::Identity
     }
 }

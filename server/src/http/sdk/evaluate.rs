@@ -30,9 +30,10 @@ pub(super) async fn one(
     request: Request,
 ) -> Result<Json<Evaluation>, Error> {
     let (mut parts, body) = request.into_parts();
-    let by_header = match parts.headers.contains_key(AUTHORIZATION) {
-        true => Some(SdkEnvironment::from_request_parts(&mut parts, &service).await?),
-        false => None,
+    let by_header = if parts.headers.contains_key(AUTHORIZATION) {
+        Some(SdkEnvironment::from_request_parts(&mut parts, &service).await?)
+    } else {
+        None
     };
     let bytes = Body::new(Request::from_parts(parts, body))
         .bytes(EVALUATE_LIMIT)
@@ -107,14 +108,12 @@ fn question<'a>(
         return None;
     }
     let context = context(input.take("context"), &format!("{pointer}/context"), faults);
-    match input.take("flagKey") {
-        Input::String(key) => Some((key, context)),
-        _ => {
-            faults.push(Fault::pointer(
-                format!("{pointer}/flagKey"),
-                "must be a string",
-            ));
-            None
-        }
+    if let Input::String(key) = input.take("flagKey") {
+        return Some((key, context));
     }
+    faults.push(Fault::pointer(
+        format!("{pointer}/flagKey"),
+        "must be a string",
+    ));
+    None
 }

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::service::Service;
 
 /// How long browsers may remember that they may call.
-const PREFLIGHT_AGE: Duration = Duration::from_secs(2 * 60 * 60);
+const PREFLIGHT_AGE: Duration = Duration::from_hours(2);
 
 pub(super) fn router() -> Router<Service> {
     // The fallbacks stand here too, inside the layer, so that browsers may read these errors as well.

@@ -1,0 +1,36 @@
+//! Which content codings a client takes.
+
+use http::HeaderMap;
+use http::header::ACCEPT_ENCODING;
+
+/// Whether `Accept-Encoding` names the coding, and not with a weight of zero (RFC 9110, 12.5.3).
+pub(super) fn accepts(headers: &HeaderMap, coding: &str) -> bool {
+    headers
+        .get_all(ACCEPT_ENCODING)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|item| {
+            let (name, weight) = item.split_once(';').unwrap_or((item, ""));
+            let weight = weight.trim().strip_prefix("q=").unwrap_or("1");
+            name.trim().eq_ignore_ascii_case(coding)
+                && weight.parse::<f32>().is_ok_and(|weight| weight > 0.0)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coding_counts_when_it_is_named_with_some_weight() {
+        let accepted = |value: &'static str, coding| {
+            let header = http::HeaderValue::from_static(value);
+            accepts(&HeaderMap::from_iter([(ACCEPT_ENCODING, header)]), coding)
+        };
+        assert!(accepted("gzip, deflate, br, zstd", "br"));
+        assert!(accepted("GZIP;q=0.5", "gzip"));
+        assert!(!accepted("br;q=0, gzip", "br"));
+        assert!(!accepted("broken", "br"));
+    }
+}
