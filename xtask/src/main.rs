@@ -35,7 +35,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build the server with its dashboard and serve it, by default at <http://127.0.0.1:3000>
+    /// Build the server with its dashboard, and the npm packages; serve, by default at <http://127.0.0.1:3000>
     Run {
         /// Optimise: slower to build, faster to answer
         #[arg(long)]
@@ -177,8 +177,8 @@ fn steps(command: &Command) -> Vec<Step> {
     let site = [TARGET, TOOLS, ISLANDS, SITE].as_slice();
     let packages = [TARGET, TOOLS, ENGINE, PACKAGES].as_slice();
     match command {
-        Command::Run { release: false, .. } => [site, &[SERVER]].concat(),
-        Command::Run { release: true, .. } => [site, &[RELEASE]].concat(),
+        Command::Run { release: false, .. } => [site, packages, &[SERVER]].concat(),
+        Command::Run { release: true, .. } => [site, packages, &[RELEASE]].concat(),
         Command::Test { all } => {
             let mut steps = [
                 &[TARGET, TOOLS, FORMAT, CLIPPY, CLIPPY_WASM],
