@@ -1,6 +1,6 @@
 import { type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { configuration, flag, optionsFor, ScriptedService } from "./service.ts";
+import { configuration, flag, optionsFor, ScriptedService } from "./scripted.ts";
 
 /** A flag that is on for whoever has an attribute of this value, and off for everybody else. */
 function flagFor(attribute: string, value: string | number | boolean) {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { FeatureFlagsClient } from "@pennon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { flag } from "./service.ts";
+import { flag } from "./scripted.ts";
 
 describe("over real HTTP", () => {
   const seen: IncomingMessage[] = [];

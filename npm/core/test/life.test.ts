@@ -10,7 +10,7 @@ import {
   ScriptedService,
   status,
   unreachable,
-} from "./service.ts";
+} from "./scripted.ts";
 
 const on = configuration([flag("beta")], 'W/"on"');
 const off = configuration([flag("beta", false)], 'W/"off"');

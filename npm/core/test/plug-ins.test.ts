@@ -14,7 +14,7 @@ import {
   optionsFor,
   ScriptedService,
   status,
-} from "./service.ts";
+} from "./scripted.ts";
 
 const on = configuration([flag("beta"), flagWithRule("ruled", "FR")]);
 const broken = (): never => {

@@ -8,7 +8,7 @@ import {
   flagWithRule,
   optionsFor,
   ScriptedService,
-} from "./service.ts";
+} from "./scripted.ts";
 
 const flags = [
   flag("on"),

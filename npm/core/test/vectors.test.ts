@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
 import { afterAll, describe, expect, it } from "vitest";
-import { configuration, type FlagConfig, optionsFor, ScriptedService } from "./service.ts";
+import { configuration, type FlagConfig, optionsFor, ScriptedService } from "./scripted.ts";
 
 interface Vectors {
   readonly description: string;

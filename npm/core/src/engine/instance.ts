@@ -14,7 +14,10 @@ let compiled: Promise<WebAssembly.Module> | undefined;
 /** A new instance. The module is compiled once, and not on the caller's time where the platform can help it. */
 export async function instantiate(): Promise<Instance> {
   compiled ??= inflate(base64).then((bytes) => WebAssembly.compile(bytes));
-  const module = await compiled;
+  const module = await compiled.catch((error) => {
+    compiled = undefined;
+    throw error;
+  });
   const classes = glue();
   const { memory } = classes.initSync({ module });
   return { ...classes, memory };

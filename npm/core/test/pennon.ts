@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const binary =
+  process.env.PENNON_BINARY ??
+  fileURLToPath(new URL("../../../target/debug/pennon", import.meta.url));
+
+const email = "ana@example.com";
+const password = "correct horse battery staple";
+
+/** The real service, on a database of its own that goes when it does. */
+export class Pennon {
+  readonly url: string;
+  readonly #process: ChildProcess;
+  readonly #folder: string;
+  #token = "";
+
+  private constructor(url: string, folder: string) {
+    this.url = url;
+    this.#folder = folder;
+    this.#process = spawn(binary, {
+      cwd: folder,
+      env: {
+        PENNON_LISTEN: new URL(url).host,
+        PENNON_ADMIN_EMAIL: email,
+        PENNON_ADMIN_PASSWORD: password,
+        DATABASE_URL: `sqlite://${join(folder, "pennon.db")}`,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  }
+
+  /** Starts it and signs in. */
+  static async start(): Promise<Pennon> {
+    const folder = await mkdtemp(join(tmpdir(), "pennon-"));
+    const pennon = new Pennon(`http://127.0.0.1:${await freePort()}`, folder);
+    await pennon.#isReady();
+    const session = await pennon.ask("POST", "/auth/login", { email, password });
+    pennon.#token = session.access_token;
+    return pennon;
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.#process, "close");
+    this.#process.kill("SIGKILL");
+    await ended;
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** A request to the API: as the admin, or with an SDK key. */
+  async ask(method: string, path: string, body: unknown, token = this.#token) {
+    const response = await fetch(`${this.url}${path}`, {
+      method,
+      headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (!response.ok) {
+      throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    }
+    return text === "" ? undefined : JSON.parse(text);
+  }
+
+  /** Resolves when the service names its address. */
+  #isReady(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let said = "";
+      const fail = (reason: string) =>
+        reject(
+          new Error(`${binary} did not start: ${reason}. Has \`cargo build\` made it?\n${said}`),
+        );
+      for (const stream of [this.#process.stdout, this.#process.stderr]) {
+        stream?.setEncoding("utf8").on("data", (text: string) => {
+          said += text;
+          if (said.includes(this.url)) {
+            resolve();
+          }
+        });
+      }
+      this.#process.on("error", (error) => fail(error.message));
+      this.#process.on("exit", (code) => fail(`it ended with ${code}`));
+    });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
