@@ -331,11 +331,18 @@ describe("shutdown", () => {
     expect(loading.isReady()).toBe(false);
   });
 
-  it("clears the cache", async () => {
+  it("clears the caller's cache, which until then holds plain values", async () => {
     const cache = new Map();
-    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { cache }));
+    vi.setSystemTime("2026-01-01T00:00:00Z");
+    const flags = [flag("beta"), flag("short", false, { ttlOverrideSeconds: 5 })];
+    const service = new ScriptedService(configuration(flags));
+    const client = new FeatureFlagsClient(optionsFor(service, { cache }));
     await client.initialize();
-    expect(cache.size).toBe(2);
+    expect(Object.fromEntries(cache)).toEqual({
+      beta: { enabled: true, reason: "flag_enabled", targeted: false, ttlMs: 60_000 },
+      short: { enabled: false, reason: "flag_disabled", targeted: false, ttlMs: 5_000 },
+      ":index": { keys: ["beta", "short"], confirmedAt: Date.now() },
+    });
     await client.shutdown();
     expect(cache.size).toBe(0);
   });

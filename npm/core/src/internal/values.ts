@@ -41,21 +41,24 @@ export class Values {
   /** Serves these flags, and those only. */
   replace(flags: Flags): void {
     const served = new Map<string, FlagValue>();
-    flags.values.forEach((value, position) => {
-      served.set(flags.keys[position] ?? "", value);
+    flags.keys.forEach((key, position) => {
+      const value = flags.values[position];
+      if (value !== undefined) {
+        served.set(key, value);
+      }
     });
-    const gone = this.#keys.filter((key) => !served.has(key));
+    const before = this.#keys;
     this.#served = served;
     this.#keys = flags.keys;
     this.#write((cache) => {
-      const ttls = flags.ttlSeconds();
-      for (const key of gone) {
+      for (const key of before.filter((key) => !served.has(key))) {
         cache.delete(key);
       }
-      flags.values.forEach(({ evaluation, targeted }, position) => {
-        const ttlMs = (ttls[position] ?? 0) * 1_000 || this.#defaultTtlMs;
-        cache.set(flags.keys[position] ?? "", { ...evaluation, targeted, ttlMs });
-      });
+      const ttls = flags.ttlSeconds();
+      for (const [key, { evaluation, targeted, index }] of served) {
+        const ttlMs = (ttls[index] ?? 0) * 1_000 || this.#defaultTtlMs;
+        cache.set(key, { ...evaluation, targeted, ttlMs });
+      }
     });
     this.renew();
   }
