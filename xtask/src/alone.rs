@@ -12,11 +12,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 
 use crate::serve::Profile;
+use crate::site;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
 /// Copies the release binary into an empty folder and asks it, there and alone, for its health, for the page to sign in,
-/// and for every asset that the page names.
+/// and for every asset of the site, under the name that the page uses.
 pub(crate) fn try_it(workspace: &Workspace) -> Result<Outcome> {
     let folder = workspace.target.join("alone");
     if folder.exists() {
@@ -29,25 +30,18 @@ pub(crate) fn try_it(workspace: &Workspace) -> Result<Outcome> {
     let server = Server::start(&binary)?;
     server.get("/health")?;
     let page = server.get("/dashboard")?;
-    let assets = assets(&page);
-    if assets.is_empty() {
-        bail!("the dashboard's first page names no asset");
-    }
-    for asset in assets {
-        server.get(asset)?;
+    for asset in site::assets(workspace)? {
+        let path = path_to(&asset, &page);
+        server.get(
+            path.with_context(|| format!("the dashboard's first page does not name {asset}"))?,
+        )?;
     }
     Ok(Outcome::Done)
 }
 
-/// The addresses under `/pkg/` that stand in a page.
-fn assets(page: &str) -> Vec<&str> {
-    let starts = page
-        .match_indices("/pkg/")
-        .filter_map(|(start, _)| page.get(start..));
-    starts
-        .filter_map(|rest| rest.split(['"', '\'', ')', '>', ' ']).next())
-        .filter(|asset| asset.contains('.'))
-        .collect()
+/// The path under which a page names a file: what stands there in quotation marks and ends with the name.
+fn path_to<'a>(file: &str, page: &'a str) -> Option<&'a str> {
+    page.split('"').find(|quoted| quoted.ends_with(file))
 }
 
 /// A running server; it ends with this value.
@@ -133,12 +127,13 @@ fn location(head: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{assets, location};
+    use super::{location, path_to};
 
     #[test]
-    fn the_assets_of_a_page_are_found_in_attributes_and_in_scripts() {
-        let page = r#"<link href="/pkg/pennon.1.css"><script>import("/pkg/pennon.2.js"); base = '/pkg/';</script>"#;
-        assert_eq!(assets(page), ["/pkg/pennon.1.css", "/pkg/pennon.2.js"]);
+    fn an_asset_is_found_where_a_page_quotes_it() {
+        let page = r#"<link href="/assets/pennon.1.css"><link href="/assets/pennon.2.js">"#;
+        assert_eq!(path_to("pennon.2.js", page), Some("/assets/pennon.2.js"));
+        assert_eq!(path_to("pennon.3.js", page), None);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //!
 //! `cargo xtask site` fills `{target folder}/site`:
 //!
-//! - `pennon.{hash}.js` and `pennon.{hash}_bg.wasm`, one hash over both, because Leptos asks for
-//!   `/pkg/{output name}.js` and `/pkg/{output name}_bg.wasm`, and the output name is `pennon.{hash}`;
+//! - `pennon.{hash}.js` and `pennon.{hash}_bg.wasm`, one hash over both, because Leptos asks for `{output name}.js` and
+//!   `{output name}_bg.wasm`, and the output name is `pennon.{hash}`;
 //! - `pennon.{hash}.css`, with a hash of its own;
 //! - beside each of them the same compressed, with `.gz` and with `.br` appended to the name;
 //! - `manifest.txt`, which says what the current names are. Each of its lines is a word, a space and a value:
@@ -56,6 +56,21 @@ pub(crate) fn assemble(workspace: &Workspace) -> Result<Outcome> {
     site.publish(&format!("{output_name}_bg.wasm"), &wasm)?;
     site.publish(&style_name, &style)?;
     site.close(&format!("output-name {output_name}\nstyle {style_name}\n"))
+}
+
+/// The names of what is in the site, without the compressed forms.
+pub(crate) fn assets(workspace: &Workspace) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(workspace.site())? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if ["js", "wasm", "css"]
+            .iter()
+            .any(|kind| name.ends_with(kind))
+        {
+            names.push(name);
+        }
+    }
+    Ok(names)
 }
 
 /// Where the dashboard's wasm and glue lie before they get their names.
