@@ -1,0 +1,290 @@
+//! The dashboard on the wire: who sees a page, what may be posted, and what the browser is told about it.
+
+use pennon_tests::{Answer, Caller, EMAIL, TestApp};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderName, ORIGIN, REFERER};
+use reqwest::{Method, StatusCode};
+
+const FORM: &str = "application/x-www-form-urlencoded";
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// A browser without scripts, with at most one cookie.
+struct Browser<'a> {
+    caller: Caller<'a>,
+    cookie: String,
+}
+
+impl<'a> Browser<'a> {
+    fn new(app: &'a TestApp) -> Self {
+        Self {
+            caller: app.anonymous(),
+            cookie: String::new(),
+        }
+    }
+
+    /// A browser in which the first administrator is signed in.
+    async fn signed_in(app: &'a TestApp) -> Self {
+        let form = "email=ana%40example.com&password=correct+horse+battery+staple";
+        let answer = Self::new(app).post("/dashboard/login", form).await;
+        let answer = answer.expect(StatusCode::SEE_OTHER);
+        let cookie = answer.header("set-cookie").split(';').next();
+        Self {
+            cookie: cookie.unwrap_or_default().to_owned(),
+            ..Self::new(app)
+        }
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        let request = self.caller.request(Method::GET, path);
+        let request = request
+            .header(COOKIE, &self.cookie)
+            .header(ACCEPT, "text/html");
+        self.caller.send(request).await
+    }
+
+    async fn post(&self, path: &str, form: &str) -> Answer {
+        self.post_from("same-origin", "text/html", path, form).await
+    }
+
+    async fn post_from(&self, site: &str, accept: &str, path: &str, form: &str) -> Answer {
+        let request = self.caller.request(Method::POST, path);
+        let request = request
+            .header(COOKIE, &self.cookie)
+            .header(ACCEPT, accept)
+            .header(CONTENT_TYPE, FORM)
+            .header(REFERER, "http://pennon.test/dashboard/flags")
+            .header(FETCH_SITE, site)
+            .body(form.to_owned());
+        self.caller.send(request).await
+    }
+}
+
+fn html(answer: &Answer) -> String {
+    String::from_utf8_lossy(&answer.bytes).into_owned()
+}
+
+#[tokio::test]
+async fn a_page_needs_a_session_and_leads_to_the_sign_in() {
+    let app = TestApp::start().await;
+    let nobody = Browser::new(&app);
+    for page in [
+        "/dashboard",
+        "/dashboard/flags",
+        "/dashboard/",
+        "/dashboard/nowhere",
+    ] {
+        let answer = nobody.get(page).await.expect(StatusCode::SEE_OTHER);
+        let next = page.replace('/', "%2F");
+        assert_eq!(
+            answer.header("location"),
+            format!("/dashboard/login?next={next}")
+        );
+    }
+    let start = nobody.get("/").await.expect(StatusCode::SEE_OTHER);
+    assert_eq!(start.header("location"), "/dashboard");
+}
+
+#[tokio::test]
+async fn a_page_may_load_from_its_own_origin_only() {
+    let app = TestApp::start().await;
+    let answer = Browser::new(&app).get("/dashboard/login").await;
+    let answer = answer.expect(StatusCode::OK);
+    let policy = answer.header("content-security-policy");
+    let (_, nonce) = policy.split_once("'nonce-").expect("there is a nonce");
+    let nonce = nonce.split('\'').next().unwrap_or_default();
+    assert!(html(&answer).contains(&format!("nonce=\"{nonce}\"")));
+    assert!(policy.contains("frame-ancestors 'none'"));
+    assert!(!policy.contains("unsafe-inline") && !policy.contains("'unsafe-eval'"));
+    assert_eq!(answer.header("referrer-policy"), "same-origin");
+    assert_eq!(answer.header("cache-control"), "no-store");
+    assert_eq!(answer.header("x-content-type-options"), "nosniff");
+}
+
+#[tokio::test]
+async fn the_session_is_a_cookie_that_scripts_cannot_read() {
+    let app = TestApp::start().await;
+    let form = "email=ana%40example.com&password=correct+horse+battery+staple";
+    let answer = Browser::new(&app).post("/dashboard/login", form).await;
+    let cookie = answer
+        .expect(StatusCode::SEE_OTHER)
+        .header("set-cookie")
+        .to_owned();
+    assert!(cookie.starts_with("pennon_session="));
+    for attribute in ["HttpOnly", "SameSite=Lax", "Path=/"] {
+        assert!(cookie.contains(attribute), "{attribute}");
+    }
+    assert!(!cookie.contains("Secure"));
+
+    let app = TestApp::with_settings(&["--public-url", "https://flags.example.com"]).await;
+    let answer = Browser::new(&app).post("/dashboard/login", form).await;
+    let cookie = answer
+        .expect(StatusCode::SEE_OTHER)
+        .header("set-cookie")
+        .to_owned();
+    assert!(cookie.starts_with("__Host-pennon_session=") && cookie.contains("; Secure"));
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_told_on_the_page_and_sets_no_cookie() {
+    let app = TestApp::start().await;
+    let form = "email=ana%40example.com&password=wrong+wrong+wrong";
+    let answer = Browser::new(&app).post("/dashboard/login", form).await;
+    let answer = answer.expect(StatusCode::UNAUTHORIZED);
+    assert_eq!(answer.header("set-cookie"), "");
+    assert!(html(&answer).contains("do not match"));
+}
+
+#[tokio::test]
+async fn signing_out_ends_the_session_itself() {
+    let app = TestApp::start().await;
+    let browser = Browser::signed_in(&app).await;
+    let page = browser.get("/dashboard/flags").await.expect(StatusCode::OK);
+    assert!(html(&page).contains(EMAIL));
+    let answer = browser.post("/dashboard/api/sign-out", "").await;
+    let answer = answer.expect(StatusCode::SEE_OTHER);
+    assert_eq!(answer.header("location"), "/dashboard/login");
+    assert!(answer.header("set-cookie").contains("Max-Age=0"));
+    browser
+        .get("/dashboard/flags")
+        .await
+        .expect(StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
+async fn the_cookie_opens_the_dashboard_only() {
+    let app = TestApp::start().await;
+    let browser = Browser::signed_in(&app).await;
+    let answer = browser.get("/flags").await;
+    answer.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+}
+
+#[tokio::test]
+async fn what_another_site_sends_does_nothing() {
+    let app = TestApp::start().await;
+    let browser = Browser::signed_in(&app).await;
+    let form = "product=shop&name=production";
+    for site in ["cross-site", "same-site", "none"] {
+        let path = "/dashboard/environments/new";
+        let answer = browser.post_from(site, "text/html", path, form).await;
+        answer.expect(StatusCode::FORBIDDEN);
+    }
+    let request = browser
+        .caller
+        .request(Method::POST, "/dashboard/api/set-enabled");
+    let request = request
+        .header(COOKIE, &browser.cookie)
+        .header(ORIGIN, "https://evil.example");
+    browser
+        .caller
+        .send(request)
+        .await
+        .expect(StatusCode::FORBIDDEN);
+    assert!(app.admin().await.audited().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_new_key_is_shown_once_and_works() {
+    let app = TestApp::start().await;
+    let browser = Browser::signed_in(&app).await;
+    let form = "product=shop&name=production";
+    let answer = browser.post("/dashboard/environments/new", form).await;
+    let page = html(&answer.expect(StatusCode::OK));
+    let (_, key) = page
+        .split_once("<code tabindex=\"0\">")
+        .expect("the key is shown");
+    let key = key.split('<').next().unwrap_or_default();
+    app.sdk(key)
+        .get("/sdk/v1/config")
+        .await
+        .expect(StatusCode::OK);
+
+    let again = browser.post("/dashboard/environments/new", form).await;
+    assert!(!html(&again.expect(StatusCode::CONFLICT)).contains(key));
+    let list = browser
+        .get("/dashboard/environments")
+        .await
+        .expect(StatusCode::OK);
+    assert!(!html(&list).contains(key));
+}
+
+#[tokio::test]
+async fn a_flag_is_created_and_switched_without_scripts() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, key) = admin.environment("shop", "production").await;
+    let browser = Browser::signed_in(&app).await;
+    let form = "key=checkout&name=New+checkout&description=&type=boolean";
+    let answer = browser.post("/dashboard/flags/new", form).await;
+    let place = answer
+        .expect(StatusCode::SEE_OTHER)
+        .header("location")
+        .to_owned();
+    let flag = place.split_once("#flag-").map_or("", |(_, flag)| flag);
+
+    let form = format!("flag={flag}&environment={environment}&enabled=true");
+    let answer = browser.post("/dashboard/api/set-enabled", &form).await;
+    let back = answer.expect(StatusCode::FOUND);
+    assert!(back.header("location").contains("/dashboard/flags"));
+    assert!(!back.header("location").contains("__err"));
+    let config = app
+        .sdk(&key)
+        .get("/sdk/v1/config")
+        .await
+        .expect(StatusCode::OK);
+    assert_eq!(config.json()["flags"][0]["enabled"], true);
+    assert_eq!(
+        admin.audited().await.first().map(String::as_str),
+        Some("FLAG_ENVIRONMENT_UPDATED")
+    );
+}
+
+#[tokio::test]
+async fn an_island_is_told_the_status_of_a_refusal() {
+    let app = TestApp::start().await;
+    let browser = Browser::signed_in(&app).await;
+    let nowhere = "00000000-0000-7000-8000-000000000000";
+    let form = format!("flag={nowhere}&environment={nowhere}&enabled=true");
+    let switch = async |browser: &Browser<'_>, form: &str| {
+        let path = "/dashboard/api/set-enabled";
+        browser
+            .post_from("same-origin", "application/json", path, form)
+            .await
+    };
+    let answer = switch(&browser, &form).await.expect(StatusCode::NOT_FOUND);
+    assert_eq!(answer.text("/code"), "NotFound");
+    let answer = switch(&browser, "flag=1")
+        .await
+        .expect(StatusCode::BAD_REQUEST);
+    assert_eq!(answer.text("/code"), "Transport");
+    let answer = switch(&Browser::new(&app), &form)
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+    assert_eq!(answer.text("/code"), "SignedOut");
+}
+
+#[tokio::test]
+async fn an_unknown_address_is_a_page_and_an_unknown_asset_is_not() {
+    let app = TestApp::start().await;
+    let browser = Browser::signed_in(&app).await;
+    let page = browser
+        .get("/dashboard/nowhere/at/all")
+        .await
+        .expect(StatusCode::NOT_FOUND);
+    assert!(html(&page).contains("Go to the flags"));
+    let asset = browser
+        .get("/dashboard/assets/pennon.js")
+        .await
+        .expect(StatusCode::NOT_FOUND);
+    assert!(asset.bytes.is_empty());
+}
+
+#[tokio::test]
+async fn a_form_that_is_too_long_is_not_read() {
+    let app = TestApp::start().await;
+    let browser = Browser::signed_in(&app).await;
+    let form = format!(
+        "key=k&name=n&type=boolean&description={}",
+        "x".repeat(70_000)
+    );
+    let answer = browser.post("/dashboard/flags/new", &form).await;
+    answer.expect(StatusCode::PAYLOAD_TOO_LARGE);
+}
