@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "code", content = "detail")]
 pub enum AdminError {
     /// 401: nobody is signed in, or no longer.
-    #[error("Your session has ended. Sign in again.")]
+    #[error("Your session has ended.")]
     SignedOut,
     /// 401: e-mail and password do not belong together.
     #[error("That e-mail and password do not match.")]

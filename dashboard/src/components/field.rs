@@ -152,6 +152,17 @@ pub fn Field(
     }
 }
 
+/// A sentence in which `words` between backticks are code.
+fn with_code(sentence: &str) -> impl IntoView + use<> {
+    let pieces = sentence.split('`').enumerate();
+    pieces
+        .map(|(place, piece)| match place % 2 {
+            0 => piece.to_owned().into_any(),
+            _ => view! { <code>{piece.to_owned()}</code> }.into_any(),
+        })
+        .collect_view()
+}
+
 /// What is wrong with one field, each fault on a line.
 #[component]
 fn FieldErrors(id: String, details: Vec<String>) -> impl IntoView {
@@ -159,7 +170,7 @@ fn FieldErrors(id: String, details: Vec<String>) -> impl IntoView {
         view! {
             <p class="field-error">
                 <Drawing icon=Icon::Alert/>
-                <span>{detail}</span>
+                <span>{with_code(&detail)}</span>
             </p>
         }
     });

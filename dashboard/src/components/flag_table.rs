@@ -12,6 +12,9 @@ use crate::{
     port::{Cell, EnvironmentColumn, FlagRow, FlagTable as Table},
 };
 
+/// As many environments as surely fit beside the names; with more the table scrolls sideways.
+const FITTING: usize = 4;
+
 /// The id of a flag's row, for links to it.
 pub fn row_id(flag: FlagId) -> String {
     format!("flag-{flag}")
@@ -26,6 +29,7 @@ pub fn FlagTable(
     may_edit: bool,
 ) -> impl IntoView {
     let columns = Columns::new(&table.environments);
+    let wide = table.environments.len() > FITTING;
     let rows = table
         .flags
         .items
@@ -33,7 +37,7 @@ pub fn FlagTable(
         .map(|row| columns.row(row, may_edit))
         .collect_view();
     view! {
-        <div class="table-panel cards flags-panel">
+        <div class="table-panel cards flags-panel" class:wide=wide>
             <table class="table" id="flags">
                 <caption class="visually-hidden">"Flags and where they are on"</caption>
                 <thead>{columns.head()}</thead>

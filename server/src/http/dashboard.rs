@@ -166,20 +166,14 @@ fn is_same_origin(headers: &HeaderMap, base_url: &str) -> bool {
     origin == base_url || (host.is_some() && host == text(HOST))
 }
 
-/// Gives the error of a server function its status, and leads a plain form to a page whatever happens.
-///
-/// Leptos answers every error with 500 and sends a form back by its referrer; a browser that sends none would be left
-/// with JSON.
+/// Gives the error of a server function its status: Leptos answers every one with 500, or sends a plain form back to
+/// the page that it came from.
 async fn tell_status(request: Request, next: Next) -> Response {
-    let form = wants_html(request.headers());
     let response = next.run(request).await;
     if !response.headers().contains_key(FAILED)
         || response.status() != StatusCode::INTERNAL_SERVER_ERROR
     {
         return response;
-    }
-    if form {
-        return Redirect::to(super::DASHBOARD).into_response();
     }
     let (mut parts, body) = response.into_parts();
     let body = to_bytes(body, FORM_LIMIT).await.unwrap_or_default();
