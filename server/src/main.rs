@@ -1,6 +1,7 @@
 //! The `pennon` binary.
 
 use std::error::Error;
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ async fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .init();
     match serve(settings).await {
         Ok(()) => ExitCode::SUCCESS,

@@ -15,7 +15,7 @@ pub(crate) mod snapshots;
 pub(crate) mod users;
 
 use std::fmt::Display;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -107,7 +107,8 @@ impl Db {
             .parent()
             .filter(|folder| *folder != Path::new(""))
         {
-            std::fs::create_dir_all(folder).map_err(sqlx::Error::Io)?;
+            std::fs::create_dir_all(folder)
+                .map_err(|problem| OpenError::Folder(folder.to_owned(), problem))?;
         }
         let pool = || SqlitePoolOptions::new().acquire_timeout(PATIENCE);
         let writer = pool()
@@ -177,6 +178,9 @@ pub enum OpenError {
     /// The URL names no database that Pennon knows.
     #[error("DATABASE_URL must begin with `sqlite://`, as in sqlite://data/pennon.db")]
     UnknownScheme,
+    /// The folder of the file cannot be created.
+    #[error("cannot create the database's folder {}: {}", .0.display(), .1)]
+    Folder(PathBuf, #[source] std::io::Error),
     /// The database refuses, or is not there.
     #[error("cannot open the database: {0}")]
     Connect(#[from] sqlx::Error),
