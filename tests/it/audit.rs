@@ -1,6 +1,6 @@
 //! The audit log: what is recorded, and how it is read.
 
-use pennon_tests::{EMAIL, START, TestApp};
+use pennon_tests::{EMAIL, Pair, START, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 async fn an_entry_says_who_did_what_when_to_which_object() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, _) = admin.environment("shop", "prod").await;
-    let flag = admin.flag("checkout").await;
+    let Pair {
+        flag, environment, ..
+    } = admin.pair().await;
     admin.switch(&flag, &environment, true).await;
     let mut entry = admin
         .get("/audit?limit=1")
@@ -33,9 +34,12 @@ async fn an_entry_says_who_did_what_when_to_which_object() {
 async fn every_action_so_far_is_recorded_once() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, _) = admin.environment("shop", "prod").await;
-    let flag = admin.flag("checkout").await;
-    let path = format!("/flags/{flag}/environments/{environment}");
+    let Pair {
+        flag,
+        environment,
+        path,
+        ..
+    } = admin.pair().await;
     admin.switch(&flag, &environment, true).await;
     let rule = json!({
         "priority": 1, "logic": "and", "value": true,

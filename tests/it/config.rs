@@ -1,6 +1,6 @@
 //! The config document: content, filters, entity tags and codings.
 
-use pennon_tests::{Answer, Caller, TestApp};
+use pennon_tests::{Answer, Caller, Pair, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -65,8 +65,12 @@ async fn the_document_has_active_flags_by_key_with_rules_by_priority() {
 async fn the_tag_stays_until_the_content_changes_and_comes_back_with_it() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, key) = admin.environment("shop", "prod").await;
-    let flag = admin.flag("checkout").await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key: key,
+        ..
+    } = admin.pair().await;
     let sdk = app.sdk(&key);
     let first = sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
     let tag = first.header("etag").to_owned();

@@ -1,6 +1,6 @@
 //! How a flag stands in an environment.
 
-use pennon_tests::TestApp;
+use pennon_tests::{Pair, TestApp};
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -10,11 +10,7 @@ const UNKNOWN: &str = "0190a000-0000-7000-8000-000000000000";
 async fn absent_fields_keep_their_value_and_null_removes_the_override() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, _) = admin.environment("shop", "prod").await;
-    let path = format!(
-        "/flags/{}/environments/{environment}",
-        admin.flag("checkout").await
-    );
+    let path = admin.pair().await.path;
     for (body, enabled, ttl) in [
         (
             json!({ "isEnabled": true, "ttlOverrideSeconds": 31_536_000 }),
@@ -38,9 +34,12 @@ async fn absent_fields_keep_their_value_and_null_removes_the_override() {
 async fn a_change_that_changes_nothing_is_not_audited() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, _) = admin.environment("shop", "prod").await;
-    let flag = admin.flag("checkout").await;
-    let path = format!("/flags/{flag}/environments/{environment}");
+    let Pair {
+        flag,
+        environment,
+        path,
+        ..
+    } = admin.pair().await;
     for body in [
         json!({}),
         json!({ "isEnabled": false }),
@@ -64,11 +63,7 @@ async fn a_change_that_changes_nothing_is_not_audited() {
 async fn bad_input_is_named_member_by_member() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, _) = admin.environment("shop", "prod").await;
-    let path = format!(
-        "/flags/{}/environments/{environment}",
-        admin.flag("checkout").await
-    );
+    let path = admin.pair().await.path;
     for ttl in [
         json!(0),
         json!(-1),
@@ -93,8 +88,9 @@ async fn bad_input_is_named_member_by_member() {
 async fn what_does_not_exist_is_told_apart_and_before_the_body_is_read() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, _) = admin.environment("shop", "prod").await;
-    let flag = admin.flag("checkout").await;
+    let Pair {
+        flag, environment, ..
+    } = admin.pair().await;
     for (path, code) in [
         (
             format!("/flags/{UNKNOWN}/environments/{environment}"),

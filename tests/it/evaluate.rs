@@ -1,6 +1,6 @@
 //! Evaluation, one by one and in batches.
 
-use pennon_tests::TestApp;
+use pennon_tests::{Pair, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -8,8 +8,12 @@ use serde_json::{Value, json};
 async fn a_switch_counts_from_the_next_evaluation_on() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, key) = admin.environment("shop", "prod").await;
-    let flag = admin.flag("checkout").await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key: key,
+        ..
+    } = admin.pair().await;
     let sdk = app.sdk(&key);
     for enabled in [true, false, true] {
         admin.switch(&flag, &environment, enabled).await;
@@ -103,8 +107,12 @@ async fn every_bad_key_is_refused_with_the_same_bytes() {
 async fn an_unknown_flag_is_not_found_alone_and_off_in_a_batch() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, key) = admin.environment("shop", "prod").await;
-    let flag = admin.flag("checkout").await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key: key,
+        ..
+    } = admin.pair().await;
     admin.switch(&flag, &environment, true).await;
     let sdk = app.sdk(&key);
     for unknown in ["Checkout", "", " checkout", "../x", "\u{0}"] {

@@ -1,6 +1,6 @@
 //! Flags: creating, listing, reading and archiving them.
 
-use pennon_tests::{EMAIL, START, TestApp};
+use pennon_tests::{EMAIL, Pair, START, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -185,8 +185,9 @@ async fn a_flag_that_is_enabled_somewhere_cannot_be_archived() {
 async fn an_archived_flag_cannot_be_changed_but_can_be_read() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, _) = admin.environment("shop", "prod").await;
-    let flag = admin.flag("checkout").await;
+    let Pair {
+        flag, environment, ..
+    } = admin.pair().await;
     admin
         .delete(&format!("/flags/{flag}"))
         .await

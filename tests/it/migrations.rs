@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use pennon_tests::TestApp;
+use pennon_tests::{Pair, TestApp};
 use serde_json::json;
 
 fn folder(database: &str) -> PathBuf {
@@ -67,8 +67,12 @@ async fn changes_of_another_process_on_the_same_database_are_followed() {
     let other = app.beside().await;
     other.watch();
     let admin = app.admin().await;
-    let (environment, key) = admin.environment("shop", "prod").await;
-    let flag = admin.flag("checkout").await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key: key,
+        ..
+    } = admin.pair().await;
     admin.switch(&flag, &environment, true).await;
     let sdk = other.sdk(&key);
     let question = json!({ "flagKey": "checkout" });

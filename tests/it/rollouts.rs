@@ -1,6 +1,6 @@
 //! Percentage rollouts: setting and reading them.
 
-use pennon_tests::{START, TestApp};
+use pennon_tests::{Pair, START, TestApp};
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -8,9 +8,13 @@ use serde_json::json;
 async fn the_first_rollout_is_created_and_later_ones_update_it() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, _) = admin.environment("shop", "prod").await;
-    let flag = admin.flag("checkout").await;
-    let path = format!("/flags/{flag}/environments/{environment}/rollout");
+    let Pair {
+        flag,
+        environment,
+        path,
+        ..
+    } = admin.pair().await;
+    let path = path + "/rollout";
     admin
         .get(&path)
         .await
@@ -53,11 +57,7 @@ async fn the_first_rollout_is_created_and_later_ones_update_it() {
 async fn bad_input_is_named_member_by_member() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, _) = admin.environment("shop", "prod").await;
-    let path = format!(
-        "/flags/{}/environments/{environment}/rollout",
-        admin.flag("checkout").await
-    );
+    let path = admin.pair().await.path + "/rollout";
     for percentage in [json!(-1), json!(101), json!(0.5), json!("50"), json!(null)] {
         let answer = admin
             .put(

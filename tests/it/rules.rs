@@ -1,6 +1,6 @@
 //! Targeting rules: creating and listing them.
 
-use pennon_tests::{START, TestApp};
+use pennon_tests::{Pair, START, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -15,9 +15,13 @@ fn rule(priority: u32) -> Value {
 async fn a_rule_is_answered_as_it_is_stored_and_listed_by_priority() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, _) = admin.environment("shop", "prod").await;
-    let flag = admin.flag("checkout").await;
-    let path = format!("/flags/{flag}/environments/{environment}/rules");
+    let Pair {
+        flag,
+        environment,
+        path,
+        ..
+    } = admin.pair().await;
+    let path = path + "/rules";
     let body = json!({
         "priority": 20, "logic": "or", "value": false,
         "conditions": [
@@ -81,11 +85,7 @@ async fn a_priority_is_taken_once_per_flag_and_environment() {
 async fn every_fault_of_every_condition_is_named() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, _) = admin.environment("shop", "prod").await;
-    let path = format!(
-        "/flags/{}/environments/{environment}/rules",
-        admin.flag("checkout").await
-    );
+    let path = admin.pair().await.path + "/rules";
     let body = json!({
         "priority": 0, "logic": "xor", "value": "true",
         "conditions": [
@@ -125,11 +125,7 @@ async fn every_fault_of_every_condition_is_named() {
 async fn the_numbers_of_conditions_and_rules_are_bounded() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, _) = admin.environment("shop", "prod").await;
-    let path = format!(
-        "/flags/{}/environments/{environment}/rules",
-        admin.flag("checkout").await
-    );
+    let path = admin.pair().await.path + "/rules";
     let with_conditions = |count: usize| {
         let mut rule = rule(1);
         rule["conditions"] = json!(vec![rule["conditions"][0].clone(); count]);
@@ -164,11 +160,7 @@ async fn the_numbers_of_conditions_and_rules_are_bounded() {
 async fn the_texts_of_conditions_are_bounded() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
-    let (environment, _) = admin.environment("shop", "prod").await;
-    let path = format!(
-        "/flags/{}/environments/{environment}/rules",
-        admin.flag("checkout").await
-    );
+    let path = admin.pair().await.path + "/rules";
     let with = |attribute: &str, text: &str| {
         let mut rule = rule(1);
         rule["conditions"][0]["attribute"] = json!(attribute);

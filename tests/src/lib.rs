@@ -237,6 +237,19 @@ impl Caller<'_> {
             .text("/id")
     }
 
+    /// Creates a flag `checkout` and an environment `shop`/`prod`, and answers the path of the two.
+    pub async fn pair(&self) -> Pair {
+        let (environment, sdk_key) = self.environment("shop", "prod").await;
+        let flag = self.flag("checkout").await;
+        let path = format!("/flags/{flag}/environments/{environment}");
+        Pair {
+            flag,
+            environment,
+            sdk_key,
+            path,
+        }
+    }
+
     /// Switches a flag in an environment.
     pub async fn switch(&self, flag: &str, environment: &str, enabled: bool) {
         let path = format!("/flags/{flag}/environments/{environment}");
@@ -255,6 +268,18 @@ impl Caller<'_> {
             .map(|entry| entry["action"].as_str().unwrap_or_default().to_owned())
             .collect()
     }
+}
+
+/// A flag in an environment.
+pub struct Pair {
+    /// The id of the flag, whose key is `checkout`.
+    pub flag: String,
+    /// The id of the environment, `prod` of the product `shop`.
+    pub environment: String,
+    /// The environment's SDK key.
+    pub sdk_key: String,
+    /// `/flags/{flag}/environments/{environment}`
+    pub path: String,
 }
 
 /// What the service answered.
