@@ -69,7 +69,7 @@ pub fn Field(
     let described = (!described.is_empty()).then(|| described.join(" "));
     let invalid = error_id.is_some().then_some("true");
     let focus = focus || error_id.is_some();
-    let example = (!example.is_empty()).then_some(example);
+    let example = (!example.is_empty()).then(|| format!("e.g. {example}"));
 
     let input = match input {
         Input::Text => view! {
