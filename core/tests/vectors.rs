@@ -3,8 +3,6 @@
 //! Each config is read twice, by serde and by the parser that goes into wasm, and each case is evaluated in every way
 //! that the crate offers: all of them must give the one expected answer.
 
-#![cfg(feature = "serde")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::io::Write;

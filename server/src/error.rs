@@ -49,7 +49,7 @@ pub enum Error {
     TooLarge(usize),
     /// The database cannot be asked.
     #[error("the database cannot be reached")]
-    Unavailable(#[source] sqlx::Error),
+    Unavailable(#[source] Option<sqlx::Error>),
     /// Something that should not happen; the text is for the log alone.
     #[error("{0}")]
     Internal(String),
@@ -142,14 +142,52 @@ pub enum Place {
 }
 
 impl From<sqlx::Error> for Error {
-    /// Tells an unreachable database from one that answered with an error.
+    /// Tells a database that cannot be asked from one that was asked something wrong.
     fn from(error: sqlx::Error) -> Self {
         use sqlx::Error as Sql;
-        match error {
+        let is_away = match &error {
             Sql::Io(_) | Sql::PoolTimedOut | Sql::PoolClosed | Sql::WorkerCrashed | Sql::Tls(_) => {
-                Self::Unavailable(error)
+                true
             }
-            other => Self::Internal(format!("database: {other}")),
+            Sql::Database(answer) => answer.code().is_some_and(|code| means_away(&code)),
+            _ => false,
+        };
+        if is_away {
+            Self::Unavailable(Some(error))
+        } else {
+            Self::Internal(format!("database: {error}"))
+        }
+    }
+}
+
+/// Whether a database's error code says that it can do nothing for now.
+///
+/// SQLite's codes are numbers whose low byte is the kind of error: busy, locked, out of memory, I/O error, corrupt, full,
+/// cannot open, no database (<https://sqlite.org/rescode.html>). PostgreSQL's begin with a class: connection exceptions,
+/// insufficient resources, operator intervention, system errors
+/// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+fn means_away(code: &str) -> bool {
+    match code.parse::<u32>() {
+        Ok(number) if code.len() < 5 => matches!(number & 0xff, 5 | 6 | 7 | 10 | 11 | 13 | 14 | 26),
+        _ => ["08", "53", "57", "58"]
+            .iter()
+            .any(|class| code.starts_with(class)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::means_away;
+
+    #[test]
+    fn a_busy_database_is_away_and_a_violated_constraint_is_not() {
+        for code in [
+            "5", "261", "522", "10", "3850", "13", "08006", "53300", "57P01", "58030",
+        ] {
+            assert!(means_away(code), "{code}");
+        }
+        for code in ["1", "19", "2067", "23505", "42601"] {
+            assert!(!means_away(code), "{code}");
         }
     }
 }

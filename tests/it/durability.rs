@@ -1,9 +1,8 @@
 //! What was answered with success is still there after the process was killed.
 
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
-use pennon_tests::{EMAIL, PASSWORD, TestDatabase};
+use pennon_tests::{EMAIL, PASSWORD, TestDatabase, eventually};
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 
@@ -47,13 +46,10 @@ impl Process {
 
     async fn wait_until_it_answers(&self) {
         let url = format!("{}/health", self.base_url);
-        for _ in 0..600 {
-            if reqwest::get(&url).await.is_ok() {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        panic!("the binary does not answer at {url}");
+        eventually("the binary answers", async || {
+            reqwest::get(&url).await.is_ok()
+        })
+        .await;
     }
 
     async fn signed_in(&self) -> String {

@@ -16,6 +16,7 @@ mod environments;
 mod evaluate;
 mod flags;
 mod migrations;
+mod outage;
 mod rollouts;
 mod rules;
 mod vectors;

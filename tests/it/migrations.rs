@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use pennon_tests::{Pair, TestApp};
+use pennon_tests::{Pair, TestApp, eventually};
 use serde_json::json;
 
 fn folder(database: &str) -> PathBuf {
@@ -75,13 +75,11 @@ async fn changes_of_another_process_on_the_same_database_are_followed() {
     } = admin.pair().await;
     admin.switch(&flag, &environment, true).await;
     let sdk = other.sdk(&key);
-    let question = json!({ "flagKey": "checkout" });
-    for _ in 0..200 {
-        let answer = sdk.post("/sdk/v1/evaluate", question.clone()).await;
-        if answer.status.is_success() && answer.json()["enabled"] == true {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
-    panic!("the other process never served the change");
+    eventually("the other process serves the change", async || {
+        let answer = sdk
+            .post("/sdk/v1/evaluate", json!({ "flagKey": "checkout" }))
+            .await;
+        answer.status.is_success() && answer.json()["enabled"] == true
+    })
+    .await;
 }

@@ -22,6 +22,7 @@ pub mod vectors;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use clap::Parser;
 use pennon_core::model::time::Timestamp;
@@ -116,6 +117,11 @@ impl TestApp {
         tokio::spawn(self.service.clone().watch());
     }
 
+    /// Takes the database away, for good.
+    pub async fn lose_database(&self) {
+        self.service.close().await;
+    }
+
     /// Somebody without a credential.
     pub fn anonymous(&self) -> Caller<'_> {
         Caller {
@@ -147,6 +153,17 @@ impl TestApp {
             .expect(StatusCode::OK);
         self.with_authorization(format!("Bearer {}", tokens.text("/access_token")))
     }
+}
+
+/// Waits until something is so that another task or process brings about, and fails the test if it never is.
+pub async fn eventually(what: &str, is_so: impl AsyncFn() -> bool) {
+    for _ in 0..400 {
+        if is_so().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("never: {what}");
 }
 
 /// A clock that stands still.

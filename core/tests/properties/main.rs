@@ -2,8 +2,6 @@
 //!
 //! The vectors in `tests/vectors` say what the right answers are; these tests look for inputs that nobody thought of.
 
-#![cfg(feature = "serde")]
-
 mod bucketing;
 mod comparison;
 mod documents;

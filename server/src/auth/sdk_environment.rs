@@ -9,7 +9,7 @@ use super::secret::SecretHash;
 use super::{Presented, presented};
 use crate::error::Error;
 use crate::service::Service;
-use crate::snapshot::{EnvironmentSnapshot, Snapshots};
+use crate::snapshot::EnvironmentSnapshot;
 
 /// An environment whose key the caller holds, as it serves at this moment.
 pub(crate) struct SdkEnvironment(Arc<EnvironmentSnapshot>);
@@ -21,12 +21,13 @@ impl SdkEnvironment {
     }
 
     /// The environment of a key. Every key that does not work is refused in the same way, so that nobody can find out
-    /// which ones exist or existed.
-    pub(crate) fn from_key(snapshots: &Snapshots, key: &str) -> Result<Self, Error> {
-        snapshots
-            .by_key(SecretHash::of(key))
-            .map(Self)
-            .ok_or(Error::Unauthenticated)
+    /// which ones exist or existed. While the database cannot be asked, a key that is not known may yet be a new one.
+    pub(crate) fn from_key(service: &Service, key: &str) -> Result<Self, Error> {
+        match service.snapshots.by_key(SecretHash::of(key)) {
+            Some(snapshot) => Ok(Self(snapshot)),
+            None if service.database_answers() => Err(Error::Unauthenticated),
+            None => Err(Error::Unavailable(None)),
+        }
     }
 }
 
@@ -35,7 +36,7 @@ impl FromRequestParts<Service> for SdkEnvironment {
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
         match presented(&parts.headers) {
-            Presented::Bearer(key) => Self::from_key(&service.snapshots, key),
+            Presented::Bearer(key) => Self::from_key(service, key),
             Presented::Nothing | Presented::Unusable => Err(Error::Unauthenticated),
         }
     }

@@ -36,8 +36,12 @@ struct InvalidMember<'a> {
 
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        if let Self::Internal(detail) = &self {
-            tracing::error!(detail, "internal error");
+        match &self {
+            Self::Internal(detail) => tracing::error!(detail, "internal error"),
+            Self::Unavailable(Some(reason)) => {
+                tracing::warn!(%reason, "the database cannot be asked");
+            }
+            _ => {}
         }
         let (status, code, title) = describe(&self);
         let detail = match &self {

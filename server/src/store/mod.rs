@@ -15,6 +15,9 @@ pub(crate) mod snapshots;
 pub(crate) mod users;
 
 use std::fmt::Display;
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -110,6 +113,7 @@ impl Db {
             std::fs::create_dir_all(folder)
                 .map_err(|problem| OpenError::Folder(folder.to_owned(), problem))?;
         }
+        create_private(options.get_filename()).map_err(sqlx::Error::Io)?;
         let pool = || SqlitePoolOptions::new().acquire_timeout(PATIENCE);
         let writer = pool()
             .max_connections(1)
@@ -187,6 +191,20 @@ pub enum OpenError {
     /// The tables cannot be brought up to date.
     #[error("cannot bring the database's tables up to date: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
+}
+
+/// Creates the file of a new database for its owner's eyes only: there are secrets in it. SQLite gives the files beside
+/// it the same permissions.
+fn create_private(file: &Path) -> std::io::Result<()> {
+    match OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(file)
+    {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// An error for a row that holds what it never should.

@@ -41,7 +41,7 @@ pub(super) async fn one(
     let mut input = object(&bytes)?;
     let environment = match (by_header, input.take("sdkKey")) {
         (Some(environment), _) => environment,
-        (None, Input::String(key)) => SdkEnvironment::from_key(&service.snapshots, &key)?,
+        (None, Input::String(key)) => SdkEnvironment::from_key(&service, &key)?,
         (None, _) => return Err(Error::Unauthenticated),
     };
     let mut faults = Vec::new();

@@ -1,0 +1,60 @@
+//! What goes on without the database, and what does not.
+
+use pennon_tests::{Pair, TestApp, eventually};
+use reqwest::StatusCode;
+use serde_json::json;
+
+#[tokio::test]
+async fn evaluation_goes_on_without_the_database_and_administration_says_when_to_come_back() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key,
+        ..
+    } = admin.pair().await;
+    admin.switch(&flag, &environment, true).await;
+    let sdk = app.sdk(&sdk_key);
+    let tag = sdk
+        .get("/sdk/v1/config")
+        .await
+        .expect(StatusCode::OK)
+        .header("etag")
+        .to_owned();
+    app.watch();
+    app.lose_database().await;
+    eventually("health is degraded", async || {
+        app.anonymous()
+            .get("/health")
+            .await
+            .expect(StatusCode::OK)
+            .text("/status")
+            == "degraded"
+    })
+    .await;
+    app.anonymous()
+        .get("/health/ready")
+        .await
+        .expect(StatusCode::OK);
+
+    let answer = sdk
+        .post("/sdk/v1/evaluate", json!({ "flagKey": "checkout" }))
+        .await;
+    assert_eq!(answer.expect(StatusCode::OK).json()["enabled"], true);
+    let document = sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
+    assert_eq!(document.header("etag"), tag);
+
+    for answer in [
+        admin.get("/flags").await,
+        admin.post("/flags", json!({})).await,
+        app.sdk("pnk_that_may_be_new").get("/sdk/v1/config").await,
+    ] {
+        let answer = answer.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "DATABASE_UNAVAILABLE");
+        assert_eq!(answer.header("retry-after"), "5");
+    }
+    app.sdk("")
+        .get("/sdk/v1/config")
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+}
