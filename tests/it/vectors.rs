@@ -1,5 +1,7 @@
 //! The shared evaluation vectors, over HTTP.
 
+use std::io::{self, Write};
+
 use pennon_tests::vectors::{VectorFile, read};
 use pennon_tests::{Caller, TestApp};
 use reqwest::StatusCode;
@@ -21,7 +23,12 @@ async fn every_case_gives_the_expected_answer_one_by_one_and_in_batches() {
         in_batches(file, &sdk).await;
     }
     assert_eq!(run, promised, "the index promises another number of cases");
-    println!("{run} vectors in {} files agree over HTTP", files.len());
+    // Written past the test harness, which would keep the count of a run without failures to itself.
+    let _written = writeln!(
+        io::stderr(),
+        "{run} vectors in {} files agree over HTTP",
+        files.len()
+    );
 }
 
 async fn one_by_one(file: &VectorFile, sdk: &Caller<'_>) -> u64 {
