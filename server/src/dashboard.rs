@@ -43,7 +43,11 @@ impl Admin for SignedInAdmin {
             FlagState::All => None,
         };
         let search = Some(query.search).filter(|text| !text.is_empty());
-        let filter = FlagFilter { archived, search };
+        let filter = FlagFilter {
+            archived,
+            search,
+            key: None,
+        };
         let table = flags::table(&self.service, &self.actor, &filter, query.page)
             .await
             .map_err(told)?;

@@ -64,6 +64,8 @@ pub enum Entity {
     Environment,
     /// A flag's configuration in an environment.
     Configuration,
+    /// A targeting rule.
+    Rule,
     /// A flag's rollout in an environment.
     Rollout,
 }
@@ -74,6 +76,7 @@ impl std::fmt::Display for Entity {
             Self::Flag => "flag",
             Self::Environment => "environment",
             Self::Configuration => "flag in this environment",
+            Self::Rule => "rule",
             Self::Rollout => "rollout",
         })
     }
@@ -97,6 +100,9 @@ pub enum Conflict {
     /// An archived flag cannot be changed.
     #[error("the flag is archived and cannot be changed")]
     FlagArchived,
+    /// A flag that is not archived cannot be restored.
+    #[error("the flag is not archived")]
+    FlagNotArchived,
     /// A revoked environment cannot be changed.
     #[error("the environment is revoked and cannot be changed")]
     EnvironmentRevoked,

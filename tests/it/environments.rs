@@ -1,6 +1,6 @@
-//! Environments: creating, listing and reading them.
+//! Environments: creating, listing, renaming and revoking them, and giving them new keys.
 
-use pennon_tests::{START, TestApp};
+use pennon_tests::{Pair, START, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -82,6 +82,8 @@ async fn lists_are_newest_first_and_come_in_pages() {
     assert_eq!(names("?product=shop").await, ["three", "two", "one"]);
     assert_eq!(names("?product=Shop").await, [] as [Value; 0]);
     assert_eq!(names("?product=%00").await, [] as [Value; 0]);
+    assert_eq!(names("?name=two").await, ["two"]);
+    assert_eq!(names("?name=tw").await, [] as [Value; 0]);
     assert_eq!(names("?status=revoked").await, [] as [Value; 0]);
     assert_eq!(names("?status=active&limit=3&page=2").await, ["one"]);
     let past_the_end = admin.get("/environments?page=9").await.json();
@@ -163,4 +165,239 @@ async fn products_can_be_restricted() {
             .faults(),
         ["/product"]
     );
+}
+
+#[tokio::test]
+async fn an_environment_can_be_renamed_but_not_onto_another_active_one() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (id, key) = admin.environment("shop", "prod").await;
+    admin.environment("shop", "stage").await;
+    let path = format!("/environments/{id}");
+    let renamed = admin
+        .patch(&path, json!({ "name": "production" }))
+        .await
+        .expect(StatusCode::OK);
+    assert_eq!(renamed.text("/name"), "production");
+    assert_eq!(renamed.json(), admin.get(&path).await.json());
+    admin
+        .patch(&path, json!({ "name": "production" }))
+        .await
+        .expect(StatusCode::OK);
+    let taken = admin.patch(&path, json!({ "name": "stage" })).await;
+    taken.expect_problem(StatusCode::CONFLICT, "ENVIRONMENT_NAME_TAKEN");
+    let invalid = admin
+        .patch(&path, json!({ "name": "", "product": "x" }))
+        .await;
+    assert_eq!(
+        invalid
+            .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT")
+            .faults(),
+        ["/name", "/product"]
+    );
+    admin
+        .patch("/environments/x", json!(0))
+        .await
+        .expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
+    app.sdk(&key)
+        .get("/sdk/v1/config")
+        .await
+        .expect(StatusCode::OK);
+    let entry = &admin.get("/audit").await.json()["items"][0];
+    assert_eq!(entry["action"], "ENVIRONMENT_UPDATED");
+    assert_eq!(entry["environment"], "production");
+    assert_eq!(
+        [&entry["oldValue"]["name"], &entry["newValue"]["name"]],
+        ["prod", "production"]
+    );
+    assert_eq!(admin.audited().await.len(), 3);
+}
+
+#[tokio::test]
+async fn a_revoked_environment_refuses_its_key_at_once_and_cannot_be_changed() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair {
+        environment,
+        sdk_key,
+        path,
+        flag,
+    } = admin.pair().await;
+    let sdk = app.sdk(&sdk_key);
+    let unknown = app.sdk("pnk_unknown").get("/sdk/v1/config").await.bytes;
+    admin.switch(&flag, &environment, true).await;
+    sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
+    let revoke = format!("/environments/{environment}/revoke");
+    let revoked = admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    assert_eq!(revoked.text("/status"), "revoked");
+    let refused = sdk.get("/sdk/v1/config").await;
+    let refused = refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    assert_eq!(refused.bytes, unknown);
+    let rule = json!({
+        "priority": 1, "logic": "and", "value": true,
+        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
+    });
+    for refused in [
+        admin.post(&revoke, json!({})).await,
+        admin
+            .post(
+                &format!("/environments/{environment}/rotate-key"),
+                json!({}),
+            )
+            .await,
+        admin
+            .patch(
+                &format!("/environments/{environment}"),
+                json!({ "name": "x" }),
+            )
+            .await,
+        admin.put(&path, json!({ "isEnabled": false })).await,
+        admin.post(&format!("{path}/rules"), rule).await,
+        admin
+            .put(
+                &format!("{path}/rollout"),
+                json!({ "percentage": 1, "strategy": "per_user" }),
+            )
+            .await,
+    ] {
+        refused.expect_problem(StatusCode::CONFLICT, "ENVIRONMENT_REVOKED");
+    }
+    assert_eq!(
+        admin.get(&path).await.expect(StatusCode::OK).json()["isEnabled"],
+        true
+    );
+    assert_eq!(admin.audited().await[0], "ENVIRONMENT_REVOKED");
+    // The name is free again, and the flag can be archived: it is enabled in no active environment.
+    admin.environment("shop", "prod").await;
+    admin
+        .delete(&format!("/flags/{flag}"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn a_rotated_key_takes_everything_along_to_a_new_environment() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let archived = admin.flag("archived").await;
+    admin
+        .delete(&format!("/flags/{archived}"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let Pair {
+        flag,
+        environment,
+        sdk_key,
+        path,
+    } = admin.pair().await;
+    let rule = json!({
+        "priority": 7, "logic": "or", "value": false,
+        "conditions": [{ "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE" }],
+    });
+    let rule = admin.post(&format!("{path}/rules"), rule).await.text("/id");
+    let rollout = json!({ "percentage": 100, "strategy": "per_user" });
+    admin
+        .put(&format!("{path}/rollout"), rollout)
+        .await
+        .expect(StatusCode::CREATED);
+    admin
+        .put(&path, json!({ "isEnabled": true, "ttlOverrideSeconds": 5 }))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let before = app.sdk(&sdk_key).get("/sdk/v1/config").await;
+
+    let rotated = admin
+        .post(
+            &format!("/environments/{environment}/rotate-key"),
+            json!({}),
+        )
+        .await;
+    let rotated = rotated.expect(StatusCode::CREATED);
+    let (id, new_key) = (rotated.text("/id"), rotated.text("/sdkKey"));
+    assert_eq!(rotated.header("location"), format!("/environments/{id}"));
+    assert_eq!(
+        [rotated.text("/product"), rotated.text("/name")],
+        ["shop", "prod"]
+    );
+    assert_ne!(id, environment);
+
+    app.sdk(&sdk_key)
+        .get("/sdk/v1/config")
+        .await
+        .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    let after = app
+        .sdk(&new_key)
+        .get("/sdk/v1/config")
+        .await
+        .expect(StatusCode::OK);
+    assert_eq!(
+        (after.json(), after.header("etag")),
+        (before.json(), before.header("etag"))
+    );
+    let answer = app
+        .sdk(&new_key)
+        .post("/sdk/v1/evaluate", json!({ "flagKey": "archived" }))
+        .await;
+    assert_eq!(answer.json()["reason"], "flag_archived");
+
+    let new_path = format!("/flags/{flag}/environments/{id}");
+    assert_eq!(
+        admin.get(&format!("{new_path}/rules")).await.json()[0]["id"],
+        rule
+    );
+    admin
+        .get(&format!("{new_path}/rollout"))
+        .await
+        .expect(StatusCode::OK);
+    for path in [&path, &format!("{path}/rules"), &format!("{path}/rollout")] {
+        admin
+            .get(path)
+            .await
+            .expect_problem(StatusCode::NOT_FOUND, "CONFIGURATION_NOT_FOUND");
+    }
+}
+
+#[tokio::test]
+async fn a_rotation_revokes_the_old_environment_and_is_recorded_once() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair {
+        flag, environment, ..
+    } = admin.pair().await;
+    let rotated = admin
+        .post(
+            &format!("/environments/{environment}/rotate-key"),
+            json!({}),
+        )
+        .await;
+    let (id, new_key) = (rotated.text("/id"), rotated.text("/sdkKey"));
+    let new_path = format!("/flags/{flag}/environments/{id}");
+    assert_eq!(
+        admin
+            .get(&format!("/environments/{environment}"))
+            .await
+            .text("/status"),
+        "revoked"
+    );
+    let audited = admin.get("/audit").await;
+    let entry = &audited.json()["items"][0];
+    assert_eq!(
+        [&entry["action"], &entry["environment"]],
+        ["SDK_KEY_ROTATED", "prod"]
+    );
+    assert_eq!(
+        [&entry["oldValue"]["id"], &entry["newValue"]["id"]],
+        [&environment, &id]
+    );
+    assert!(!String::from_utf8_lossy(&audited.bytes).contains(&new_key));
+    // What changes from now on is served from the new environment.
+    admin
+        .put(&new_path, json!({ "isEnabled": true }))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let answer = app
+        .sdk(&new_key)
+        .post("/sdk/v1/evaluate", json!({ "flagKey": "checkout" }))
+        .await;
+    assert_eq!(answer.json()["reason"], "flag_enabled");
 }

@@ -1,4 +1,4 @@
-//! Flags: creating, listing, reading and archiving them.
+//! Flags: creating, listing, changing, archiving and restoring them.
 
 use pennon_tests::{EMAIL, Pair, START, TestApp};
 use reqwest::StatusCode;
@@ -213,4 +213,149 @@ async fn an_archived_flag_cannot_be_changed_but_can_be_read() {
     }
     admin.get(&path).await.expect(StatusCode::OK);
     assert_eq!(admin.get(&format!("{path}/rules")).await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn name_and_description_can_be_changed_and_null_clears_the_description() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let path = format!("/flags/{}", admin.flag("checkout").await);
+    for (body, name, description) in [
+        (
+            json!({ "name": "New checkout", "description": "a" }),
+            "New checkout",
+            json!("a"),
+        ),
+        (json!({ "description": null }), "New checkout", json!(null)),
+        (json!({ "description": "b" }), "New checkout", json!("b")),
+        (json!({ "name": "Checkout" }), "Checkout", json!("b")),
+        (json!({}), "Checkout", json!("b")),
+        (json!({ "name": "Checkout" }), "Checkout", json!("b")),
+    ] {
+        let flag = admin.patch(&path, body).await.expect(StatusCode::OK).json();
+        assert_eq!(flag["name"], name);
+        assert_eq!(flag["description"], description);
+        assert_eq!(admin.get(&path).await.json(), flag);
+    }
+    assert_eq!(
+        admin.audited().await,
+        [["FLAG_UPDATED"; 4].as_slice(), &["FLAG_CREATED"]].concat()
+    );
+    for (body, faults) in [
+        (json!({ "name": null, "key": "x" }), vec!["/name", "/key"]),
+        (
+            json!({ "name": "\n", "description": 1 }),
+            vec!["/name", "/description"],
+        ),
+    ] {
+        let answer = admin.patch(&path, body).await;
+        assert_eq!(
+            answer
+                .expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT")
+                .faults(),
+            faults
+        );
+    }
+    admin
+        .patch("/flags/x", json!(0))
+        .await
+        .expect_problem(StatusCode::NOT_FOUND, "FLAG_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_restored_flag_is_back_and_disabled_in_every_active_environment() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair {
+        flag,
+        path,
+        sdk_key,
+        ..
+    } = admin.pair().await;
+    admin
+        .put(&path, json!({ "ttlOverrideSeconds": 9 }))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let restore = format!("/flags/{flag}/restore");
+    admin
+        .post(&restore, json!({}))
+        .await
+        .expect_problem(StatusCode::CONFLICT, "FLAG_NOT_ARCHIVED");
+    admin
+        .delete(&format!("/flags/{flag}"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let (later, later_key) = admin.environment("shop", "later").await;
+    let archived = admin
+        .patch(&format!("/flags/{flag}"), json!({ "name": "x" }))
+        .await;
+    archived.expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");
+
+    let restored = admin.post(&restore, json!({})).await.expect(StatusCode::OK);
+    assert_eq!(restored.json()["archivedAt"], json!(null));
+    assert_eq!(admin.audited().await[0], "FLAG_UPDATED");
+    for key in [&sdk_key, &later_key] {
+        let answer = app
+            .sdk(key)
+            .post("/sdk/v1/evaluate", json!({ "flagKey": "checkout" }))
+            .await;
+        assert_eq!(
+            answer.json(),
+            json!({ "enabled": false, "reason": "flag_disabled" })
+        );
+        assert_eq!(
+            app.sdk(key).get("/sdk/v1/config").await.json()["flags"][0]["key"],
+            "checkout"
+        );
+    }
+    assert_eq!(admin.get(&path).await.json()["ttlOverrideSeconds"], 9);
+    admin.switch(&flag, &later, true).await;
+    let answer = app
+        .sdk(&later_key)
+        .post("/sdk/v1/evaluate", json!({ "flagKey": "checkout" }))
+        .await;
+    assert_eq!(answer.json()["reason"], "flag_enabled");
+    admin
+        .post("/flags/x/restore", json!({}))
+        .await
+        .expect_problem(StatusCode::NOT_FOUND, "FLAG_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn flags_can_be_found_by_key_and_by_a_part_of_name_or_key() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    for (key, name) in [
+        ("checkout_v2", "New checkout"),
+        ("dark-mode", "Dark 100%_mode"),
+        ("Dark", "x\\y"),
+    ] {
+        let body = json!({ "key": key, "name": name, "type": "boolean" });
+        admin.post("/flags", body).await.expect(StatusCode::CREATED);
+    }
+    let keys = async |query: &str| -> Vec<Value> {
+        let page = admin
+            .get(&format!("/flags{query}"))
+            .await
+            .expect(StatusCode::OK)
+            .json();
+        page["items"]
+            .as_array()
+            .expect("a page has items")
+            .iter()
+            .map(|item| item["key"].clone())
+            .collect()
+    };
+    assert_eq!(keys("?key=Dark").await, ["Dark"]);
+    assert_eq!(keys("?key=dark").await, [] as [Value; 0]);
+    assert_eq!(keys("?q=DARK").await, ["Dark", "dark-mode"]);
+    assert_eq!(keys("?q=new").await, ["checkout_v2"]);
+    assert_eq!(keys("?q=100%25_").await, ["dark-mode"]);
+    assert_eq!(keys("?q=_").await, ["dark-mode", "checkout_v2"]);
+    assert_eq!(keys("?q=%5C").await, ["Dark"]);
+    assert_eq!(keys("?q=%00").await, [] as [Value; 0]);
+    assert_eq!(
+        keys("?q=dark&key=dark-mode&archived=false&limit=1").await,
+        ["dark-mode"]
+    );
 }

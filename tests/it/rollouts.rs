@@ -1,4 +1,4 @@
-//! Percentage rollouts: setting and reading them.
+//! Percentage rollouts: setting, reading and deleting them.
 
 use pennon_tests::{Pair, START, TestApp};
 use reqwest::StatusCode;
@@ -71,4 +71,30 @@ async fn bad_input_is_named_member_by_member() {
     let answer = admin.put(&path, json!({ "bucket": 1 })).await;
     let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     assert_eq!(answer.faults(), ["/percentage", "/strategy", "/bucket"]);
+}
+
+#[tokio::test]
+async fn a_deleted_rollout_is_gone_and_the_next_one_is_a_first_one() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let path = admin.pair().await.path + "/rollout";
+    let rollout = json!({ "percentage": 5, "strategy": "per_user" });
+    admin
+        .delete(&path)
+        .await
+        .expect_problem(StatusCode::NOT_FOUND, "ROLLOUT_NOT_FOUND");
+    admin
+        .put(&path, rollout.clone())
+        .await
+        .expect(StatusCode::CREATED);
+    admin.delete(&path).await.expect(StatusCode::NO_CONTENT);
+    admin
+        .get(&path)
+        .await
+        .expect_problem(StatusCode::NOT_FOUND, "ROLLOUT_NOT_FOUND");
+    assert_eq!(
+        admin.audited().await[..2],
+        ["ROLLOUT_DELETED", "ROLLOUT_CONFIGURED"]
+    );
+    admin.put(&path, rollout).await.expect(StatusCode::CREATED);
 }

@@ -1,4 +1,4 @@
-//! Targeting rules: creating and listing them.
+//! Targeting rules: creating, listing, replacing and deleting them.
 
 use pennon_tests::{Pair, START, TestApp};
 use reqwest::StatusCode;
@@ -185,4 +185,115 @@ async fn the_texts_of_conditions_are_bounded() {
         .post(&path, with(&"é".repeat(128), &"é".repeat(1024)))
         .await
         .expect(StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn a_rule_is_replaced_as_a_whole_and_keeps_its_id() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair {
+        path,
+        sdk_key,
+        flag,
+        environment,
+    } = admin.pair().await;
+    admin.switch(&flag, &environment, true).await;
+    let rules = format!("{path}/rules");
+    let id = admin.post(&rules, rule(1)).await.text("/id");
+    admin
+        .post(&rules, rule(2))
+        .await
+        .expect(StatusCode::CREATED);
+    app.advance(60);
+    let body = json!({
+        "priority": 3, "logic": "or", "value": false,
+        "conditions": [{ "attribute": "country", "operator": "!=", "valueType": "string", "valueString": "DE" }],
+    });
+    let path = format!("/rules/{id}");
+    let replaced = admin
+        .put(&path, body.clone())
+        .await
+        .expect(StatusCode::OK)
+        .json();
+    assert_eq!(replaced["id"], id);
+    assert_eq!(replaced["conditions"], body["conditions"]);
+    assert_eq!(
+        [&replaced["createdAt"], &replaced["updatedAt"]],
+        [START, "2026-03-01T09:31:00.000Z"]
+    );
+    assert_eq!(admin.get(&rules).await.json()[1], replaced);
+    let question = json!({ "flagKey": "checkout", "context": { "country": "FR" } });
+    let answer = app.sdk(&sdk_key).post("/sdk/v1/evaluate", question).await;
+    assert_eq!(
+        answer.json(),
+        json!({ "enabled": false, "reason": "targeting_rule" })
+    );
+
+    assert_eq!(
+        admin.put(&path, body).await.expect(StatusCode::OK).json(),
+        replaced
+    );
+    assert_eq!(admin.audited().await[..2], ["RULE_UPDATED", "RULE_CREATED"]);
+    admin
+        .put(&path, rule(2))
+        .await
+        .expect_problem(StatusCode::CONFLICT, "PRIORITY_TAKEN");
+    let answer = admin.put(&path, json!({ "priority": 1 })).await;
+    let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(answer.faults(), ["/logic", "/value", "/conditions"]);
+}
+
+#[tokio::test]
+async fn a_deleted_rule_is_gone_and_its_priority_free() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let rules = admin.pair().await.path + "/rules";
+    let created = admin.post(&rules, rule(1)).await.json();
+    let path = format!("/rules/{}", created["id"].as_str().unwrap_or_default());
+    admin.delete(&path).await.expect(StatusCode::NO_CONTENT);
+    assert_eq!(admin.get(&rules).await.json(), json!([]));
+    let entry = &admin.get("/audit").await.json()["items"][0];
+    assert_eq!(entry["action"], "RULE_DELETED");
+    assert_eq!(
+        [&entry["oldValue"], &entry["newValue"]],
+        [&created, &json!(null)]
+    );
+    for path in [path.as_str(), "/rules/x"] {
+        admin
+            .delete(path)
+            .await
+            .expect_problem(StatusCode::NOT_FOUND, "RULE_NOT_FOUND");
+        admin
+            .put(path, json!(0))
+            .await
+            .expect_problem(StatusCode::NOT_FOUND, "RULE_NOT_FOUND");
+    }
+    admin
+        .post(&rules, rule(1))
+        .await
+        .expect(StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn rules_of_an_archived_flag_stay_as_they_are() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair { path, flag, .. } = admin.pair().await;
+    let id = admin
+        .post(&format!("{path}/rules"), rule(1))
+        .await
+        .text("/id");
+    admin
+        .delete(&format!("/flags/{flag}"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let path = format!("/rules/{id}");
+    admin
+        .put(&path, rule(2))
+        .await
+        .expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");
+    admin
+        .delete(&path)
+        .await
+        .expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");
 }

@@ -206,6 +206,12 @@ impl Caller<'_> {
         self.send(self.request(Method::PUT, path).json(&body)).await
     }
 
+    /// `PATCH` with a JSON body.
+    pub async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.send(self.request(Method::PATCH, path).json(&body))
+            .await
+    }
+
     /// `DELETE`
     pub async fn delete(&self, path: &str) -> Answer {
         self.send(self.request(Method::DELETE, path)).await

@@ -26,6 +26,10 @@ pub(crate) fn tarballs(workspace: &Workspace) -> Result<Outcome> {
     }
     fs::create_dir_all(&folder)?;
     for package in node::packages(workspace)? {
+        // Each package carries the licences; they stand once in the repository.
+        for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+            fs::copy(workspace.root.join(licence), package.join(licence))?;
+        }
         let mut npm = node::npm(workspace);
         npm.arg("pack")
             .arg("--pack-destination")

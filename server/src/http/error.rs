@@ -144,6 +144,7 @@ fn not_found(entity: Entity) -> &'static str {
         Entity::Flag => "FLAG_NOT_FOUND",
         Entity::Environment => "ENVIRONMENT_NOT_FOUND",
         Entity::Configuration => "CONFIGURATION_NOT_FOUND",
+        Entity::Rule => "RULE_NOT_FOUND",
         Entity::Rollout => "ROLLOUT_NOT_FOUND",
     }
 }
@@ -155,6 +156,7 @@ fn conflict_code(conflict: &Conflict) -> &'static str {
         Conflict::EnvironmentNameTaken => "ENVIRONMENT_NAME_TAKEN",
         Conflict::FlagEnabled(_) => "FLAG_ENABLED",
         Conflict::FlagArchived => "FLAG_ARCHIVED",
+        Conflict::FlagNotArchived => "FLAG_NOT_ARCHIVED",
         Conflict::EnvironmentRevoked => "ENVIRONMENT_REVOKED",
         Conflict::TooManyRules => "TOO_MANY_RULES",
     }

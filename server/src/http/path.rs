@@ -3,7 +3,7 @@
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
-use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_core::model::id::{EnvironmentId, FlagId, RuleId};
 
 use crate::error::{Entity, Error};
 use crate::service::targeting::PairId;
@@ -39,6 +39,14 @@ impl FromPath for EnvironmentId {
         parameter(parameters, "environment")
             .parse()
             .map_err(|_| Error::NotFound(Entity::Environment))
+    }
+}
+
+impl FromPath for RuleId {
+    fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
+        parameter(parameters, "rule")
+            .parse()
+            .map_err(|_| Error::NotFound(Entity::Rule))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Environments: creating and listing them.
+//! Environments: creating, listing, renaming and revoking them, and giving them new keys.
 
 use pennon_core::model::audit::AuditAction;
 use pennon_core::model::environment::{
@@ -13,7 +13,7 @@ use super::changes::Change;
 use super::{Service, audit, changes};
 use crate::auth::actor::{Actor, Administrator};
 use crate::auth::secret::{SdkKey, SecretHash};
-use crate::error::{Entity, Error, Fault};
+use crate::error::{Conflict, Entity, Error, Fault};
 use crate::store::environments::EnvironmentFilter;
 use crate::store::{self, Tx};
 
@@ -44,17 +44,7 @@ pub(crate) async fn create(
         let detail = format!("must be one of {}", products.join(", "));
         return Err(Error::Invalid(vec![Fault::pointer("/product", detail)]));
     }
-    let now = service.clock.now();
-    let SdkKey { secret, prefix } = SdkKey::generate(&service.entropy);
-    let environment = Environment {
-        id: EnvironmentId::new(service.entropy.id(now)),
-        product: new.product,
-        name: new.name,
-        sdk_key_prefix: prefix,
-        status: EnvironmentStatus::Active,
-        created_at: now,
-        revision: 1,
-    };
+    let (environment, secret) = new_environment(service, new.product, new.name);
     let mut tx = service.db.write().await?;
     store::environments::insert(&mut tx, &environment, SecretHash::of(secret.expose())).await?;
     let revision = store::configurations::insert_for_environment(&mut tx, environment.id).await?;
@@ -84,6 +74,153 @@ pub(crate) async fn create(
     })
 }
 
+/// Gives an environment another name.
+pub(crate) async fn rename(
+    service: &Service,
+    actor: &Administrator,
+    id: EnvironmentId,
+    name: EnvironmentName,
+) -> Result<Environment, Error> {
+    let mut tx = service.db.write().await?;
+    let old = find_active(&mut tx, id).await?;
+    if old.name == name {
+        return Ok(old);
+    }
+    let new = Environment {
+        name,
+        revision: old.revision + 1,
+        ..old.clone()
+    };
+    store::environments::rename(&mut tx, id, &new.name).await?;
+    let subject = Subject {
+        environment: Some(&new),
+        ..Subject::default()
+    };
+    let values = (Some(&old), Some(&new));
+    audit::record(
+        service,
+        &mut tx,
+        actor,
+        AuditAction::EnvironmentUpdated,
+        subject,
+        values,
+    )
+    .await?;
+    changes::commit(service, tx, Vec::new()).await?;
+    Ok(new)
+}
+
+/// Revokes an environment: its key is refused from now on, for good.
+pub(crate) async fn revoke(
+    service: &Service,
+    actor: &Administrator,
+    id: EnvironmentId,
+) -> Result<Environment, Error> {
+    let mut tx = service.db.write().await?;
+    let old = find_active(&mut tx, id).await?;
+    let new = revoked(&mut tx, &old).await?;
+    let revision = store::environments::raise_config_revision(&mut tx, id).await?;
+    let subject = Subject {
+        environment: Some(&new),
+        ..Subject::default()
+    };
+    let values = (Some(&old), Some(&new));
+    audit::record(
+        service,
+        &mut tx,
+        actor,
+        AuditAction::EnvironmentRevoked,
+        subject,
+        values,
+    )
+    .await?;
+    changes::commit(
+        service,
+        tx,
+        vec![Change {
+            environment: id,
+            flag: None,
+            revision,
+        }],
+    )
+    .await?;
+    Ok(new)
+}
+
+/// Gives an environment a new key: a new environment takes its place, with its product and name and all that is
+/// configured in it, and the old one is revoked.
+pub(crate) async fn rotate_key(
+    service: &Service,
+    actor: &Administrator,
+    id: EnvironmentId,
+) -> Result<CreatedEnvironment, Error> {
+    let mut tx = service.db.write().await?;
+    let old = find_active(&mut tx, id).await?;
+    revoked(&mut tx, &old).await?;
+    let (new, sdk_key) = new_environment(service, old.product.clone(), old.name.clone());
+    store::environments::insert(&mut tx, &new, SecretHash::of(sdk_key.expose())).await?;
+    store::configurations::move_all(&mut tx, old.id, new.id).await?;
+    let revision = store::environments::inherit_config_revision(&mut tx, new.id, old.id).await?;
+    let subject = Subject {
+        environment: Some(&new),
+        ..Subject::default()
+    };
+    let values = (Some(&old), Some(&new));
+    audit::record(
+        service,
+        &mut tx,
+        actor,
+        AuditAction::SdkKeyRotated,
+        subject,
+        values,
+    )
+    .await?;
+    changes::commit(
+        service,
+        tx,
+        vec![Change {
+            environment: new.id,
+            flag: None,
+            revision,
+        }],
+    )
+    .await?;
+    Ok(CreatedEnvironment {
+        environment: new,
+        sdk_key,
+    })
+}
+
+/// An environment that does not exist yet, and its key.
+fn new_environment(
+    service: &Service,
+    product: ProductName,
+    name: EnvironmentName,
+) -> (Environment, Secret) {
+    let now = service.clock.now();
+    let SdkKey { secret, prefix } = SdkKey::generate(&service.entropy);
+    let environment = Environment {
+        id: EnvironmentId::new(service.entropy.id(now)),
+        product,
+        name,
+        sdk_key_prefix: prefix,
+        status: EnvironmentStatus::Active,
+        created_at: now,
+        revision: 1,
+    };
+    (environment, secret)
+}
+
+async fn revoked(tx: &mut Tx, environment: &Environment) -> Result<Environment, Error> {
+    store::environments::revoke(tx, environment.id).await?;
+    let revision = environment.revision + 1;
+    Ok(Environment {
+        status: EnvironmentStatus::Revoked,
+        revision,
+        ..environment.clone()
+    })
+}
+
 /// One page of environments, newest first.
 pub(crate) async fn list(
     service: &Service,
@@ -108,4 +245,13 @@ pub(super) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, 
     store::environments::find(tx, id)
         .await?
         .ok_or(Error::NotFound(Entity::Environment))
+}
+
+/// One environment that can be changed, within a transaction.
+async fn find_active(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, Error> {
+    let environment = find(tx, id).await?;
+    match environment.status {
+        EnvironmentStatus::Active => Ok(environment),
+        EnvironmentStatus::Revoked => Err(Conflict::EnvironmentRevoked.into()),
+    }
 }

@@ -1,4 +1,4 @@
-//! Flags: creating, listing and archiving them.
+//! Flags: creating, listing, changing, archiving and restoring them.
 
 use pennon_core::model::audit::AuditAction;
 use pennon_core::model::environment::Environment;
@@ -9,6 +9,7 @@ use pennon_core::model::text::Description;
 
 use super::audit::Subject;
 use super::changes::Change;
+use super::patch::Patch;
 use super::{Service, audit, changes};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Entity, Error};
@@ -22,6 +23,12 @@ pub(crate) struct NewFlag {
     pub(crate) name: FlagName,
     pub(crate) description: Option<Description>,
     pub(crate) kind: FlagType,
+}
+
+/// A change of a flag: what is absent stays as it is.
+pub(crate) struct FlagPatch {
+    pub(crate) name: Option<FlagName>,
+    pub(crate) description: Patch<Description>,
 }
 
 /// Flags against environments.
@@ -96,13 +103,81 @@ pub(crate) async fn get(service: &Service, _actor: &Actor, id: FlagId) -> Result
     find(&mut service.db.read().await?, id).await
 }
 
+/// Changes what people call a flag and how they describe it.
+pub(crate) async fn update(
+    service: &Service,
+    actor: &Editor,
+    id: FlagId,
+    patch: FlagPatch,
+) -> Result<Flag, Error> {
+    let mut tx = service.db.write().await?;
+    let old = find_active(&mut tx, id).await?;
+    let name = patch.name.unwrap_or_else(|| old.name.clone());
+    let description = patch.description.applied_to(old.description.clone());
+    if (&name, &description) == (&old.name, &old.description) {
+        return Ok(old);
+    }
+    let new = Flag {
+        name,
+        description,
+        revision: old.revision + 1,
+        ..old.clone()
+    };
+    store::flags::update(&mut tx, &new).await?;
+    let subject = Subject {
+        flag: Some(&new),
+        ..Subject::default()
+    };
+    let values = (Some(&old), Some(&new));
+    audit::record(
+        service,
+        &mut tx,
+        actor,
+        AuditAction::FlagUpdated,
+        subject,
+        values,
+    )
+    .await?;
+    changes::commit(service, tx, Vec::new()).await?;
+    Ok(new)
+}
+
+/// Brings an archived flag back, disabled in every active environment.
+pub(crate) async fn restore(service: &Service, actor: &Editor, id: FlagId) -> Result<Flag, Error> {
+    let mut tx = service.db.write().await?;
+    let old = find(&mut tx, id).await?;
+    if old.archived_at.is_none() {
+        return Err(Conflict::FlagNotArchived.into());
+    }
+    store::flags::restore(&mut tx, id).await?;
+    let raised = store::configurations::reset_for_flag(&mut tx, id).await?;
+    let new = Flag {
+        archived_at: None,
+        revision: old.revision + 1,
+        ..old.clone()
+    };
+    let subject = Subject {
+        flag: Some(&new),
+        ..Subject::default()
+    };
+    let values = (Some(&old), Some(&new));
+    audit::record(
+        service,
+        &mut tx,
+        actor,
+        AuditAction::FlagUpdated,
+        subject,
+        values,
+    )
+    .await?;
+    changes::commit(service, tx, Change::of_flag(id, raised)).await?;
+    Ok(new)
+}
+
 /// Archives a flag that no active environment has enabled.
 pub(crate) async fn archive(service: &Service, actor: &Editor, id: FlagId) -> Result<(), Error> {
     let mut tx = service.db.write().await?;
-    let flag = find(&mut tx, id).await?;
-    if flag.archived_at.is_some() {
-        return Err(Conflict::FlagArchived.into());
-    }
+    let flag = find_active(&mut tx, id).await?;
     let enabled_in = store::configurations::enabled_in(&mut tx, id).await?;
     if !enabled_in.is_empty() {
         return Err(Conflict::FlagEnabled(enabled_in).into());
@@ -137,4 +212,14 @@ pub(super) async fn find(tx: &mut Tx, id: FlagId) -> Result<Flag, Error> {
     store::flags::find(tx, id)
         .await?
         .ok_or(Error::NotFound(Entity::Flag))
+}
+
+/// One flag that can be changed, within a transaction.
+async fn find_active(tx: &mut Tx, id: FlagId) -> Result<Flag, Error> {
+    let flag = find(tx, id).await?;
+    if flag.archived_at.is_some() {
+        Err(Conflict::FlagArchived.into())
+    } else {
+        Ok(flag)
+    }
 }

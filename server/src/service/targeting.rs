@@ -24,6 +24,15 @@ pub(crate) struct PairId {
     pub(crate) environment: EnvironmentId,
 }
 
+impl PairId {
+    fn of(rule: &TargetingRule) -> Self {
+        Self {
+            flag: rule.flag_id,
+            environment: rule.environment_id,
+        }
+    }
+}
+
 /// A change of a configuration: what is absent stays as it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ConfigurationPatch {
@@ -179,6 +188,83 @@ pub(crate) async fn create_rule(
     Ok(rule)
 }
 
+/// Makes sure that there is a rule.
+pub(crate) async fn check_rule(service: &Service, _actor: &Actor, id: RuleId) -> Result<(), Error> {
+    find_rule(&mut service.db.read().await?, id).await.map(drop)
+}
+
+/// Puts another rule in the place of one.
+pub(crate) async fn replace_rule(
+    service: &Service,
+    actor: &Editor,
+    id: RuleId,
+    rule: Rule,
+) -> Result<TargetingRule, Error> {
+    let mut tx = service.db.write().await?;
+    let old = find_rule(&mut tx, id).await?;
+    let pair = Pair::find_writable(&mut tx, PairId::of(&old)).await?;
+    if old.rule == rule {
+        return Ok(old);
+    }
+    let updated_at = service.clock.now();
+    let new = TargetingRule {
+        rule,
+        updated_at,
+        revision: old.revision + 1,
+        ..old.clone()
+    };
+    store::rules::update(&mut tx, &new).await?;
+    let subject = Subject {
+        rule: Some(id),
+        ..pair.subject()
+    };
+    let values = (Some(&old), Some(&new));
+    audit::record(
+        service,
+        &mut tx,
+        actor,
+        AuditAction::RuleUpdated,
+        subject,
+        values,
+    )
+    .await?;
+    commit(service, tx, PairId::of(&old)).await?;
+    Ok(new)
+}
+
+/// Deletes a rule.
+pub(crate) async fn delete_rule(
+    service: &Service,
+    actor: &Editor,
+    id: RuleId,
+) -> Result<(), Error> {
+    let mut tx = service.db.write().await?;
+    let old = find_rule(&mut tx, id).await?;
+    let pair = Pair::find_writable(&mut tx, PairId::of(&old)).await?;
+    store::rules::delete(&mut tx, id).await?;
+    let subject = Subject {
+        rule: Some(id),
+        ..pair.subject()
+    };
+    let values = (Some(&old), None::<&TargetingRule>);
+    audit::record(
+        service,
+        &mut tx,
+        actor,
+        AuditAction::RuleDeleted,
+        subject,
+        values,
+    )
+    .await?;
+    commit(service, tx, PairId::of(&old)).await
+}
+
+async fn find_rule(tx: &mut Tx, id: RuleId) -> Result<TargetingRule, Error> {
+    store::rules::find(tx, id)
+        .await?
+        .ok_or(Error::NotFound(Entity::Rule))
+}
+
 /// The rollout of a flag in an environment.
 pub(crate) async fn rollout(
     service: &Service,
@@ -233,6 +319,23 @@ pub(crate) async fn set_rollout(
             Upserted::Inserted
         },
     ))
+}
+
+/// Deletes the rollout of a flag in an environment.
+pub(crate) async fn delete_rollout(
+    service: &Service,
+    actor: &Editor,
+    id: PairId,
+) -> Result<(), Error> {
+    let mut tx = service.db.write().await?;
+    let pair = Pair::find_writable(&mut tx, id).await?;
+    let old = store::rollouts::find(&mut tx, id.flag, id.environment).await?;
+    let old = old.ok_or(Error::NotFound(Entity::Rollout))?;
+    store::rollouts::delete(&mut tx, id.flag, id.environment).await?;
+    let action = AuditAction::RolloutDeleted;
+    let values = (Some(&old), None::<&FlagRollout>);
+    audit::record(service, &mut tx, actor, action, pair.subject(), values).await?;
+    commit(service, tx, id).await
 }
 
 /// What became of something that is set whether or not it was there before.

@@ -6,7 +6,7 @@ use pennon_core::model::page::PageRequest;
 use uuid::Uuid;
 
 use super::flags::FlagFilter;
-use super::{Tx, bad_row, environments, on_conn};
+use super::{Tx, bad_row, bindable, environments, on_conn};
 use crate::error::Error;
 
 #[derive(sqlx::FromRow)]
@@ -97,6 +97,35 @@ pub(crate) async fn insert_for_flag(
     Ok(raised)
 }
 
+/// Configures a flag in the active environments that came while it was archived, and disables it in all of them.
+pub(crate) async fn reset_for_flag(
+    tx: &mut Tx,
+    flag: FlagId,
+) -> Result<Vec<(EnvironmentId, i64)>, Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "insert into flag_environments (flag_id, environment_id, config_revision)
+         select $1, id, config_revision from environments where status = 'active'
+         on conflict (flag_id, environment_id) do nothing",
+    ).bind(flag.uuid()).execute(conn).await.map(drop))?;
+    on_conn!(tx, conn => sqlx::query(
+        "update flag_environments set is_enabled = false, revision = revision + 1
+         where flag_id = $1 and is_enabled
+           and environment_id in (select id from environments where status = 'active')",
+    ).bind(flag.uuid()).execute(conn).await.map(drop))?;
+    touch_everywhere(tx, flag).await
+}
+
+/// Moves all configurations of an environment, and with them rules and rollouts, to the one that takes its place.
+pub(crate) async fn move_all(
+    tx: &mut Tx,
+    from: EnvironmentId,
+    to: EnvironmentId,
+) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query("update flag_environments set environment_id = $2 where environment_id = $1")
+        .bind(from.uuid()).bind(to.uuid()).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
 /// Configures all active flags, disabled, in a new environment.
 pub(crate) async fn insert_for_environment(
     tx: &mut Tx,
@@ -138,12 +167,14 @@ pub(crate) async fn cells(
             select id from flags
             where ($1 is null or (archived_at is not null) = $1)
               and ($2 is null or lower(name) like $2 escape '\' or lower(key) like $2 escape '\')
+              and ($5 is null or key = $5)
             order by created_at desc, id desc limit $3 offset $4)",
     )
     .bind(filter.archived)
     .bind(filter.pattern())
     .bind(page.limit.get())
     .bind(page.offset())
+    .bind(bindable(filter.key.as_ref()))
     .fetch_all(conn).await)?)
 }
 

@@ -1,6 +1,6 @@
 //! Environments.
 
-use pennon_core::model::environment::{Environment, EnvironmentStatus};
+use pennon_core::model::environment::{Environment, EnvironmentName, EnvironmentStatus};
 use pennon_core::model::id::EnvironmentId;
 use pennon_core::model::page::{Page, PageRequest};
 use pennon_core::model::time::Timestamp;
@@ -14,6 +14,7 @@ use crate::error::{Conflict, Error};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EnvironmentFilter {
     pub(crate) product: Option<String>,
+    pub(crate) name: Option<String>,
     pub(crate) status: Option<EnvironmentStatus>,
 }
 
@@ -70,12 +71,13 @@ pub(crate) async fn list(
     let status = filter.status.map(EnvironmentStatus::as_str);
     let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, product, name, sdk_key_prefix, status, created_at, revision from environments
-         where ($1 is null or product = $1) and ($2 is null or status = $2)
-         order by created_at desc, id desc limit $3 offset $4",
-    ).bind(bindable(filter.product.as_ref())).bind(status).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
+         where ($1 is null or product = $1) and ($2 is null or status = $2) and ($3 is null or name = $3)
+         order by created_at desc, id desc limit $4 offset $5",
+    ).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
     let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(
-        "select count(*) from environments where ($1 is null or product = $1) and ($2 is null or status = $2)",
-    ).bind(bindable(filter.product.as_ref())).bind(status).fetch_one(conn).await)?;
+        "select count(*) from environments
+         where ($1 is null or product = $1) and ($2 is null or status = $2) and ($3 is null or name = $3)",
+    ).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).fetch_one(conn).await)?;
     let items = rows
         .into_iter()
         .map(Environment::try_from)
@@ -90,6 +92,42 @@ pub(crate) async fn active(tx: &mut Tx) -> Result<Vec<Environment>, Error> {
          where status = 'active' order by product, name",
     ).fetch_all(conn).await)?;
     rows.into_iter().map(Environment::try_from).collect()
+}
+
+/// Gives an environment another name.
+pub(crate) async fn rename(
+    tx: &mut Tx,
+    id: EnvironmentId,
+    name: &EnvironmentName,
+) -> Result<(), Error> {
+    let renamed = on_conn!(tx, conn => sqlx::query(
+        "update environments set name = $2, revision = revision + 1 where id = $1",
+    ).bind(id.uuid()).bind(name.as_str()).execute(conn).await.map(drop));
+    match renamed {
+        Err(error) if is_unique_violation(&error) => Err(Conflict::EnvironmentNameTaken.into()),
+        other => Ok(other?),
+    }
+}
+
+/// Revokes an environment, for good.
+pub(crate) async fn revoke(tx: &mut Tx, id: EnvironmentId) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "update environments set status = 'revoked', revision = revision + 1 where id = $1",
+    ).bind(id.uuid()).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// Lets what `heir` serves count as newer than all that `predecessor` ever served.
+pub(crate) async fn inherit_config_revision(
+    tx: &mut Tx,
+    heir: EnvironmentId,
+    predecessor: EnvironmentId,
+) -> Result<i64, Error> {
+    Ok(on_conn!(tx, conn => sqlx::query_scalar(
+        "update environments set config_revision =
+            (select before.config_revision + 1 from environments before where before.id = $2)
+         where id = $1 returning config_revision",
+    ).bind(heir.uuid()).bind(predecessor.uuid()).fetch_one(conn).await)?)
 }
 
 /// Records that what the environment serves has changed.

@@ -15,6 +15,8 @@ use crate::error::{Conflict, Error};
 pub(crate) struct FlagFilter {
     /// Archived ones only, active ones only, or both.
     pub(crate) archived: Option<bool>,
+    /// The one with exactly this key.
+    pub(crate) key: Option<String>,
     /// Text that the name or the key contains, in any case.
     pub(crate) search: Option<String>,
 }
@@ -84,23 +86,49 @@ pub(crate) async fn list(
         r"select id, key, name, description, type, created_by, created_at, archived_at, revision from flags
           where ($1 is null or (archived_at is not null) = $1)
             and ($2 is null or lower(name) like $2 escape '\' or lower(key) like $2 escape '\')
+            and ($5 is null or key = $5)
           order by created_at desc, id desc limit $3 offset $4",
     )
     .bind(filter.archived)
     .bind(filter.pattern())
     .bind(page.limit.get())
     .bind(page.offset())
+    .bind(bindable(filter.key.as_ref()))
     .fetch_all(conn).await)?;
     let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(
         r"select count(*) from flags
           where ($1 is null or (archived_at is not null) = $1)
-            and ($2 is null or lower(name) like $2 escape '\' or lower(key) like $2 escape '\')",
-    ).bind(filter.archived).bind(filter.pattern()).fetch_one(conn).await)?;
+            and ($2 is null or lower(name) like $2 escape '\' or lower(key) like $2 escape '\')
+            and ($3 is null or key = $3)",
+    )
+    .bind(filter.archived)
+    .bind(filter.pattern())
+    .bind(bindable(filter.key.as_ref()))
+    .fetch_one(conn).await)?;
     let items = rows
         .into_iter()
         .map(Flag::try_from)
         .collect::<Result<_, _>>()?;
     Ok(page.page_of(items, total))
+}
+
+/// Keeps a flag's changed name and description.
+pub(crate) async fn update(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "update flags set name = $2, description = $3, revision = revision + 1 where id = $1",
+    )
+    .bind(flag.id.uuid())
+    .bind(flag.name.as_str())
+    .bind(flag.description.as_ref().map(Description::as_str))
+    .execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// Takes a flag out of the archive.
+pub(crate) async fn restore(tx: &mut Tx, id: FlagId) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query("update flags set archived_at = null, revision = revision + 1 where id = $1")
+        .bind(id.uuid()).execute(conn).await.map(drop))?;
+    Ok(())
 }
 
 /// Marks a flag as archived.

@@ -57,6 +57,17 @@ pub(crate) async fn upsert(
     row.try_into()
 }
 
+/// Deletes a rollout.
+pub(crate) async fn delete(
+    tx: &mut Tx,
+    flag: FlagId,
+    environment: EnvironmentId,
+) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query("delete from rollouts where flag_id = $1 and environment_id = $2")
+        .bind(flag.uuid()).bind(environment.uuid()).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
 /// A rollout from its columns.
 pub(super) fn rollout(percentage: i64, strategy: &str, flag: Uuid) -> Result<Rollout, Error> {
     let bad = |problem| bad_row("rollouts", flag, problem);

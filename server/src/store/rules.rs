@@ -49,6 +49,42 @@ pub(crate) async fn insert(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Erro
     }
 }
 
+/// One rule.
+pub(crate) async fn find(tx: &mut Tx, id: RuleId) -> Result<Option<TargetingRule>, Error> {
+    let row: Option<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision
+         from rules where id = $1",
+    ).bind(id.uuid()).fetch_optional(conn).await)?;
+    row.map(TargetingRule::try_from).transpose()
+}
+
+/// Keeps a replaced rule.
+pub(crate) async fn update(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Error> {
+    let updated = on_conn!(tx, conn => sqlx::query(
+        "update rules set priority = $2, logic = $3, value = $4, conditions = $5, updated_at = $6,
+                          revision = revision + 1
+         where id = $1",
+    )
+    .bind(rule.id.uuid())
+    .bind(i64::from(rule.rule.priority.get()))
+    .bind(rule.rule.logic.as_str())
+    .bind(rule.rule.value)
+    .bind(Json(&rule.rule.conditions))
+    .bind(rule.updated_at.millis())
+    .execute(conn).await.map(drop));
+    match updated {
+        Err(error) if is_unique_violation(&error) => Err(Conflict::PriorityTaken.into()),
+        other => Ok(other?),
+    }
+}
+
+/// Deletes a rule.
+pub(crate) async fn delete(tx: &mut Tx, id: RuleId) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query("delete from rules where id = $1")
+        .bind(id.uuid()).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
 /// The rules of a flag in an environment, by ascending priority.
 pub(crate) async fn list(
     tx: &mut Tx,

@@ -2,7 +2,7 @@
 
 use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
+use axum::routing::{get, post};
 use pennon_core::model::environment::Environment;
 use pennon_core::model::id::EnvironmentId;
 use pennon_core::model::page::{Page, PageRequest};
@@ -14,14 +14,16 @@ use crate::http::body::{Body, Fields};
 use crate::http::path::Path;
 use crate::http::query::{Parameters, Query};
 use crate::http::respond::{Created, Json};
-use crate::service::environments::NewEnvironment;
+use crate::service::environments::{CreatedEnvironment, NewEnvironment};
 use crate::service::{Service, environments};
 use crate::store::environments::EnvironmentFilter;
 
 pub(super) fn router() -> Router<Service> {
     Router::new()
         .route("/environments", get(list).post(create))
-        .route("/environments/{environment}", get(one))
+        .route("/environments/{environment}", get(one).patch(rename))
+        .route("/environments/{environment}/revoke", post(revoke))
+        .route("/environments/{environment}/rotate-key", post(rotate_key))
 }
 
 /// An environment with its key, which no other answer has.
@@ -39,14 +41,9 @@ async fn create(
     body: Body,
 ) -> Result<Created<EnvironmentWithKey>, Error> {
     let new = body.read(new_environment).await?;
-    let created = environments::create(&service, &actor, new).await?;
-    let location = format!("/environments/{}", created.environment.id);
-    let sdk_key = created.sdk_key.expose().to_owned();
-    let body = EnvironmentWithKey {
-        environment: created.environment,
-        sdk_key,
-    };
-    Ok(Created { location, body })
+    environments::create(&service, &actor, new)
+        .await
+        .map(with_key)
 }
 
 async fn list(
@@ -68,6 +65,49 @@ async fn one(
     environments::get(&service, &actor, id).await.map(Json)
 }
 
+async fn rename(
+    State(service): State<Service>,
+    actor: Administrator,
+    Path(id): Path<EnvironmentId>,
+    body: Body,
+) -> Result<Json<Environment>, Error> {
+    environments::get(&service, &actor, id).await?;
+    let name = body.read(|fields| fields.required("name")).await?;
+    environments::rename(&service, &actor, id, name)
+        .await
+        .map(Json)
+}
+
+async fn revoke(
+    State(service): State<Service>,
+    actor: Administrator,
+    Path(id): Path<EnvironmentId>,
+) -> Result<Json<Environment>, Error> {
+    environments::revoke(&service, &actor, id).await.map(Json)
+}
+
+async fn rotate_key(
+    State(service): State<Service>,
+    actor: Administrator,
+    Path(id): Path<EnvironmentId>,
+) -> Result<Created<EnvironmentWithKey>, Error> {
+    environments::rotate_key(&service, &actor, id)
+        .await
+        .map(with_key)
+}
+
+fn with_key(created: CreatedEnvironment) -> Created<EnvironmentWithKey> {
+    let location = format!("/environments/{}", created.environment.id);
+    let sdk_key = created.sdk_key.expose().to_owned();
+    Created {
+        location,
+        body: EnvironmentWithKey {
+            environment: created.environment,
+            sdk_key,
+        },
+    }
+}
+
 fn new_environment(fields: &mut Fields<'_>) -> Option<NewEnvironment> {
     let product = fields.required("product");
     let name = fields.required("name");
@@ -80,10 +120,12 @@ fn new_environment(fields: &mut Fields<'_>) -> Option<NewEnvironment> {
 fn selection(parameters: &mut Parameters) -> Option<(EnvironmentFilter, PageRequest)> {
     let page = parameters.page();
     let product = parameters.optional("product");
+    let name = parameters.optional("name");
     let status = parameters.optional("status");
     Some((
         EnvironmentFilter {
             product: product?,
+            name: name?,
             status: status?,
         },
         page?,

@@ -2,7 +2,7 @@
 
 use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
+use axum::routing::{get, post};
 use pennon_core::model::flag::Flag;
 use pennon_core::model::id::FlagId;
 use pennon_core::model::page::{Page, PageRequest};
@@ -13,14 +13,15 @@ use crate::http::body::{Body, Fields};
 use crate::http::path::Path;
 use crate::http::query::{Parameters, Query};
 use crate::http::respond::{Created, Json, NoContent};
-use crate::service::flags::NewFlag;
+use crate::service::flags::{FlagPatch, NewFlag};
 use crate::service::{Service, flags};
 use crate::store::flags::FlagFilter;
 
 pub(super) fn router() -> Router<Service> {
     Router::new()
         .route("/flags", get(list).post(create))
-        .route("/flags/{flag}", get(one).delete(archive))
+        .route("/flags/{flag}", get(one).patch(update).delete(archive))
+        .route("/flags/{flag}/restore", post(restore))
 }
 
 async fn create(
@@ -62,6 +63,25 @@ async fn archive(
     Ok(NoContent)
 }
 
+async fn update(
+    State(service): State<Service>,
+    actor: Editor,
+    Path(id): Path<FlagId>,
+    body: Body,
+) -> Result<Json<Flag>, Error> {
+    flags::get(&service, &actor, id).await?;
+    let patch = body.read(patch).await?;
+    flags::update(&service, &actor, id, patch).await.map(Json)
+}
+
+async fn restore(
+    State(service): State<Service>,
+    actor: Editor,
+    Path(id): Path<FlagId>,
+) -> Result<Json<Flag>, Error> {
+    flags::restore(&service, &actor, id).await.map(Json)
+}
+
 fn new_flag(fields: &mut Fields<'_>) -> Option<NewFlag> {
     let key = fields.required("key");
     let name = fields.required("name");
@@ -75,13 +95,25 @@ fn new_flag(fields: &mut Fields<'_>) -> Option<NewFlag> {
     })
 }
 
+fn patch(fields: &mut Fields<'_>) -> Option<FlagPatch> {
+    let name = fields.optional("name");
+    let description = fields.patch("description");
+    Some(FlagPatch {
+        name: name?,
+        description: description?,
+    })
+}
+
 fn selection(parameters: &mut Parameters) -> Option<(FlagFilter, PageRequest)> {
     let page = parameters.page();
     let archived = parameters.optional("archived");
+    let key = parameters.optional("key");
+    let search = parameters.optional("q");
     Some((
         FlagFilter {
             archived: archived?,
-            search: None,
+            key: key?,
+            search: search?,
         },
         page?,
     ))

@@ -11,14 +11,14 @@ use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::{Body, Fields};
 use crate::http::path::Path;
-use crate::http::respond::{Created, Json};
+use crate::http::respond::{Created, Json, NoContent};
 use crate::service::targeting::{PairId, Upserted};
 use crate::service::{Service, targeting};
 
 pub(super) fn router() -> Router<Service> {
     Router::new().route(
         "/flags/{flag}/environments/{environment}/rollout",
-        get(one).put(put),
+        get(one).put(put).delete(delete),
     )
 }
 
@@ -51,6 +51,15 @@ async fn put(
         .into_response(),
         Upserted::Updated => Json(rollout).into_response(),
     })
+}
+
+async fn delete(
+    State(service): State<Service>,
+    actor: Editor,
+    Path(pair): Path<PairId>,
+) -> Result<NoContent, Error> {
+    targeting::delete_rollout(&service, &actor, pair).await?;
+    Ok(NoContent)
 }
 
 fn rollout(fields: &mut Fields<'_>) -> Option<Rollout> {

@@ -2,7 +2,8 @@
 
 use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
+use axum::routing::{get, put};
+use pennon_core::model::id::RuleId;
 use pennon_core::model::rule::{Condition, MAX_CONDITIONS, Operand, Rule, ValueType};
 use pennon_core::model::targeting::TargetingRule;
 
@@ -10,15 +11,17 @@ use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::{Body, Fields};
 use crate::http::path::Path;
-use crate::http::respond::{Created, Json};
+use crate::http::respond::{Created, Json, NoContent};
 use crate::service::targeting::PairId;
 use crate::service::{Service, targeting};
 
 pub(super) fn router() -> Router<Service> {
-    Router::new().route(
-        "/flags/{flag}/environments/{environment}/rules",
-        get(list).post(create),
-    )
+    Router::new()
+        .route(
+            "/flags/{flag}/environments/{environment}/rules",
+            get(list).post(create),
+        )
+        .route("/rules/{rule}", put(replace).delete(delete))
 }
 
 async fn create(
@@ -42,6 +45,28 @@ async fn list(
     Path(pair): Path<PairId>,
 ) -> Result<Json<Vec<TargetingRule>>, Error> {
     targeting::rules(&service, &actor, pair).await.map(Json)
+}
+
+async fn replace(
+    State(service): State<Service>,
+    actor: Editor,
+    Path(id): Path<RuleId>,
+    body: Body,
+) -> Result<Json<TargetingRule>, Error> {
+    targeting::check_rule(&service, &actor, id).await?;
+    let rule = body.read(rule).await?;
+    targeting::replace_rule(&service, &actor, id, rule)
+        .await
+        .map(Json)
+}
+
+async fn delete(
+    State(service): State<Service>,
+    actor: Editor,
+    Path(id): Path<RuleId>,
+) -> Result<NoContent, Error> {
+    targeting::delete_rule(&service, &actor, id).await?;
+    Ok(NoContent)
 }
 
 fn rule(fields: &mut Fields<'_>) -> Option<Rule> {
