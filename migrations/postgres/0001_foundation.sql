@@ -16,18 +16,27 @@ create table users (
     revision bigint not null default 1
 );
 
--- One row for each sign-in. The secret is a refresh token or a dashboard cookie; only its SHA-256 is here.
+-- One row for each sign-in. Its credentials are kept as SHA-256 only: the dashboard's cookie, or refresh tokens.
 create table sessions (
     id uuid primary key,
     user_id uuid not null references users (id) on delete cascade,
-    kind text not null check (kind in ('api', 'dashboard')),
-    secret_hash bytea not null unique,
+    cookie_hash bytea unique,
     created_at bigint not null,
     expires_at bigint not null,
     ended_at bigint
 );
 
 create index sessions_of_user on sessions (user_id);
+
+-- Every refresh token that a session ever had. A token is spent by its use; that it comes back later betrays a thief.
+create table refresh_tokens (
+    hash bytea primary key,
+    session_id uuid not null references sessions (id) on delete cascade,
+    created_at bigint not null,
+    spent_at bigint
+);
+
+create index refresh_tokens_of_session on refresh_tokens (session_id);
 
 create table environments (
     id uuid primary key,

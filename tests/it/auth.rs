@@ -194,3 +194,80 @@ async fn an_address_cannot_try_many_accounts() {
         .await
         .expect(StatusCode::TOO_MANY_REQUESTS);
 }
+
+#[tokio::test]
+async fn a_refresh_token_renews_the_session_and_is_spent_by_it() {
+    let app = TestApp::start().await;
+    let credentials = json!({ "email": EMAIL, "password": PASSWORD });
+    let first = app.anonymous().post("/auth/login", credentials).await;
+    let refresh = async |token: String| {
+        app.anonymous()
+            .post("/auth/refresh", json!({ "refresh_token": token }))
+            .await
+    };
+    app.advance(29 * 24 * 60 * 60);
+    let second = refresh(first.text("/refresh_token"))
+        .await
+        .expect(StatusCode::OK);
+    assert_ne!(second.text("/refresh_token"), first.text("/refresh_token"));
+    assert_eq!(second.json()["user"], first.json()["user"]);
+    let renewed = app.with_authorization(format!("Bearer {}", second.text("/access_token")));
+    renewed.get("/flags").await.expect(StatusCode::OK);
+    // An answer may get lost: for ten seconds the spent token works once more.
+    app.advance(10);
+    let third = refresh(first.text("/refresh_token"))
+        .await
+        .expect(StatusCode::OK);
+    refresh(second.text("/refresh_token"))
+        .await
+        .expect(StatusCode::OK);
+    // After that it betrays a thief, and everything that came of the sign-in ends.
+    app.advance(1);
+    let betrayed = refresh(first.text("/refresh_token")).await;
+    betrayed.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    refresh(third.text("/refresh_token"))
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+    renewed.get("/flags").await.expect(StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_refresh_token_ends_with_its_session() {
+    let app = TestApp::start().await;
+    let credentials = json!({ "email": EMAIL, "password": PASSWORD });
+    let sign_in = async || {
+        app.anonymous()
+            .post("/auth/login", credentials.clone())
+            .await
+    };
+    let refresh = async |token: &str| {
+        app.anonymous()
+            .post("/auth/refresh", json!({ "refresh_token": token }))
+            .await
+    };
+    let tokens = sign_in().await;
+    let signed_in = app.with_authorization(format!("Bearer {}", tokens.text("/access_token")));
+    signed_in
+        .post("/auth/logout", json!({}))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    refresh(&tokens.text("/refresh_token"))
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+    let tokens = sign_in().await;
+    app.advance(30 * 24 * 60 * 60);
+    refresh(&tokens.text("/refresh_token"))
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+    for unknown in ["", "\0", &tokens.text("/access_token")] {
+        refresh(unknown)
+            .await
+            .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    }
+    let answer = app
+        .anonymous()
+        .post("/auth/refresh", json!({ "token": "x" }))
+        .await;
+    let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(answer.faults(), ["/refresh_token", "/token"]);
+}

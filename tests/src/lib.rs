@@ -145,13 +145,18 @@ impl TestApp {
 
     /// The first administrator, signed in.
     pub async fn admin(&self) -> Caller<'_> {
+        self.with_authorization(self.token().await)
+    }
+
+    /// The value of an `Authorization` header by which the first administrator is signed in.
+    pub async fn token(&self) -> String {
         let credentials = json!({ "email": EMAIL, "password": PASSWORD });
         let tokens = self
             .anonymous()
             .post("/auth/login", credentials)
             .await
             .expect(StatusCode::OK);
-        self.with_authorization(format!("Bearer {}", tokens.text("/access_token")))
+        format!("Bearer {}", tokens.text("/access_token"))
     }
 }
 
@@ -231,14 +236,7 @@ impl Caller<'_> {
 
     /// Sends a request and reads the whole answer.
     pub async fn send(&self, request: RequestBuilder) -> Answer {
-        let response = request.send().await.expect("the service answers");
-        let (status, headers) = (response.status(), response.headers().clone());
-        let bytes = response.bytes().await.expect("the answer is complete");
-        Answer {
-            status,
-            headers,
-            bytes: bytes.to_vec(),
-        }
+        Answer::to(request).await
     }
 
     /// Creates an environment and answers its id and SDK key.
@@ -316,6 +314,18 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// The answer to a request.
+    pub async fn to(request: RequestBuilder) -> Self {
+        let response = request.send().await.expect("the service answers");
+        let (status, headers) = (response.status(), response.headers().clone());
+        let bytes = response.bytes().await.expect("the answer is complete");
+        Self {
+            status,
+            headers,
+            bytes: bytes.to_vec(),
+        }
+    }
+
     /// Fails the test unless the status is this one.
     #[track_caller]
     pub fn expect(self, status: StatusCode) -> Self {

@@ -37,8 +37,7 @@ use super::client_address::ClientAddress;
 use crate::auth::actor::Actor;
 use crate::dashboard::{SignedInAdmin, told};
 use crate::service::Service;
-use crate::service::sessions::{self, Credentials, SESSION_DAYS};
-use crate::store::sessions::SessionKind;
+use crate::service::sessions::{self, Credentials, SESSION_DAYS, SessionKind};
 
 /// The page at which one signs in: the only one that needs no session.
 const SIGN_IN: &str = "/dashboard/login";

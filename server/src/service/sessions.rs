@@ -15,13 +15,16 @@ use crate::auth::secret::{self, SecretHash};
 use crate::config::Hidden;
 use crate::error::Error;
 use crate::store;
-use crate::store::sessions::{NewSession, SessionKind};
+use crate::store::sessions::{NewSession, RefreshToken};
 
 /// How long a session lasts, in days.
 pub(crate) const SESSION_DAYS: i64 = 30;
 
 /// How long an expired session is kept, in days.
 const KEEP_EXPIRED_DAYS: i64 = 7;
+
+/// For how long a spent refresh token may come back, because its answer was lost, in milliseconds.
+const LOST_ANSWER_MILLIS: i64 = 10_000;
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
@@ -31,6 +34,15 @@ pub(crate) struct SignedIn {
     pub(crate) session: SessionId,
     /// The refresh token of the API, or the dashboard's cookie; it is told this once.
     pub(crate) secret: Secret,
+}
+
+/// What a session is for, which decides the credential that it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SessionKind {
+    /// The Admin API, by access tokens that a refresh token renews.
+    Api,
+    /// The dashboard, by a cookie.
+    Dashboard,
 }
 
 /// What somebody types to sign in.
@@ -71,21 +83,59 @@ async fn begin(
     now: Timestamp,
 ) -> Result<SignedIn, Error> {
     let secret = secret::generate(&service.entropy);
+    let hash = SecretHash::of(secret.expose());
     let session = NewSession {
         id: SessionId::new(service.entropy.id(now)),
         user: &user,
-        kind,
-        secret: SecretHash::of(secret.expose()),
+        cookie: (kind == SessionKind::Dashboard).then_some(hash),
         created_at: now,
         expires_at: days_after(now, SESSION_DAYS),
     };
     let mut tx = service.db.write().await?;
     store::sessions::insert(&mut tx, &session).await?;
+    if kind == SessionKind::Api {
+        let expires_at = session.expires_at;
+        store::sessions::insert_refresh_token(&mut tx, session.id, hash, now, expires_at).await?;
+    }
     store::sessions::forget_expired(&mut tx, days_after(now, -KEEP_EXPIRED_DAYS)).await?;
     tx.commit().await?;
     Ok(SignedIn {
         session: session.id,
         user,
+        secret,
+    })
+}
+
+/// Goes on with a session of the API: spends a refresh token and answers the next one.
+///
+/// A token that comes back after it was spent is in the hands of two, one of whom is a thief: that ends the session. Only
+/// for a moment may it come back, from a client that never got the answer.
+pub(crate) async fn refresh(service: &Service, token: &str) -> Result<SignedIn, Error> {
+    let (hash, now) = (SecretHash::of(token), service.clock.now());
+    let mut tx = service.db.write().await?;
+    let token = store::sessions::refresh_token(&mut tx, hash, now).await?;
+    let RefreshToken {
+        session,
+        user,
+        spent_at,
+    } = token.ok_or(Error::Unauthenticated)?;
+    if spent_at.is_some_and(|spent_at| now.millis() - spent_at.millis() > LOST_ANSWER_MILLIS) {
+        tracing::warn!(user = %user.id, "a spent refresh token came back; its session is ended");
+        store::sessions::end(&mut tx, session, now).await?;
+        tx.commit().await?;
+        return Err(Error::Unauthenticated);
+    }
+    let secret = secret::generate(&service.entropy);
+    let (next, expires_at) = (
+        SecretHash::of(secret.expose()),
+        days_after(now, SESSION_DAYS),
+    );
+    store::sessions::spend(&mut tx, hash, now).await?;
+    store::sessions::insert_refresh_token(&mut tx, session, next, now, expires_at).await?;
+    tx.commit().await?;
+    Ok(SignedIn {
+        user,
+        session,
         secret,
     })
 }

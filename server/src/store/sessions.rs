@@ -9,32 +9,21 @@ use super::{Tx, on_conn, users};
 use crate::auth::secret::SecretHash;
 use crate::error::Error;
 
-/// What the holder of a session's secret can do with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SessionKind {
-    /// The secret is a refresh token of the Admin API.
-    Api,
-    /// The secret is the dashboard's cookie.
-    Dashboard,
-}
-
-impl SessionKind {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Api => "api",
-            Self::Dashboard => "dashboard",
-        }
-    }
-}
-
 /// A session to begin.
 pub(crate) struct NewSession<'a> {
     pub(crate) id: SessionId,
     pub(crate) user: &'a User,
-    pub(crate) kind: SessionKind,
-    pub(crate) secret: SecretHash,
+    /// The dashboard's cookie; sessions of the API have refresh tokens instead.
+    pub(crate) cookie: Option<SecretHash>,
     pub(crate) created_at: Timestamp,
     pub(crate) expires_at: Timestamp,
+}
+
+/// A refresh token of a session that is still good.
+pub(crate) struct RefreshToken {
+    pub(crate) session: SessionId,
+    pub(crate) user: User,
+    pub(crate) spent_at: Option<Timestamp>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -45,19 +34,71 @@ struct SessionRow {
     role: String,
 }
 
+#[derive(sqlx::FromRow)]
+struct RefreshTokenRow {
+    #[sqlx(flatten)]
+    session: SessionRow,
+    spent_at: Option<i64>,
+}
+
 /// Begins a session.
 pub(crate) async fn insert(tx: &mut Tx, session: &NewSession<'_>) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
-        "insert into sessions (id, user_id, kind, secret_hash, created_at, expires_at)
-         values ($1, $2, $3, $4, $5, $6)",
+        "insert into sessions (id, user_id, cookie_hash, created_at, expires_at) values ($1, $2, $3, $4, $5)",
     )
     .bind(session.id.uuid())
     .bind(session.user.id.uuid())
-    .bind(session.kind.as_str())
-    .bind(session.secret.as_bytes())
+    .bind(session.cookie.as_ref().map(SecretHash::as_bytes))
     .bind(session.created_at.millis())
     .bind(session.expires_at.millis())
     .execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// Gives a session another refresh token, and with it more time.
+pub(crate) async fn insert_refresh_token(
+    tx: &mut Tx,
+    session: SessionId,
+    token: SecretHash,
+    now: Timestamp,
+    expires_at: Timestamp,
+) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "insert into refresh_tokens (hash, session_id, created_at) values ($1, $2, $3)",
+    ).bind(token.as_bytes()).bind(session.uuid()).bind(now.millis()).execute(conn).await.map(drop))?;
+    on_conn!(tx, conn => sqlx::query("update sessions set expires_at = $2 where id = $1")
+        .bind(session.uuid()).bind(expires_at.millis()).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// A refresh token, spent or not, as long as its session has neither ended nor expired.
+pub(crate) async fn refresh_token(
+    tx: &mut Tx,
+    token: SecretHash,
+    now: Timestamp,
+) -> Result<Option<RefreshToken>, Error> {
+    let row: Option<RefreshTokenRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select sessions.id as session_id, users.id, users.email, users.role, refresh_tokens.spent_at
+         from refresh_tokens
+         join sessions on sessions.id = refresh_tokens.session_id
+         join users on users.id = sessions.user_id
+         where refresh_tokens.hash = $1 and sessions.ended_at is null and sessions.expires_at > $2",
+    ).bind(token.as_bytes()).bind(now.millis()).fetch_optional(conn).await)?;
+    let Some(RefreshTokenRow { session, spent_at }) = row else {
+        return Ok(None);
+    };
+    Ok(Some(RefreshToken {
+        session: SessionId::new(session.session_id),
+        user: users::user(session.id, session.email, &session.role)?,
+        spent_at: spent_at.map(Timestamp::from_millis),
+    }))
+}
+
+/// Marks a refresh token as spent, if it is not yet.
+pub(crate) async fn spend(tx: &mut Tx, token: SecretHash, now: Timestamp) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "update refresh_tokens set spent_at = $2 where hash = $1 and spent_at is null",
+    ).bind(token.as_bytes()).bind(now.millis()).execute(conn).await.map(drop))?;
     Ok(())
 }
 
@@ -85,8 +126,7 @@ pub(crate) async fn by_cookie(
     let row: Option<SessionRow> = on_conn!(tx, conn => sqlx::query_as(
         "select sessions.id as session_id, users.id, users.email, users.role
          from sessions join users on users.id = sessions.user_id
-         where sessions.secret_hash = $1 and sessions.kind = 'dashboard'
-           and sessions.ended_at is null and sessions.expires_at > $2",
+         where sessions.cookie_hash = $1 and sessions.ended_at is null and sessions.expires_at > $2",
     ).bind(cookie.as_bytes()).bind(now.millis()).fetch_optional(conn).await)?;
     let Some(row) = row else { return Ok(None) };
     let user = users::user(row.id, row.email, &row.role)?;

@@ -1,4 +1,4 @@
-//! Signing in and out.
+//! Signing in, staying signed in, and signing out.
 
 use axum::Router;
 use axum::extract::State;
@@ -13,12 +13,12 @@ use crate::http::body::{Body, Fields};
 use crate::http::client_address::ClientAddress;
 use crate::http::respond::{Json, NoContent};
 use crate::service::Service;
-use crate::service::sessions::{self, Credentials};
-use crate::store::sessions::SessionKind;
+use crate::service::sessions::{self, Credentials, SessionKind, SignedIn};
 
 pub(super) fn router() -> Router<Service> {
     Router::new()
         .route("/auth/login", post(login))
+        .route("/auth/refresh", post(refresh))
         .route("/auth/logout", post(logout))
 }
 
@@ -41,18 +41,31 @@ async fn login(
 ) -> Result<Json<Tokens>, Error> {
     let credentials = body.read(credentials).await?;
     let signed_in = sessions::sign_in(&service, credentials, address, SessionKind::Api).await?;
-    let user = signed_in.user;
-    let now = service.clock.now();
-    Ok(Json(Tokens {
+    tokens(&service, signed_in).map(Json)
+}
+
+async fn refresh(State(service): State<Service>, body: Body) -> Result<Json<Tokens>, Error> {
+    let token: String = body.read(|fields| fields.required("refresh_token")).await?;
+    let signed_in = sessions::refresh(&service, &token).await?;
+    tokens(&service, signed_in).map(Json)
+}
+
+fn tokens(service: &Service, signed_in: SignedIn) -> Result<Tokens, Error> {
+    let SignedIn {
+        user,
+        session,
+        secret,
+    } = signed_in;
+    Ok(Tokens {
         access_token: service
             .access_tokens
-            .issue(user.id, signed_in.session, now)?,
-        refresh_token: signed_in.secret.expose().to_owned(),
+            .issue(user.id, session, service.clock.now())?,
+        refresh_token: secret.expose().to_owned(),
         token_type: "Bearer",
         expires_in: LIFETIME_SECONDS,
         the_service: user.clone(),
         user,
-    }))
+    })
 }
 
 async fn logout(State(service): State<Service>, actor: Actor) -> Result<NoContent, Error> {

@@ -1,0 +1,239 @@
+//! Requests that meet each other: exactly one wins, nothing fails, nothing is recorded twice or not at all.
+//!
+//! Half of them go to one service, half to another on the same database.
+
+use pennon_tests::{Answer, Pair, TestApp};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+/// How many callers do the same thing at the same time.
+const CALLERS: usize = 8;
+
+/// Two services on one database, and somebody who may do everything at both.
+struct Two {
+    apps: [TestApp; 2],
+    token: String,
+}
+
+impl Two {
+    async fn start() -> Self {
+        let one = TestApp::start().await;
+        let other = one.beside().await;
+        other.watch();
+        let token = one.token().await;
+        Self {
+            apps: [one, other],
+            token,
+        }
+    }
+
+    /// Sends requests at the same time, in turn to the one service and the other, and answers what came back in order.
+    async fn race(&self, requests: Vec<(&str, String, Value)>) -> Vec<Answer> {
+        let mut under_way = JoinSet::new();
+        for (index, (method, path, body)) in requests.into_iter().enumerate() {
+            let app = &self.apps[index % 2];
+            let method = method.parse().expect("a method");
+            let request = app
+                .with_authorization(self.token.clone())
+                .request(method, &path)
+                .json(&body);
+            under_way.spawn(async move { (index, Answer::to(request).await) });
+        }
+        let mut answers = under_way.join_all().await;
+        answers.sort_by_key(|(index, _)| *index);
+        answers.into_iter().map(|(_, answer)| answer).collect()
+    }
+
+    /// Sends the same request many times at once, and answers how many came back with each of two codes.
+    async fn same(
+        &self,
+        method: &'static str,
+        path: &str,
+        body: Value,
+        won: u16,
+        lost: u16,
+    ) -> (usize, usize) {
+        let answers = self
+            .race(vec![(method, path.to_owned(), body); CALLERS])
+            .await;
+        let count = |status: u16| {
+            answers
+                .iter()
+                .filter(|answer| answer.status == status)
+                .count()
+        };
+        (count(won), count(lost))
+    }
+
+    async fn audited(&self, action: &str) -> usize {
+        let actions = self.apps[0]
+            .with_authorization(self.token.clone())
+            .audited()
+            .await;
+        actions
+            .iter()
+            .filter(|recorded| *recorded == action)
+            .count()
+    }
+}
+
+#[tokio::test]
+async fn one_of_many_creates_of_the_same_thing_wins() {
+    let two = Two::start().await;
+    let one_wins = (1, CALLERS - 1);
+    let flag = json!({ "key": "checkout", "name": "x", "type": "boolean" });
+    assert_eq!(two.same("POST", "/flags", flag, 201, 409).await, one_wins);
+    let environment = json!({ "product": "shop", "name": "prod" });
+    assert_eq!(
+        two.same("POST", "/environments", environment, 201, 409)
+            .await,
+        one_wins
+    );
+    let admin = two.apps[0].with_authorization(two.token.clone());
+    let flag = admin.get("/flags").await.text("/items/0/id");
+    let environment = admin.get("/environments").await.text("/items/0/id");
+    let path = format!("/flags/{flag}/environments/{environment}");
+    let rule = json!({
+        "priority": 1, "logic": "and", "value": true,
+        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
+    });
+    assert_eq!(
+        two.same("POST", &format!("{path}/rules"), rule, 201, 409)
+            .await,
+        one_wins
+    );
+    let rollout = json!({ "percentage": 5, "strategy": "per_user" });
+    assert_eq!(
+        two.same("PUT", &format!("{path}/rollout"), rollout, 201, 200)
+            .await,
+        one_wins
+    );
+    let rotate = format!("/environments/{environment}/rotate-key");
+    assert_eq!(
+        two.same("POST", &rotate, json!({}), 201, 409).await,
+        one_wins
+    );
+    for action in [
+        "FLAG_CREATED",
+        "ENVIRONMENT_CREATED",
+        "RULE_CREATED",
+        "ROLLOUT_CONFIGURED",
+        "SDK_KEY_ROTATED",
+    ] {
+        assert_eq!(two.audited(action).await, 1, "{action}");
+    }
+}
+
+#[tokio::test]
+async fn archiving_and_enabling_exclude_each_other() {
+    let two = Two::start().await;
+    let admin = two.apps[0].with_authorization(two.token.clone());
+    let (environment, _) = admin.environment("shop", "prod").await;
+    for round in 0..CALLERS {
+        let flag = admin.flag(&format!("flag_{round}")).await;
+        let enable = (
+            "PUT",
+            format!("/flags/{flag}/environments/{environment}"),
+            json!({ "isEnabled": true }),
+        );
+        let archive = ("DELETE", format!("/flags/{flag}"), json!({}));
+        let requests = if round % 2 == 0 {
+            vec![enable, archive]
+        } else {
+            vec![archive, enable]
+        };
+        let mut statuses: Vec<StatusCode> = two
+            .race(requests)
+            .await
+            .iter()
+            .map(|answer| answer.status)
+            .collect();
+        statuses.sort();
+        assert_eq!(
+            statuses,
+            [StatusCode::NO_CONTENT, StatusCode::CONFLICT],
+            "round {round}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_rule_that_meets_a_rotation_moves_along_or_comes_too_late() {
+    let two = Two::start().await;
+    let admin = two.apps[0].with_authorization(two.token.clone());
+    let Pair {
+        flag,
+        mut environment,
+        ..
+    } = admin.pair().await;
+    for priority in 1..=CALLERS {
+        let rule = json!({
+            "priority": priority, "logic": "and", "value": true,
+            "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
+        });
+        let requests = vec![
+            (
+                "POST",
+                format!("/flags/{flag}/environments/{environment}/rules"),
+                rule,
+            ),
+            (
+                "POST",
+                format!("/environments/{environment}/rotate-key"),
+                json!({}),
+            ),
+        ];
+        let [rule, rotated] = two
+            .race(requests)
+            .await
+            .try_into()
+            .ok()
+            .expect("two answers");
+        environment = rotated.expect(StatusCode::CREATED).text("/id");
+        let rules = admin
+            .get(&format!("/flags/{flag}/environments/{environment}/rules"))
+            .await
+            .json();
+        let moved = rules
+            .as_array()
+            .expect("a list")
+            .iter()
+            .any(|moved| moved["priority"] == priority);
+        let expected = if moved {
+            StatusCode::CREATED
+        } else {
+            StatusCode::NOT_FOUND
+        };
+        assert_eq!(rule.status, expected, "{rules}");
+    }
+}
+
+#[tokio::test]
+async fn flags_and_environments_that_are_created_together_are_configured_with_each_other() {
+    let two = Two::start().await;
+    let mut requests = Vec::new();
+    for index in 0..CALLERS {
+        let flag = json!({ "key": format!("flag_{index}"), "name": "x", "type": "boolean" });
+        requests.push(("POST", "/flags".to_owned(), flag));
+        requests.push((
+            "POST",
+            "/environments".to_owned(),
+            json!({ "product": "shop", "name": format!("{index}") }),
+        ));
+    }
+    let answers = two.race(requests).await;
+    let id = |answer: &Answer| {
+        assert_eq!(answer.status, StatusCode::CREATED);
+        answer.text("/id")
+    };
+    let admin = two.apps[1].with_authorization(two.token.clone());
+    for flag in answers.iter().step_by(2).map(id) {
+        for environment in answers.iter().skip(1).step_by(2).map(id) {
+            admin
+                .get(&format!("/flags/{flag}/environments/{environment}"))
+                .await
+                .expect(StatusCode::OK);
+        }
+    }
+}
