@@ -121,3 +121,53 @@ async fn the_root_leads_to_the_dashboard() {
     let answer = app.anonymous().get("/").await.expect(StatusCode::SEE_OTHER);
     assert_eq!(answer.header("location"), "/dashboard");
 }
+
+#[tokio::test]
+async fn a_slash_at_the_end_makes_no_difference() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (id, key) = admin.environment("shop", "prod").await;
+    for path in [
+        "/flags/".to_owned(),
+        format!("/environments/{id}/"),
+        "/audit/?limit=1".to_owned(),
+    ] {
+        admin.get(&path).await.expect(StatusCode::OK);
+    }
+    app.sdk(&key)
+        .get("/sdk/v1/config/")
+        .await
+        .expect(StatusCode::OK);
+    app.anonymous().get("/health/").await.expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn every_answer_has_the_request_id_that_the_caller_gave_or_one_of_its_own() {
+    let app = TestApp::start().await;
+    let anonymous = app.anonymous();
+    let with_id = async |id: &str| {
+        let request = anonymous
+            .request(Method::GET, "/health")
+            .header("x-request-id", id);
+        anonymous
+            .send(request)
+            .await
+            .header("x-request-id")
+            .to_owned()
+    };
+    for given in ["deploy-42", "01a1:b_c.d/e+f=", &"x".repeat(128)] {
+        assert_eq!(with_id(given).await, given);
+    }
+    for indecent in ["", "a b", "<script>", &"x".repeat(129)] {
+        let id = with_id(indecent).await;
+        assert_ne!(id, indecent);
+        assert_eq!(id.len(), 36);
+    }
+    for path in ["/flags", "/nope", "/sdk/v1/config", "/dashboard/flags"] {
+        assert_eq!(
+            anonymous.get(path).await.header("x-request-id").len(),
+            36,
+            "{path}"
+        );
+    }
+}

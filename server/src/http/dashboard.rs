@@ -85,7 +85,6 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         router = router.route(each.path(), post(take));
     }
     router
-        .route("/dashboard/", any(render.clone()))
         .route("/dashboard/{*nowhere}", any(render))
         .layer(from_fn_with_state(service.clone(), session))
         .layer(from_fn(tell_status))

@@ -10,6 +10,7 @@ mod error;
 mod health;
 mod path;
 mod query;
+mod request_id;
 mod respond;
 mod sdk;
 
@@ -17,20 +18,32 @@ use std::any::Any;
 
 use axum::Router;
 use axum::extract::Request;
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Method, Uri};
+use tower::Layer;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::normalize_path::NormalizePathLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::TraceLayer;
 use tracing::{Span, info_span};
 
+use self::request_id::{X_REQUEST_ID, identify};
 use crate::error::Error;
 use crate::service::Service;
 
-/// Everything that the service answers on its port.
+/// Everything that the service answers on its port. A slash at the end of a path makes no difference.
 pub fn router(service: Service) -> Router {
+    let routes = NormalizePathLayer::trim_trailing_slash().layer(routes(service.clone()));
+    Router::new()
+        .fallback_service(routes)
+        .layer(TraceLayer::new_for_http().make_span_with(span))
+        .layer(from_fn_with_state(service, identify))
+}
+
+fn routes(service: Service) -> Router {
     Router::new()
         .route("/", get(|| async { Redirect::to(DASHBOARD) }))
         .merge(health::router())
@@ -49,7 +62,6 @@ pub fn router(service: Service) -> Router {
             X_CONTENT_TYPE_OPTIONS,
             HeaderValue::from_static("nosniff"),
         ))
-        .layer(TraceLayer::new_for_http().make_span_with(span))
 }
 
 /// Where the dashboard begins.
@@ -58,7 +70,11 @@ const DASHBOARD: &str = "/dashboard";
 /// What the log knows of a request: neither its query nor its headers, which may hold secrets.
 fn span(request: &Request) -> Span {
     let (method, uri): (&Method, &Uri) = (request.method(), request.uri());
-    info_span!("request", %method, path = uri.path())
+    let id = request
+        .headers()
+        .get(X_REQUEST_ID)
+        .and_then(|id| id.to_str().ok());
+    info_span!("request", %method, path = uri.path(), id)
 }
 
 #[expect(
