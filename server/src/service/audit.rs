@@ -14,46 +14,100 @@ use crate::error::Error;
 use crate::store::Tx;
 use crate::store::audit::{self, AuditFilter, Concerned};
 
-/// What a change was about.
-#[derive(Default)]
-pub(crate) struct Subject<'a> {
-    pub(crate) flag: Option<&'a Flag>,
-    pub(crate) environment: Option<&'a Environment>,
-    pub(crate) rule: Option<RuleId>,
+/// An entry in the making: what was done, to what, and how that was before and after.
+pub(crate) struct Entry<'a> {
+    action: AuditAction,
+    flag: Option<&'a Flag>,
+    environment: Option<&'a Environment>,
+    rule: Option<RuleId>,
+    old: Option<Value>,
+    new: Option<Value>,
 }
 
-/// Records a change in its own transaction, with the object before and after.
-pub(crate) async fn record(
-    service: &Service,
-    tx: &mut Tx,
-    actor: &Actor,
-    action: AuditAction,
-    subject: Subject<'_>,
-    (old, new): (Option<&impl Serialize>, Option<&impl Serialize>),
-) -> Result<(), Error> {
-    let now = service.clock.now();
-    let entry = AuditEntry {
-        id: AuditId::new(service.entropy.id(now)),
-        action,
-        actor_identity: actor.identity().to_owned(),
-        occurred_at: now,
-        flag_key: subject.flag.map(|flag| flag.key.to_string()),
-        environment: subject
-            .environment
-            .map(|environment| environment.name.to_string()),
-        product: subject
-            .environment
-            .map(|environment| environment.product.to_string()),
-        old_value: old.map(value).transpose()?,
-        new_value: new.map(value).transpose()?,
-    };
-    let concerned = Concerned {
-        actor: Some(actor.user().id),
-        flag: subject.flag.map(|flag| flag.id),
-        environment: subject.environment.map(|environment| environment.id),
-        rule: subject.rule,
-    };
-    audit::insert(tx, &entry, concerned).await
+impl<'a> Entry<'a> {
+    /// Begins with what was done.
+    pub(crate) fn of(action: AuditAction) -> Self {
+        Self {
+            action,
+            flag: None,
+            environment: None,
+            rule: None,
+            old: None,
+            new: None,
+        }
+    }
+
+    /// The flag concerned.
+    pub(crate) fn flag(self, flag: &'a Flag) -> Self {
+        Self {
+            flag: Some(flag),
+            ..self
+        }
+    }
+
+    /// The environment concerned, as it is after the change.
+    pub(crate) fn environment(self, environment: &'a Environment) -> Self {
+        Self {
+            environment: Some(environment),
+            ..self
+        }
+    }
+
+    /// The rule concerned.
+    pub(crate) fn rule(self, rule: RuleId) -> Self {
+        Self {
+            rule: Some(rule),
+            ..self
+        }
+    }
+
+    /// The object before, if it was there.
+    pub(crate) fn from(self, old: Option<&impl Serialize>) -> Result<Self, Error> {
+        Ok(Self {
+            old: old.map(value).transpose()?,
+            ..self
+        })
+    }
+
+    /// The object after.
+    pub(crate) fn to(self, new: &impl Serialize) -> Result<Self, Error> {
+        Ok(Self {
+            new: Some(value(new)?),
+            ..self
+        })
+    }
+
+    /// Writes the entry in the transaction of the change itself.
+    pub(crate) async fn record(
+        self,
+        service: &Service,
+        tx: &mut Tx,
+        actor: &Actor,
+    ) -> Result<(), Error> {
+        let now = service.clock.now();
+        let entry = AuditEntry {
+            id: AuditId::new(service.entropy.id(now)),
+            action: self.action,
+            actor_identity: actor.identity().to_owned(),
+            occurred_at: now,
+            flag_key: self.flag.map(|flag| flag.key.to_string()),
+            environment: self
+                .environment
+                .map(|environment| environment.name.to_string()),
+            product: self
+                .environment
+                .map(|environment| environment.product.to_string()),
+            old_value: self.old,
+            new_value: self.new,
+        };
+        let concerned = Concerned {
+            actor: Some(actor.user().id),
+            flag: self.flag.map(|flag| flag.id),
+            environment: self.environment.map(|environment| environment.id),
+            rule: self.rule,
+        };
+        audit::insert(tx, &entry, concerned).await
+    }
 }
 
 /// One page of entries, newest first.

@@ -8,7 +8,6 @@ use pennon_core::model::id::EnvironmentId;
 use pennon_core::model::page::{Page, PageRequest};
 use pennon_core::model::text::Secret;
 
-use super::audit::Subject;
 use super::changes::Change;
 use super::{Service, audit, changes};
 use crate::auth::actor::{Actor, Administrator};
@@ -48,20 +47,11 @@ pub(crate) async fn create(
     let mut tx = service.db.write().await?;
     store::environments::insert(&mut tx, &environment, SecretHash::of(secret.expose())).await?;
     let revision = store::configurations::insert_for_environment(&mut tx, environment.id).await?;
-    let subject = Subject {
-        environment: Some(&environment),
-        ..Subject::default()
-    };
-    let values = (None::<&Environment>, Some(&environment));
-    audit::record(
-        service,
-        &mut tx,
-        actor,
-        AuditAction::EnvironmentCreated,
-        subject,
-        values,
-    )
-    .await?;
+    audit::Entry::of(AuditAction::EnvironmentCreated)
+        .environment(&environment)
+        .to(&environment)?
+        .record(service, &mut tx, actor)
+        .await?;
     let change = Change {
         environment: environment.id,
         flag: None,
@@ -92,20 +82,12 @@ pub(crate) async fn rename(
         ..old.clone()
     };
     store::environments::rename(&mut tx, id, &new.name).await?;
-    let subject = Subject {
-        environment: Some(&new),
-        ..Subject::default()
-    };
-    let values = (Some(&old), Some(&new));
-    audit::record(
-        service,
-        &mut tx,
-        actor,
-        AuditAction::EnvironmentUpdated,
-        subject,
-        values,
-    )
-    .await?;
+    audit::Entry::of(AuditAction::EnvironmentUpdated)
+        .environment(&new)
+        .from(Some(&old))?
+        .to(&new)?
+        .record(service, &mut tx, actor)
+        .await?;
     changes::commit(service, tx, Vec::new()).await?;
     Ok(new)
 }
@@ -120,20 +102,12 @@ pub(crate) async fn revoke(
     let old = find_active(&mut tx, id).await?;
     let new = revoked(&mut tx, &old).await?;
     let revision = store::environments::raise_config_revision(&mut tx, id).await?;
-    let subject = Subject {
-        environment: Some(&new),
-        ..Subject::default()
-    };
-    let values = (Some(&old), Some(&new));
-    audit::record(
-        service,
-        &mut tx,
-        actor,
-        AuditAction::EnvironmentRevoked,
-        subject,
-        values,
-    )
-    .await?;
+    audit::Entry::of(AuditAction::EnvironmentRevoked)
+        .environment(&new)
+        .from(Some(&old))?
+        .to(&new)?
+        .record(service, &mut tx, actor)
+        .await?;
     changes::commit(
         service,
         tx,
@@ -161,20 +135,12 @@ pub(crate) async fn rotate_key(
     store::environments::insert(&mut tx, &new, SecretHash::of(sdk_key.expose())).await?;
     store::configurations::move_all(&mut tx, old.id, new.id).await?;
     let revision = store::environments::inherit_config_revision(&mut tx, new.id, old.id).await?;
-    let subject = Subject {
-        environment: Some(&new),
-        ..Subject::default()
-    };
-    let values = (Some(&old), Some(&new));
-    audit::record(
-        service,
-        &mut tx,
-        actor,
-        AuditAction::SdkKeyRotated,
-        subject,
-        values,
-    )
-    .await?;
+    audit::Entry::of(AuditAction::SdkKeyRotated)
+        .environment(&new)
+        .from(Some(&old))?
+        .to(&new)?
+        .record(service, &mut tx, actor)
+        .await?;
     changes::commit(
         service,
         tx,

@@ -7,7 +7,6 @@ use pennon_core::model::id::FlagId;
 use pennon_core::model::page::{Page, PageRequest};
 use pennon_core::model::text::Description;
 
-use super::audit::Subject;
 use super::changes::Change;
 use super::patch::Patch;
 use super::{Service, audit, changes};
@@ -55,20 +54,11 @@ pub(crate) async fn create(service: &Service, actor: &Editor, new: NewFlag) -> R
     let mut tx = service.db.write().await?;
     store::flags::insert(&mut tx, &flag).await?;
     let raised = store::configurations::insert_for_flag(&mut tx, flag.id).await?;
-    let subject = Subject {
-        flag: Some(&flag),
-        ..Subject::default()
-    };
-    let values = (None::<&Flag>, Some(&flag));
-    audit::record(
-        service,
-        &mut tx,
-        actor,
-        AuditAction::FlagCreated,
-        subject,
-        values,
-    )
-    .await?;
+    audit::Entry::of(AuditAction::FlagCreated)
+        .flag(&flag)
+        .to(&flag)?
+        .record(service, &mut tx, actor)
+        .await?;
     changes::commit(service, tx, Change::of_flag(flag.id, raised)).await?;
     Ok(flag)
 }
@@ -124,20 +114,12 @@ pub(crate) async fn update(
         ..old.clone()
     };
     store::flags::update(&mut tx, &new).await?;
-    let subject = Subject {
-        flag: Some(&new),
-        ..Subject::default()
-    };
-    let values = (Some(&old), Some(&new));
-    audit::record(
-        service,
-        &mut tx,
-        actor,
-        AuditAction::FlagUpdated,
-        subject,
-        values,
-    )
-    .await?;
+    audit::Entry::of(AuditAction::FlagUpdated)
+        .flag(&new)
+        .from(Some(&old))?
+        .to(&new)?
+        .record(service, &mut tx, actor)
+        .await?;
     changes::commit(service, tx, Vec::new()).await?;
     Ok(new)
 }
@@ -156,20 +138,12 @@ pub(crate) async fn restore(service: &Service, actor: &Editor, id: FlagId) -> Re
         revision: old.revision + 1,
         ..old.clone()
     };
-    let subject = Subject {
-        flag: Some(&new),
-        ..Subject::default()
-    };
-    let values = (Some(&old), Some(&new));
-    audit::record(
-        service,
-        &mut tx,
-        actor,
-        AuditAction::FlagUpdated,
-        subject,
-        values,
-    )
-    .await?;
+    audit::Entry::of(AuditAction::FlagUpdated)
+        .flag(&new)
+        .from(Some(&old))?
+        .to(&new)?
+        .record(service, &mut tx, actor)
+        .await?;
     changes::commit(service, tx, Change::of_flag(id, raised)).await?;
     Ok(new)
 }
@@ -190,20 +164,12 @@ pub(crate) async fn archive(service: &Service, actor: &Editor, id: FlagId) -> Re
         revision: flag.revision + 1,
         ..flag.clone()
     };
-    let subject = Subject {
-        flag: Some(&flag),
-        ..Subject::default()
-    };
-    let values = (Some(&flag), Some(&archived));
-    audit::record(
-        service,
-        &mut tx,
-        actor,
-        AuditAction::FlagArchived,
-        subject,
-        values,
-    )
-    .await?;
+    audit::Entry::of(AuditAction::FlagArchived)
+        .flag(&flag)
+        .from(Some(&flag))?
+        .to(&archived)?
+        .record(service, &mut tx, actor)
+        .await?;
     changes::commit(service, tx, Change::of_flag(id, raised)).await
 }
 

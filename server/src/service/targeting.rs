@@ -9,7 +9,6 @@ use pennon_core::model::rollout::Rollout;
 use pennon_core::model::rule::{MAX_RULES, Rule};
 use pennon_core::model::targeting::{FlagRollout, TargetingRule};
 
-use super::audit::Subject;
 use super::changes::Change;
 use super::patch::Patch;
 use super::{Service, audit, changes, environments, flags};
@@ -71,14 +70,6 @@ impl Pair {
         }
         Ok(pair)
     }
-
-    fn subject(&self) -> Subject<'_> {
-        Subject {
-            flag: Some(&self.flag),
-            environment: Some(&self.environment),
-            rule: None,
-        }
-    }
 }
 
 /// Makes sure that the flag is configured in the environment.
@@ -121,16 +112,13 @@ pub(crate) async fn configure(
         ..old.clone()
     };
     store::configurations::update(&mut tx, &new).await?;
-    let action = AuditAction::FlagEnvironmentUpdated;
-    audit::record(
-        service,
-        &mut tx,
-        actor,
-        action,
-        pair.subject(),
-        (Some(old), Some(&new)),
-    )
-    .await?;
+    audit::Entry::of(AuditAction::FlagEnvironmentUpdated)
+        .flag(&pair.flag)
+        .environment(&pair.environment)
+        .from(Some(old))?
+        .to(&new)?
+        .record(service, &mut tx, actor)
+        .await?;
     commit(service, tx, id).await?;
     Ok(new)
 }
@@ -170,20 +158,13 @@ pub(crate) async fn create_rule(
         revision: 1,
     };
     store::rules::insert(&mut tx, &rule).await?;
-    let subject = Subject {
-        rule: Some(rule.id),
-        ..pair.subject()
-    };
-    let values = (None::<&TargetingRule>, Some(&rule));
-    audit::record(
-        service,
-        &mut tx,
-        actor,
-        AuditAction::RuleCreated,
-        subject,
-        values,
-    )
-    .await?;
+    audit::Entry::of(AuditAction::RuleCreated)
+        .flag(&pair.flag)
+        .environment(&pair.environment)
+        .rule(rule.id)
+        .to(&rule)?
+        .record(service, &mut tx, actor)
+        .await?;
     commit(service, tx, id).await?;
     Ok(rule)
 }
@@ -214,20 +195,14 @@ pub(crate) async fn replace_rule(
         ..old.clone()
     };
     store::rules::update(&mut tx, &new).await?;
-    let subject = Subject {
-        rule: Some(id),
-        ..pair.subject()
-    };
-    let values = (Some(&old), Some(&new));
-    audit::record(
-        service,
-        &mut tx,
-        actor,
-        AuditAction::RuleUpdated,
-        subject,
-        values,
-    )
-    .await?;
+    audit::Entry::of(AuditAction::RuleUpdated)
+        .flag(&pair.flag)
+        .environment(&pair.environment)
+        .rule(id)
+        .from(Some(&old))?
+        .to(&new)?
+        .record(service, &mut tx, actor)
+        .await?;
     commit(service, tx, PairId::of(&old)).await?;
     Ok(new)
 }
@@ -242,20 +217,13 @@ pub(crate) async fn delete_rule(
     let old = find_rule(&mut tx, id).await?;
     let pair = Pair::find_writable(&mut tx, PairId::of(&old)).await?;
     store::rules::delete(&mut tx, id).await?;
-    let subject = Subject {
-        rule: Some(id),
-        ..pair.subject()
-    };
-    let values = (Some(&old), None::<&TargetingRule>);
-    audit::record(
-        service,
-        &mut tx,
-        actor,
-        AuditAction::RuleDeleted,
-        subject,
-        values,
-    )
-    .await?;
+    audit::Entry::of(AuditAction::RuleDeleted)
+        .flag(&pair.flag)
+        .environment(&pair.environment)
+        .rule(id)
+        .from(Some(&old))?
+        .record(service, &mut tx, actor)
+        .await?;
     commit(service, tx, PairId::of(&old)).await
 }
 
@@ -300,16 +268,13 @@ pub(crate) async fn set_rollout(
         service.clock.now(),
     )
     .await?;
-    let action = AuditAction::RolloutConfigured;
-    audit::record(
-        service,
-        &mut tx,
-        actor,
-        action,
-        pair.subject(),
-        (old.as_ref(), Some(&new)),
-    )
-    .await?;
+    audit::Entry::of(AuditAction::RolloutConfigured)
+        .flag(&pair.flag)
+        .environment(&pair.environment)
+        .from(old.as_ref())?
+        .to(&new)?
+        .record(service, &mut tx, actor)
+        .await?;
     commit(service, tx, id).await?;
     Ok((
         new,
@@ -332,9 +297,12 @@ pub(crate) async fn delete_rollout(
     let old = store::rollouts::find(&mut tx, id.flag, id.environment).await?;
     let old = old.ok_or(Error::NotFound(Entity::Rollout))?;
     store::rollouts::delete(&mut tx, id.flag, id.environment).await?;
-    let action = AuditAction::RolloutDeleted;
-    let values = (Some(&old), None::<&FlagRollout>);
-    audit::record(service, &mut tx, actor, action, pair.subject(), values).await?;
+    audit::Entry::of(AuditAction::RolloutDeleted)
+        .flag(&pair.flag)
+        .environment(&pair.environment)
+        .from(Some(&old))?
+        .record(service, &mut tx, actor)
+        .await?;
     commit(service, tx, id).await
 }
 
