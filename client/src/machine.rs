@@ -14,6 +14,9 @@ use crate::retry::{CEILING, backoff};
 /// Hosts keep a timer's delay in 31 bits; a longer wait is made of several.
 const LONGEST_TIMER: u64 = 0x7fff_ffff;
 
+/// A service that asks to be left alone for longer than an hour has lost its clock.
+const LONGEST_REST: u64 = 60 * 60 * 1_000;
+
 /// Decides what a client does next. There is one request at a time at most, and after [`Event::Shutdown`] nothing
 /// happens any more.
 #[derive(Debug)]
@@ -222,7 +225,7 @@ impl Machine {
 
     /// An attempt failed: there is another one, unless it would be in vain or the service asks for a longer wait.
     fn fail(&mut self, attempt: u32, failure: Failure, retry_after: Option<u64>, moment: Moment) {
-        let asked = retry_after.unwrap_or(0);
+        let asked = retry_after.unwrap_or(0).min(LONGEST_REST);
         if failure.is_passing() && attempt < self.options.retries && asked <= CEILING {
             let wait = backoff(self.options.retry_delay, attempt, moment.random).max(asked);
             self.request = Some(Request::Waiting {
