@@ -87,10 +87,11 @@ function declarations() {
   for (const file of readdirSync(types).filter((name) => name.endsWith(".d.ts"))) {
     const text = readFileSync(join(types, file), "utf8");
     writeFileSync(join(dist, file), text);
-    writeFileSync(
-      join(dist, file.replace(".d.ts", ".d.cts")),
-      text.replaceAll(/(from '\.\/\w+)\.js'/g, "$1.cjs'"),
-    );
+    const forRequire = text.replaceAll(/(from "\.\/\w+)\.js"/g, '$1.cjs"');
+    if (/\.js"/.test(forRequire)) {
+      throw new Error(`${file} imports in a way that its twin for require() does not follow`);
+    }
+    writeFileSync(join(dist, file.replace(".d.ts", ".d.cts")), forRequire);
   }
   rmSync(types, { recursive: true });
 }

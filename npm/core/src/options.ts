@@ -105,7 +105,7 @@ function number(
   if (typeof value !== "number" || !Number.isFinite(value) || value < least) {
     throw invalid(`${name} must be a number of milliseconds, at least ${least}`);
   }
-  return value;
+  return Math.ceil(value);
 }
 
 function plugIn<N extends "cache" | "transport" | "logger" | "eventEmitter">(

@@ -291,6 +291,18 @@ describe("the time to live", () => {
 });
 
 describe("shutdown", () => {
+  it("settles a call of the same moment, which has asked for nothing yet", async () => {
+    const service = new ScriptedService(on);
+    const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 0 }));
+    await client.initialize();
+    const calls = [client.refresh(), client.initialize()];
+    await client.shutdown();
+    expect(await Promise.allSettled(calls)).toMatchObject([
+      { status: "rejected", reason: code("NOT_INITIALIZED") },
+      { status: "rejected", reason: code("INITIALIZATION_FAILED") },
+    ]);
+  });
+
   it("gives up what is in flight, and nothing happens afterwards", async () => {
     const slow = held();
     const service = new ScriptedService(on, slow.answer);

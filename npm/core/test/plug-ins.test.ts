@@ -47,6 +47,17 @@ describe("a plug-in that fails", () => {
     await client.shutdown();
   });
 
+  it("may fail later, where it should not bring a promise at all", async () => {
+    const journal = new Journal();
+    const late = { get: rejected, set: rejected, delete: rejected, clear: rejected };
+    const options = optionsFor(new ScriptedService(on), { logger: journal });
+    // A process in which a promise is rejected and nobody catches it ends.
+    const client = new FeatureFlagsClient({ ...options, cache: late as never });
+    await client.initialize();
+    await client.shutdown();
+    expect(new Set(journal.lines)).toEqual(new Set(["error: The cache failed"]));
+  });
+
   it("is logged", async () => {
     const journal = new Journal();
     const client = new FeatureFlagsClient(

@@ -71,13 +71,14 @@ export class Life implements Body {
 
   shutdown(): void {
     this.#brain?.shutdown();
+    // A call made in this very moment has not reached the brain, which could not settle it.
+    this.settle("initialize", { kind: "shut-down" });
+    this.settle("refresh", { kind: "shut-down" });
     if (!this.#ended) {
       // There is no brain yet, or none any more, that could end this life in order.
       this.abort();
       this.clearTimer();
       this.clear();
-      this.settle("initialize", { kind: "shut-down" });
-      this.settle("refresh", { kind: "shut-down" });
       this.emit("shutdown");
     }
   }

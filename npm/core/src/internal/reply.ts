@@ -10,10 +10,14 @@ export interface Reply {
 
 /** Reads what a transport brought, which may be anybody's; throws if that is no response at all. */
 export function toReply({ status, headers, body }: TransportResponse): Reply {
+  if (!Number.isInteger(status) || status < 100 || status > 599) {
+    throw new TypeError(`The transport brought the status ${String(status)}`);
+  }
   const retryAfter = headers.get("Retry-After");
+  const etag: unknown = headers.get("ETag");
   return {
     status,
-    etag: headers.get("ETag") ?? undefined,
+    etag: typeof etag === "string" ? etag : undefined,
     retryAfterMs: retryAfter ? milliseconds(retryAfter) : undefined,
     body: typeof body === "string" || body instanceof Uint8Array ? body : "",
   };

@@ -30,8 +30,8 @@ export class Values {
 
   constructor(defaultTtlMs: number, cache: Cache | undefined, logger: Logger) {
     this.#defaultTtlMs = defaultTtlMs;
-    this.#cache = cache;
     this.#onError = (error) => logger.error("The cache failed", error);
+    this.#cache = cache && watched(cache, this.#onError);
   }
 
   get(key: string): FlagValue | undefined {
@@ -108,6 +108,22 @@ export class Values {
   }
 }
 
+/** The cache, with `onError` for promises that its methods should not bring. What they throw goes to their caller. */
+function watched(cache: Cache, onError: (error: unknown) => void): Cache {
+  const watch = <T>(result: T): T => {
+    if (result instanceof Promise) {
+      result.catch(onError);
+    }
+    return result;
+  };
+  return {
+    get: (key) => watch(cache.get(key)),
+    set: (key, entry) => watch(cache.set(key, entry)),
+    delete: (key) => watch(cache.delete(key)),
+    clear: () => watch(cache.clear()),
+  };
+}
+
 interface Found {
   readonly key: string;
   readonly value: FlagValue;
@@ -116,13 +132,18 @@ interface Found {
 
 function unexpired(cache: Cache): Found[] {
   const index = cache.get(INDEX_KEY);
-  if (!index || !("keys" in index)) {
+  if (
+    !index ||
+    !("keys" in index) ||
+    !Array.isArray(index.keys) ||
+    !Number.isFinite(index.confirmedAt)
+  ) {
     return [];
   }
   const age = Math.max(0, Date.now() - index.confirmedAt);
   return index.keys.flatMap((key) => {
     const cached = cache.get(key);
-    if (!isFlag(cached) || cached.ttlMs <= age) {
+    if (!isFlag(cached) || !(cached.ttlMs - age >= 1)) {
       return [];
     }
     const { enabled, reason, targeted, ttlMs } = cached;
