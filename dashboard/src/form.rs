@@ -5,7 +5,7 @@
 pub struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// Reads an `application/x-www-form-urlencoded` body.
+    /// Reads an `application/x-www-form-urlencoded` body, or a query, which has the same form.
     pub fn parse(body: &[u8]) -> Self {
         Self(form_urlencoded::parse(body).into_owned().collect())
     }

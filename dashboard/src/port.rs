@@ -57,6 +57,9 @@ pub trait Visit: Send + Sync {
     /// The fields of a form that was posted to this page; none when the page was merely asked for.
     fn form(&self) -> Option<Form>;
 
+    /// The parameters of the address that was asked for.
+    fn query(&self) -> Form;
+
     /// Checks e-mail and password; when they hold, begins a session and sets its cookie.
     ///
     /// Otherwise [`AdminError::WrongCredentials`] or [`AdminError::TooManyAttempts`].
@@ -95,6 +98,11 @@ pub fn signed_in_admin() -> Result<Arc<dyn Admin>, AdminError> {
 /// The request at hand. There is none while the list of routes is made.
 pub fn visit() -> Result<Arc<dyn Visit>, AdminError> {
     use_context::<Arc<dyn Visit>>().ok_or(AdminError::Internal)
+}
+
+/// The parameters of the address that was asked for; none while the list of routes is being made.
+pub(crate) fn query() -> Form {
+    visit().map(|visit| visit.query()).unwrap_or_default()
 }
 
 /// Which flags to list.

@@ -1,7 +1,6 @@
 //! The list of environments.
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 use pennon_core::model::{
     environment::{Environment, EnvironmentStatus},
     page::{Limit, Page, PageRequest},
@@ -19,13 +18,13 @@ use crate::{
         time::Time,
         title::Title,
     },
-    port::signed_in_admin,
+    port::{query, signed_in_admin},
 };
 
 /// Where flags take effect.
 #[component]
 pub fn Environments() -> impl IntoView {
-    let number = page_number(&use_query_map().read_untracked());
+    let number = page_number(&query());
     let request = PageRequest {
         page: number.try_into().unwrap_or_default(),
         limit: Limit::MAX,

@@ -1,7 +1,6 @@
 //! The list of flags.
 
 use leptos::prelude::*;
-use leptos_router::{hooks::use_query_map, params::ParamsMap};
 use pennon_core::model::{
     page::{Limit, PageNumber, PageRequest},
     user::Role,
@@ -20,14 +19,16 @@ use crate::{
         snippet::Snippet,
         title::Title,
     },
+    error::AdminError,
+    form::Form,
     islands::search_field::SearchField,
-    port::{FlagQuery, FlagState, FlagTable as Table, signed_in_admin},
+    port::{FlagQuery, FlagState, FlagTable as Table, query, signed_in_admin},
 };
 
 /// What is on, and where.
 #[component]
 pub fn Flags() -> impl IntoView {
-    let query = FlagQuery::from(&*use_query_map().read_untracked());
+    let query = FlagQuery::from(&query());
     let page = answer(async move {
         let admin = signed_in_admin()?;
         let table = admin.flags(query.clone()).await?;
@@ -90,10 +91,22 @@ fn Refused() -> impl IntoView {
         view! {
             <Notice weight=Weight::Danger>
                 <strong>"Not switched. "</strong>
-                {error.to_string()}
+                {reason(error)}
             </Notice>
         }
     })
+}
+
+/// The error in words of our own: it comes back in the address, where anybody could have written what it says.
+fn reason(error: AdminError) -> String {
+    match error {
+        AdminError::Conflict(_) => {
+            "The flag is archived, or the environment is revoked.".to_owned()
+        }
+        AdminError::Transport(_) => "The request could not be understood.".to_owned(),
+        AdminError::Invalid(_) | AdminError::TooManyAttempts(_) => AdminError::Internal.to_string(),
+        error => error.to_string(),
+    }
 }
 
 #[component]
@@ -248,19 +261,19 @@ impl Default for FlagQuery {
 }
 
 /// Reads the address; what it does not say, or says wrongly, is as usual.
-impl From<&ParamsMap> for FlagQuery {
-    fn from(params: &ParamsMap) -> Self {
+impl From<&Form> for FlagQuery {
+    fn from(form: &Form) -> Self {
         let usual = Self::default();
-        let state = params.get("state").unwrap_or_default();
+        let state = form.text("state");
         let query = Self {
-            search: params.get("q").unwrap_or_default(),
+            search: form.text("q"),
             state: FlagState::ALL
                 .into_iter()
                 .find(|each| each.as_str() == state)
                 .unwrap_or_default(),
             ..usual
         };
-        query.turned(page_number(params))
+        query.turned(page_number(form))
     }
 }
 
@@ -299,9 +312,6 @@ impl FlagQuery {
 }
 
 /// The page that the address names.
-pub(super) fn page_number(params: &ParamsMap) -> i64 {
-    params
-        .get("page")
-        .and_then(|page| page.parse().ok())
-        .unwrap_or(1)
+pub(super) fn page_number(form: &Form) -> i64 {
+    form.text("page").parse().unwrap_or(1)
 }

@@ -1,7 +1,6 @@
 //! Signing in.
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 
 use crate::{
     components::{
@@ -12,13 +11,13 @@ use crate::{
         title::Title,
     },
     error::{AdminError, FieldError},
-    port::visit,
+    port::{query, visit},
 };
 
 /// Two fields and a button. The form posts to this page, which leads on or says what is wrong.
 #[component]
 pub fn SignIn() -> impl IntoView {
-    let next = destination(use_query_map().read_untracked().get("next"));
+    let next = destination(query().text("next"));
     let form = Suspend::new(async move {
         let attempt = attempt(&next).await;
         view! { <SignInForm attempt/> }
@@ -61,9 +60,13 @@ async fn attempt(next: &str) -> Attempt {
 }
 
 /// Where to go afterwards: a page of the dashboard and nowhere else.
-fn destination(next: Option<String>) -> String {
-    next.filter(|next| next.starts_with("/dashboard/") && !next.contains(['\\', '\r', '\n']))
-        .unwrap_or_else(|| Room::Flags.href().to_owned())
+fn destination(next: String) -> String {
+    let inside = next.starts_with("/dashboard/") && !next.contains("..");
+    if inside && !next.contains(['\\', '\r', '\n']) {
+        next
+    } else {
+        Room::Flags.href().to_owned()
+    }
 }
 
 #[component]
@@ -94,7 +97,7 @@ mod tests {
 
     #[test]
     fn signing_in_leads_to_pages_of_the_dashboard_only() {
-        let leads = |next: &str| destination(Some(next.to_owned()));
+        let leads = |next: &str| destination(next.to_owned());
         assert_eq!(
             leads("/dashboard/environments?page=2"),
             "/dashboard/environments?page=2"
@@ -105,6 +108,7 @@ mod tests {
             "/",
             "",
             "/dashboard/\r\nx",
+            "/dashboard/../..//evil.example",
         ] {
             assert_eq!(leads(elsewhere), "/dashboard/flags");
         }

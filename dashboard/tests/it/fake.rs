@@ -200,6 +200,7 @@ impl Admin for Person {
 /// One request and its response.
 struct Request {
     form: Option<Form>,
+    query: Form,
     response: Arc<Mutex<Response>>,
 }
 
@@ -213,6 +214,10 @@ impl Request {
 impl Visit for Request {
     fn form(&self) -> Option<Form> {
         self.form.clone()
+    }
+
+    fn query(&self) -> Form {
+        self.query.clone()
     }
 
     async fn sign_in(&self, email: &str, password: &str) -> Result<(), AdminError> {
@@ -266,6 +271,11 @@ pub(crate) async fn render(fake: Option<&Arc<Fake>>, url: &str, form: Option<&st
     let response = Arc::new(Mutex::new(Response::default()));
     let visit = Request {
         form: form.map(|form| Form::parse(form.as_bytes())),
+        query: Form::parse(
+            url.split_once('?')
+                .map_or("", |(_, query)| query)
+                .as_bytes(),
+        ),
         response: response.clone(),
     };
     let (meta, output) = ServerMetaContext::new();

@@ -263,6 +263,10 @@ impl Visit for CurrentVisit {
         self.parts.extensions.get::<Form>().cloned()
     }
 
+    fn query(&self) -> Form {
+        Form::parse(self.parts.uri.query().unwrap_or_default().as_bytes())
+    }
+
     async fn sign_in(&self, email: &str, password: &str) -> Result<(), AdminError> {
         let credentials = Credentials {
             email: email.to_owned(),
