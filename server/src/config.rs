@@ -58,7 +58,7 @@ pub struct Settings {
 
     /// The address that people and applications use, such as `https://flags.example.com`. It decides whether cookies
     /// are for https only. Without it the address listened on counts.
-    #[arg(long, env = "PENNON_PUBLIC_URL")]
+    #[arg(long, env = "PENNON_PUBLIC_URL", value_parser = public_url)]
     pub public_url: Option<Uri>,
 
     /// The networks of the proxies in front, such as `10.0.0.0/8,fd00::/8`. Only their X-Forwarded-For is believed.
@@ -87,6 +87,19 @@ impl Settings {
     /// Whether people reach the service by https.
     pub fn is_https(&self) -> bool {
         self.public_url.as_ref().and_then(Uri::scheme_str) == Some("https")
+    }
+}
+
+/// An address with scheme and host and nothing behind them.
+fn public_url(text: &str) -> Result<Uri, &'static str> {
+    const EXPECTED: &str = "must be an address such as https://flags.example.com";
+    let url: Uri = text.parse().map_err(|_| EXPECTED)?;
+    let is_web = matches!(url.scheme_str(), Some("http" | "https"));
+    let is_bare = url.host().is_some() && url.path() == "/" && url.query().is_none();
+    if is_web && is_bare {
+        Ok(url)
+    } else {
+        Err(EXPECTED)
     }
 }
 

@@ -56,6 +56,7 @@ async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
     .with_graceful_shutdown(told_to_stop()?);
     let serving = tokio::spawn(serving.into_future());
     told_to_stop()?.await;
+    service.drain();
     tracing::info!("stopping");
     if let Ok(ended) = tokio::time::timeout(DRAIN_TIME, serving).await {
         ended??;

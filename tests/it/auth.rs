@@ -271,3 +271,17 @@ async fn a_refresh_token_ends_with_its_session() {
     let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     assert_eq!(answer.faults(), ["/refresh_token", "/token"]);
 }
+
+#[tokio::test]
+async fn many_right_sign_ins_at_once_are_no_attack() {
+    let app = TestApp::with_settings(&["--rate-limit-login", "2"]).await;
+    let mut under_way = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let request = app.anonymous().request(Method::POST, "/auth/login");
+        let request = request.json(&json!({ "email": EMAIL, "password": PASSWORD }));
+        under_way.spawn(pennon_tests::Answer::to(request));
+    }
+    for answer in under_way.join_all().await {
+        answer.expect(StatusCode::OK);
+    }
+}

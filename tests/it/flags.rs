@@ -350,6 +350,12 @@ async fn flags_can_be_found_by_key_and_by_a_part_of_name_or_key() {
     assert_eq!(keys("?key=dark").await, [] as [Value; 0]);
     assert_eq!(keys("?q=DARK").await, ["Dark", "dark-mode"]);
     assert_eq!(keys("?q=new").await, ["checkout_v2"]);
+    let umlaut = json!({ "key": "umlaut", "name": "Änderung", "type": "boolean" });
+    admin
+        .post("/flags", umlaut)
+        .await
+        .expect(StatusCode::CREATED);
+    assert_eq!(keys("?q=%C3%84nder").await, ["umlaut"]);
     assert_eq!(keys("?q=100%25_").await, ["dark-mode"]);
     assert_eq!(keys("?q=_").await, ["dark-mode", "checkout_v2"]);
     assert_eq!(keys("?q=%5C").await, ["Dark"]);

@@ -1,6 +1,6 @@
 //! A database for one test.
 
-use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 use tempfile::TempDir;
 
 /// An empty database that no other test uses.
@@ -20,6 +20,27 @@ impl TestDatabase {
         Self {
             url,
             _folder: folder,
+        }
+    }
+
+    /// Runs one statement behind the service's back.
+    pub async fn execute(&self, sql: &'static str) {
+        if self.url.starts_with("sqlite") {
+            let mut connection = SqliteConnection::connect(&self.url)
+                .await
+                .expect("the file opens");
+            sqlx::query(sql)
+                .execute(&mut connection)
+                .await
+                .expect("the statement runs");
+        } else {
+            let mut connection = PgConnection::connect(&self.url)
+                .await
+                .expect("PostgreSQL answers");
+            sqlx::query(sql)
+                .execute(&mut connection)
+                .await
+                .expect("the statement runs");
         }
     }
 

@@ -117,6 +117,11 @@ impl TestApp {
         tokio::spawn(self.service.clone().watch());
     }
 
+    /// Runs one statement behind the service's back.
+    pub async fn tamper(&self, sql: &'static str) {
+        self.database.execute(sql).await;
+    }
+
     /// Takes the database away, for good.
     pub async fn lose_database(&self) {
         self.service.close().await;

@@ -23,7 +23,8 @@ pub(crate) fn install(workspace: &Workspace) -> Result<Outcome> {
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == digest) {
         return Ok(Outcome::UpToDate);
     }
-    npm(workspace).arg("ci").run_quietly()?;
+    // With NODE_ENV=production, npm would leave the tools out.
+    npm(workspace).args(["ci", "--include=dev"]).run_quietly()?;
     fs::write(stamp, digest)?;
     Ok(Outcome::Done)
 }

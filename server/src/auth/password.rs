@@ -5,7 +5,7 @@ use std::sync::Arc;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::clock::Entropy;
 use crate::error::Error;
@@ -23,6 +23,11 @@ pub(crate) struct Passwords {
     decoy: String,
 }
 
+/// The right to compute a hash now.
+pub(crate) struct Turn {
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
 impl Passwords {
     pub(crate) fn new(entropy: &Entropy) -> Result<Self, Error> {
         let decoy = hash(&entropy.bytes::<32>(), &entropy.bytes::<16>())?;
@@ -35,32 +40,43 @@ impl Passwords {
     /// The hash to store for a password, with its salt and parameters.
     pub(crate) async fn hash(&self, password: &str, entropy: &Entropy) -> Result<String, Error> {
         let (password, salt) = (password.as_bytes().to_vec(), entropy.bytes::<16>());
-        self.in_turn(move || hash(&password, &salt)).await?
+        in_turn(self.turn().await, move || hash(&password, &salt)).await?
+    }
+
+    /// Waits until it is this caller's turn to have a password verified.
+    pub(crate) async fn turn(&self) -> Turn {
+        Turn {
+            _permit: Arc::clone(&self.turns).acquire_owned().await.ok(),
+        }
     }
 
     /// Whether the password belongs to the hash; without a hash it takes just as long to say no.
-    pub(crate) async fn verify(&self, password: &str, hash: Option<&str>) -> Result<bool, Error> {
+    pub(crate) async fn verify(
+        &self,
+        turn: Turn,
+        password: &str,
+        hash: Option<&str>,
+    ) -> Result<bool, Error> {
         let known = hash.is_some();
         let (password, hash) = (
             password.as_bytes().to_vec(),
             hash.unwrap_or(&self.decoy).to_owned(),
         );
-        Ok(self.in_turn(move || verify(&password, &hash)).await?? && known)
+        Ok(in_turn(turn, move || verify(&password, &hash)).await?? && known)
     }
+}
 
-    async fn in_turn<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Error> {
-        let turn = Arc::clone(&self.turns).acquire_owned().await;
-        let result = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
-            work()
-        });
-        result
-            .await
-            .map_err(|error| Error::Internal(format!("password hashing stopped: {error}")))
-    }
+async fn in_turn<T: Send + 'static>(
+    turn: Turn,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
+    let result = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        work()
+    });
+    result
+        .await
+        .map_err(|error| Error::Internal(format!("password hashing stopped: {error}")))
 }
 
 fn argon2() -> Result<Argon2<'static>, Error> {

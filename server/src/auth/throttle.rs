@@ -1,7 +1,7 @@
 //! A brake on guessing passwords.
 //!
-//! Attempts are counted before the password is looked at, so that many at once do not slip through, and taken back when
-//! it was right: what remains are the failed ones of the current minute. Nothing is counted per account alone, or
+//! Failed attempts are counted, for a minute. Passwords are checked only a few at once, and the count is looked at when an
+//! attempt's turn has come, so that many at the same time do not slip through. Nothing is counted per account alone, or
 //! anybody could lock somebody else out.
 
 use std::collections::HashMap;
@@ -37,11 +37,22 @@ enum Source {
 
 struct Window {
     ends: i64,
-    attempts: u32,
+    failed: u32,
 }
 
-/// An attempt that has been counted.
+/// Somebody who tries to sign in to an account.
+#[derive(Clone, Copy)]
 pub(crate) struct Attempt([Source; 2]);
+
+impl Attempt {
+    pub(crate) fn new(email: &str, address: IpAddr) -> Self {
+        let address = network(address);
+        Self([
+            Source::Address(address),
+            Source::AccountAtAddress(SecretHash::of(email), address),
+        ])
+    }
+}
 
 impl Throttle {
     /// Allows so many failed attempts a minute for each account from each address.
@@ -52,24 +63,14 @@ impl Throttle {
         }
     }
 
-    /// Counts an attempt, or refuses it.
-    pub(crate) fn begin(
-        &self,
-        email: &str,
-        address: IpAddr,
-        now: Timestamp,
-    ) -> Result<Attempt, Error> {
-        let address = network(address);
-        let sources = [
-            Source::Address(address),
-            Source::AccountAtAddress(SecretHash::of(email), address),
-        ];
+    /// Refuses an attempt that comes after too many failed ones.
+    pub(crate) fn check(&self, Attempt(sources): Attempt, now: Timestamp) -> Result<(), Error> {
         let now = now.millis();
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         for source in &sources {
             if let Some(window) = windows.get(source)
                 && window.ends > now
-                && window.attempts >= self.limit(source)
+                && window.failed >= self.limit(source)
             {
                 let wait = u64::try_from(window.ends - now).unwrap_or(0).div_ceil(1000);
                 return Err(Error::TooManyAttempts {
@@ -77,6 +78,13 @@ impl Throttle {
                 });
             }
         }
+        Ok(())
+    }
+
+    /// Counts an attempt that failed.
+    pub(crate) fn failed(&self, Attempt(sources): Attempt, now: Timestamp) {
+        let now = now.millis();
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         if windows.len() >= MOST_WINDOWS {
             windows.retain(|_, window| window.ends > now);
         }
@@ -86,24 +94,13 @@ impl Throttle {
         for source in sources {
             let fresh = || Window {
                 ends: now.saturating_add(WINDOW),
-                attempts: 0,
+                failed: 0,
             };
             let window = windows.entry(source).or_insert_with(fresh);
             if window.ends <= now {
                 *window = fresh();
             }
-            window.attempts = window.attempts.saturating_add(1);
-        }
-        Ok(Attempt(sources))
-    }
-
-    /// Takes an attempt back, because it succeeded.
-    pub(crate) fn succeeded(&self, Attempt(sources): Attempt) {
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        for source in sources {
-            if let Some(window) = windows.get_mut(&source) {
-                window.attempts = window.attempts.saturating_sub(1);
-            }
+            window.failed = window.failed.saturating_add(1);
         }
     }
 

@@ -34,12 +34,14 @@ pub(crate) async fn create(
     actor: &Administrator,
     new: NewEnvironment,
 ) -> Result<CreatedEnvironment, Error> {
-    let products = &service.settings.products;
-    if !products.is_empty()
-        && !products
-            .iter()
-            .any(|product| product == new.product.as_str())
-    {
+    let products: Vec<&str> = service
+        .settings
+        .products
+        .iter()
+        .map(String::as_str)
+        .filter(|product| !product.is_empty())
+        .collect();
+    if !products.is_empty() && !products.contains(&new.product.as_str()) {
         let detail = format!("must be one of {}", products.join(", "));
         return Err(Error::Invalid(vec![Fault::pointer("/product", detail)]));
     }
@@ -69,13 +71,13 @@ pub(crate) async fn rename(
     service: &Service,
     actor: &Administrator,
     id: EnvironmentId,
-    name: EnvironmentName,
+    name: Option<EnvironmentName>,
 ) -> Result<Environment, Error> {
     let mut tx = service.db.write().await?;
     let old = find_active(&mut tx, id).await?;
-    if old.name == name {
+    let Some(name) = name.filter(|name| *name != old.name) else {
         return Ok(old);
-    }
+    };
     let new = Environment {
         name,
         revision: old.revision + 1,

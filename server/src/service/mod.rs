@@ -47,6 +47,7 @@ pub struct Parts {
     pub(crate) throttle: Throttle,
     pub(crate) settings: Settings,
     database_answers: AtomicBool,
+    draining: AtomicBool,
 }
 
 impl Deref for Service {
@@ -96,6 +97,7 @@ impl Service {
             throttle: Throttle::new(settings.rate_limit_login),
             snapshots: Snapshots::default(),
             database_answers: AtomicBool::new(true),
+            draining: AtomicBool::new(false),
             db,
             clock,
             entropy,
@@ -113,11 +115,12 @@ impl Service {
         loop {
             ticks.tick().await;
             let caught_up = self.snapshots.catch_up(&self.db).await;
-            let answered = self
-                .database_answers
-                .swap(caught_up.is_ok(), Ordering::Relaxed);
+            let answers = !matches!(caught_up, Err(Error::Unavailable(_)));
+            let answered = self.database_answers.swap(answers, Ordering::Relaxed);
             match caught_up {
-                Err(error) if answered => tracing::error!(%error, "the database does not answer"),
+                Err(error) if answered => {
+                    tracing::error!(%error, "the database does not answer as it should");
+                }
                 Ok(()) if !answered => tracing::info!("the database answers again"),
                 _ => {}
             }
@@ -127,6 +130,16 @@ impl Service {
     /// Whether the database answered when it was last asked.
     pub(crate) fn database_answers(&self) -> bool {
         self.database_answers.load(Ordering::Relaxed)
+    }
+
+    /// Says from now on that no new traffic should come.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the service is about to stop.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
     }
 
     /// Closes the database; to be called when nothing is served any more.

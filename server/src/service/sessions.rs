@@ -12,10 +12,12 @@ use super::{FirstAdministrator, Service, StartError};
 use crate::auth::actor::Actor;
 use crate::auth::password::MIN_PASSWORD_CHARACTERS;
 use crate::auth::secret::{self, SecretHash};
+use crate::auth::throttle::Attempt;
 use crate::config::Hidden;
 use crate::error::Error;
 use crate::store;
 use crate::store::sessions::{NewSession, RefreshToken};
+use crate::store::users::Account;
 
 /// How long a session lasts, in days.
 pub(crate) const SESSION_DAYS: i64 = 30;
@@ -60,8 +62,7 @@ pub(crate) async fn sign_in(
     kind: SessionKind,
 ) -> Result<SignedIn, Error> {
     let Credentials { email, password } = credentials;
-    let now = service.clock.now();
-    let attempt = service.throttle.begin(&email, address, now)?;
+    let attempt = Attempt::new(&email, address);
     let account = if email.contains('\0') {
         None
     } else {
@@ -70,9 +71,14 @@ pub(crate) async fn sign_in(
     let hash = account
         .as_ref()
         .map(|account| account.password_hash.as_str());
-    let right = service.passwords.verify(&password, hash).await?;
-    let user = account.filter(|_| right).ok_or(Error::WrongPassword)?.user;
-    service.throttle.succeeded(attempt);
+    let turn = service.passwords.turn().await;
+    let now = service.clock.now();
+    service.throttle.check(attempt, now)?;
+    let right = service.passwords.verify(turn, &password, hash).await?;
+    let Some(Account { user, .. }) = account.filter(|_| right) else {
+        service.throttle.failed(attempt, now);
+        return Err(Error::WrongPassword);
+    };
     begin(service, user, kind, now).await
 }
 
@@ -112,8 +118,18 @@ async fn begin(
 /// for a moment may it come back, from a client that never got the answer.
 pub(crate) async fn refresh(service: &Service, token: &str) -> Result<SignedIn, Error> {
     let (hash, now) = (SecretHash::of(token), service.clock.now());
+    let oldest = days_after(now, -SESSION_DAYS);
+    // Looked up twice, so that nobody without a token can take the writers' turn.
+    let mut reading = service.db.read().await?;
+    if store::sessions::refresh_token(&mut reading, hash, now, oldest)
+        .await?
+        .is_none()
+    {
+        return Err(Error::Unauthenticated);
+    }
+    drop(reading);
     let mut tx = service.db.write().await?;
-    let token = store::sessions::refresh_token(&mut tx, hash, now).await?;
+    let token = store::sessions::refresh_token(&mut tx, hash, now, oldest).await?;
     let RefreshToken {
         session,
         user,

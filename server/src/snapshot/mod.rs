@@ -56,20 +56,38 @@ impl Snapshots {
         let known = self.by_key.load_full();
         let mut next = HashMap::with_capacity(heads.len());
         for head in heads {
-            let served = match known.get(&head.sdk_key) {
-                Some(served) if served.id == head.id => {
-                    update(served, &head, &mut tx).await?;
-                    Arc::clone(served)
+            let served = known
+                .get(&head.sdk_key)
+                .filter(|served| served.id == head.id);
+            match bring_up_to_date(served, &head, &mut tx).await {
+                Ok(served) => {
+                    next.insert(head.sdk_key, served);
                 }
-                _ => Arc::new(load(&head, &mut tx).await?),
-            };
-            next.insert(head.sdk_key, served);
+                Err(error @ Error::Unavailable(_)) => return Err(error),
+                // One environment that cannot be read must not hold up the others, and goes on as it was.
+                Err(error) => {
+                    tracing::error!(environment = %head.id, %error, "an environment cannot be read");
+                    next.extend(served.map(|served| (head.sdk_key, Arc::clone(served))));
+                }
+            }
         }
         if next.len() != known.len() || next.keys().any(|key| !known.contains_key(key)) {
             self.by_key.store(Arc::new(next));
         }
         Ok(())
     }
+}
+
+async fn bring_up_to_date(
+    served: Option<&Arc<Served>>,
+    head: &Head,
+    tx: &mut Tx,
+) -> Result<Arc<Served>, Error> {
+    let Some(served) = served else {
+        return load(head, tx).await.map(Arc::new);
+    };
+    update(served, head, tx).await?;
+    Ok(Arc::clone(served))
 }
 
 async fn load(head: &Head, tx: &mut Tx) -> Result<Served, Error> {

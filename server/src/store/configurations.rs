@@ -166,7 +166,7 @@ pub(crate) async fn cells(
           where pair.flag_id in (
             select id from flags
             where ($1 is null or (archived_at is not null) = $1)
-              and ($2 is null or lower(name) like $2 escape '\' or lower(key) like $2 escape '\')
+              and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
               and ($5 is null or key = $5)
             order by created_at desc, id desc limit $3 offset $4)",
     )

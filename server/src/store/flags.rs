@@ -24,7 +24,7 @@ pub(crate) struct FlagFilter {
 impl FlagFilter {
     /// The search as a pattern for `like … escape '\'`.
     pub(super) fn pattern(&self) -> Option<String> {
-        let text = bindable(self.search.as_ref())?.to_lowercase();
+        let text = bindable(self.search.as_ref())?;
         let escaped = text
             .replace('\\', "\\\\")
             .replace('%', "\\%")
@@ -85,7 +85,7 @@ pub(crate) async fn list(
     let rows: Vec<FlagRow> = on_conn!(tx, conn => sqlx::query_as(
         r"select id, key, name, description, type, created_by, created_at, archived_at, revision from flags
           where ($1 is null or (archived_at is not null) = $1)
-            and ($2 is null or lower(name) like $2 escape '\' or lower(key) like $2 escape '\')
+            and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
             and ($5 is null or key = $5)
           order by created_at desc, id desc limit $3 offset $4",
     )
@@ -98,7 +98,7 @@ pub(crate) async fn list(
     let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(
         r"select count(*) from flags
           where ($1 is null or (archived_at is not null) = $1)
-            and ($2 is null or lower(name) like $2 escape '\' or lower(key) like $2 escape '\')
+            and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
             and ($3 is null or key = $3)",
     )
     .bind(filter.archived)

@@ -113,7 +113,14 @@ impl Db {
             std::fs::create_dir_all(folder)
                 .map_err(|problem| OpenError::Folder(folder.to_owned(), problem))?;
         }
-        create_private(options.get_filename()).map_err(sqlx::Error::Io)?;
+        // A database in memory has a name like `file:…` and no file.
+        if !options
+            .get_filename()
+            .to_string_lossy()
+            .starts_with("file:")
+        {
+            create_private(options.get_filename()).map_err(sqlx::Error::Io)?;
+        }
         let pool = || SqlitePoolOptions::new().acquire_timeout(PATIENCE);
         let writer = pool()
             .max_connections(1)

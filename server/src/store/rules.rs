@@ -4,7 +4,6 @@ use pennon_core::model::id::{EnvironmentId, FlagId, RuleId};
 use pennon_core::model::rule::{Condition, Logic, Rule};
 use pennon_core::model::targeting::TargetingRule;
 use pennon_core::model::time::Timestamp;
-use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
 
@@ -19,7 +18,7 @@ pub(super) struct RuleRow {
     priority: i64,
     logic: String,
     value: bool,
-    conditions: Json<Value>,
+    conditions: String,
     created_at: i64,
     updated_at: i64,
     revision: i64,
@@ -52,7 +51,7 @@ pub(crate) async fn insert(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Erro
 /// One rule.
 pub(crate) async fn find(tx: &mut Tx, id: RuleId) -> Result<Option<TargetingRule>, Error> {
     let row: Option<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision
+        "select id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at, updated_at, revision
          from rules where id = $1",
     ).bind(id.uuid()).fetch_optional(conn).await)?;
     row.map(TargetingRule::try_from).transpose()
@@ -92,7 +91,7 @@ pub(crate) async fn list(
     environment: EnvironmentId,
 ) -> Result<Vec<TargetingRule>, Error> {
     let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision
+        "select id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at, updated_at, revision
          from rules where flag_id = $1 and environment_id = $2 order by priority",
     ).bind(flag.uuid()).bind(environment.uuid()).fetch_all(conn).await)?;
     rows.into_iter().map(TargetingRule::try_from).collect()
@@ -114,7 +113,7 @@ impl TryFrom<RuleRow> for TargetingRule {
 
     fn try_from(row: RuleRow) -> Result<Self, Error> {
         let bad = |problem| bad_row("rules", row.id, problem);
-        let conditions: Vec<Condition> = serde_json::from_value(row.conditions.0)
+        let conditions: Vec<Condition> = serde_json::from_str(&row.conditions)
             .map_err(|problem| bad_row("rules", row.id, problem))?;
         Ok(Self {
             id: RuleId::new(row.id),

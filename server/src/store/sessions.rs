@@ -71,19 +71,21 @@ pub(crate) async fn insert_refresh_token(
     Ok(())
 }
 
-/// A refresh token, spent or not, as long as its session has neither ended nor expired.
+/// A refresh token, spent or not, as long as its session has neither ended nor expired and it came after `oldest`.
 pub(crate) async fn refresh_token(
     tx: &mut Tx,
     token: SecretHash,
     now: Timestamp,
+    oldest: Timestamp,
 ) -> Result<Option<RefreshToken>, Error> {
     let row: Option<RefreshTokenRow> = on_conn!(tx, conn => sqlx::query_as(
         "select sessions.id as session_id, users.id, users.email, users.role, refresh_tokens.spent_at
          from refresh_tokens
          join sessions on sessions.id = refresh_tokens.session_id
          join users on users.id = sessions.user_id
-         where refresh_tokens.hash = $1 and sessions.ended_at is null and sessions.expires_at > $2",
-    ).bind(token.as_bytes()).bind(now.millis()).fetch_optional(conn).await)?;
+         where refresh_tokens.hash = $1 and refresh_tokens.created_at > $3
+           and sessions.ended_at is null and sessions.expires_at > $2",
+    ).bind(token.as_bytes()).bind(now.millis()).bind(oldest.millis()).fetch_optional(conn).await)?;
     let Some(RefreshTokenRow { session, spent_at }) = row else {
         return Ok(None);
     };

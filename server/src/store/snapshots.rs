@@ -72,7 +72,7 @@ pub(crate) async fn changed_flags(
             (select 1 from flag_environments pair where pair.flag_id = flags.id and pair.environment_id = $1)",
     ).bind(environment.uuid()).bind(revision).fetch_all(conn).await)?;
     let rules: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select rules.id, rules.flag_id, rules.environment_id, priority, logic, value, conditions, created_at,
+        "select rules.id, rules.flag_id, rules.environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at,
                 updated_at, rules.revision
          from rules join flag_environments pair
             on pair.flag_id = rules.flag_id and pair.environment_id = rules.environment_id

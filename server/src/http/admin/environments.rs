@@ -72,7 +72,7 @@ async fn rename(
     body: Body,
 ) -> Result<Json<Environment>, Error> {
     environments::get(&service, &actor, id).await?;
-    let name = body.read(|fields| fields.required("name")).await?;
+    let name = body.read(|fields| fields.optional("name")).await?;
     environments::rename(&service, &actor, id, name)
         .await
         .map(Json)
