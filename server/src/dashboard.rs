@@ -18,6 +18,7 @@ use pennon_dashboard::port::{
 use crate::auth::actor::Actor;
 use crate::error::{Error, Fault, Place};
 use crate::service::patch::Patch;
+use crate::service::precondition::Precondition;
 use crate::service::targeting::{ConfigurationPatch, PairId};
 use crate::service::{Service, environments, flags, targeting};
 use crate::store::configurations::CellRow;
@@ -104,7 +105,8 @@ impl Admin for SignedInAdmin {
             is_enabled: Some(enabled),
             ttl: Patch::Keep,
         };
-        let configuration = targeting::configure(&self.service, &actor, pair, patch).await;
+        let configuration =
+            targeting::configure(&self.service, &actor, pair, &Precondition::None, patch).await;
         configuration
             .map(|configuration| configuration.is_enabled)
             .map_err(told)
@@ -170,6 +172,10 @@ pub(crate) fn told(error: Error) -> AdminError {
         Error::Forbidden(_) => AdminError::Forbidden,
         Error::NotFound(_) | Error::NoSuchPath | Error::MethodNotAllowed => AdminError::NotFound,
         Error::Conflict(conflict) => AdminError::Conflict(sentence(&conflict.to_string())),
+        Error::Stale { .. } => AdminError::Conflict(
+            "Somebody else has changed this meanwhile. Reload the page to see how it stands."
+                .to_owned(),
+        ),
         Error::Invalid(faults) => {
             AdminError::Invalid(faults.into_iter().map(field_error).collect())
         }

@@ -35,6 +35,12 @@ pub enum Error {
     /// The change contradicts what is there.
     #[error(transparent)]
     Conflict(#[from] Conflict),
+    /// The object has changed since the caller read it, or is not there any more.
+    #[error("{}", stale(*.current))]
+    Stale {
+        /// The revision that it is in now; none if it is not there.
+        current: Option<i64>,
+    },
     /// Members of the body or parameters of the query are wrong: all of them, not just the first.
     #[error("the input is invalid")]
     Invalid(Vec<Fault>),
@@ -53,6 +59,15 @@ pub enum Error {
     /// Something that should not happen; the text is for the log alone.
     #[error("{0}")]
     Internal(String),
+}
+
+fn stale(current: Option<i64>) -> String {
+    match current {
+        Some(current) => format!(
+            "this has changed since it was read; its ETag is now \"{current}\", which If-Match does not name"
+        ),
+        None => "If-Match wants to change what is not there".to_owned(),
+    }
 }
 
 /// What was looked for.

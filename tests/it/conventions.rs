@@ -1,6 +1,6 @@
 //! What holds for every path: bodies, errors, headers, health.
 
-use pennon_tests::TestApp;
+use pennon_tests::{Pair, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -170,4 +170,66 @@ async fn every_answer_has_the_request_id_that_the_caller_gave_or_one_of_its_own(
             "{path}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_parameter_that_a_path_does_not_know_is_refused_everywhere() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair {
+        flag,
+        environment,
+        path,
+        ..
+    } = admin.pair().await;
+    let (get, put, post, delete, patch) = (
+        Method::GET,
+        Method::PUT,
+        Method::POST,
+        Method::DELETE,
+        Method::PATCH,
+    );
+    let rule = uuid_of_nothing();
+    let requests = [
+        (&post, "/auth/login".to_owned()),
+        (&post, "/auth/refresh".to_owned()),
+        (&post, "/auth/logout".to_owned()),
+        (&get, "/environments".to_owned()),
+        (&post, "/environments".to_owned()),
+        (&get, format!("/environments/{environment}")),
+        (&patch, format!("/environments/{environment}")),
+        (&post, format!("/environments/{environment}/revoke")),
+        (&post, format!("/environments/{environment}/rotate-key")),
+        (&get, "/flags".to_owned()),
+        (&post, "/flags".to_owned()),
+        (&get, format!("/flags/{flag}")),
+        (&patch, format!("/flags/{flag}")),
+        (&delete, format!("/flags/{flag}")),
+        (&post, format!("/flags/{flag}/restore")),
+        (&get, path.clone()),
+        (&put, path.clone()),
+        (&get, format!("{path}/rules")),
+        (&post, format!("{path}/rules")),
+        (&put, format!("/rules/{rule}")),
+        (&delete, format!("/rules/{rule}")),
+        (&get, format!("{path}/rollout")),
+        (&put, format!("{path}/rollout")),
+        (&delete, format!("{path}/rollout")),
+        (&get, "/audit".to_owned()),
+    ];
+    for (method, path) in requests {
+        let request = admin.request(method.clone(), &format!("{path}?dry_run=1"));
+        let refused = admin.send(request).await;
+        let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(refused.faults(), ["dry_run"], "{method} {path}");
+    }
+    assert_eq!(
+        admin.audited().await,
+        ["FLAG_CREATED", "ENVIRONMENT_CREATED"]
+    );
+}
+
+/// A well-formed id that nothing has.
+fn uuid_of_nothing() -> String {
+    "01900000-0000-7000-8000-000000000000".to_owned()
 }

@@ -17,6 +17,7 @@ mod evaluate;
 mod flags;
 mod migrations;
 mod outage;
+mod preconditions;
 mod races;
 mod rollouts;
 mod rules;

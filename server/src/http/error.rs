@@ -7,6 +7,7 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 
+use super::respond::etag;
 use crate::error::{Conflict, Entity, Error, Fault, Place};
 
 /// How long a client should wait while the database is away, in seconds.
@@ -79,6 +80,12 @@ impl IntoResponse for Error {
         if let Some(seconds) = retry_after(&self) {
             headers.insert(RETRY_AFTER, seconds.into());
         }
+        if let Self::Stale {
+            current: Some(current),
+        } = self
+        {
+            return (etag(current), response).into_response();
+        }
         response
     }
 }
@@ -113,6 +120,7 @@ fn describe(error: &Error) -> (StatusCode, &'static str, &'static str) {
             "METHOD_NOT_ALLOWED",
             "Method not allowed",
         ),
+        Error::Stale { .. } => (StatusCode::PRECONDITION_FAILED, "STALE", "Stale"),
         Error::Conflict(conflict) => (StatusCode::CONFLICT, conflict_code(conflict), "Conflict"),
         Error::Invalid(_) => (StatusCode::BAD_REQUEST, "INVALID_INPUT", "Invalid input"),
         Error::Malformed(_) => (StatusCode::BAD_REQUEST, "MALFORMED_BODY", "Malformed body"),

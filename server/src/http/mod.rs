@@ -8,6 +8,7 @@ mod coding;
 mod dashboard;
 mod error;
 mod health;
+mod if_match;
 mod path;
 mod query;
 mod request_id;

@@ -25,6 +25,18 @@ impl<S: Sync> FromRequestParts<S> for Query {
     }
 }
 
+/// A path that knows no parameters: any is a fault, because a typo must not pass in silence.
+pub(crate) struct NoQuery;
+
+impl<S: Sync> FromRequestParts<S> for NoQuery {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let query = Query::from_request_parts(parts, state).await?;
+        query.read(|_| Some(Self))
+    }
+}
+
 impl Query {
     /// Reads the query by `reader`, which answers none after it has reported a fault.
     pub(crate) fn read<T>(

@@ -1,8 +1,12 @@
 //! Successful answers.
 
 use axum::response::{IntoResponse, Response};
-use http::header::{CONTENT_TYPE, LOCATION};
-use http::{HeaderValue, StatusCode};
+use http::header::{CONTENT_TYPE, ETAG, LOCATION};
+use http::{HeaderName, HeaderValue, StatusCode};
+use pennon_core::model::configuration::Configuration;
+use pennon_core::model::environment::Environment;
+use pennon_core::model::flag::Flag;
+use pennon_core::model::targeting::{FlagRollout, TargetingRule};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -10,7 +14,10 @@ use crate::error::Error;
 /// 200 with a JSON body.
 pub(crate) struct Json<T>(pub(crate) T);
 
-/// 201 with a JSON body and the place of what was created.
+/// 200 with a JSON body and the revision of what it shows as `ETag`, for `If-Match`.
+pub(crate) struct Tagged<T>(pub(crate) T);
+
+/// 201 with what was created and where it is.
 pub(crate) struct Created<T> {
     pub(crate) location: String,
     pub(crate) body: T,
@@ -18,6 +25,16 @@ pub(crate) struct Created<T> {
 
 /// 204.
 pub(crate) struct NoContent;
+
+/// An object that changes, and counts how often.
+pub(crate) trait Revised {
+    fn revision(&self) -> i64;
+}
+
+/// The tag of a revision.
+pub(crate) fn etag(revision: i64) -> [(HeaderName, String); 1] {
+    [(ETAG, format!("\"{revision}\""))]
+}
 
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
@@ -31,14 +48,15 @@ impl<T: Serialize> IntoResponse for Json<T> {
     }
 }
 
-impl<T: Serialize> IntoResponse for Created<T> {
+impl<T: Serialize + Revised> IntoResponse for Tagged<T> {
     fn into_response(self) -> Response {
-        (
-            StatusCode::CREATED,
-            [(LOCATION, self.location)],
-            Json(self.body),
-        )
-            .into_response()
+        (etag(self.0.revision()), Json(self.0)).into_response()
+    }
+}
+
+impl<T: IntoResponse> IntoResponse for Created<T> {
+    fn into_response(self) -> Response {
+        (StatusCode::CREATED, [(LOCATION, self.location)], self.body).into_response()
     }
 }
 
@@ -47,3 +65,15 @@ impl IntoResponse for NoContent {
         StatusCode::NO_CONTENT.into_response()
     }
 }
+
+macro_rules! revised {
+    ($($object:ty),+ $(,)?) => {$(
+        impl Revised for $object {
+            fn revision(&self) -> i64 {
+                self.revision
+            }
+        }
+    )+};
+}
+
+revised!(Configuration, Environment, Flag, FlagRollout, TargetingRule);

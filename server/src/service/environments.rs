@@ -9,6 +9,7 @@ use pennon_core::model::page::{Page, PageRequest};
 use pennon_core::model::text::Secret;
 
 use super::changes::Change;
+use super::precondition::Precondition;
 use super::{Service, audit, changes};
 use crate::auth::actor::{Actor, Administrator};
 use crate::auth::secret::{SdkKey, SecretHash};
@@ -71,10 +72,11 @@ pub(crate) async fn rename(
     service: &Service,
     actor: &Administrator,
     id: EnvironmentId,
+    precondition: &Precondition,
     name: Option<EnvironmentName>,
 ) -> Result<Environment, Error> {
     let mut tx = service.db.write().await?;
-    let old = find_active(&mut tx, id).await?;
+    let old = find_active(&mut tx, id, precondition).await?;
     let Some(name) = name.filter(|name| *name != old.name) else {
         return Ok(old);
     };
@@ -99,9 +101,10 @@ pub(crate) async fn revoke(
     service: &Service,
     actor: &Administrator,
     id: EnvironmentId,
+    precondition: &Precondition,
 ) -> Result<Environment, Error> {
     let mut tx = service.db.write().await?;
-    let old = find_active(&mut tx, id).await?;
+    let old = find_active(&mut tx, id, precondition).await?;
     let new = revoked(&mut tx, &old).await?;
     let revision = store::environments::raise_config_revision(&mut tx, id).await?;
     audit::Entry::of(AuditAction::EnvironmentRevoked)
@@ -129,9 +132,10 @@ pub(crate) async fn rotate_key(
     service: &Service,
     actor: &Administrator,
     id: EnvironmentId,
+    precondition: &Precondition,
 ) -> Result<CreatedEnvironment, Error> {
     let mut tx = service.db.write().await?;
-    let old = find_active(&mut tx, id).await?;
+    let old = find_active(&mut tx, id, precondition).await?;
     revoked(&mut tx, &old).await?;
     let (new, sdk_key) = new_environment(service, old.product.clone(), old.name.clone());
     store::environments::insert(&mut tx, &new, SecretHash::of(sdk_key.expose())).await?;
@@ -216,8 +220,13 @@ pub(super) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, 
 }
 
 /// One environment that can be changed, within a transaction.
-async fn find_active(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, Error> {
+async fn find_active(
+    tx: &mut Tx,
+    id: EnvironmentId,
+    precondition: &Precondition,
+) -> Result<Environment, Error> {
     let environment = find(tx, id).await?;
+    precondition.check(environment.revision)?;
     match environment.status {
         EnvironmentStatus::Active => Ok(environment),
         EnvironmentStatus::Revoked => Err(Conflict::EnvironmentRevoked.into()),

@@ -9,6 +9,7 @@ use pennon_core::model::text::Description;
 
 use super::changes::Change;
 use super::patch::Patch;
+use super::precondition::Precondition;
 use super::{Service, audit, changes};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Entity, Error};
@@ -98,10 +99,11 @@ pub(crate) async fn update(
     service: &Service,
     actor: &Editor,
     id: FlagId,
+    precondition: &Precondition,
     patch: FlagPatch,
 ) -> Result<Flag, Error> {
     let mut tx = service.db.write().await?;
-    let old = find_active(&mut tx, id).await?;
+    let old = find_active(&mut tx, id, precondition).await?;
     let name = patch.name.unwrap_or_else(|| old.name.clone());
     let description = patch.description.applied_to(old.description.clone());
     if (&name, &description) == (&old.name, &old.description) {
@@ -125,9 +127,15 @@ pub(crate) async fn update(
 }
 
 /// Brings an archived flag back, disabled in every active environment.
-pub(crate) async fn restore(service: &Service, actor: &Editor, id: FlagId) -> Result<Flag, Error> {
+pub(crate) async fn restore(
+    service: &Service,
+    actor: &Editor,
+    id: FlagId,
+    precondition: &Precondition,
+) -> Result<Flag, Error> {
     let mut tx = service.db.write().await?;
     let old = find(&mut tx, id).await?;
+    precondition.check(old.revision)?;
     if old.archived_at.is_none() {
         return Err(Conflict::FlagNotArchived.into());
     }
@@ -149,9 +157,14 @@ pub(crate) async fn restore(service: &Service, actor: &Editor, id: FlagId) -> Re
 }
 
 /// Archives a flag that no active environment has enabled.
-pub(crate) async fn archive(service: &Service, actor: &Editor, id: FlagId) -> Result<(), Error> {
+pub(crate) async fn archive(
+    service: &Service,
+    actor: &Editor,
+    id: FlagId,
+    precondition: &Precondition,
+) -> Result<(), Error> {
     let mut tx = service.db.write().await?;
-    let flag = find_active(&mut tx, id).await?;
+    let flag = find_active(&mut tx, id, precondition).await?;
     let enabled_in = store::configurations::enabled_in(&mut tx, id).await?;
     if !enabled_in.is_empty() {
         return Err(Conflict::FlagEnabled(enabled_in).into());
@@ -181,8 +194,9 @@ pub(super) async fn find(tx: &mut Tx, id: FlagId) -> Result<Flag, Error> {
 }
 
 /// One flag that can be changed, within a transaction.
-async fn find_active(tx: &mut Tx, id: FlagId) -> Result<Flag, Error> {
+async fn find_active(tx: &mut Tx, id: FlagId, precondition: &Precondition) -> Result<Flag, Error> {
     let flag = find(tx, id).await?;
+    precondition.check(flag.revision)?;
     if flag.archived_at.is_some() {
         Err(Conflict::FlagArchived.into())
     } else {

@@ -9,6 +9,7 @@ pub(crate) mod environments;
 pub(crate) mod evaluation;
 pub(crate) mod flags;
 pub(crate) mod patch;
+pub(crate) mod precondition;
 pub(crate) mod sessions;
 pub(crate) mod targeting;
 

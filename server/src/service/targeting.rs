@@ -11,6 +11,7 @@ use pennon_core::model::targeting::{FlagRollout, TargetingRule};
 
 use super::changes::Change;
 use super::patch::Patch;
+use super::precondition::Precondition;
 use super::{Service, audit, changes, environments, flags};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Entity, Error};
@@ -95,11 +96,13 @@ pub(crate) async fn configure(
     service: &Service,
     actor: &Editor,
     id: PairId,
+    precondition: &Precondition,
     patch: ConfigurationPatch,
 ) -> Result<Configuration, Error> {
     let mut tx = service.db.write().await?;
     let pair = Pair::find_writable(&mut tx, id).await?;
     let old = &pair.configuration;
+    precondition.check(old.revision)?;
     let is_enabled = patch.is_enabled.unwrap_or(old.is_enabled);
     let ttl = patch.ttl.applied_to(old.ttl);
     if (is_enabled, ttl) == (old.is_enabled, old.ttl) {
@@ -179,10 +182,12 @@ pub(crate) async fn replace_rule(
     service: &Service,
     actor: &Editor,
     id: RuleId,
+    precondition: &Precondition,
     rule: Rule,
 ) -> Result<TargetingRule, Error> {
     let mut tx = service.db.write().await?;
     let old = find_rule(&mut tx, id).await?;
+    precondition.check(old.revision)?;
     let pair = Pair::find_writable(&mut tx, PairId::of(&old)).await?;
     if old.rule == rule {
         return Ok(old);
@@ -212,9 +217,11 @@ pub(crate) async fn delete_rule(
     service: &Service,
     actor: &Editor,
     id: RuleId,
+    precondition: &Precondition,
 ) -> Result<(), Error> {
     let mut tx = service.db.write().await?;
     let old = find_rule(&mut tx, id).await?;
+    precondition.check(old.revision)?;
     let pair = Pair::find_writable(&mut tx, PairId::of(&old)).await?;
     store::rules::delete(&mut tx, id).await?;
     audit::Entry::of(AuditAction::RuleDeleted)
@@ -250,11 +257,16 @@ pub(crate) async fn set_rollout(
     service: &Service,
     actor: &Editor,
     id: PairId,
+    precondition: &Precondition,
     rollout: Rollout,
 ) -> Result<(FlagRollout, Upserted), Error> {
     let mut tx = service.db.write().await?;
     let pair = Pair::find_writable(&mut tx, id).await?;
     let old = store::rollouts::find(&mut tx, id.flag, id.environment).await?;
+    match &old {
+        Some(old) => precondition.check(old.revision)?,
+        None => precondition.check_absent()?,
+    }
     if let Some(old) = &old
         && old.rollout == rollout
     {
@@ -291,11 +303,13 @@ pub(crate) async fn delete_rollout(
     service: &Service,
     actor: &Editor,
     id: PairId,
+    precondition: &Precondition,
 ) -> Result<(), Error> {
     let mut tx = service.db.write().await?;
     let pair = Pair::find_writable(&mut tx, id).await?;
     let old = store::rollouts::find(&mut tx, id.flag, id.environment).await?;
     let old = old.ok_or(Error::NotFound(Entity::Rollout))?;
+    precondition.check(old.revision)?;
     store::rollouts::delete(&mut tx, id.flag, id.environment).await?;
     audit::Entry::of(AuditAction::RolloutDeleted)
         .flag(&pair.flag)

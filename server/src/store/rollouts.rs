@@ -34,6 +34,9 @@ pub(crate) async fn find(
 }
 
 /// Keeps a rollout, new or changed, and answers it as it is kept.
+///
+/// A new one starts at a revision that no rollout of the pair has ever had, so that a tag of one that was deleted does not
+/// fit its successor.
 pub(crate) async fn upsert(
     tx: &mut Tx,
     flag: FlagId,
@@ -42,8 +45,8 @@ pub(crate) async fn upsert(
     now: Timestamp,
 ) -> Result<FlagRollout, Error> {
     let row: RolloutRow = on_conn!(tx, conn => sqlx::query_as(
-        "insert into rollouts (flag_id, environment_id, percentage, strategy, created_at, updated_at)
-         values ($1, $2, $3, $4, $5, $5)
+        "insert into rollouts (flag_id, environment_id, percentage, strategy, created_at, updated_at, revision)
+         values ($1, $2, $3, $4, $5, $5, (select config_revision + 1 from environments where id = $2))
          on conflict (flag_id, environment_id) do update
          set percentage = $3, strategy = $4, updated_at = $5, revision = rollouts.revision + 1
          returning flag_id, environment_id, percentage, strategy, created_at, updated_at, revision",

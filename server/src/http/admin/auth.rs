@@ -11,6 +11,7 @@ use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::http::body::{Body, Fields};
 use crate::http::client_address::ClientAddress;
+use crate::http::query::NoQuery;
 use crate::http::respond::{Json, NoContent};
 use crate::service::Service;
 use crate::service::sessions::{self, Credentials, SessionKind, SignedIn};
@@ -37,6 +38,7 @@ struct Tokens {
 async fn login(
     State(service): State<Service>,
     ClientAddress(address): ClientAddress,
+    _: NoQuery,
     body: Body,
 ) -> Result<Json<Tokens>, Error> {
     let credentials = body.read(credentials).await?;
@@ -44,7 +46,11 @@ async fn login(
     tokens(&service, signed_in).map(Json)
 }
 
-async fn refresh(State(service): State<Service>, body: Body) -> Result<Json<Tokens>, Error> {
+async fn refresh(
+    State(service): State<Service>,
+    _: NoQuery,
+    body: Body,
+) -> Result<Json<Tokens>, Error> {
     let token: String = body.read(|fields| fields.required("refresh_token")).await?;
     let signed_in = sessions::refresh(&service, &token).await?;
     tokens(&service, signed_in).map(Json)
@@ -68,7 +74,11 @@ fn tokens(service: &Service, signed_in: SignedIn) -> Result<Tokens, Error> {
     })
 }
 
-async fn logout(State(service): State<Service>, actor: Actor) -> Result<NoContent, Error> {
+async fn logout(
+    State(service): State<Service>,
+    actor: Actor,
+    _: NoQuery,
+) -> Result<NoContent, Error> {
     sessions::sign_out(&service, &actor).await?;
     Ok(NoContent)
 }

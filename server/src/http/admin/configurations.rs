@@ -2,14 +2,17 @@
 
 use axum::Router;
 use axum::extract::State;
+use axum::response::IntoResponse;
 use axum::routing::get;
 use pennon_core::model::configuration::Configuration;
 
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::{Body, Fields};
+use crate::http::if_match::IfMatch;
 use crate::http::path::Path;
-use crate::http::respond::{Json, NoContent};
+use crate::http::query::NoQuery;
+use crate::http::respond::{NoContent, Tagged, etag};
 use crate::service::targeting::{ConfigurationPatch, PairId};
 use crate::service::{Service, targeting};
 
@@ -24,22 +27,25 @@ async fn one(
     State(service): State<Service>,
     actor: Actor,
     Path(pair): Path<PairId>,
-) -> Result<Json<Configuration>, Error> {
+    _: NoQuery,
+) -> Result<Tagged<Configuration>, Error> {
     targeting::configuration(&service, &actor, pair)
         .await
-        .map(Json)
+        .map(Tagged)
 }
 
 async fn update(
     State(service): State<Service>,
     actor: Editor,
     Path(pair): Path<PairId>,
+    _: NoQuery,
+    IfMatch(precondition): IfMatch,
     body: Body,
-) -> Result<NoContent, Error> {
+) -> Result<impl IntoResponse, Error> {
     targeting::check(&service, &actor, pair).await?;
     let patch = body.read(patch).await?;
-    targeting::configure(&service, &actor, pair, patch).await?;
-    Ok(NoContent)
+    let configured = targeting::configure(&service, &actor, pair, &precondition, patch).await?;
+    Ok((etag(configured.revision), NoContent))
 }
 
 fn patch(fields: &mut Fields<'_>) -> Option<ConfigurationPatch> {

@@ -11,9 +11,10 @@ use serde::Serialize;
 use crate::auth::actor::{Actor, Administrator};
 use crate::error::Error;
 use crate::http::body::{Body, Fields};
+use crate::http::if_match::IfMatch;
 use crate::http::path::Path;
-use crate::http::query::{Parameters, Query};
-use crate::http::respond::{Created, Json};
+use crate::http::query::{NoQuery, Parameters, Query};
+use crate::http::respond::{Created, Json, Revised, Tagged};
 use crate::service::environments::{CreatedEnvironment, NewEnvironment};
 use crate::service::{Service, environments};
 use crate::store::environments::EnvironmentFilter;
@@ -35,11 +36,18 @@ struct EnvironmentWithKey {
     sdk_key: String,
 }
 
+impl Revised for EnvironmentWithKey {
+    fn revision(&self) -> i64 {
+        self.environment.revision
+    }
+}
+
 async fn create(
     State(service): State<Service>,
     actor: Administrator,
+    _: NoQuery,
     body: Body,
-) -> Result<Created<EnvironmentWithKey>, Error> {
+) -> Result<Created<Tagged<EnvironmentWithKey>>, Error> {
     let new = body.read(new_environment).await?;
     environments::create(&service, &actor, new)
         .await
@@ -61,50 +69,59 @@ async fn one(
     State(service): State<Service>,
     actor: Actor,
     Path(id): Path<EnvironmentId>,
-) -> Result<Json<Environment>, Error> {
-    environments::get(&service, &actor, id).await.map(Json)
+    _: NoQuery,
+) -> Result<Tagged<Environment>, Error> {
+    environments::get(&service, &actor, id).await.map(Tagged)
 }
 
 async fn rename(
     State(service): State<Service>,
     actor: Administrator,
     Path(id): Path<EnvironmentId>,
+    _: NoQuery,
+    IfMatch(precondition): IfMatch,
     body: Body,
-) -> Result<Json<Environment>, Error> {
+) -> Result<Tagged<Environment>, Error> {
     environments::get(&service, &actor, id).await?;
     let name = body.read(|fields| fields.optional("name")).await?;
-    environments::rename(&service, &actor, id, name)
+    environments::rename(&service, &actor, id, &precondition, name)
         .await
-        .map(Json)
+        .map(Tagged)
 }
 
 async fn revoke(
     State(service): State<Service>,
     actor: Administrator,
     Path(id): Path<EnvironmentId>,
-) -> Result<Json<Environment>, Error> {
-    environments::revoke(&service, &actor, id).await.map(Json)
+    _: NoQuery,
+    IfMatch(precondition): IfMatch,
+) -> Result<Tagged<Environment>, Error> {
+    environments::revoke(&service, &actor, id, &precondition)
+        .await
+        .map(Tagged)
 }
 
 async fn rotate_key(
     State(service): State<Service>,
     actor: Administrator,
     Path(id): Path<EnvironmentId>,
-) -> Result<Created<EnvironmentWithKey>, Error> {
-    environments::rotate_key(&service, &actor, id)
+    _: NoQuery,
+    IfMatch(precondition): IfMatch,
+) -> Result<Created<Tagged<EnvironmentWithKey>>, Error> {
+    environments::rotate_key(&service, &actor, id, &precondition)
         .await
         .map(with_key)
 }
 
-fn with_key(created: CreatedEnvironment) -> Created<EnvironmentWithKey> {
+fn with_key(created: CreatedEnvironment) -> Created<Tagged<EnvironmentWithKey>> {
     let location = format!("/environments/{}", created.environment.id);
     let sdk_key = created.sdk_key.expose().to_owned();
     Created {
         location,
-        body: EnvironmentWithKey {
+        body: Tagged(EnvironmentWithKey {
             environment: created.environment,
             sdk_key,
-        },
+        }),
     }
 }
 

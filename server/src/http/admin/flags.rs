@@ -10,9 +10,10 @@ use pennon_core::model::page::{Page, PageRequest};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::{Body, Fields};
+use crate::http::if_match::IfMatch;
 use crate::http::path::Path;
-use crate::http::query::{Parameters, Query};
-use crate::http::respond::{Created, Json, NoContent};
+use crate::http::query::{NoQuery, Parameters, Query};
+use crate::http::respond::{Created, Json, NoContent, Tagged};
 use crate::service::flags::{FlagPatch, NewFlag};
 use crate::service::{Service, flags};
 use crate::store::flags::FlagFilter;
@@ -27,13 +28,14 @@ pub(super) fn router() -> Router<Service> {
 async fn create(
     State(service): State<Service>,
     actor: Editor,
+    _: NoQuery,
     body: Body,
-) -> Result<Created<Flag>, Error> {
+) -> Result<Created<Tagged<Flag>>, Error> {
     let new = body.read(new_flag).await?;
     let flag = flags::create(&service, &actor, new).await?;
     Ok(Created {
         location: format!("/flags/{}", flag.id),
-        body: flag,
+        body: Tagged(flag),
     })
 }
 
@@ -50,16 +52,19 @@ async fn one(
     State(service): State<Service>,
     actor: Actor,
     Path(id): Path<FlagId>,
-) -> Result<Json<Flag>, Error> {
-    flags::get(&service, &actor, id).await.map(Json)
+    _: NoQuery,
+) -> Result<Tagged<Flag>, Error> {
+    flags::get(&service, &actor, id).await.map(Tagged)
 }
 
 async fn archive(
     State(service): State<Service>,
     actor: Editor,
     Path(id): Path<FlagId>,
+    _: NoQuery,
+    IfMatch(precondition): IfMatch,
 ) -> Result<NoContent, Error> {
-    flags::archive(&service, &actor, id).await?;
+    flags::archive(&service, &actor, id, &precondition).await?;
     Ok(NoContent)
 }
 
@@ -67,19 +72,27 @@ async fn update(
     State(service): State<Service>,
     actor: Editor,
     Path(id): Path<FlagId>,
+    _: NoQuery,
+    IfMatch(precondition): IfMatch,
     body: Body,
-) -> Result<Json<Flag>, Error> {
+) -> Result<Tagged<Flag>, Error> {
     flags::get(&service, &actor, id).await?;
     let patch = body.read(patch).await?;
-    flags::update(&service, &actor, id, patch).await.map(Json)
+    flags::update(&service, &actor, id, &precondition, patch)
+        .await
+        .map(Tagged)
 }
 
 async fn restore(
     State(service): State<Service>,
     actor: Editor,
     Path(id): Path<FlagId>,
-) -> Result<Json<Flag>, Error> {
-    flags::restore(&service, &actor, id).await.map(Json)
+    _: NoQuery,
+    IfMatch(precondition): IfMatch,
+) -> Result<Tagged<Flag>, Error> {
+    flags::restore(&service, &actor, id, &precondition)
+        .await
+        .map(Tagged)
 }
 
 fn new_flag(fields: &mut Fields<'_>) -> Option<NewFlag> {

@@ -10,8 +10,10 @@ use pennon_core::model::targeting::FlagRollout;
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::{Body, Fields};
+use crate::http::if_match::IfMatch;
 use crate::http::path::Path;
-use crate::http::respond::{Created, Json, NoContent};
+use crate::http::query::NoQuery;
+use crate::http::respond::{Created, NoContent, Tagged};
 use crate::service::targeting::{PairId, Upserted};
 use crate::service::{Service, targeting};
 
@@ -26,19 +28,23 @@ async fn one(
     State(service): State<Service>,
     actor: Actor,
     Path(pair): Path<PairId>,
-) -> Result<Json<FlagRollout>, Error> {
-    targeting::rollout(&service, &actor, pair).await.map(Json)
+    _: NoQuery,
+) -> Result<Tagged<FlagRollout>, Error> {
+    targeting::rollout(&service, &actor, pair).await.map(Tagged)
 }
 
 async fn put(
     State(service): State<Service>,
     actor: Editor,
     Path(pair): Path<PairId>,
+    _: NoQuery,
+    IfMatch(precondition): IfMatch,
     body: Body,
 ) -> Result<Response, Error> {
     targeting::check(&service, &actor, pair).await?;
     let rollout = body.read(rollout).await?;
-    let (rollout, upserted) = targeting::set_rollout(&service, &actor, pair, rollout).await?;
+    let (rollout, upserted) =
+        targeting::set_rollout(&service, &actor, pair, &precondition, rollout).await?;
     let location = format!(
         "/flags/{}/environments/{}/rollout",
         pair.flag, pair.environment
@@ -46,10 +52,10 @@ async fn put(
     Ok(match upserted {
         Upserted::Inserted => Created {
             location,
-            body: rollout,
+            body: Tagged(rollout),
         }
         .into_response(),
-        Upserted::Updated => Json(rollout).into_response(),
+        Upserted::Updated => Tagged(rollout).into_response(),
     })
 }
 
@@ -57,8 +63,10 @@ async fn delete(
     State(service): State<Service>,
     actor: Editor,
     Path(pair): Path<PairId>,
+    _: NoQuery,
+    IfMatch(precondition): IfMatch,
 ) -> Result<NoContent, Error> {
-    targeting::delete_rollout(&service, &actor, pair).await?;
+    targeting::delete_rollout(&service, &actor, pair, &precondition).await?;
     Ok(NoContent)
 }
 

@@ -10,8 +10,10 @@ use pennon_core::model::targeting::TargetingRule;
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::{Body, Fields};
+use crate::http::if_match::IfMatch;
 use crate::http::path::Path;
-use crate::http::respond::{Created, Json, NoContent};
+use crate::http::query::NoQuery;
+use crate::http::respond::{Created, Json, NoContent, Tagged};
 use crate::service::targeting::PairId;
 use crate::service::{Service, targeting};
 
@@ -28,14 +30,15 @@ async fn create(
     State(service): State<Service>,
     actor: Editor,
     Path(pair): Path<PairId>,
+    _: NoQuery,
     body: Body,
-) -> Result<Created<TargetingRule>, Error> {
+) -> Result<Created<Tagged<TargetingRule>>, Error> {
     targeting::check(&service, &actor, pair).await?;
     let rule = body.read(rule).await?;
     let rule = targeting::create_rule(&service, &actor, pair, rule).await?;
     Ok(Created {
         location: format!("/rules/{}", rule.id),
-        body: rule,
+        body: Tagged(rule),
     })
 }
 
@@ -43,6 +46,7 @@ async fn list(
     State(service): State<Service>,
     actor: Actor,
     Path(pair): Path<PairId>,
+    _: NoQuery,
 ) -> Result<Json<Vec<TargetingRule>>, Error> {
     targeting::rules(&service, &actor, pair).await.map(Json)
 }
@@ -51,21 +55,25 @@ async fn replace(
     State(service): State<Service>,
     actor: Editor,
     Path(id): Path<RuleId>,
+    _: NoQuery,
+    IfMatch(precondition): IfMatch,
     body: Body,
-) -> Result<Json<TargetingRule>, Error> {
+) -> Result<Tagged<TargetingRule>, Error> {
     targeting::check_rule(&service, &actor, id).await?;
     let rule = body.read(rule).await?;
-    targeting::replace_rule(&service, &actor, id, rule)
+    targeting::replace_rule(&service, &actor, id, &precondition, rule)
         .await
-        .map(Json)
+        .map(Tagged)
 }
 
 async fn delete(
     State(service): State<Service>,
     actor: Editor,
     Path(id): Path<RuleId>,
+    _: NoQuery,
+    IfMatch(precondition): IfMatch,
 ) -> Result<NoContent, Error> {
-    targeting::delete_rule(&service, &actor, id).await?;
+    targeting::delete_rule(&service, &actor, id, &precondition).await?;
     Ok(NoContent)
 }
 

@@ -1,0 +1,39 @@
+//! Conditional changes: `If-Match` (RFC 9110, section 13.1.1) against the revision that an `ETag` has told.
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use http::header::IF_MATCH;
+use http::request::Parts;
+
+use crate::service::precondition::Precondition;
+
+/// The condition of a change; none without the header.
+///
+/// Tags are compared strongly, so a weak one matches nothing, and nor does one that is not ours.
+pub(crate) struct IfMatch(pub(crate) Precondition);
+
+impl<S: Sync> FromRequestParts<S> for IfMatch {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let mut lines = parts.headers.get_all(IF_MATCH).iter().peekable();
+        if lines.peek().is_none() {
+            return Ok(Self(Precondition::None));
+        }
+        let tags: Vec<&str> = lines
+            .filter_map(|line| line.to_str().ok())
+            .flat_map(|line| line.split(','))
+            .map(str::trim)
+            .collect();
+        Ok(Self(if tags.contains(&"*") {
+            Precondition::Exists
+        } else {
+            Precondition::OneOf(tags.into_iter().filter_map(revision).collect())
+        }))
+    }
+}
+
+fn revision(tag: &str) -> Option<i64> {
+    tag.strip_prefix('"')?.strip_suffix('"')?.parse().ok()
+}

@@ -1,0 +1,215 @@
+//! `ETag` and `If-Match`: nobody overwrites what they have not seen.
+
+use pennon_tests::{Answer, Caller, Pair, TestApp};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+/// Every object that changes, by its path, and a change of it.
+struct Objects {
+    pair: Pair,
+    rule: String,
+}
+
+impl Objects {
+    async fn create(admin: &Caller<'_>) -> Self {
+        let pair = admin.pair().await;
+        let rule = admin.post(&format!("{}/rules", pair.path), rule(1)).await;
+        let rollout = json!({ "percentage": 10, "strategy": "per_user" });
+        admin
+            .put(&format!("{}/rollout", pair.path), rollout)
+            .await
+            .expect(StatusCode::CREATED);
+        let rule = rule.expect(StatusCode::CREATED).text("/id");
+        Self { pair, rule }
+    }
+
+    /// The changes that keep an object: method, path and body.
+    fn changes(&self) -> [(Method, String, Value); 5] {
+        let Pair {
+            flag,
+            environment,
+            path,
+            ..
+        } = &self.pair;
+        let (patch, put) = (Method::PATCH, Method::PUT);
+        [
+            (
+                patch.clone(),
+                format!("/flags/{flag}"),
+                json!({ "name": "New" }),
+            ),
+            (
+                patch,
+                format!("/environments/{environment}"),
+                json!({ "name": "new" }),
+            ),
+            (
+                put.clone(),
+                path.clone(),
+                json!({ "ttlOverrideSeconds": 5 }),
+            ),
+            (put.clone(), format!("/rules/{}", self.rule), rule(2)),
+            (
+                put,
+                format!("{path}/rollout"),
+                json!({ "percentage": 20, "strategy": "per_user" }),
+            ),
+        ]
+    }
+
+    /// The changes that end an object, in an order in which each is possible.
+    fn ends(&self) -> [(Method, String, String); 5] {
+        let Pair {
+            flag,
+            environment,
+            path,
+            ..
+        } = &self.pair;
+        let (rule, rollout) = (format!("/rules/{}", self.rule), format!("{path}/rollout"));
+        let (flag, environment) = (
+            format!("/flags/{flag}"),
+            format!("/environments/{environment}"),
+        );
+        let twice = |path: String| (path.clone(), path);
+        let ((rollout, rollout_), (flag, flag_)) = (twice(rollout), twice(flag));
+        [
+            (Method::DELETE, rule, format!("{path}/rules")),
+            (Method::DELETE, rollout, rollout_),
+            (Method::DELETE, flag.clone(), flag_.clone()),
+            (Method::POST, format!("{flag}/restore"), flag_),
+            (Method::POST, format!("{environment}/revoke"), environment),
+        ]
+    }
+}
+
+fn rule(priority: i64) -> Value {
+    let condition = json!({
+        "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE",
+    });
+    json!({ "priority": priority, "logic": "and", "value": true, "conditions": [condition] })
+}
+
+async fn send(caller: &Caller<'_>, method: &Method, path: &str, body: &Value, tag: &str) -> Answer {
+    let mut request = caller.request(method.clone(), path).header("if-match", tag);
+    if !body.is_null() {
+        request = request.json(body);
+    }
+    caller.send(request).await
+}
+
+#[tokio::test]
+async fn every_object_that_changes_tells_its_tag_and_is_changed_only_under_it() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let objects = Objects::create(&admin).await;
+    for (method, path, body) in objects.changes() {
+        // A rule has no path to read it from; it begins like everything else.
+        let first = match admin.get(&path).await {
+            answer if answer.status == StatusCode::OK => answer.header("etag").to_owned(),
+            _ => "\"1\"".to_owned(),
+        };
+        assert!(
+            first.starts_with('"') && first.ends_with('"'),
+            "{path}: {first}"
+        );
+        for stale in ["\"999\"", "\"\"", &format!("W/{first}"), "1", "\"1.0\"", ""] {
+            let refused = send(&admin, &method, &path, &body, stale).await;
+            let refused = refused.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
+            assert_eq!(refused.header("etag"), first, "{path} under {stale}");
+        }
+        let changed = send(&admin, &method, &path, &body, &format!("\"998\", {first}")).await;
+        assert!(changed.status.is_success(), "{path}: {}", changed.status);
+        let second = changed.header("etag").to_owned();
+        assert_ne!(second, first, "{path}");
+        let behind = send(&admin, &method, &path, &json!({ "bad": 1 }), &first).await;
+        behind.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        let behind = send(&admin, &method, &path, &body, &first).await;
+        let behind = behind.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
+        assert_eq!(behind.header("etag"), second, "{path}");
+        let again = send(&admin, &method, &path, &body, "*").await;
+        assert_eq!(again.header("etag"), second, "{path}: nothing changed");
+    }
+}
+
+#[tokio::test]
+async fn what_somebody_else_has_changed_is_not_deleted_unseen() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let objects = Objects::create(&admin).await;
+    let before = admin.audited().await;
+    for (method, path, seen_at) in objects.ends() {
+        let refused = send(&admin, &method, &path, &Value::Null, "\"998\"").await;
+        let refused = refused.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
+        let current = refused.header("etag").to_owned();
+        if !seen_at.ends_with("/rules") {
+            let shown = admin.get(&seen_at).await.expect(StatusCode::OK);
+            assert_eq!(shown.header("etag"), current, "{seen_at}");
+        }
+        let ended = send(&admin, &method, &path, &Value::Null, &current).await;
+        assert!(ended.status.is_success(), "{path}: {}", ended.status);
+    }
+    assert_eq!(
+        admin.audited().await.len(),
+        before.len() + objects.ends().len()
+    );
+}
+
+#[tokio::test]
+async fn a_key_is_rotated_only_of_the_environment_that_was_seen() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("shop", "prod").await;
+    let path = format!("/environments/{environment}/rotate-key");
+    send(&admin, &Method::POST, &path, &Value::Null, "\"2\"")
+        .await
+        .expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
+    let rotated = send(&admin, &Method::POST, &path, &Value::Null, "\"1\"").await;
+    assert_eq!(rotated.expect(StatusCode::CREATED).header("etag"), "\"1\"");
+}
+
+#[tokio::test]
+async fn a_rollout_that_is_not_there_cannot_be_overwritten_and_a_new_one_has_a_new_tag() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let path = admin.pair().await.path + "/rollout";
+    let body = json!({ "percentage": 10, "strategy": "per_user" });
+    for tag in ["*", "\"1\""] {
+        let refused = send(&admin, &Method::PUT, &path, &body, tag).await;
+        let refused = refused.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
+        assert_eq!(refused.header("etag"), "");
+    }
+    let first = admin
+        .put(&path, body.clone())
+        .await
+        .expect(StatusCode::CREATED);
+    admin.delete(&path).await.expect(StatusCode::NO_CONTENT);
+    let second = admin
+        .put(&path, body.clone())
+        .await
+        .expect(StatusCode::CREATED);
+    assert_ne!(first.header("etag"), second.header("etag"));
+    send(
+        &admin,
+        &Method::DELETE,
+        &path,
+        &Value::Null,
+        first.header("etag"),
+    )
+    .await
+    .expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
+}
+
+#[tokio::test]
+async fn of_two_changes_that_saw_the_same_one_wins() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let flag = format!("/flags/{}", admin.flag("checkout").await);
+    let (one, two) = (json!({ "name": "One" }), json!({ "name": "Two" }));
+    let (one, two) = tokio::join!(
+        send(&admin, &Method::PATCH, &flag, &one, "\"1\""),
+        send(&admin, &Method::PATCH, &flag, &two, "\"1\""),
+    );
+    let mut statuses = [one.status, two.status];
+    statuses.sort();
+    assert_eq!(statuses, [StatusCode::OK, StatusCode::PRECONDITION_FAILED]);
+}
