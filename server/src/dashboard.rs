@@ -23,7 +23,7 @@ use crate::service::targeting::{ConfigurationPatch, PairId};
 use crate::service::{Service, environments, flags, targeting};
 use crate::store::configurations::CellRow;
 use crate::store::environments::EnvironmentFilter;
-use crate::store::flags::FlagFilter;
+use crate::store::flags::FlagSelection;
 
 /// The service, for the person who is signed in to the dashboard.
 pub(crate) struct SignedInAdmin {
@@ -44,10 +44,10 @@ impl Admin for SignedInAdmin {
             FlagState::All => None,
         };
         let search = Some(query.search).filter(|text| !text.is_empty());
-        let filter = FlagFilter {
+        let filter = FlagSelection {
             archived,
             search,
-            key: None,
+            ..FlagSelection::default()
         };
         let table = flags::table(&self.service, &self.actor, &filter, query.page)
             .await

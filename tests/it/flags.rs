@@ -365,3 +365,36 @@ async fn flags_can_be_found_by_key_and_by_a_part_of_name_or_key() {
         ["dark-mode"]
     );
 }
+
+#[tokio::test]
+async fn lists_are_ordered_by_age_key_or_name_in_either_direction() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    for (key, name) in [("b", "Two"), ("B", "two"), ("a-b", "one"), ("a_b", "Three")] {
+        let body = json!({ "key": key, "name": name, "type": "boolean" });
+        admin.post("/flags", body).await.expect(StatusCode::CREATED);
+        app.advance(1);
+    }
+    let keys = async |query: &str| -> Vec<Value> {
+        let page = admin.get(&format!("/flags?{query}")).await;
+        let page = page.expect(StatusCode::OK).json();
+        let items = page["items"].as_array().cloned().unwrap_or_default();
+        items.iter().map(|item| item["key"].clone()).collect()
+    };
+    for (sort, expected) in [
+        ("createdAt", ["b", "B", "a-b", "a_b"]),
+        ("key", ["B", "a-b", "a_b", "b"]),
+        ("name", ["a-b", "a_b", "b", "B"]),
+    ] {
+        let mut expected = expected.to_vec();
+        assert_eq!(keys(&format!("sort={sort}")).await, expected);
+        expected.reverse();
+        assert_eq!(keys(&format!("sort=-{sort}")).await, expected);
+        let rest = keys(&format!("sort=-{sort}&limit=3&page=2")).await;
+        assert_eq!(rest, expected[3..]);
+    }
+    assert_eq!(keys("").await, keys("sort=-createdAt").await);
+    let refused = admin.get("/flags?sort=id").await;
+    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(refused.faults(), ["sort"]);
+}

@@ -67,3 +67,24 @@ words! {
     }
     else "must be `boolean`, `string` or `multivariate`"
 }
+
+words! {
+    /// The order of a list of flags. It is total: flags with equal names are told apart by their age.
+    #[derive(Default)]
+    pub enum FlagOrder {
+        /// The newest first.
+        #[default]
+        Newest = "-createdAt",
+        /// The oldest first.
+        Oldest = "createdAt",
+        /// By key, byte by byte.
+        Key = "key",
+        /// By key, backwards.
+        KeyBackwards = "-key",
+        /// By name, whatever the case.
+        Name = "name",
+        /// By name, backwards.
+        NameBackwards = "-name",
+    }
+    else "must be `createdAt`, `key` or `name`, or one of them after a `-` for the other direction"
+}

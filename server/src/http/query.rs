@@ -4,6 +4,7 @@ use axum::extract::FromRequestParts;
 use http::request::Parts;
 use pennon_core::model::Invalid;
 use pennon_core::model::environment::EnvironmentStatus;
+use pennon_core::model::flag::FlagOrder;
 use pennon_core::model::page::{Limit, PageNumber, PageRequest};
 use pennon_core::model::time::Timestamp;
 
@@ -144,11 +145,18 @@ impl FromParameter for Limit {
     }
 }
 
-impl FromParameter for EnvironmentStatus {
-    fn from_parameter(value: String) -> Result<Self, &'static str> {
-        Self::parse(&value).map_err(Invalid::detail)
-    }
+/// Words of a closed list.
+macro_rules! from_word {
+    ($($name:ty),+ $(,)?) => {$(
+        impl FromParameter for $name {
+            fn from_parameter(value: String) -> Result<Self, &'static str> {
+                Self::parse(&value).map_err(Invalid::detail)
+            }
+        }
+    )+};
 }
+
+from_word!(EnvironmentStatus, FlagOrder);
 
 impl FromParameter for Timestamp {
     fn from_parameter(value: String) -> Result<Self, &'static str> {

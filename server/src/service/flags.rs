@@ -14,7 +14,7 @@ use super::{Service, audit, changes};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Entity, Error};
 use crate::store::configurations::CellRow;
-use crate::store::flags::FlagFilter;
+use crate::store::flags::FlagSelection;
 use crate::store::{self, Tx};
 
 /// A flag to create.
@@ -64,28 +64,28 @@ pub(crate) async fn create(service: &Service, actor: &Editor, new: NewFlag) -> R
     Ok(flag)
 }
 
-/// One page of flags, newest first.
+/// One page of flags.
 pub(crate) async fn list(
     service: &Service,
     _actor: &Actor,
-    filter: &FlagFilter,
+    selection: &FlagSelection,
     page: PageRequest,
 ) -> Result<Page<Flag>, Error> {
-    store::flags::list(&mut service.db.read().await?, filter, page).await
+    store::flags::list(&mut service.db.read().await?, selection, page).await
 }
 
 /// One page of flags, with how each stands in every active environment.
 pub(crate) async fn table(
     service: &Service,
     _actor: &Actor,
-    filter: &FlagFilter,
+    selection: &FlagSelection,
     page: PageRequest,
 ) -> Result<FlagTable, Error> {
     let mut tx = service.db.read().await?;
     Ok(FlagTable {
         environments: store::environments::active(&mut tx).await?,
-        flags: store::flags::list(&mut tx, filter, page).await?,
-        cells: store::configurations::cells(&mut tx, filter, page).await?,
+        flags: store::flags::list(&mut tx, selection, page).await?,
+        cells: store::configurations::cells(&mut tx, selection, page).await?,
     })
 }
 

@@ -5,7 +5,7 @@ use pennon_core::model::id::{EnvironmentId, FlagId};
 use pennon_core::model::page::PageRequest;
 use uuid::Uuid;
 
-use super::flags::FlagFilter;
+use super::flags::{FlagSelection, page_of_flags};
 use super::{Tx, bad_row, bindable, environments, on_conn};
 use crate::error::Error;
 
@@ -152,29 +152,27 @@ pub(crate) async fn enabled_in(tx: &mut Tx, flag: FlagId) -> Result<Vec<String>,
 /// How the flags of one page of [`flags::list`](super::flags::list) stand in the active environments.
 pub(crate) async fn cells(
     tx: &mut Tx,
-    filter: &FlagFilter,
+    selection: &FlagSelection,
     page: PageRequest,
 ) -> Result<Vec<CellRow>, Error> {
-    Ok(on_conn!(tx, conn => sqlx::query_as(
-        r"select pair.flag_id, pair.environment_id, pair.is_enabled, rollouts.percentage,
-            (select count(*) from rules
-             where rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id) as rules
-          from flag_environments pair
-          join environments on environments.id = pair.environment_id and environments.status = 'active'
-          left join rollouts
-            on rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
-          where pair.flag_id in (
-            select id from flags
-            where ($1 is null or (archived_at is not null) = $1)
-              and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
-              and ($5 is null or key = $5)
-            order by created_at desc, id desc limit $3 offset $4)",
-    )
-    .bind(filter.archived)
-    .bind(filter.pattern())
+    let query = page_of_flags!(
+        selection.order,
+        "select pair.flag_id, pair.environment_id, pair.is_enabled, rollouts.percentage,
+           (select count(*) from rules
+            where rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id) as rules
+         from flag_environments pair
+         join environments on environments.id = pair.environment_id and environments.status = 'active'
+         left join rollouts
+           on rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
+         where pair.flag_id in (select id",
+        ")"
+    );
+    Ok(on_conn!(tx, conn => sqlx::query_as(query)
+    .bind(selection.archived)
+    .bind(selection.pattern())
     .bind(page.limit.get())
     .bind(page.offset())
-    .bind(bindable(filter.key.as_ref()))
+    .bind(bindable(selection.key.as_ref()))
     .fetch_all(conn).await)?)
 }
 

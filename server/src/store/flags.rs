@@ -1,6 +1,6 @@
 //! Flags.
 
-use pennon_core::model::flag::{Flag, FlagType};
+use pennon_core::model::flag::{Flag, FlagOrder, FlagType};
 use pennon_core::model::id::FlagId;
 use pennon_core::model::page::{Page, PageRequest};
 use pennon_core::model::text::Description;
@@ -10,18 +10,49 @@ use uuid::Uuid;
 use super::{Tx, bad_row, bindable, is_unique_violation, on_conn};
 use crate::error::{Conflict, Error};
 
-/// Which flags to list.
+/// Which flags to list, and in what order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct FlagFilter {
+pub(crate) struct FlagSelection {
     /// Archived ones only, active ones only, or both.
     pub(crate) archived: Option<bool>,
     /// The one with exactly this key.
     pub(crate) key: Option<String>,
     /// Text that the name or the key contains, in any case.
     pub(crate) search: Option<String>,
+    /// The order of the list.
+    pub(crate) order: FlagOrder,
 }
 
-impl FlagFilter {
+/// The text of a query for one page of flags, in each order. `$before` selects from the flags; its parameters are the
+/// selection's: 1 archived, 2 pattern, 3 limit, 4 offset, 5 key.
+macro_rules! page_of_flags {
+    ($order:expr, $before:literal, $after:literal) => {
+        page_of_flags!(@each $order, $before, $after,
+            Newest: "created_at desc, id desc", Oldest: "created_at, id",
+            Key: "key", KeyBackwards: "key desc",
+            Name: "lower(name), id", NameBackwards: "lower(name) desc, id desc",
+        )
+    };
+    (@each $order:expr, $before:literal, $after:literal, $($variant:ident: $by:literal,)+) => {
+        match $order {
+            $(pennon_core::model::flag::FlagOrder::$variant => concat!(
+                $before,
+                r" from flags
+                   where ($1 is null or (archived_at is not null) = $1)
+                     and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
+                     and ($5 is null or key = $5)
+                   order by ",
+                $by,
+                " limit $3 offset $4",
+                $after,
+            ),)+
+        }
+    };
+}
+
+pub(super) use page_of_flags;
+
+impl FlagSelection {
     /// The search as a pattern for `like … escape '\'`.
     pub(super) fn pattern(&self) -> Option<String> {
         let text = bindable(self.search.as_ref())?;
@@ -76,24 +107,23 @@ pub(crate) async fn find(tx: &mut Tx, id: FlagId) -> Result<Option<Flag>, Error>
     row.map(Flag::try_from).transpose()
 }
 
-/// One page of flags, newest first.
+/// One page of flags.
 pub(crate) async fn list(
     tx: &mut Tx,
-    filter: &FlagFilter,
+    selection: &FlagSelection,
     page: PageRequest,
 ) -> Result<Page<Flag>, Error> {
-    let rows: Vec<FlagRow> = on_conn!(tx, conn => sqlx::query_as(
-        r"select id, key, name, description, type, created_by, created_at, archived_at, revision from flags
-          where ($1 is null or (archived_at is not null) = $1)
-            and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
-            and ($5 is null or key = $5)
-          order by created_at desc, id desc limit $3 offset $4",
-    )
-    .bind(filter.archived)
-    .bind(filter.pattern())
+    let query = page_of_flags!(
+        selection.order,
+        "select id, key, name, description, type, created_by, created_at, archived_at, revision",
+        ""
+    );
+    let rows: Vec<FlagRow> = on_conn!(tx, conn => sqlx::query_as(query)
+    .bind(selection.archived)
+    .bind(selection.pattern())
     .bind(page.limit.get())
     .bind(page.offset())
-    .bind(bindable(filter.key.as_ref()))
+    .bind(bindable(selection.key.as_ref()))
     .fetch_all(conn).await)?;
     let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(
         r"select count(*) from flags
@@ -101,9 +131,9 @@ pub(crate) async fn list(
             and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
             and ($3 is null or key = $3)",
     )
-    .bind(filter.archived)
-    .bind(filter.pattern())
-    .bind(bindable(filter.key.as_ref()))
+    .bind(selection.archived)
+    .bind(selection.pattern())
+    .bind(bindable(selection.key.as_ref()))
     .fetch_one(conn).await)?;
     let items = rows
         .into_iter()

@@ -16,7 +16,7 @@ use crate::http::query::{NoQuery, Parameters, Query};
 use crate::http::respond::{Created, Json, NoContent, Tagged};
 use crate::service::flags::{FlagPatch, NewFlag};
 use crate::service::{Service, flags};
-use crate::store::flags::FlagFilter;
+use crate::store::flags::FlagSelection;
 
 pub(super) fn router() -> Router<Service> {
     Router::new()
@@ -117,16 +117,18 @@ fn patch(fields: &mut Fields<'_>) -> Option<FlagPatch> {
     })
 }
 
-fn selection(parameters: &mut Parameters) -> Option<(FlagFilter, PageRequest)> {
+fn selection(parameters: &mut Parameters) -> Option<(FlagSelection, PageRequest)> {
     let page = parameters.page();
     let archived = parameters.optional("archived");
     let key = parameters.optional("key");
     let search = parameters.optional("q");
+    let order = parameters.optional("sort");
     Some((
-        FlagFilter {
+        FlagSelection {
             archived: archived?,
             key: key?,
             search: search?,
+            order: order?.unwrap_or_default(),
         },
         page?,
     ))
