@@ -15,7 +15,7 @@ use pennon_dashboard::port::{
     NewEnvironment, NewFlag,
 };
 
-use crate::auth::actor::Actor;
+use crate::auth::actor::Person;
 use crate::error::{Error, Fault, Place};
 use crate::service::patch::Patch;
 use crate::service::precondition::Precondition;
@@ -28,7 +28,7 @@ use crate::store::flags::FlagSelection;
 /// The service, for the person who is signed in to the dashboard.
 pub(crate) struct SignedInAdmin {
     pub(crate) service: Service,
-    pub(crate) actor: Actor,
+    pub(crate) actor: Person,
 }
 
 #[async_trait]
@@ -68,7 +68,7 @@ impl Admin for SignedInAdmin {
     }
 
     async fn create_flag(&self, new: NewFlag) -> Result<Flag, AdminError> {
-        let actor = self.actor.clone().editor().map_err(told)?;
+        let actor = self.actor.editor().map_err(told)?;
         let mut form = Form::default();
         let key = form.field("key", new.key.try_into());
         let name = form.field("name", new.name.try_into());
@@ -99,7 +99,7 @@ impl Admin for SignedInAdmin {
         environment: EnvironmentId,
         enabled: bool,
     ) -> Result<bool, AdminError> {
-        let actor = self.actor.clone().editor().map_err(told)?;
+        let actor = self.actor.editor().map_err(told)?;
         let pair = PairId { flag, environment };
         let patch = ConfigurationPatch {
             is_enabled: Some(enabled),
@@ -123,7 +123,7 @@ impl Admin for SignedInAdmin {
         &self,
         new: NewEnvironment,
     ) -> Result<CreatedEnvironment, AdminError> {
-        let actor = self.actor.clone().administrator().map_err(told)?;
+        let actor = self.actor.administrator().map_err(told)?;
         let mut form = Form::default();
         let product = form.field("product", new.product.try_into());
         let name = form.field("name", new.name.try_into());

@@ -39,6 +39,9 @@ fn declared(database: &str) -> BTreeSet<String> {
                 ["create", "index" | "unique", ..] => {
                     found.insert(line.to_owned());
                 }
+                ["alter", "table", name, "add", "column", column, ..] => {
+                    found.insert(format!("{name}.{column}"));
+                }
                 ["--" | "unique" | "primary" | "foreign" | ");", ..] => {}
                 [column, _, ..] if line.starts_with("    ") => {
                     found.insert(format!("{table}.{column}"));

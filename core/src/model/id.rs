@@ -71,6 +71,8 @@ ids! {
     UserId;
     /// Identifies a session.
     SessionId;
+    /// Identifies a personal access token.
+    TokenId;
 }
 
 /// Reads the one form in which identifiers are written; the other forms that UUIDs can take are no identifiers.

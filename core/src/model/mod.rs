@@ -23,6 +23,8 @@ pub mod text;
 #[cfg(feature = "admin")]
 pub mod time;
 #[cfg(feature = "admin")]
+pub mod token;
+#[cfg(feature = "admin")]
 pub mod user;
 mod word;
 

@@ -4,11 +4,16 @@ use alloc::string::String;
 
 use serde::Serialize;
 
+use super::Invalid;
+use super::context::is_email;
 use super::id::UserId;
+use super::text::text;
+use super::time::Timestamp;
 use super::word::words;
 
 /// A person with an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct User {
     /// Assigned by the service.
     pub id: UserId,
@@ -16,6 +21,24 @@ pub struct User {
     pub email: String,
     /// What the person may do.
     pub role: Role,
+    /// When the account was created.
+    pub created_at: Timestamp,
+    /// Raised by every change of the account, its password included.
+    #[serde(skip)]
+    pub revision: i64,
+}
+
+text! {
+    /// The e-mail address of a new account, in up to 254 characters. It is compared as it is written.
+    pub struct Email = |text| {
+        if text.len() > 254 {
+            return Err(Invalid::new("must have at most 254 characters"));
+        }
+        if !is_email(text) {
+            return Err(Invalid::new("must be an e-mail address"));
+        }
+        Ok(())
+    }
 }
 
 words! {

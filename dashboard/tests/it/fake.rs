@@ -310,6 +310,8 @@ pub(crate) fn person(fake: &Arc<Fake>) -> Arc<dyn Admin> {
             id: UserId::new(Uuid::nil()),
             email: "ana@example.com".to_owned(),
             role: fake.role,
+            created_at: NOW,
+            revision: 1,
         },
     })
 }

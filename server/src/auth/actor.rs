@@ -1,23 +1,38 @@
-//! A person who administers: signed in, and with a role.
+//! Somebody who administers: proved by a credential, and with a role.
 
 use std::ops::Deref;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use pennon_core::model::id::SessionId;
+use pennon_core::model::id::{SessionId, TokenId};
+use pennon_core::model::token::TokenName;
 use pennon_core::model::user::{Role, User};
 
-use super::secret::{SDK_KEY_PREFIX, SecretHash};
+use super::secret::{SDK_KEY_PREFIX, SecretHash, TOKEN_PREFIX};
 use super::{Presented, presented};
 use crate::error::Error;
 use crate::service::Service;
-use crate::store;
+use crate::store::{self, Tx};
 
-/// Somebody who is signed in, in any role: may read.
+/// Somebody who administers, in any role: may read.
 #[derive(Clone, Debug)]
 pub(crate) struct Actor {
-    user: User,
-    session: SessionId,
+    credential: Credential,
+    /// What the actor may do: the role of the account, or less if a token says so.
+    role: Role,
+    /// The role without which the actor would have been refused.
+    needed: Role,
+}
+
+/// Who the actor is, and by what that is proved.
+#[derive(Clone, Debug)]
+pub(crate) enum Credential {
+    /// A person, signed in to the API or the dashboard.
+    Session(User, SessionId),
+    /// A script, by a personal access token.
+    Token(User, TokenId, TokenName),
+    /// Whoever can run the binary beside the database.
+    CommandLine,
 }
 
 /// An actor who may also write flags, rules, rollouts and configurations.
@@ -26,37 +41,101 @@ pub(crate) struct Editor(Actor);
 /// An actor who may do everything.
 pub(crate) struct Administrator(Actor);
 
+/// An actor who has signed in by password, as is needed to deal with credentials of one's own.
+#[derive(Clone)]
+pub(crate) struct Person {
+    actor: Actor,
+    user: User,
+    session: SessionId,
+}
+
 impl Actor {
-    /// The account.
-    pub(crate) fn user(&self) -> &User {
-        &self.user
+    /// Whoever runs the binary beside the database. There is nothing that they could not do with the database itself.
+    #[expect(dead_code, reason = "the commands that need it come next")]
+    pub(crate) fn command_line() -> Self {
+        Self::new(Credential::CommandLine, Role::Admin)
     }
 
-    /// The session in which the actor is signed in.
-    pub(crate) fn session(&self) -> SessionId {
-        self.session
+    fn new(credential: Credential, role: Role) -> Self {
+        Self {
+            credential,
+            role,
+            needed: Role::Viewer,
+        }
+    }
+
+    /// The account; none on the command line.
+    pub(crate) fn user(&self) -> Option<&User> {
+        match &self.credential {
+            Credential::Session(user, _) | Credential::Token(user, ..) => Some(user),
+            Credential::CommandLine => None,
+        }
+    }
+
+    /// The token by which a script came.
+    pub(crate) fn token(&self) -> Option<TokenId> {
+        match self.credential {
+            Credential::Token(_, token, _) => Some(token),
+            Credential::Session(..) | Credential::CommandLine => None,
+        }
     }
 
     /// The name under which the audit log knows the actor.
-    pub(crate) fn identity(&self) -> &str {
-        &self.user.email
+    pub(crate) fn identity(&self) -> String {
+        match &self.credential {
+            Credential::Session(user, _) => user.email.clone(),
+            Credential::Token(user, _, name) => format!("{} ({name})", user.email),
+            Credential::CommandLine => "cli".to_owned(),
+        }
     }
 
     /// The actor as an editor, if the role suffices.
-    pub(crate) fn editor(self) -> Result<Editor, Error> {
+    pub(crate) fn editor(&self) -> Result<Editor, Error> {
         self.at_least(Role::Editor).map(Editor)
     }
 
     /// The actor as an administrator, if the role suffices.
-    pub(crate) fn administrator(self) -> Result<Administrator, Error> {
+    pub(crate) fn administrator(&self) -> Result<Administrator, Error> {
         self.at_least(Role::Admin).map(Administrator)
     }
 
-    fn at_least(self, role: Role) -> Result<Self, Error> {
-        if self.user.role < role {
-            Err(Error::Forbidden(role))
-        } else {
-            Ok(self)
+    /// The actor as somebody who signed in by password.
+    fn person(self) -> Result<Person, Error> {
+        let Credential::Session(user, session) = &self.credential else {
+            return Err(Error::WrongCredential);
+        };
+        Ok(Person {
+            user: user.clone(),
+            session: *session,
+            actor: self,
+        })
+    }
+
+    fn at_least(&self, needed: Role) -> Result<Self, Error> {
+        if self.role < needed {
+            return Err(Error::Forbidden(needed));
+        }
+        Ok(Self {
+            needed,
+            ..self.clone()
+        })
+    }
+
+    /// Makes sure, within the transaction that writes, that the actor may still do what was checked when the
+    /// request came: meanwhile the session or token may have ended, or the role may be a lower one.
+    pub(crate) async fn confirm(&self, service: &Service, tx: &mut Tx) -> Result<(), Error> {
+        let now = service.clock.now();
+        let role = match self.credential {
+            Credential::Session(_, session) => store::sessions::by_id(tx, session, now)
+                .await?
+                .map(|user| user.role),
+            Credential::Token(_, token, _) => store::tokens::living(tx, token, now).await?,
+            Credential::CommandLine => Some(Role::Admin),
+        };
+        match role {
+            None => Err(Error::Unauthenticated),
+            Some(role) if role < self.needed => Err(Error::Forbidden(self.needed)),
+            Some(_) => Ok(()),
         }
     }
 
@@ -65,24 +144,54 @@ impl Actor {
         if credential.starts_with(SDK_KEY_PREFIX) {
             return Err(Error::WrongCredential);
         }
+        if credential.starts_with(TOKEN_PREFIX) {
+            return Self::from_token(service, credential).await;
+        }
         let now = service.clock.now();
         let session = service
             .access_tokens
             .session(credential, now)
             .ok_or(Error::Unauthenticated)?;
         let user = store::sessions::by_id(&mut service.db.read().await?, session, now).await?;
-        Ok(Self {
-            user: user.ok_or(Error::Unauthenticated)?,
+        Ok(Self::signed_in(
+            user.ok_or(Error::Unauthenticated)?,
             session,
-        })
+        ))
     }
 
-    /// The actor whom the dashboard's cookie proves.
+    /// A token never allows more than its owner's role does at this moment.
+    async fn from_token(service: &Service, token: &str) -> Result<Self, Error> {
+        let (hash, now) = (SecretHash::of(token), service.clock.now());
+        let found = store::tokens::by_hash(&mut service.db.read().await?, hash, now).await?;
+        let (token, owner) = found.ok_or(Error::Unauthenticated)?;
+        let role = token.role.min(owner.role);
+        let credential = Credential::Token(owner, token.id, token.name);
+        Ok(Self::new(credential, role))
+    }
+
+    fn signed_in(user: User, session: SessionId) -> Self {
+        let role = user.role;
+        Self::new(Credential::Session(user, session), role)
+    }
+}
+
+impl Person {
+    /// The account.
+    pub(crate) fn user(&self) -> &User {
+        &self.user
+    }
+
+    /// The session in which the person is signed in.
+    pub(crate) fn session(&self) -> SessionId {
+        self.session
+    }
+
+    /// The person whom the dashboard's cookie proves.
     pub(crate) async fn from_cookie(service: &Service, cookie: &str) -> Result<Self, Error> {
         let (cookie, now) = (SecretHash::of(cookie), service.clock.now());
         let found = store::sessions::by_cookie(&mut service.db.read().await?, cookie, now).await?;
         let (session, user) = found.ok_or(Error::Unauthenticated)?;
-        Ok(Self { user, session })
+        Actor::signed_in(user, session).person()
     }
 }
 
@@ -115,6 +224,14 @@ impl FromRequestParts<Service> for Administrator {
     }
 }
 
+impl FromRequestParts<Service> for Person {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
+        Actor::from_request_parts(parts, service).await?.person()
+    }
+}
+
 impl Deref for Editor {
     type Target = Actor;
 
@@ -128,5 +245,13 @@ impl Deref for Administrator {
 
     fn deref(&self) -> &Actor {
         &self.0
+    }
+}
+
+impl Deref for Person {
+    type Target = Actor;
+
+    fn deref(&self) -> &Actor {
+        &self.actor
     }
 }

@@ -10,7 +10,10 @@ use crate::clock::Entropy;
 /// How an SDK key begins.
 pub(crate) const SDK_KEY_PREFIX: &str = "pnk_";
 
-/// How many characters of an SDK key are shown, to tell keys apart.
+/// How a personal access token begins.
+pub(crate) const TOKEN_PREFIX: &str = "pnt_";
+
+/// How many characters of a key or token are shown, to tell them apart.
 const SHOWN_CHARACTERS: usize = 12;
 
 /// The SHA-256 of a secret. The secrets have 256 random bits, so a plain hash suffices to store them and to find them.
@@ -44,18 +47,23 @@ pub(crate) fn generate(entropy: &Entropy) -> Secret {
     Secret::new(BASE64_URL_SAFE_NO_PAD.encode(entropy.bytes::<32>()))
 }
 
-/// A new SDK key.
-pub(crate) struct SdkKey {
+/// A new secret that says what it is, and the part of it that is shown.
+pub(crate) struct Labelled {
     pub(crate) secret: Secret,
     pub(crate) prefix: String,
 }
 
-impl SdkKey {
-    pub(crate) fn generate(entropy: &Entropy) -> Self {
-        let key = format!("{SDK_KEY_PREFIX}{}", generate(entropy).expose());
+impl Labelled {
+    /// A new SDK key.
+    pub(crate) fn sdk_key(entropy: &Entropy) -> Self {
+        Self::generate(SDK_KEY_PREFIX, entropy)
+    }
+
+    fn generate(label: &str, entropy: &Entropy) -> Self {
+        let secret = format!("{label}{}", generate(entropy).expose());
         Self {
-            prefix: key.chars().take(SHOWN_CHARACTERS).collect(),
-            secret: Secret::new(key),
+            prefix: secret.chars().take(SHOWN_CHARACTERS).collect(),
+            secret: Secret::new(secret),
         }
     }
 }

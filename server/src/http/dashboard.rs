@@ -34,7 +34,7 @@ use tower_http::compression::CompressionLayer;
 
 use super::assets;
 use super::client_address::ClientAddress;
-use crate::auth::actor::Actor;
+use crate::auth::actor::Person;
 use crate::dashboard::{SignedInAdmin, told};
 use crate::service::Service;
 use crate::service::sessions::{self, Credentials, SESSION_DAYS, SessionKind};
@@ -109,12 +109,12 @@ where
 
 /// Who is signed in, or why nobody is.
 #[derive(Clone)]
-struct Session(Result<Actor, AdminError>);
+struct Session(Result<Person, AdminError>);
 
 /// Finds out who is signed in. A page that needs a session and has none leads to the sign-in.
 async fn session(State(service): State<Service>, mut request: Request, next: Next) -> Response {
     let session = match cookie(request.headers(), session_cookie(&service)) {
-        Some(secret) => Actor::from_cookie(&service, secret).await.map_err(told),
+        Some(secret) => Person::from_cookie(&service, secret).await.map_err(told),
         None => Err(AdminError::SignedOut),
     };
     let path = request.uri().path();
@@ -231,7 +231,7 @@ fn provide_ports(service: &Service) {
 /// The request at hand and the response that is being written.
 struct CurrentVisit {
     service: Service,
-    actor: Option<Actor>,
+    actor: Option<Person>,
     parts: Parts,
     response: ResponseOptions,
 }

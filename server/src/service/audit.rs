@@ -77,18 +77,19 @@ impl<'a> Entry<'a> {
         })
     }
 
-    /// Writes the entry in the transaction of the change itself.
+    /// Writes the entry in the transaction of the change itself, if the actor may still make the change.
     pub(crate) async fn record(
         self,
         service: &Service,
         tx: &mut Tx,
         actor: &Actor,
     ) -> Result<(), Error> {
+        actor.confirm(service, tx).await?;
         let now = service.clock.now();
         let entry = AuditEntry {
             id: AuditId::new(service.entropy.id(now)),
             action: self.action,
-            actor_identity: actor.identity().to_owned(),
+            actor_identity: actor.identity(),
             occurred_at: now,
             flag_key: self.flag.map(|flag| flag.key.to_string()),
             environment: self
@@ -101,7 +102,8 @@ impl<'a> Entry<'a> {
             new_value: self.new,
         };
         let concerned = Concerned {
-            actor: Some(actor.user().id),
+            actor: actor.user().map(|user| user.id),
+            actor_token: actor.token(),
             flag: self.flag.map(|flag| flag.id),
             environment: self.environment.map(|environment| environment.id),
             rule: self.rule,

@@ -12,7 +12,7 @@ use super::changes::Change;
 use super::precondition::Precondition;
 use super::{Service, audit, changes};
 use crate::auth::actor::{Actor, Administrator};
-use crate::auth::secret::{SdkKey, SecretHash};
+use crate::auth::secret::{Labelled, SecretHash};
 use crate::error::{Conflict, Entity, Error, Fault};
 use crate::store::environments::EnvironmentFilter;
 use crate::store::{self, Tx};
@@ -170,7 +170,7 @@ fn new_environment(
     name: EnvironmentName,
 ) -> (Environment, Secret) {
     let now = service.clock.now();
-    let SdkKey { secret, prefix } = SdkKey::generate(&service.entropy);
+    let Labelled { secret, prefix } = Labelled::sdk_key(&service.entropy);
     let environment = Environment {
         id: EnvironmentId::new(service.entropy.id(now)),
         product,

@@ -47,7 +47,7 @@ pub(crate) async fn create(service: &Service, actor: &Editor, new: NewFlag) -> R
         name: new.name,
         description: new.description,
         kind: new.kind,
-        created_by: actor.identity().to_owned(),
+        created_by: actor.identity(),
         created_at: now,
         archived_at: None,
         revision: 1,

@@ -9,7 +9,7 @@ use pennon_core::model::time::Timestamp;
 use pennon_core::model::user::{Role, User};
 
 use super::{FirstAdministrator, Service, StartError};
-use crate::auth::actor::Actor;
+use crate::auth::actor::Person;
 use crate::auth::password::MIN_PASSWORD_CHARACTERS;
 use crate::auth::secret::{self, SecretHash};
 use crate::auth::throttle::Attempt;
@@ -156,8 +156,8 @@ pub(crate) async fn refresh(service: &Service, token: &str) -> Result<SignedIn, 
     })
 }
 
-/// Ends the actor's session; its credentials are refused from now on.
-pub(crate) async fn sign_out(service: &Service, actor: &Actor) -> Result<(), Error> {
+/// Ends the person's session; its credentials are refused from now on.
+pub(crate) async fn sign_out(service: &Service, actor: &Person) -> Result<(), Error> {
     let mut tx = service.db.write().await?;
     store::sessions::end(&mut tx, actor.session(), service.clock.now()).await?;
     tx.commit().await
@@ -199,11 +199,13 @@ pub(super) async fn create_first_administrator(
         id: UserId::new(service.entropy.id(now)),
         email,
         role: Role::Admin,
+        created_at: now,
+        revision: 1,
     };
     let hash = service.passwords.hash(&password, &service.entropy).await?;
     let mut tx = service.db.write().await?;
-    let first = !store::users::any(&mut tx).await?
-        && store::users::insert(&mut tx, &user, &hash, now).await?;
+    let first =
+        !store::users::any(&mut tx).await? && store::users::insert(&mut tx, &user, &hash).await?;
     tx.commit().await?;
     let generated_password = generated.then_some(password);
     Ok(first.then_some(FirstAdministrator {

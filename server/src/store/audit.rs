@@ -1,7 +1,7 @@
 //! The audit log.
 
 use pennon_core::model::audit::{AuditAction, AuditEntry};
-use pennon_core::model::id::{AuditId, EnvironmentId, FlagId, RuleId, UserId};
+use pennon_core::model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
 use pennon_core::model::page::{Page, PageRequest};
 use pennon_core::model::time::Timestamp;
 use serde_json::Value;
@@ -15,6 +15,8 @@ use crate::error::Error;
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Concerned {
     pub(crate) actor: Option<UserId>,
+    /// The token by which the actor came.
+    pub(crate) actor_token: Option<TokenId>,
     pub(crate) flag: Option<FlagId>,
     pub(crate) environment: Option<EnvironmentId>,
     pub(crate) rule: Option<RuleId>,
@@ -50,8 +52,8 @@ pub(crate) async fn insert(
 ) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "insert into audit_entries (id, action, actor_identity, occurred_at, flag_key, environment, product,
-                                    old_value, new_value, actor_id, flag_id, environment_id, rule_id)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+                                    old_value, new_value, actor_id, actor_token_id, flag_id, environment_id, rule_id)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     )
     .bind(entry.id.uuid())
     .bind(entry.action.as_str())
@@ -63,6 +65,7 @@ pub(crate) async fn insert(
     .bind(entry.old_value.as_ref().map(Json))
     .bind(entry.new_value.as_ref().map(Json))
     .bind(concerned.actor.map(UserId::uuid))
+    .bind(concerned.actor_token.map(TokenId::uuid))
     .bind(concerned.flag.map(FlagId::uuid))
     .bind(concerned.environment.map(EnvironmentId::uuid))
     .bind(concerned.rule.map(RuleId::uuid))

@@ -12,6 +12,7 @@ pub(crate) mod rules;
 pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod snapshots;
+pub(crate) mod tokens;
 pub(crate) mod users;
 
 use std::fmt::Display;

@@ -5,7 +5,8 @@ use pennon_core::model::time::Timestamp;
 use pennon_core::model::user::User;
 use uuid::Uuid;
 
-use super::{Tx, on_conn, users};
+use super::users::UserRow;
+use super::{Tx, on_conn};
 use crate::auth::secret::SecretHash;
 use crate::error::Error;
 
@@ -29,9 +30,8 @@ pub(crate) struct RefreshToken {
 #[derive(sqlx::FromRow)]
 struct SessionRow {
     session_id: Uuid,
-    id: Uuid,
-    email: String,
-    role: String,
+    #[sqlx(flatten)]
+    user: UserRow,
 }
 
 #[derive(sqlx::FromRow)]
@@ -79,7 +79,8 @@ pub(crate) async fn refresh_token(
     oldest: Timestamp,
 ) -> Result<Option<RefreshToken>, Error> {
     let row: Option<RefreshTokenRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select sessions.id as session_id, users.id, users.email, users.role, refresh_tokens.spent_at
+        "select sessions.id as session_id, users.id, users.email, users.role, users.created_at, users.revision,
+                refresh_tokens.spent_at
          from refresh_tokens
          join sessions on sessions.id = refresh_tokens.session_id
          join users on users.id = sessions.user_id
@@ -91,7 +92,7 @@ pub(crate) async fn refresh_token(
     };
     Ok(Some(RefreshToken {
         session: SessionId::new(session.session_id),
-        user: users::user(session.id, session.email, &session.role)?,
+        user: session.user.try_into()?,
         spent_at: spent_at.map(Timestamp::from_millis),
     }))
 }
@@ -111,12 +112,11 @@ pub(crate) async fn by_id(
     now: Timestamp,
 ) -> Result<Option<User>, Error> {
     let row: Option<SessionRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select sessions.id as session_id, users.id, users.email, users.role
+        "select sessions.id as session_id, users.id, users.email, users.role, users.created_at, users.revision
          from sessions join users on users.id = sessions.user_id
          where sessions.id = $1 and sessions.ended_at is null and sessions.expires_at > $2",
     ).bind(id.uuid()).bind(now.millis()).fetch_optional(conn).await)?;
-    row.map(|row| users::user(row.id, row.email, &row.role))
-        .transpose()
+    row.map(|row| row.user.try_into()).transpose()
 }
 
 /// The dashboard session that a cookie belongs to, and whose it is.
@@ -126,13 +126,12 @@ pub(crate) async fn by_cookie(
     now: Timestamp,
 ) -> Result<Option<(SessionId, User)>, Error> {
     let row: Option<SessionRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select sessions.id as session_id, users.id, users.email, users.role
+        "select sessions.id as session_id, users.id, users.email, users.role, users.created_at, users.revision
          from sessions join users on users.id = sessions.user_id
          where sessions.cookie_hash = $1 and sessions.ended_at is null and sessions.expires_at > $2",
     ).bind(cookie.as_bytes()).bind(now.millis()).fetch_optional(conn).await)?;
     let Some(row) = row else { return Ok(None) };
-    let user = users::user(row.id, row.email, &row.role)?;
-    Ok(Some((SessionId::new(row.session_id), user)))
+    Ok(Some((SessionId::new(row.session_id), row.user.try_into()?)))
 }
 
 /// Ends a session.

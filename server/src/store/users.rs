@@ -9,10 +9,18 @@ use super::{Tx, bad_row, on_conn};
 use crate::error::Error;
 
 #[derive(sqlx::FromRow)]
-struct UserRow {
+pub(super) struct UserRow {
     id: Uuid,
     email: String,
     role: String,
+    created_at: i64,
+    revision: i64,
+}
+
+#[derive(sqlx::FromRow)]
+struct AccountRow {
+    #[sqlx(flatten)]
+    user: UserRow,
     password_hash: String,
 }
 
@@ -29,51 +37,51 @@ pub(crate) async fn any(tx: &mut Tx) -> Result<bool, Error> {
 }
 
 /// Adds a user; false if the e-mail address has an account already.
-pub(crate) async fn insert(
-    tx: &mut Tx,
-    user: &User,
-    password_hash: &str,
-    now: Timestamp,
-) -> Result<bool, Error> {
+pub(crate) async fn insert(tx: &mut Tx, user: &User, password_hash: &str) -> Result<bool, Error> {
     let inserted: Option<Uuid> = on_conn!(tx, conn => sqlx::query_scalar(
-        "insert into users (id, email, password_hash, role, created_at) values ($1, $2, $3, $4, $5)
+        "insert into users (id, email, password_hash, role, created_at, revision) values ($1, $2, $3, $4, $5, $6)
          on conflict (email) do nothing returning id",
     )
     .bind(user.id.uuid())
     .bind(&user.email)
     .bind(password_hash)
     .bind(user.role.as_str())
-    .bind(now.millis())
+    .bind(user.created_at.millis())
+    .bind(user.revision)
     .fetch_optional(conn).await)?;
     Ok(inserted.is_some())
 }
 
 /// The account of an e-mail address.
 pub(crate) async fn by_email(tx: &mut Tx, email: &str) -> Result<Option<Account>, Error> {
-    let row: Option<UserRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, email, role, password_hash from users where email = $1",
+    let row: Option<AccountRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, email, role, created_at, revision, password_hash from users where email = $1",
     ).bind(email).fetch_optional(conn).await)?;
     row.map(Account::try_from).transpose()
 }
 
-impl TryFrom<UserRow> for Account {
+impl TryFrom<AccountRow> for Account {
     type Error = Error;
 
-    fn try_from(row: UserRow) -> Result<Self, Error> {
-        let user = user(row.id, row.email, &row.role)?;
+    fn try_from(row: AccountRow) -> Result<Self, Error> {
         Ok(Self {
-            user,
+            user: row.user.try_into()?,
             password_hash: row.password_hash,
         })
     }
 }
 
-/// A user from its columns.
-pub(super) fn user(id: Uuid, email: String, role: &str) -> Result<User, Error> {
-    let role = Role::parse(role).map_err(|problem| bad_row("users", id, problem))?;
-    Ok(User {
-        id: UserId::new(id),
-        email,
-        role,
-    })
+impl TryFrom<UserRow> for User {
+    type Error = Error;
+
+    fn try_from(row: UserRow) -> Result<Self, Error> {
+        let role = Role::parse(&row.role).map_err(|problem| bad_row("users", row.id, problem))?;
+        Ok(Self {
+            id: UserId::new(row.id),
+            email: row.email,
+            role,
+            created_at: Timestamp::from_millis(row.created_at),
+            revision: row.revision,
+        })
+    }
 }

@@ -7,7 +7,7 @@ use pennon_core::model::user::User;
 use serde::Serialize;
 
 use crate::auth::access_token::LIFETIME_SECONDS;
-use crate::auth::actor::Actor;
+use crate::auth::actor::Person;
 use crate::error::Error;
 use crate::http::body::{Body, Fields};
 use crate::http::client_address::ClientAddress;
@@ -76,7 +76,7 @@ fn tokens(service: &Service, signed_in: SignedIn) -> Result<Tokens, Error> {
 
 async fn logout(
     State(service): State<Service>,
-    actor: Actor,
+    actor: Person,
     _: NoQuery,
 ) -> Result<NoContent, Error> {
     sessions::sign_out(&service, &actor).await?;

@@ -1,0 +1,35 @@
+//! Personal access tokens: what scripts sign in with, in the name of a person.
+
+use alloc::string::String;
+
+use serde::Serialize;
+
+use super::id::{TokenId, UserId};
+use super::text::{line, text};
+use super::time::Timestamp;
+use super::user::Role;
+
+/// A personal access token, without the secret itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Token {
+    /// Assigned by the service.
+    pub id: TokenId,
+    /// Whose it is.
+    pub user_id: UserId,
+    /// What it is for, unique among the tokens of its owner.
+    pub name: TokenName,
+    /// What it may do, as long as its owner may do that too.
+    pub role: Role,
+    /// The leading part of the secret, to tell tokens apart.
+    pub token_prefix: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// From when on it is refused.
+    pub expires_at: Timestamp,
+}
+
+text! {
+    /// A token's name: one line of 1 to 64 characters.
+    pub struct TokenName = |text| line(text, 64, "must have at most 64 characters")
+}

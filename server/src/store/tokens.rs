@@ -1,0 +1,85 @@
+//! Personal access tokens.
+
+use pennon_core::model::id::{TokenId, UserId};
+use pennon_core::model::time::Timestamp;
+use pennon_core::model::token::Token;
+use pennon_core::model::user::{Role, User};
+use uuid::Uuid;
+
+use super::users::UserRow;
+use super::{Tx, bad_row, on_conn};
+use crate::auth::secret::SecretHash;
+use crate::error::Error;
+
+#[derive(sqlx::FromRow)]
+struct TokenRow {
+    token_id: Uuid,
+    user_id: Uuid,
+    name: String,
+    prefix: String,
+    token_role: String,
+    token_created_at: i64,
+    expires_at: i64,
+}
+
+#[derive(sqlx::FromRow)]
+struct OwnedRow {
+    #[sqlx(flatten)]
+    token: TokenRow,
+    #[sqlx(flatten)]
+    owner: UserRow,
+}
+
+/// A token that is good now, and whose it is.
+pub(crate) async fn by_hash(
+    tx: &mut Tx,
+    hash: SecretHash,
+    now: Timestamp,
+) -> Result<Option<(Token, User)>, Error> {
+    let row: Option<OwnedRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select tokens.id as token_id, tokens.user_id, tokens.name, tokens.prefix, tokens.role as token_role,
+                tokens.created_at as token_created_at, tokens.expires_at,
+                users.id, users.email, users.role, users.created_at, users.revision
+         from tokens join users on users.id = tokens.user_id
+         where tokens.hash = $1 and tokens.expires_at > $2",
+    ).bind(hash.as_bytes()).bind(now.millis()).fetch_optional(conn).await)?;
+    let Some(OwnedRow { token, owner }) = row else {
+        return Ok(None);
+    };
+    Ok(Some((token.try_into()?, owner.try_into()?)))
+}
+
+/// What a token allows, as long as it is good.
+pub(crate) async fn living(
+    tx: &mut Tx,
+    id: TokenId,
+    now: Timestamp,
+) -> Result<Option<Role>, Error> {
+    let roles: Option<(String, String)> = on_conn!(tx, conn => sqlx::query_as(
+        "select tokens.role, users.role from tokens join users on users.id = tokens.user_id
+         where tokens.id = $1 and tokens.expires_at > $2",
+    ).bind(id.uuid()).bind(now.millis()).fetch_optional(conn).await)?;
+    let bad = |problem| bad_row("tokens", id, problem);
+    let Some((token, owner)) = roles else {
+        return Ok(None);
+    };
+    let token = Role::parse(&token).map_err(bad)?;
+    Ok(Some(token.min(Role::parse(&owner).map_err(bad)?)))
+}
+
+impl TryFrom<TokenRow> for Token {
+    type Error = Error;
+
+    fn try_from(row: TokenRow) -> Result<Self, Error> {
+        let bad = |problem| bad_row("tokens", row.token_id, problem);
+        Ok(Self {
+            id: TokenId::new(row.token_id),
+            user_id: UserId::new(row.user_id),
+            name: row.name.try_into().map_err(bad)?,
+            role: Role::parse(&row.token_role).map_err(bad)?,
+            token_prefix: row.prefix,
+            created_at: Timestamp::from_millis(row.token_created_at),
+            expires_at: Timestamp::from_millis(row.expires_at),
+        })
+    }
+}
