@@ -7,6 +7,8 @@ mod client_address;
 mod coding;
 mod dashboard;
 mod error;
+mod fields;
+mod from_json;
 mod health;
 mod if_match;
 mod path;

@@ -1,5 +1,7 @@
 //! Query strings: every bad and every unknown parameter is reported at once.
 
+use std::marker::PhantomData;
+
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use pennon_core::model::Invalid;
@@ -11,18 +13,38 @@ use pennon_core::model::time::Timestamp;
 use crate::error::{Error, Fault};
 
 /// The parameters of a query, in the order in which they were given.
-pub(crate) struct Query(Vec<(String, String)>);
+pub(crate) struct Query<T = Untyped>(Vec<(String, String)>, PhantomData<fn() -> T>);
 
-impl<S: Sync> FromRequestParts<S> for Query {
+/// What a query holds that its handler reads by itself.
+pub(crate) enum Untyped {}
+
+/// A type that is read from the parameters of a query.
+pub(crate) trait FromParameters: Sized {
+    /// Asks for every parameter before it looks at any, so that all that is wrong is found at once; answers none after
+    /// a fault has been reported.
+    fn from_parameters(parameters: &mut Parameters) -> Option<Self>;
+}
+
+/// A selection out of a list, and the page of it that is asked for.
+pub(crate) struct Paged<T>(pub(crate) T, pub(crate) PageRequest);
+
+impl<T: FromParameters> FromParameters for Paged<T> {
+    fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
+        let page = parameters.page();
+        let selection = T::from_parameters(parameters);
+        Some(Self(selection?, page?))
+    }
+}
+
+impl<S: Sync, T> FromRequestParts<S> for Query<T> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
         let query = parts.uri.query().unwrap_or_default();
-        Ok(Self(
-            form_urlencoded::parse(query.as_bytes())
-                .into_owned()
-                .collect(),
-        ))
+        let given = form_urlencoded::parse(query.as_bytes())
+            .into_owned()
+            .collect();
+        Ok(Self(given, PhantomData))
     }
 }
 
@@ -33,17 +55,21 @@ impl<S: Sync> FromRequestParts<S> for NoQuery {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        let query = Query::from_request_parts(parts, state).await?;
-        query.read(|_| Some(Self))
+        let query = <Query>::from_request_parts(parts, state).await?;
+        query.read_by(|_| Some(Self))
     }
 }
 
-impl Query {
+impl<T: FromParameters> Query<T> {
+    /// Reads the query.
+    pub(crate) fn read(self) -> Result<T, Error> {
+        self.read_by(T::from_parameters)
+    }
+}
+
+impl<T> Query<T> {
     /// Reads the query by `reader`, which answers none after it has reported a fault.
-    pub(crate) fn read<T>(
-        self,
-        reader: impl FnOnce(&mut Parameters) -> Option<T>,
-    ) -> Result<T, Error> {
+    fn read_by<U>(self, reader: impl FnOnce(&mut Parameters) -> Option<U>) -> Result<U, Error> {
         let mut parameters = Parameters {
             given: self.0,
             faults: Vec::new(),
@@ -60,7 +86,9 @@ impl Query {
             _ => Err(Error::Invalid(faults)),
         }
     }
+}
 
+impl Query {
     /// The values of a parameter that may be repeated; none if it is absent. Others are ignored.
     pub(crate) fn repeated(self, names: &[&str]) -> Option<Vec<String>> {
         let values: Vec<String> = self

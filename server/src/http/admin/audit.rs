@@ -6,12 +6,11 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use http::HeaderMap;
 use http::header::{ACCEPT, AUTHORIZATION};
-use pennon_core::model::page::PageRequest;
 
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::http::DASHBOARD;
-use crate::http::query::{Parameters, Query};
+use crate::http::query::{FromParameters, Paged, Parameters, Query};
 use crate::http::respond::Json;
 use crate::service::{Service, audit};
 use crate::store::audit::AuditFilter;
@@ -25,13 +24,13 @@ async fn list(
     State(service): State<Service>,
     headers: HeaderMap,
     actor: Result<Actor, Error>,
-    query: Query,
+    query: Query<Paged<AuditFilter>>,
 ) -> Result<Response, Error> {
     if is_browser(&headers) {
         return Ok(Redirect::to(DASHBOARD).into_response());
     }
     let actor = actor?;
-    let (filter, page) = query.read(selection)?;
+    let Paged(filter, page) = query.read()?;
     Ok(Json(audit::list(&service, &actor, &filter, page).await?).into_response())
 }
 
@@ -41,17 +40,17 @@ fn is_browser(headers: &HeaderMap) -> bool {
     !headers.contains_key(AUTHORIZATION) && headers.get_all(ACCEPT).iter().any(accepts)
 }
 
-fn selection(parameters: &mut Parameters) -> Option<(AuditFilter, PageRequest)> {
-    let page = parameters.page();
-    let flag_key = parameters.optional("flagKey");
-    let environment = parameters.optional("environment");
-    let from = parameters.optional("from");
-    let to = parameters.optional("to");
-    let filter = AuditFilter {
-        flag_key: flag_key?,
-        environment: environment?,
-        from: from?,
-        to: to?,
-    };
-    Some((filter, page?))
+impl FromParameters for AuditFilter {
+    fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
+        let flag_key = parameters.optional("flagKey");
+        let environment = parameters.optional("environment");
+        let from = parameters.optional("from");
+        let to = parameters.optional("to");
+        Some(Self {
+            flag_key: flag_key?,
+            environment: environment?,
+            from: from?,
+            to: to?,
+        })
+    }
 }

@@ -9,8 +9,9 @@ use serde::Serialize;
 use crate::auth::access_token::LIFETIME_SECONDS;
 use crate::auth::actor::Person;
 use crate::error::Error;
-use crate::http::body::{Body, Fields};
+use crate::http::body::Body;
 use crate::http::client_address::ClientAddress;
+use crate::http::fields::{Fields, FromFields};
 use crate::http::query::NoQuery;
 use crate::http::respond::{Json, NoContent};
 use crate::service::Service;
@@ -39,9 +40,9 @@ async fn login(
     State(service): State<Service>,
     ClientAddress(address): ClientAddress,
     _: NoQuery,
-    body: Body,
+    body: Body<Credentials>,
 ) -> Result<Json<Tokens>, Error> {
-    let credentials = body.read(credentials).await?;
+    let credentials = body.read().await?;
     let signed_in = sessions::sign_in(&service, credentials, address, SessionKind::Api).await?;
     tokens(&service, signed_in).map(Json)
 }
@@ -49,9 +50,9 @@ async fn login(
 async fn refresh(
     State(service): State<Service>,
     _: NoQuery,
-    body: Body,
+    body: Body<RefreshToken>,
 ) -> Result<Json<Tokens>, Error> {
-    let token: String = body.read(|fields| fields.required("refresh_token")).await?;
+    let RefreshToken(token) = body.read().await?;
     let signed_in = sessions::refresh(&service, &token).await?;
     tokens(&service, signed_in).map(Json)
 }
@@ -83,11 +84,22 @@ async fn logout(
     Ok(NoContent)
 }
 
-fn credentials(fields: &mut Fields<'_>) -> Option<Credentials> {
-    let email = fields.required("email");
-    let password = fields.required("password");
-    Some(Credentials {
-        email: email?,
-        password: password?,
-    })
+impl FromFields for Credentials {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let email = fields.required("email");
+        let password = fields.required("password");
+        Some(Self {
+            email: email?,
+            password: password?,
+        })
+    }
+}
+
+/// A refresh token, to be exchanged.
+struct RefreshToken(String);
+
+impl FromFields for RefreshToken {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        fields.required("refresh_token").map(Self)
+    }
 }

@@ -8,7 +8,8 @@ use pennon_core::model::configuration::Configuration;
 
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
-use crate::http::body::{Body, Fields};
+use crate::http::body::Body;
+use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
 use crate::http::path::Path;
 use crate::http::query::NoQuery;
@@ -40,19 +41,21 @@ async fn update(
     Path(pair): Path<PairId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
-    body: Body,
+    body: Body<ConfigurationPatch>,
 ) -> Result<impl IntoResponse, Error> {
     targeting::check(&service, &actor, pair).await?;
-    let patch = body.read(patch).await?;
+    let patch = body.read().await?;
     let configured = targeting::configure(&service, &actor, pair, &precondition, patch).await?;
     Ok((etag(configured.revision), NoContent))
 }
 
-fn patch(fields: &mut Fields<'_>) -> Option<ConfigurationPatch> {
-    let is_enabled = fields.optional("isEnabled");
-    let ttl = fields.patch("ttlOverrideSeconds");
-    Some(ConfigurationPatch {
-        is_enabled: is_enabled?,
-        ttl: ttl?,
-    })
+impl FromFields for ConfigurationPatch {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let is_enabled = fields.optional("isEnabled");
+        let ttl = fields.patch("ttlOverrideSeconds");
+        Some(Self {
+            is_enabled: is_enabled?,
+            ttl: ttl?,
+        })
+    }
 }

@@ -3,17 +3,18 @@
 use axum::Router;
 use axum::extract::State;
 use axum::routing::{get, post};
-use pennon_core::model::environment::Environment;
+use pennon_core::model::environment::{Environment, EnvironmentName};
 use pennon_core::model::id::EnvironmentId;
-use pennon_core::model::page::{Page, PageRequest};
+use pennon_core::model::page::Page;
 use serde::Serialize;
 
 use crate::auth::actor::{Actor, Administrator};
 use crate::error::Error;
-use crate::http::body::{Body, Fields};
+use crate::http::body::Body;
+use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
 use crate::http::path::Path;
-use crate::http::query::{NoQuery, Parameters, Query};
+use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query};
 use crate::http::respond::{Created, Json, Revised, Tagged};
 use crate::service::environments::{CreatedEnvironment, NewEnvironment};
 use crate::service::{Service, environments};
@@ -36,6 +37,11 @@ struct EnvironmentWithKey {
     sdk_key: String,
 }
 
+/// A change of an environment: what is absent stays as it is.
+struct EnvironmentPatch {
+    name: Option<EnvironmentName>,
+}
+
 impl Revised for EnvironmentWithKey {
     fn revision(&self) -> i64 {
         self.environment.revision
@@ -46,9 +52,9 @@ async fn create(
     State(service): State<Service>,
     actor: Administrator,
     _: NoQuery,
-    body: Body,
+    body: Body<NewEnvironment>,
 ) -> Result<Created<Tagged<EnvironmentWithKey>>, Error> {
-    let new = body.read(new_environment).await?;
+    let new = body.read().await?;
     environments::create(&service, &actor, new)
         .await
         .map(with_key)
@@ -57,9 +63,9 @@ async fn create(
 async fn list(
     State(service): State<Service>,
     actor: Actor,
-    query: Query,
+    query: Query<Paged<EnvironmentFilter>>,
 ) -> Result<Json<Page<Environment>>, Error> {
-    let (filter, page) = query.read(selection)?;
+    let Paged(filter, page) = query.read()?;
     environments::list(&service, &actor, &filter, page)
         .await
         .map(Json)
@@ -80,10 +86,10 @@ async fn rename(
     Path(id): Path<EnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
-    body: Body,
+    body: Body<EnvironmentPatch>,
 ) -> Result<Tagged<Environment>, Error> {
     environments::get(&service, &actor, id).await?;
-    let name = body.read(|fields| fields.optional("name")).await?;
+    let EnvironmentPatch { name } = body.read().await?;
     environments::rename(&service, &actor, id, &precondition, name)
         .await
         .map(Tagged)
@@ -125,26 +131,33 @@ fn with_key(created: CreatedEnvironment) -> Created<Tagged<EnvironmentWithKey>> 
     }
 }
 
-fn new_environment(fields: &mut Fields<'_>) -> Option<NewEnvironment> {
-    let product = fields.required("product");
-    let name = fields.required("name");
-    Some(NewEnvironment {
-        product: product?,
-        name: name?,
-    })
+impl FromFields for NewEnvironment {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let product = fields.required("product");
+        let name = fields.required("name");
+        Some(Self {
+            product: product?,
+            name: name?,
+        })
+    }
 }
 
-fn selection(parameters: &mut Parameters) -> Option<(EnvironmentFilter, PageRequest)> {
-    let page = parameters.page();
-    let product = parameters.optional("product");
-    let name = parameters.optional("name");
-    let status = parameters.optional("status");
-    Some((
-        EnvironmentFilter {
+impl FromFields for EnvironmentPatch {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let name = fields.optional("name");
+        Some(Self { name: name? })
+    }
+}
+
+impl FromParameters for EnvironmentFilter {
+    fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
+        let product = parameters.optional("product");
+        let name = parameters.optional("name");
+        let status = parameters.optional("status");
+        Some(Self {
             product: product?,
             name: name?,
             status: status?,
-        },
-        page?,
-    ))
+        })
+    }
 }

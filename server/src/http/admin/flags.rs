@@ -5,14 +5,15 @@ use axum::extract::State;
 use axum::routing::{get, post};
 use pennon_core::model::flag::Flag;
 use pennon_core::model::id::FlagId;
-use pennon_core::model::page::{Page, PageRequest};
+use pennon_core::model::page::Page;
 
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
-use crate::http::body::{Body, Fields};
+use crate::http::body::Body;
+use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
 use crate::http::path::Path;
-use crate::http::query::{NoQuery, Parameters, Query};
+use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query};
 use crate::http::respond::{Created, Json, NoContent, Tagged};
 use crate::service::flags::{FlagPatch, NewFlag};
 use crate::service::{Service, flags};
@@ -29,9 +30,9 @@ async fn create(
     State(service): State<Service>,
     actor: Editor,
     _: NoQuery,
-    body: Body,
+    body: Body<NewFlag>,
 ) -> Result<Created<Tagged<Flag>>, Error> {
-    let new = body.read(new_flag).await?;
+    let new = body.read().await?;
     let flag = flags::create(&service, &actor, new).await?;
     Ok(Created {
         location: format!("/flags/{}", flag.id),
@@ -42,9 +43,9 @@ async fn create(
 async fn list(
     State(service): State<Service>,
     actor: Actor,
-    query: Query,
+    query: Query<Paged<FlagSelection>>,
 ) -> Result<Json<Page<Flag>>, Error> {
-    let (filter, page) = query.read(selection)?;
+    let Paged(filter, page) = query.read()?;
     flags::list(&service, &actor, &filter, page).await.map(Json)
 }
 
@@ -74,10 +75,10 @@ async fn update(
     Path(id): Path<FlagId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
-    body: Body,
+    body: Body<FlagPatch>,
 ) -> Result<Tagged<Flag>, Error> {
     flags::get(&service, &actor, id).await?;
-    let patch = body.read(patch).await?;
+    let patch = body.read().await?;
     flags::update(&service, &actor, id, &precondition, patch)
         .await
         .map(Tagged)
@@ -95,41 +96,43 @@ async fn restore(
         .map(Tagged)
 }
 
-fn new_flag(fields: &mut Fields<'_>) -> Option<NewFlag> {
-    let key = fields.required("key");
-    let name = fields.required("name");
-    let description = fields.nullable("description");
-    let kind = fields.required("type");
-    Some(NewFlag {
-        key: key?,
-        name: name?,
-        description: description?,
-        kind: kind?,
-    })
+impl FromFields for NewFlag {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let key = fields.required("key");
+        let name = fields.required("name");
+        let description = fields.nullable("description");
+        let kind = fields.required("type");
+        Some(Self {
+            key: key?,
+            name: name?,
+            description: description?,
+            kind: kind?,
+        })
+    }
 }
 
-fn patch(fields: &mut Fields<'_>) -> Option<FlagPatch> {
-    let name = fields.optional("name");
-    let description = fields.patch("description");
-    Some(FlagPatch {
-        name: name?,
-        description: description?,
-    })
+impl FromFields for FlagPatch {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let name = fields.optional("name");
+        let description = fields.patch("description");
+        Some(Self {
+            name: name?,
+            description: description?,
+        })
+    }
 }
 
-fn selection(parameters: &mut Parameters) -> Option<(FlagSelection, PageRequest)> {
-    let page = parameters.page();
-    let archived = parameters.optional("archived");
-    let key = parameters.optional("key");
-    let search = parameters.optional("q");
-    let order = parameters.optional("sort");
-    Some((
-        FlagSelection {
+impl FromParameters for FlagSelection {
+    fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
+        let archived = parameters.optional("archived");
+        let key = parameters.optional("key");
+        let search = parameters.optional("q");
+        let order = parameters.optional("sort");
+        Some(Self {
             archived: archived?,
             key: key?,
             search: search?,
             order: order?.unwrap_or_default(),
-        },
-        page?,
-    ))
+        })
+    }
 }

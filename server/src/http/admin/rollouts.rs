@@ -9,7 +9,8 @@ use pennon_core::model::targeting::FlagRollout;
 
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
-use crate::http::body::{Body, Fields};
+use crate::http::body::Body;
+use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
 use crate::http::path::Path;
 use crate::http::query::NoQuery;
@@ -39,10 +40,10 @@ async fn put(
     Path(pair): Path<PairId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
-    body: Body,
+    body: Body<Rollout>,
 ) -> Result<Response, Error> {
     targeting::check(&service, &actor, pair).await?;
-    let rollout = body.read(rollout).await?;
+    let rollout = body.read().await?;
     let (rollout, upserted) =
         targeting::set_rollout(&service, &actor, pair, &precondition, rollout).await?;
     let location = format!(
@@ -70,11 +71,13 @@ async fn delete(
     Ok(NoContent)
 }
 
-fn rollout(fields: &mut Fields<'_>) -> Option<Rollout> {
-    let percentage = fields.required("percentage");
-    let strategy = fields.required("strategy");
-    Some(Rollout {
-        percentage: percentage?,
-        strategy: strategy?,
-    })
+impl FromFields for Rollout {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let percentage = fields.required("percentage");
+        let strategy = fields.required("strategy");
+        Some(Self {
+            percentage: percentage?,
+            strategy: strategy?,
+        })
+    }
 }

@@ -9,7 +9,8 @@ use pennon_core::model::targeting::TargetingRule;
 
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
-use crate::http::body::{Body, Fields};
+use crate::http::body::Body;
+use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
 use crate::http::path::Path;
 use crate::http::query::NoQuery;
@@ -31,10 +32,10 @@ async fn create(
     actor: Editor,
     Path(pair): Path<PairId>,
     _: NoQuery,
-    body: Body,
+    body: Body<Rule>,
 ) -> Result<Created<Tagged<TargetingRule>>, Error> {
     targeting::check(&service, &actor, pair).await?;
-    let rule = body.read(rule).await?;
+    let rule = body.read().await?;
     let rule = targeting::create_rule(&service, &actor, pair, rule).await?;
     Ok(Created {
         location: format!("/rules/{}", rule.id),
@@ -57,10 +58,10 @@ async fn replace(
     Path(id): Path<RuleId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
-    body: Body,
+    body: Body<Rule>,
 ) -> Result<Tagged<TargetingRule>, Error> {
     targeting::check_rule(&service, &actor, id).await?;
-    let rule = body.read(rule).await?;
+    let rule = body.read().await?;
     targeting::replace_rule(&service, &actor, id, &precondition, rule)
         .await
         .map(Tagged)
@@ -77,34 +78,34 @@ async fn delete(
     Ok(NoContent)
 }
 
-fn rule(fields: &mut Fields<'_>) -> Option<Rule> {
-    let priority = fields.required("priority");
-    let logic = fields.required("logic");
-    let value = fields.required("value");
-    let conditions = fields.list("conditions", 1..=MAX_CONDITIONS, condition);
-    Some(Rule {
-        priority: priority?,
-        logic: logic?,
-        value: value?,
-        conditions: conditions?,
-    })
+impl FromFields for Rule {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let priority = fields.required("priority");
+        let logic = fields.required("logic");
+        let value = fields.required("value");
+        let conditions = fields.list("conditions", 1..=MAX_CONDITIONS);
+        Some(Self {
+            priority: priority?,
+            logic: logic?,
+            value: value?,
+            conditions: conditions?,
+        })
+    }
 }
 
-fn condition(fields: &mut Fields<'_>) -> Option<Condition> {
-    let attribute = fields.required("attribute");
-    let operator = fields.required("operator");
-    let operand = match fields.required("valueType") {
-        Some(ValueType::String) => fields.required("valueString").map(Operand::String),
-        Some(ValueType::Number) => fields.required("valueInt").map(Operand::Number),
-        Some(ValueType::Boolean) => fields.required("valueBool").map(Operand::Boolean),
-        None => {
-            fields.pass_over(["valueString", "valueInt", "valueBool"]);
-            None
-        }
-    };
-    Some(Condition {
-        attribute: attribute?,
-        operator: operator?,
-        operand: operand?,
-    })
+impl FromFields for Condition {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let attribute = fields.required("attribute");
+        let operator = fields.required("operator");
+        let operand = fields.by_word("valueType", |fields, kind| match kind {
+            ValueType::String => fields.required("valueString").map(Operand::String),
+            ValueType::Number => fields.required("valueInt").map(Operand::Number),
+            ValueType::Boolean => fields.required("valueBool").map(Operand::Boolean),
+        });
+        Some(Self {
+            attribute: attribute?,
+            operator: operator?,
+            operand: operand?,
+        })
+    }
 }

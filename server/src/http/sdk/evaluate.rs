@@ -35,7 +35,7 @@ pub(super) async fn one(
     } else {
         None
     };
-    let bytes = Body::new(Request::from_parts(parts, body))
+    let bytes = <Body>::new(Request::from_parts(parts, body))
         .bytes(EVALUATE_LIMIT)
         .await?;
     let mut input = object(&bytes)?;

@@ -1,0 +1,95 @@
+//! JSON values as domain types.
+
+use pennon_core::model::configuration::Ttl;
+use pennon_core::model::environment::{EnvironmentName, ProductName};
+use pennon_core::model::flag::{FlagKey, FlagName, FlagType};
+use pennon_core::model::rollout::{Percentage, Strategy};
+use pennon_core::model::rule::{
+    Attribute, Integer, Logic, OperandText, Operator, Priority, ValueType,
+};
+use pennon_core::model::text::Description;
+use serde_json::Value;
+
+/// A type that can be read from a JSON value; the error is a sentence about the member.
+pub(crate) trait FromJson: Sized {
+    fn from_json(value: Value) -> Result<Self, &'static str>;
+}
+
+impl FromJson for bool {
+    fn from_json(value: Value) -> Result<Self, &'static str> {
+        value.as_bool().ok_or("must be a boolean")
+    }
+}
+
+impl FromJson for String {
+    fn from_json(value: Value) -> Result<Self, &'static str> {
+        match value {
+            Value::String(text) => Ok(text),
+            _ => Err("must be a string"),
+        }
+    }
+}
+
+/// Texts that check themselves.
+macro_rules! from_text {
+    ($($name:ty: $text:ty),+ $(,)?) => {$(
+        impl FromJson for $name {
+            fn from_json(value: Value) -> Result<Self, &'static str> {
+                let text: $text = String::from_json(value)?.into();
+                Self::try_from(text).map_err(|invalid| invalid.detail())
+            }
+        }
+    )+};
+}
+
+/// Words of a closed list.
+macro_rules! from_word {
+    ($($name:ty),+ $(,)?) => {$(
+        impl FromJson for $name {
+            fn from_json(value: Value) -> Result<Self, &'static str> {
+                Self::parse(&String::from_json(value)?).map_err(|invalid| invalid.detail())
+            }
+        }
+    )+};
+}
+
+/// Integers with bounds. A number such as `25.0` is an integer in JSON, which knows one kind of number.
+macro_rules! from_integer {
+    ($($name:ty),+ $(,)?) => {$(
+        impl FromJson for $name {
+            fn from_json(value: Value) -> Result<Self, &'static str> {
+                let integer = integer(&value).ok_or("must be an integer")?;
+                Self::try_from(integer).map_err(|invalid| invalid.detail())
+            }
+        }
+    )+};
+}
+
+from_text!(
+    Attribute: Box<str>,
+    Description: String,
+    EnvironmentName: String,
+    FlagKey: String,
+    FlagName: String,
+    OperandText: Box<str>,
+    ProductName: String,
+);
+from_word!(FlagType, Logic, Operator, Strategy, ValueType);
+from_integer!(Integer, Percentage, Priority, Ttl);
+
+fn integer(value: &Value) -> Option<i64> {
+    let number = value.as_number()?;
+    if let Some(integer) = number.as_i64() {
+        return Some(integer);
+    }
+    if number.is_u64() {
+        // Beyond every bound that there is, but an integer.
+        return Some(i64::MAX);
+    }
+    let number = number.as_f64().filter(|number| number.fract() == 0.0)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the cast saturates, beyond every bound that there is"
+    )]
+    Some(number as i64)
+}
