@@ -124,6 +124,9 @@ pub enum Conflict {
     /// The flag has as many rules as it can have.
     #[error("a flag can have at most 100 rules in one environment")]
     TooManyRules,
+    /// A new order of rules names other rules than there are.
+    #[error("the order must name every rule of this flag and environment exactly once")]
+    RulesDiffer,
 }
 
 /// One thing that is wrong with the input.

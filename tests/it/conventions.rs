@@ -212,6 +212,8 @@ async fn a_parameter_that_a_path_does_not_know_is_refused_everywhere() {
         (&post, format!("{path}/rules")),
         (&put, format!("/rules/{rule}")),
         (&delete, format!("/rules/{rule}")),
+        (&put, format!("{path}/rules/order")),
+        (&post, format!("{path}/copy-from/{environment}")),
         (&get, format!("{path}/rollout")),
         (&put, format!("{path}/rollout")),
         (&delete, format!("{path}/rollout")),

@@ -10,6 +10,7 @@ mod auth;
 mod config;
 mod configurations;
 mod conventions;
+mod copying;
 mod dashboard;
 mod durability;
 mod environments;

@@ -1,7 +1,7 @@
 //! Targeting rules: creating, listing, replacing and deleting them.
 
-use pennon_tests::{Pair, START, TestApp};
-use reqwest::StatusCode;
+use pennon_tests::{Caller, Pair, START, TestApp};
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 fn rule(priority: u32) -> Value {
@@ -296,4 +296,103 @@ async fn rules_of_an_archived_flag_stay_as_they_are() {
         .delete(&path)
         .await
         .expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");
+}
+
+/// The ids of a pair's rules by ascending priority, and the priorities.
+async fn order(caller: &Caller<'_>, path: &str) -> (Vec<Value>, Vec<Value>) {
+    let listed = caller.get(path).await.expect(StatusCode::OK).json();
+    let rules = listed.as_array().cloned().unwrap_or_default();
+    let member = |name: &str| rules.iter().map(|rule| rule[name].clone()).collect();
+    (member("id"), member("priority"))
+}
+
+#[tokio::test]
+async fn rules_are_reordered_at_once_and_keep_the_priorities_that_were_there() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair { path, sdk_key, .. } = admin.pair().await;
+    let path = path + "/rules";
+    for priority in [3, 10, 11, 2_147_483_647] {
+        let mut rule = rule(priority);
+        rule["value"] = json!(priority == 11);
+        admin.post(&path, rule).await.expect(StatusCode::CREATED);
+    }
+    let (ids, priorities) = order(&admin, &path).await;
+    let [a, b, c, d] = &ids[..] else {
+        panic!("four rules: {ids:?}")
+    };
+    let tag = admin.get(&path).await.header("etag").to_owned();
+    let wanted = json!({ "ruleIds": [c, b, a, d] });
+    let reordered = admin.put(&format!("{path}/order"), wanted.clone()).await;
+    let reordered = reordered.expect(StatusCode::OK);
+    assert_ne!(reordered.header("etag"), tag);
+    let listed = admin.get(&path).await.expect(StatusCode::OK);
+    assert_eq!(listed.json(), reordered.json());
+    assert_eq!(listed.header("etag"), reordered.header("etag"));
+    assert_eq!(
+        order(&admin, &path).await,
+        (vec![c.clone(), b.clone(), a.clone(), d.clone()], priorities)
+    );
+    let config = app.sdk(&sdk_key).get("/sdk/v1/config").await.json();
+    assert_eq!(config["flags"][0]["rules"][0]["value"], true);
+    // Only the two that moved are changes; the same order once more is none.
+    admin
+        .put(&format!("{path}/order"), wanted)
+        .await
+        .expect(StatusCode::OK);
+    let audited = admin.audited().await;
+    assert_eq!(
+        audited[..3],
+        ["RULE_UPDATED", "RULE_UPDATED", "RULE_CREATED"]
+    );
+    let stale = admin.request(Method::PUT, &format!("{path}/order"));
+    let stale = stale
+        .header("if-match", tag)
+        .json(&json!({ "ruleIds": ids }));
+    let stale = admin.send(stale).await;
+    stale.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
+}
+
+#[tokio::test]
+async fn an_order_names_every_rule_of_the_pair_exactly_once() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let path = format!("{}/rules", pair.path);
+    let other = admin.flag("other").await;
+    let other = format!("/flags/{other}/environments/{}/rules", pair.environment);
+    let foreign = admin.post(&other, rule(1)).await.text("/id");
+    let ids = [
+        admin.post(&path, rule(1)).await.text("/id"),
+        admin.post(&path, rule(2)).await.text("/id"),
+    ];
+    let path = path + "/order";
+    for wrong in [
+        json!([]),
+        json!([ids[0]]),
+        json!([ids[0], ids[0]]),
+        json!([ids[1], ids[0], ids[1]]),
+        json!([ids[1], foreign]),
+        json!([ids[1], ids[0], foreign]),
+    ] {
+        admin
+            .put(&path, json!({ "ruleIds": wrong }))
+            .await
+            .expect_problem(StatusCode::CONFLICT, "RULES_DIFFER");
+    }
+    let bad = admin
+        .put(&path, json!({ "ruleIds": ["x", 1, ids[0]] }))
+        .await;
+    let bad = bad.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(bad.faults(), ["/ruleIds/0", "/ruleIds/1"]);
+    for bad in [
+        json!({}),
+        json!({ "ruleIds": "x" }),
+        json!({ "ruleIds": vec!["x"; 101] }),
+    ] {
+        let bad = admin.put(&path, bad).await;
+        let bad = bad.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(bad.faults(), ["/ruleIds"]);
+    }
+    assert_eq!(order(&admin, &format!("{}/rules", pair.path)).await.0, ids);
 }

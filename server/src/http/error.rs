@@ -167,6 +167,7 @@ fn conflict_code(conflict: &Conflict) -> &'static str {
         Conflict::FlagNotArchived => "FLAG_NOT_ARCHIVED",
         Conflict::EnvironmentRevoked => "ENVIRONMENT_REVOKED",
         Conflict::TooManyRules => "TOO_MANY_RULES",
+        Conflict::RulesDiffer => "RULES_DIFFER",
     }
 }
 

@@ -101,15 +101,7 @@ impl Fields<'_> {
         name: &str,
         bounds: RangeInclusive<usize>,
     ) -> Option<Vec<T>> {
-        let items = match self.members.remove(name) {
-            Some(Value::Array(items)) => items,
-            Some(_) => return self.fault(name, "must be an array"),
-            None => return self.fault(name, "is required"),
-        };
-        if !bounds.contains(&items.len()) {
-            let detail = format!("must have {} to {} items", bounds.start(), bounds.end());
-            return self.fault(name, detail);
-        }
+        let items = self.array(name, bounds)?;
         let items: Vec<Option<T>> = items
             .into_iter()
             .enumerate()
@@ -124,6 +116,40 @@ impl Fields<'_> {
             })
             .collect();
         items.into_iter().collect()
+    }
+
+    /// A list of values.
+    pub(crate) fn values<T: FromJson>(
+        &mut self,
+        name: &str,
+        bounds: RangeInclusive<usize>,
+    ) -> Option<Vec<T>> {
+        let items = self.array(name, bounds)?;
+        let values: Vec<Option<T>> = items
+            .into_iter()
+            .enumerate()
+            .map(|(index, item)| match T::from_json(item) {
+                Ok(value) => Some(value),
+                Err(detail) => {
+                    let pointer = format!("{}/{name}/{index}", self.pointer);
+                    self.faults.push(Fault::pointer(pointer, detail));
+                    None
+                }
+            })
+            .collect();
+        values.into_iter().collect()
+    }
+
+    fn array(&mut self, name: &str, bounds: RangeInclusive<usize>) -> Option<Vec<Value>> {
+        match self.members.remove(name) {
+            Some(Value::Array(items)) if bounds.contains(&items.len()) => Some(items),
+            Some(Value::Array(_)) => {
+                let detail = format!("must have {} to {} items", bounds.start(), bounds.end());
+                self.fault(name, detail)
+            }
+            Some(_) => self.fault(name, "must be an array"),
+            None => self.fault(name, "is required"),
+        }
     }
 
     /// A member whose word says which members belong to it; `reader` asks for those. Where the word is bad, they cannot

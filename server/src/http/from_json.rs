@@ -3,6 +3,7 @@
 use pennon_core::model::configuration::Ttl;
 use pennon_core::model::environment::{EnvironmentName, ProductName};
 use pennon_core::model::flag::{FlagKey, FlagName, FlagType};
+use pennon_core::model::id::RuleId;
 use pennon_core::model::rollout::{Percentage, Strategy};
 use pennon_core::model::rule::{
     Attribute, Integer, Logic, OperandText, Operator, Priority, ValueType,
@@ -27,6 +28,13 @@ impl FromJson for String {
             Value::String(text) => Ok(text),
             _ => Err("must be a string"),
         }
+    }
+}
+
+impl FromJson for RuleId {
+    fn from_json(value: Value) -> Result<Self, &'static str> {
+        let text = String::from_json(value)?;
+        text.parse().map_err(|_| "must be the id of a rule")
     }
 }
 

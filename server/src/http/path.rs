@@ -50,6 +50,16 @@ impl FromPath for RuleId {
     }
 }
 
+/// A pair, and another environment of the same flag.
+impl FromPath for (PairId, EnvironmentId) {
+    fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
+        let other = parameter(parameters, "other")
+            .parse()
+            .map_err(|_| Error::NotFound(Entity::Environment))?;
+        Ok((PairId::from_path(parameters)?, other))
+    }
+}
+
 impl FromPath for PairId {
     fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
         Ok(Self {

@@ -41,6 +41,17 @@ pub(crate) async fn find(
     row.map(Configuration::try_from).transpose()
 }
 
+/// The revision at which what a flag serves in an environment last changed.
+pub(crate) async fn config_revision(
+    tx: &mut Tx,
+    flag: FlagId,
+    environment: EnvironmentId,
+) -> Result<i64, Error> {
+    Ok(on_conn!(tx, conn => sqlx::query_scalar(
+        "select config_revision from flag_environments where flag_id = $1 and environment_id = $2",
+    ).bind(flag.uuid()).bind(environment.uuid()).fetch_one(conn).await)?)
+}
+
 /// Keeps a changed configuration.
 pub(crate) async fn update(tx: &mut Tx, configuration: &Configuration) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(

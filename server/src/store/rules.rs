@@ -77,6 +77,13 @@ pub(crate) async fn update(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Erro
     }
 }
 
+/// Gives up a rule's priority, which another rule is about to get, until the rule is kept with a new one.
+pub(crate) async fn set_aside(tx: &mut Tx, id: RuleId) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query("update rules set priority = -priority where id = $1")
+        .bind(id.uuid()).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
 /// Deletes a rule.
 pub(crate) async fn delete(tx: &mut Tx, id: RuleId) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("delete from rules where id = $1")

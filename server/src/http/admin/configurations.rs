@@ -3,8 +3,10 @@
 use axum::Router;
 use axum::extract::State;
 use axum::response::IntoResponse;
-use axum::routing::get;
+use axum::routing::{get, post};
 use pennon_core::model::configuration::Configuration;
+use pennon_core::model::id::EnvironmentId;
+use serde::Serialize;
 
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
@@ -12,16 +14,21 @@ use crate::http::body::Body;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
 use crate::http::path::Path;
-use crate::http::query::NoQuery;
-use crate::http::respond::{NoContent, Tagged, etag};
-use crate::service::targeting::{ConfigurationPatch, PairId};
+use crate::http::query::{FromParameters, NoQuery, Parameters, Query};
+use crate::http::respond::{Json, NoContent, Tagged, etag};
+use crate::service::targeting::{ConfigurationPatch, Difference, PairId};
 use crate::service::{Service, targeting};
 
 pub(super) fn router() -> Router<Service> {
-    Router::new().route(
-        "/flags/{flag}/environments/{environment}",
-        get(one).put(update),
-    )
+    Router::new()
+        .route(
+            "/flags/{flag}/environments/{environment}",
+            get(one).put(update),
+        )
+        .route(
+            "/flags/{flag}/environments/{environment}/copy-from/{other}",
+            post(copy),
+        )
 }
 
 async fn one(
@@ -49,6 +56,30 @@ async fn update(
     Ok((etag(configured.revision), NoContent))
 }
 
+/// What a copy changes, or would change.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Copied {
+    dry_run: bool,
+    differences: Vec<Difference>,
+}
+
+async fn copy(
+    State(service): State<Service>,
+    actor: Editor,
+    Path((pair, other)): Path<(PairId, EnvironmentId)>,
+    query: Query<CopyOptions>,
+    IfMatch(precondition): IfMatch,
+) -> Result<Json<Copied>, Error> {
+    let CopyOptions { dry_run } = query.read()?;
+    let differences =
+        targeting::copy(&service, &actor, pair, other, &precondition, dry_run).await?;
+    Ok(Json(Copied {
+        dry_run,
+        differences,
+    }))
+}
+
 impl FromFields for ConfigurationPatch {
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let is_enabled = fields.optional("isEnabled");
@@ -56,6 +87,20 @@ impl FromFields for ConfigurationPatch {
         Some(Self {
             is_enabled: is_enabled?,
             ttl: ttl?,
+        })
+    }
+}
+
+/// How to copy.
+struct CopyOptions {
+    dry_run: bool,
+}
+
+impl FromParameters for CopyOptions {
+    fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
+        let dry_run = parameters.optional("dryRun");
+        Some(Self {
+            dry_run: dry_run?.unwrap_or_default(),
         })
     }
 }

@@ -2,9 +2,10 @@
 
 use axum::Router;
 use axum::extract::State;
+use axum::response::IntoResponse;
 use axum::routing::{get, put};
 use pennon_core::model::id::RuleId;
-use pennon_core::model::rule::{Condition, MAX_CONDITIONS, Operand, Rule, ValueType};
+use pennon_core::model::rule::{Condition, MAX_CONDITIONS, MAX_RULES, Operand, Rule, ValueType};
 use pennon_core::model::targeting::TargetingRule;
 
 use crate::auth::actor::{Actor, Editor};
@@ -14,8 +15,8 @@ use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
 use crate::http::path::Path;
 use crate::http::query::NoQuery;
-use crate::http::respond::{Created, Json, NoContent, Tagged};
-use crate::service::targeting::PairId;
+use crate::http::respond::{Created, Json, NoContent, Tagged, etag};
+use crate::service::targeting::{PairId, Rules};
 use crate::service::{Service, targeting};
 
 pub(super) fn router() -> Router<Service> {
@@ -23,6 +24,10 @@ pub(super) fn router() -> Router<Service> {
         .route(
             "/flags/{flag}/environments/{environment}/rules",
             get(list).post(create),
+        )
+        .route(
+            "/flags/{flag}/environments/{environment}/rules/order",
+            put(reorder),
         )
         .route("/rules/{rule}", put(replace).delete(delete))
 }
@@ -48,8 +53,8 @@ async fn list(
     actor: Actor,
     Path(pair): Path<PairId>,
     _: NoQuery,
-) -> Result<Json<Vec<TargetingRule>>, Error> {
-    targeting::rules(&service, &actor, pair).await.map(Json)
+) -> Result<impl IntoResponse, Error> {
+    targeting::rules(&service, &actor, pair).await.map(listed)
 }
 
 async fn replace(
@@ -78,6 +83,25 @@ async fn delete(
     Ok(NoContent)
 }
 
+async fn reorder(
+    State(service): State<Service>,
+    actor: Editor,
+    Path(pair): Path<PairId>,
+    _: NoQuery,
+    IfMatch(precondition): IfMatch,
+    body: Body<RuleOrder>,
+) -> Result<impl IntoResponse, Error> {
+    targeting::check(&service, &actor, pair).await?;
+    let RuleOrder(order) = body.read().await?;
+    targeting::reorder_rules(&service, &actor, pair, &precondition, &order)
+        .await
+        .map(listed)
+}
+
+fn listed(Rules { rules, revision }: Rules) -> impl IntoResponse {
+    (etag(revision), Json(rules))
+}
+
 impl FromFields for Rule {
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let priority = fields.required("priority");
@@ -90,6 +114,15 @@ impl FromFields for Rule {
             value: value?,
             conditions: conditions?,
         })
+    }
+}
+
+/// All rules of a flag in an environment, in the order in which they are to be tried.
+struct RuleOrder(Vec<RuleId>);
+
+impl FromFields for RuleOrder {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        fields.values("ruleIds", 0..=MAX_RULES).map(Self)
     }
 }
 

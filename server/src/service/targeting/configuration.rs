@@ -1,0 +1,79 @@
+//! The configuration of a flag in an environment: its switch and its time to live.
+
+use pennon_core::model::audit::AuditAction;
+use pennon_core::model::configuration::{Configuration, Ttl};
+
+use super::{Pair, PairId, commit};
+use crate::auth::actor::{Actor, Editor};
+use crate::error::Error;
+use crate::service::patch::Patch;
+use crate::service::precondition::Precondition;
+use crate::service::{Service, audit};
+use crate::store::{self, Tx};
+
+/// A change of a configuration: what is absent stays as it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ConfigurationPatch {
+    pub(crate) is_enabled: Option<bool>,
+    pub(crate) ttl: Patch<Ttl>,
+}
+
+/// The configuration of a flag in an environment.
+pub(crate) async fn configuration(
+    service: &Service,
+    _actor: &Actor,
+    id: PairId,
+) -> Result<Configuration, Error> {
+    Ok(Pair::find(&mut service.db.read().await?, id)
+        .await?
+        .configuration)
+}
+
+/// Changes the configuration of a flag in an environment, and answers it as it is then.
+pub(crate) async fn configure(
+    service: &Service,
+    actor: &Editor,
+    id: PairId,
+    precondition: &Precondition,
+    patch: ConfigurationPatch,
+) -> Result<Configuration, Error> {
+    let mut tx = service.db.write().await?;
+    let pair = Pair::find_writable(&mut tx, id).await?;
+    let old = &pair.configuration;
+    precondition.check(old.revision)?;
+    let is_enabled = patch.is_enabled.unwrap_or(old.is_enabled);
+    let ttl = patch.ttl.applied_to(old.ttl);
+    if (is_enabled, ttl) == (old.is_enabled, old.ttl) {
+        return Ok(pair.configuration);
+    }
+    let new = update(service, &mut tx, actor, &pair, is_enabled, ttl).await?;
+    commit(service, tx, id).await?;
+    Ok(new)
+}
+
+/// Keeps another configuration, within a transaction.
+pub(super) async fn update(
+    service: &Service,
+    tx: &mut Tx,
+    actor: &Actor,
+    pair: &Pair,
+    is_enabled: bool,
+    ttl: Option<Ttl>,
+) -> Result<Configuration, Error> {
+    let old = &pair.configuration;
+    let new = Configuration {
+        is_enabled,
+        ttl,
+        revision: old.revision + 1,
+        ..old.clone()
+    };
+    store::configurations::update(tx, &new).await?;
+    audit::Entry::of(AuditAction::FlagEnvironmentUpdated)
+        .flag(&pair.flag)
+        .environment(&pair.environment)
+        .from(Some(old))?
+        .to(&new)?
+        .record(service, tx, actor)
+        .await?;
+    Ok(new)
+}

@@ -1,0 +1,105 @@
+//! A flag in an environment: its configuration, its targeting rules and its rollout.
+
+mod configuration;
+mod rollout;
+mod rules;
+mod setup;
+
+use pennon_core::model::configuration::Configuration;
+use pennon_core::model::environment::{Environment, EnvironmentStatus};
+use pennon_core::model::flag::Flag;
+use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_core::model::targeting::TargetingRule;
+
+pub(crate) use self::configuration::{ConfigurationPatch, configuration, configure};
+pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};
+pub(crate) use self::rules::{
+    Rules, check_rule, create_rule, delete_rule, reorder_rules, replace_rule, rules,
+};
+pub(crate) use self::setup::{Difference, copy};
+
+use super::changes::Change;
+use super::{Service, changes, environments, flags};
+use crate::auth::actor::Actor;
+use crate::error::{Conflict, Entity, Error};
+use crate::store::{self, Tx};
+
+/// The ids of a flag and an environment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairId {
+    pub(crate) flag: FlagId,
+    pub(crate) environment: EnvironmentId,
+}
+
+impl PairId {
+    fn of(rule: &TargetingRule) -> Self {
+        Self {
+            flag: rule.flag_id,
+            environment: rule.environment_id,
+        }
+    }
+}
+
+/// A flag in an environment, as it stands.
+struct Pair {
+    flag: Flag,
+    environment: Environment,
+    configuration: Configuration,
+}
+
+impl Pair {
+    async fn find(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
+        let flag = flags::find(tx, id.flag).await?;
+        let environment = environments::find(tx, id.environment).await?;
+        let configuration = store::configurations::find(tx, id.flag, id.environment).await?;
+        let configuration = configuration.ok_or(Error::NotFound(Entity::Configuration))?;
+        Ok(Self {
+            flag,
+            environment,
+            configuration,
+        })
+    }
+
+    /// The pair, if it can be changed: neither is the flag archived nor the environment revoked.
+    async fn find_writable(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
+        let pair = Self::find(tx, id).await?;
+        if pair.environment.status == EnvironmentStatus::Revoked {
+            return Err(Conflict::EnvironmentRevoked.into());
+        }
+        if pair.flag.archived_at.is_some() {
+            return Err(Conflict::FlagArchived.into());
+        }
+        Ok(pair)
+    }
+
+    fn id(&self) -> PairId {
+        PairId {
+            flag: self.flag.id,
+            environment: self.environment.id,
+        }
+    }
+
+    /// The revision of all that the pair serves: its configuration, rules and rollout together.
+    async fn revision(&self, tx: &mut Tx) -> Result<i64, Error> {
+        store::configurations::config_revision(tx, self.flag.id, self.environment.id).await
+    }
+}
+
+/// Makes sure that the flag is configured in the environment.
+pub(crate) async fn check(service: &Service, _actor: &Actor, id: PairId) -> Result<(), Error> {
+    Pair::find(&mut service.db.read().await?, id)
+        .await
+        .map(drop)
+}
+
+/// Commits a change of what a pair serves, and answers the pair's new revision.
+async fn commit(service: &Service, mut tx: Tx, id: PairId) -> Result<i64, Error> {
+    let revision = store::configurations::touch(&mut tx, id.flag, id.environment).await?;
+    let change = Change {
+        environment: id.environment,
+        flag: Some(id.flag),
+        revision,
+    };
+    changes::commit(service, tx, vec![change]).await?;
+    Ok(revision)
+}

@@ -1,0 +1,119 @@
+//! The rollout of a flag in an environment.
+
+use pennon_core::model::audit::AuditAction;
+use pennon_core::model::rollout::Rollout;
+use pennon_core::model::targeting::FlagRollout;
+
+use super::{Pair, PairId, commit};
+use crate::auth::actor::{Actor, Editor};
+use crate::error::{Entity, Error};
+use crate::service::precondition::Precondition;
+use crate::service::{Service, audit};
+use crate::store::{self, Tx};
+
+/// What became of something that is set whether or not it was there before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Upserted {
+    Inserted,
+    Updated,
+}
+
+/// The rollout of a flag in an environment.
+pub(crate) async fn rollout(
+    service: &Service,
+    _actor: &Actor,
+    id: PairId,
+) -> Result<FlagRollout, Error> {
+    let mut tx = service.db.read().await?;
+    let pair = Pair::find(&mut tx, id).await?;
+    find(&mut tx, &pair)
+        .await?
+        .ok_or(Error::NotFound(Entity::Rollout))
+}
+
+/// Sets the rollout of a flag in an environment, and tells whether it is the first one.
+pub(crate) async fn set_rollout(
+    service: &Service,
+    actor: &Editor,
+    id: PairId,
+    precondition: &Precondition,
+    rollout: Rollout,
+) -> Result<(FlagRollout, Upserted), Error> {
+    let mut tx = service.db.write().await?;
+    let pair = Pair::find_writable(&mut tx, id).await?;
+    let old = find(&mut tx, &pair).await?;
+    match &old {
+        Some(old) => precondition.check(old.revision)?,
+        None => precondition.check_absent()?,
+    }
+    if let Some(old) = old.clone().filter(|old| old.rollout == rollout) {
+        return Ok((old, Upserted::Updated));
+    }
+    let new = upsert(service, &mut tx, actor, &pair, old.as_ref(), rollout).await?;
+    commit(service, tx, id).await?;
+    let upserted = match old {
+        Some(_) => Upserted::Updated,
+        None => Upserted::Inserted,
+    };
+    Ok((new, upserted))
+}
+
+/// Deletes the rollout of a flag in an environment.
+pub(crate) async fn delete_rollout(
+    service: &Service,
+    actor: &Editor,
+    id: PairId,
+    precondition: &Precondition,
+) -> Result<(), Error> {
+    let mut tx = service.db.write().await?;
+    let pair = Pair::find_writable(&mut tx, id).await?;
+    let old = find(&mut tx, &pair).await?;
+    let old = old.ok_or(Error::NotFound(Entity::Rollout))?;
+    precondition.check(old.revision)?;
+    delete(service, &mut tx, actor, &pair, &old).await?;
+    commit(service, tx, id).await.map(drop)
+}
+
+/// The rollout of a pair, within a transaction.
+pub(super) async fn find(tx: &mut Tx, pair: &Pair) -> Result<Option<FlagRollout>, Error> {
+    store::rollouts::find(tx, pair.flag.id, pair.environment.id).await
+}
+
+/// Keeps a rollout, within a transaction.
+pub(super) async fn upsert(
+    service: &Service,
+    tx: &mut Tx,
+    actor: &Actor,
+    pair: &Pair,
+    old: Option<&FlagRollout>,
+    rollout: Rollout,
+) -> Result<FlagRollout, Error> {
+    let (flag, environment) = (pair.flag.id, pair.environment.id);
+    let now = service.clock.now();
+    let new = store::rollouts::upsert(tx, flag, environment, rollout, now).await?;
+    audit::Entry::of(AuditAction::RolloutConfigured)
+        .flag(&pair.flag)
+        .environment(&pair.environment)
+        .from(old)?
+        .to(&new)?
+        .record(service, tx, actor)
+        .await?;
+    Ok(new)
+}
+
+/// Deletes a rollout, within a transaction.
+pub(super) async fn delete(
+    service: &Service,
+    tx: &mut Tx,
+    actor: &Actor,
+    pair: &Pair,
+    old: &FlagRollout,
+) -> Result<(), Error> {
+    store::rollouts::delete(tx, old.flag_id, old.environment_id).await?;
+    audit::Entry::of(AuditAction::RolloutDeleted)
+        .flag(&pair.flag)
+        .environment(&pair.environment)
+        .from(Some(old))?
+        .record(service, tx, actor)
+        .await
+}

@@ -1,0 +1,231 @@
+//! How a flag is set up in an environment, taken as a whole: told apart from how it should be, and brought there.
+
+use pennon_core::model::audit::AuditAction;
+use pennon_core::model::configuration::Ttl;
+use pennon_core::model::id::{EnvironmentId, RuleId};
+use pennon_core::model::rollout::Rollout;
+use pennon_core::model::rule::Rule;
+use pennon_core::model::targeting::{FlagRollout, TargetingRule};
+use serde::Serialize;
+
+use super::{Pair, PairId, commit, configuration, rollout, rules};
+use crate::auth::actor::{Actor, Editor};
+use crate::error::Error;
+use crate::service::Service;
+use crate::service::precondition::Precondition;
+use crate::store::Tx;
+
+/// How a flag is set up in an environment: what can be carried from one to another.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Setup {
+    pub(crate) switch: Switch,
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) rollout: Option<Rollout>,
+}
+
+/// What a configuration says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Switch {
+    pub(crate) is_enabled: bool,
+    #[serde(rename = "ttlOverrideSeconds")]
+    pub(crate) ttl: Option<Ttl>,
+}
+
+/// One thing that differs between how a flag is set up and how it should be, told as the change that would end it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Difference {
+    /// What the audit log calls the change.
+    pub(crate) action: AuditAction,
+    /// The rule concerned, if there is one already.
+    pub(crate) rule_id: Option<RuleId>,
+    pub(crate) old_value: Option<Part>,
+    pub(crate) new_value: Option<Part>,
+}
+
+/// A part of a set-up.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Part {
+    Switch(Switch),
+    Rule(Rule),
+    Rollout(Rollout),
+}
+
+/// How a flag is set up, with what the database knows beside it.
+struct Standing {
+    pair: Pair,
+    rules: Vec<TargetingRule>,
+    rollout: Option<FlagRollout>,
+}
+
+/// One change on the way from one set-up to another.
+enum Step {
+    Switch(Switch),
+    DeleteRule(TargetingRule),
+    ReplaceRule(TargetingRule, Rule),
+    CreateRule(Rule),
+    SetRollout(Rollout),
+    DeleteRollout(FlagRollout),
+}
+
+/// Sets a flag up in one environment as it is in another, and answers what differed; only that if it is a dry run.
+pub(crate) async fn copy(
+    service: &Service,
+    actor: &Editor,
+    to: PairId,
+    from: EnvironmentId,
+    precondition: &Precondition,
+    dry_run: bool,
+) -> Result<Vec<Difference>, Error> {
+    let mut tx = if dry_run {
+        service.db.read().await?
+    } else {
+        service.db.write().await?
+    };
+    let from = PairId {
+        environment: from,
+        ..to
+    };
+    let pair = Pair::find_writable(&mut tx, to).await?;
+    let source = Pair::find(&mut tx, from).await?;
+    precondition.check(pair.revision(&mut tx).await?)?;
+    let wanted = Standing::of(&mut tx, source).await?.setup();
+    let standing = Standing::of(&mut tx, pair).await?;
+    let steps = standing.steps_to(&wanted);
+    let differences = steps.iter().map(|step| standing.difference(step)).collect();
+    if dry_run || steps.is_empty() {
+        return Ok(differences);
+    }
+    for step in steps {
+        standing.take(service, &mut tx, actor, step).await?;
+    }
+    commit(service, tx, to).await?;
+    Ok(differences)
+}
+
+impl Standing {
+    async fn of(tx: &mut Tx, pair: Pair) -> Result<Self, Error> {
+        Ok(Self {
+            rules: rules::list(tx, &pair).await?,
+            rollout: rollout::find(tx, &pair).await?,
+            pair,
+        })
+    }
+
+    fn switch(&self) -> Switch {
+        Switch {
+            is_enabled: self.pair.configuration.is_enabled,
+            ttl: self.pair.configuration.ttl,
+        }
+    }
+
+    fn setup(self) -> Setup {
+        Setup {
+            switch: self.switch(),
+            rules: self.rules.into_iter().map(|rule| rule.rule).collect(),
+            rollout: self.rollout.map(|rollout| rollout.rollout),
+        }
+    }
+
+    /// The changes that lead to another set-up. A rule is the one that has its priority, so that replaced ones keep
+    /// their ids, and no two ever have the same priority on the way.
+    fn steps_to(&self, wanted: &Setup) -> Vec<Step> {
+        let switch = (self.switch() != wanted.switch).then_some(Step::Switch(wanted.switch));
+        let of_old = self.rules.iter().filter_map(|old| {
+            let same = |new: &&Rule| new.priority == old.rule.priority;
+            match wanted.rules.iter().find(same) {
+                None => Some(Step::DeleteRule(old.clone())),
+                Some(new) if *new == old.rule => None,
+                Some(new) => Some(Step::ReplaceRule(old.clone(), new.clone())),
+            }
+        });
+        let is_new = |new: &&Rule| {
+            let mut old = self.rules.iter();
+            old.all(|old| old.rule.priority != new.priority)
+        };
+        let of_new = wanted.rules.iter().filter(is_new).cloned();
+        let rollout = match (&self.rollout, wanted.rollout) {
+            (Some(old), None) => Some(Step::DeleteRollout(old.clone())),
+            (old, Some(new)) if old.as_ref().map(|old| old.rollout) != Some(new) => {
+                Some(Step::SetRollout(new))
+            }
+            _ => None,
+        };
+        let steps = switch.into_iter().chain(of_old);
+        steps
+            .chain(of_new.map(Step::CreateRule))
+            .chain(rollout)
+            .collect()
+    }
+
+    fn difference(&self, step: &Step) -> Difference {
+        let of = |action, old_value, new_value| Difference {
+            action,
+            rule_id: None,
+            old_value,
+            new_value,
+        };
+        let of_rule = |rule: &TargetingRule, action, new_value| Difference {
+            rule_id: Some(rule.id),
+            ..of(action, Some(Part::Rule(rule.rule.clone())), new_value)
+        };
+        match step {
+            Step::Switch(new) => of(
+                AuditAction::FlagEnvironmentUpdated,
+                Some(Part::Switch(self.switch())),
+                Some(Part::Switch(*new)),
+            ),
+            Step::DeleteRule(old) => of_rule(old, AuditAction::RuleDeleted, None),
+            Step::ReplaceRule(old, new) => {
+                of_rule(old, AuditAction::RuleUpdated, Some(Part::Rule(new.clone())))
+            }
+            Step::CreateRule(new) => of(
+                AuditAction::RuleCreated,
+                None,
+                Some(Part::Rule(new.clone())),
+            ),
+            Step::SetRollout(new) => of(
+                AuditAction::RolloutConfigured,
+                self.rollout.as_ref().map(|old| Part::Rollout(old.rollout)),
+                Some(Part::Rollout(*new)),
+            ),
+            Step::DeleteRollout(old) => of(
+                AuditAction::RolloutDeleted,
+                Some(Part::Rollout(old.rollout)),
+                None,
+            ),
+        }
+    }
+
+    /// Takes a step: writes the change and its audit entry.
+    async fn take(
+        &self,
+        service: &Service,
+        tx: &mut Tx,
+        actor: &Actor,
+        step: Step,
+    ) -> Result<(), Error> {
+        let pair = &self.pair;
+        match step {
+            Step::Switch(Switch { is_enabled, ttl }) => {
+                configuration::update(service, tx, actor, pair, is_enabled, ttl)
+                    .await
+                    .map(drop)
+            }
+            Step::DeleteRule(old) => rules::delete(service, tx, actor, pair, &old).await,
+            Step::ReplaceRule(old, new) => rules::update(service, tx, actor, pair, &old, new)
+                .await
+                .map(drop),
+            Step::CreateRule(new) => rules::insert(service, tx, actor, pair, new).await.map(drop),
+            Step::SetRollout(new) => {
+                let old = self.rollout.as_ref();
+                rollout::upsert(service, tx, actor, pair, old, new)
+                    .await
+                    .map(drop)
+            }
+            Step::DeleteRollout(old) => rollout::delete(service, tx, actor, pair, &old).await,
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Copying how a flag is set up from one environment to another.
+
+use pennon_tests::{Caller, Pair, TestApp};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+fn rule(priority: u32, country: &str) -> Value {
+    json!({
+        "priority": priority, "logic": "and", "value": true,
+        "conditions": [{
+            "attribute": "country", "operator": "==", "valueType": "string", "valueString": country,
+        }],
+    })
+}
+
+/// The flag of a pair in another environment, and that environment's SDK key.
+struct Other {
+    path: String,
+    id: String,
+    sdk_key: String,
+}
+
+/// A flag that is set up in `prod`, and set up otherwise in `staging`.
+async fn two_setups(admin: &Caller<'_>) -> (Pair, Other) {
+    let pair = admin.pair().await;
+    let (id, sdk_key) = admin.environment("shop", "staging").await;
+    let path = format!("/flags/{}/environments/{id}", pair.flag);
+    for (path, rules, percentage) in [
+        (
+            &pair.path,
+            [rule(1, "DE"), rule(2, "AT"), rule(4, "CH")],
+            10,
+        ),
+        (&path, [rule(1, "DE"), rule(2, "FR"), rule(3, "IT")], 20),
+    ] {
+        for rule in rules {
+            let created = admin.post(&format!("{path}/rules"), rule).await;
+            created.expect(StatusCode::CREATED);
+        }
+        let rollout = json!({ "percentage": percentage, "strategy": "per_user" });
+        let created = admin.put(&format!("{path}/rollout"), rollout).await;
+        created.expect(StatusCode::CREATED);
+    }
+    let settings = json!({ "isEnabled": true, "ttlOverrideSeconds": 7 });
+    let configured = admin.put(&path, settings).await;
+    configured.expect(StatusCode::NO_CONTENT);
+    (pair, Other { path, id, sdk_key })
+}
+
+/// What an environment serves.
+async fn served(app: &TestApp, key: &str) -> Value {
+    let config = app.sdk(key).get("/sdk/v1/config").await;
+    config.expect(StatusCode::OK).json()
+}
+
+#[tokio::test]
+async fn a_dry_run_tells_the_differences_and_changes_nothing() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (pair, other) = two_setups(&admin).await;
+    let before = (served(&app, &pair.sdk_key).await, admin.audited().await);
+    let path = format!("{}/copy-from/{}?dryRun=true", pair.path, other.id);
+    let rules = admin.get(&format!("{}/rules", pair.path)).await.json();
+    let answer = admin.request(Method::POST, &path);
+    let answer = admin.send(answer).await.expect(StatusCode::OK).json();
+    let differences = json!([
+        {
+            "action": "FLAG_ENVIRONMENT_UPDATED", "ruleId": null,
+            "oldValue": { "isEnabled": false, "ttlOverrideSeconds": null },
+            "newValue": { "isEnabled": true, "ttlOverrideSeconds": 7 },
+        },
+        {
+            "action": "RULE_UPDATED", "ruleId": rules[1]["id"],
+            "oldValue": rule(2, "AT"), "newValue": rule(2, "FR"),
+        },
+        {
+            "action": "RULE_DELETED", "ruleId": rules[2]["id"],
+            "oldValue": rule(4, "CH"), "newValue": null,
+        },
+        { "action": "RULE_CREATED", "ruleId": null, "oldValue": null, "newValue": rule(3, "IT") },
+        {
+            "action": "ROLLOUT_CONFIGURED", "ruleId": null,
+            "oldValue": { "percentage": 10, "strategy": "per_user" },
+            "newValue": { "percentage": 20, "strategy": "per_user" },
+        },
+    ]);
+    assert_eq!(
+        answer,
+        json!({ "dryRun": true, "differences": differences })
+    );
+    let after = (served(&app, &pair.sdk_key).await, admin.audited().await);
+    assert_eq!(before, after);
+}
+
+#[tokio::test]
+async fn a_copy_makes_both_environments_serve_the_same_and_audits_each_change() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (pair, other) = two_setups(&admin).await;
+    let path = format!("{}/copy-from/{}", pair.path, other.id);
+    let copied = admin.send(admin.request(Method::POST, &path)).await;
+    let copied = copied.expect(StatusCode::OK).json();
+    assert_eq!(copied["dryRun"], false);
+    let actions: Vec<&Value> = copied["differences"]
+        .as_array()
+        .map(|differences| differences.iter().map(|one| &one["action"]).collect())
+        .unwrap_or_default();
+    let mut audited = admin.audited().await;
+    audited.truncate(5);
+    audited.reverse();
+    assert_eq!(actions, audited.iter().collect::<Vec<_>>());
+    assert_eq!(
+        served(&app, &pair.sdk_key).await,
+        served(&app, &other.sdk_key).await
+    );
+    let again = admin.send(admin.request(Method::POST, &path)).await;
+    assert_eq!(
+        again.expect(StatusCode::OK).json()["differences"],
+        json!([])
+    );
+    // Backwards, what the source does not have goes.
+    let rollout = format!("{}/rollout", other.path);
+    admin.delete(&rollout).await.expect(StatusCode::NO_CONTENT);
+    admin.send(admin.request(Method::POST, &path)).await;
+    assert_eq!(
+        admin.audited().await[..2],
+        ["ROLLOUT_DELETED", "ROLLOUT_DELETED"]
+    );
+    assert_eq!(
+        served(&app, &pair.sdk_key).await,
+        served(&app, &other.sdk_key).await
+    );
+}
+
+#[tokio::test]
+async fn a_copy_needs_both_environments_and_a_target_that_can_be_changed() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (pair, other) = two_setups(&admin).await;
+    let post = async |path: String| admin.send(admin.request(Method::POST, &path)).await;
+    let copy = |from: &str| format!("{}/copy-from/{from}", pair.path);
+    for unknown in ["x", "01900000-0000-7000-8000-000000000000"] {
+        let refused = post(copy(unknown)).await;
+        refused.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
+    }
+    let seen = admin.get(&format!("{}/rules", pair.path)).await;
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    let stale = admin.request(Method::POST, &copy(&other.id));
+    let stale = stale.header("if-match", seen.header("etag"));
+    let refused = admin.send(stale).await;
+    refused.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
+    let refused = post(copy(&other.id) + "?dryRun=yes").await;
+    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(refused.faults(), ["dryRun"]);
+    // Onto itself there is nothing to copy.
+    let same = post(copy(&pair.environment)).await.expect(StatusCode::OK);
+    assert_eq!(same.json()["differences"], json!([]));
+    // A revoked environment can be copied from, but not to.
+    let revoke = format!("/environments/{}/revoke", other.id);
+    post(revoke).await.expect(StatusCode::OK);
+    let refused = post(format!("{}/copy-from/{}", other.path, pair.environment)).await;
+    refused.expect_problem(StatusCode::CONFLICT, "ENVIRONMENT_REVOKED");
+    post(copy(&other.id)).await.expect(StatusCode::OK);
+    admin.switch(&pair.flag, &pair.environment, false).await;
+    let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
+    archived.expect(StatusCode::NO_CONTENT);
+    let refused = post(copy(&other.id)).await;
+    refused.expect_problem(StatusCode::CONFLICT, "FLAG_ARCHIVED");
+}
