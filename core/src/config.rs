@@ -18,14 +18,17 @@ use crate::model::rule::{
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "camelCase")
 )]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FlagConfig {
     /// The flag's key; any text, since the key grammar belongs to creation.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub key: Box<str>,
     /// Whether the flag is archived. The document of the service has active flags only and leaves the member out.
     #[cfg_attr(
         feature = "serde",
         serde(default, skip_serializing_if = "core::ops::Not::not")
     )]
+    #[cfg_attr(feature = "schema", schema(ignore))]
     pub archived: bool,
     /// Whether the flag is enabled in the environment.
     pub enabled: bool,
@@ -33,9 +36,11 @@ pub struct FlagConfig {
     pub rules: Vec<Rule>,
     /// The percentage rollout, if there is one.
     #[cfg_attr(feature = "serde", serde(default))]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub rollout: Option<Rollout>,
     /// How long clients may keep the flag, where that differs from their default.
     #[cfg_attr(feature = "serde", serde(default, rename = "ttlOverrideSeconds"))]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub ttl: Option<Ttl>,
 }
 

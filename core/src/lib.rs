@@ -5,9 +5,9 @@
 //! answer; both walk the one path in [`mod@evaluate`].
 //!
 //! Features: none is the engine as it goes into wasm; `serde` adds the JSON forms of the vocabulary; `admin` adds what
-//! administration speaks of beside evaluation.
+//! administration speaks of beside evaluation; `schema` adds the JSON schemas for the API's description.
 
-#![no_std]
+#![cfg_attr(not(feature = "schema"), no_std)]
 
 extern crate alloc;
 

@@ -12,6 +12,7 @@ use super::word::words;
 /// One change: who did what to which object, and how the object was before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct AuditEntry {
     /// Assigned by the service.
     pub id: AuditId,
@@ -22,14 +23,19 @@ pub struct AuditEntry {
     /// When.
     pub occurred_at: Timestamp,
     /// The flag concerned.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub flag_key: Option<String>,
     /// The name of the environment concerned, as it was after the change.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub environment: Option<String>,
     /// The product of that environment.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub product: Option<String>,
     /// The object before the change; never a key or a hash.
+    #[cfg_attr(feature = "schema", schema(required, value_type = Option<Object>))]
     pub old_value: Option<Value>,
     /// The object after the change.
+    #[cfg_attr(feature = "schema", schema(required, value_type = Option<Object>))]
     pub new_value: Option<Value>,
 }
 

@@ -9,6 +9,11 @@ use super::Invalid;
     derive(serde::Serialize, serde::Deserialize),
     serde(into = "u32", try_from = "i64")
 )]
+#[cfg_attr(
+    feature = "schema",
+    derive(utoipa::ToSchema),
+    schema(value_type = i64, format = Int64, minimum = 1, maximum = 31_536_000, example = 30)
+)]
 pub struct Ttl(u32);
 
 impl Ttl {
@@ -47,6 +52,7 @@ mod admin {
     /// The configuration of one flag in one environment.
     #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
     pub struct Configuration {
         /// The flag.
         pub flag_id: FlagId,
@@ -56,6 +62,7 @@ mod admin {
         pub is_enabled: bool,
         /// How long clients may keep the flag, where that differs from their default of 60 seconds.
         #[serde(rename = "ttlOverrideSeconds")]
+        #[cfg_attr(feature = "schema", schema(required))]
         pub ttl: Option<Ttl>,
         /// Raised by every change.
         #[serde(skip)]

@@ -12,6 +12,7 @@ use super::word::words;
 /// An environment of a product, with its one SDK key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Environment {
     /// Assigned by the service.
     pub id: EnvironmentId,
@@ -32,11 +33,19 @@ pub struct Environment {
 
 text! {
     /// A product's name: one line of 1 to 64 characters.
+    #[cfg_attr(
+        feature = "schema",
+        schema(min_length = 1, max_length = 64, pattern = r"^[^\u0000-\u001F\u007F-\u009F]*[^\s\u0000-\u001F\u007F-\u009F][^\u0000-\u001F\u007F-\u009F]*$", example = "Web shop")
+    )]
     pub struct ProductName = |text| line(text, 64, "must have at most 64 characters")
 }
 
 text! {
     /// An environment's name: one line of 1 to 64 characters.
+    #[cfg_attr(
+        feature = "schema",
+        schema(min_length = 1, max_length = 64, pattern = r"^[^\u0000-\u001F\u007F-\u009F]*[^\s\u0000-\u001F\u007F-\u009F][^\u0000-\u001F\u007F-\u009F]*$", example = "production")
+    )]
     pub struct EnvironmentName = |text| line(text, 64, "must have at most 64 characters")
 }
 

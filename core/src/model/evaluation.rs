@@ -5,6 +5,7 @@ use super::word::words;
 /// What a flag is for a subject, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Evaluation {
     /// Whether the flag is on for the subject.
     pub enabled: bool,

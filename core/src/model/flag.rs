@@ -13,6 +13,7 @@ use super::word::words;
 /// A feature flag. It takes effect through its configuration in an environment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Flag {
     /// Assigned by the service.
     pub id: FlagId,
@@ -21,6 +22,7 @@ pub struct Flag {
     /// What people call it.
     pub name: FlagName,
     /// What it is for.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub description: Option<Description>,
     /// The type of its values.
     #[serde(rename = "type")]
@@ -30,6 +32,7 @@ pub struct Flag {
     /// When.
     pub created_at: Timestamp,
     /// When it was archived; none while it is active.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub archived_at: Option<Timestamp>,
     /// Raised by every change.
     #[serde(skip)]
@@ -39,6 +42,10 @@ pub struct Flag {
 text! {
     /// The key of a new flag: 1 to 128 of `A-Z a-z 0-9 _ - . :`, the first of `A-Z a-z 0-9 _`. The grammar belongs to
     /// creation; a look-up takes any text.
+    #[cfg_attr(
+        feature = "schema",
+        schema(max_length = 128, pattern = r"^[A-Za-z0-9_][A-Za-z0-9_.:-]*$", example = "pay_by_invoice")
+    )]
     pub struct FlagKey = |text| {
         let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let valid = (1..=128).contains(&text.len())
@@ -52,6 +59,10 @@ text! {
 
 text! {
     /// A flag's display name: one line of 1 to 200 characters.
+    #[cfg_attr(
+        feature = "schema",
+        schema(min_length = 1, max_length = 200, pattern = r"^[^\u0000-\u001F\u007F-\u009F]*[^\s\u0000-\u001F\u007F-\u009F][^\u0000-\u001F\u007F-\u009F]*$", example = "Pay by invoice")
+    )]
     pub struct FlagName = |text| line(text, 200, "must have at most 200 characters")
 }
 

@@ -11,9 +11,11 @@ use super::Invalid;
 /// Declares identifiers, a type for each kind of thing so that none is taken for another.
 macro_rules! ids {
     ($($(#[$meta:meta])* $name:ident;)+) => {$(
+        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         #[serde(into = "Uuid", try_from = "String")]
+        #[cfg_attr(feature = "schema", schema(value_type = String, format = "uuid", example = "01a1fa8d-1ad7-7000-be8e-25c8e4232ff5"))]
         pub struct $name(Uuid);
 
         impl $name {

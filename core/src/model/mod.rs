@@ -16,6 +16,8 @@ mod invalid;
 pub mod page;
 pub mod rollout;
 pub mod rule;
+#[cfg(feature = "schema")]
+mod schema;
 #[cfg(feature = "admin")]
 pub mod targeting;
 #[cfg(feature = "admin")]

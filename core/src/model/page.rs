@@ -17,6 +17,7 @@ pub struct Page<T> {
 
 /// Where a page stands in its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Pagination {
     /// The page's number, from 1.
     pub page: PageNumber,
@@ -67,11 +68,21 @@ impl<T> Page<T> {
 /// The number of a page, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "i64", try_from = "i64")]
+#[cfg_attr(
+    feature = "schema",
+    derive(utoipa::ToSchema),
+    schema(value_type = i64, format = Int64, minimum = 1, example = 1)
+)]
 pub struct PageNumber(i64);
 
 /// How many items a page may have: 1 to 100, 20 if not said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "i64", try_from = "i64")]
+#[cfg_attr(
+    feature = "schema",
+    derive(utoipa::ToSchema),
+    schema(value_type = i64, format = Int64, minimum = 1, maximum = 100, example = 20)
+)]
 pub struct Limit(i64);
 
 impl PageNumber {

@@ -7,6 +7,7 @@ use super::word::words;
 /// How much of the subjects a rollout admits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Rollout {
     /// How many of the 100 buckets are in.
     pub percentage: Percentage,
@@ -20,6 +21,11 @@ pub struct Rollout {
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
     serde(into = "u8", try_from = "i64")
+)]
+#[cfg_attr(
+    feature = "schema",
+    derive(utoipa::ToSchema),
+    schema(value_type = i64, format = Int64, minimum = 0, maximum = 100, example = 25)
 )]
 pub struct Percentage(u8);
 

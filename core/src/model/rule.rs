@@ -15,6 +15,7 @@ pub const MAX_RULES: usize = 100;
 /// A targeting rule: a result for the subjects that its conditions match.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Rule {
     /// Its place among the flag's rules; the lowest is tried first.
     pub priority: Priority,
@@ -23,6 +24,7 @@ pub struct Rule {
     /// The result when it matches.
     pub value: bool,
     /// At least one.
+    #[cfg_attr(feature = "schema", schema(min_items = 1, max_items = 50))]
     pub conditions: Vec<Condition>,
 }
 
@@ -32,6 +34,11 @@ pub struct Rule {
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
     serde(into = "u32", try_from = "i64")
+)]
+#[cfg_attr(
+    feature = "schema",
+    derive(utoipa::ToSchema),
+    schema(value_type = i64, format = Int64, minimum = 1, maximum = 2_147_483_647, example = 1)
 )]
 pub struct Priority(u32);
 
@@ -207,6 +214,11 @@ impl From<Attribute> for Box<str> {
     derive(serde::Serialize, serde::Deserialize),
     serde(into = "Box<str>", try_from = "Box<str>")
 )]
+#[cfg_attr(
+    feature = "schema",
+    derive(utoipa::ToSchema),
+    schema(value_type = String, max_length = 1024, pattern = r"^[^\u0000]*$", example = "DE")
+)]
 pub struct OperandText(Box<str>);
 
 impl OperandText {
@@ -242,6 +254,11 @@ impl From<OperandText> for Box<str> {
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
     serde(into = "i64", try_from = "i64")
+)]
+#[cfg_attr(
+    feature = "schema",
+    derive(utoipa::ToSchema),
+    schema(value_type = i64, format = Int64, minimum = -9_007_199_254_740_991i64, maximum = 9_007_199_254_740_991i64, example = 3)
 )]
 pub struct Integer(i64);
 

@@ -10,6 +10,7 @@ use super::time::Timestamp;
 /// A targeting rule of a flag in an environment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TargetingRule {
     /// Assigned by the service.
     pub id: RuleId,
@@ -32,6 +33,7 @@ pub struct TargetingRule {
 /// The rollout of a flag in an environment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FlagRollout {
     /// The flag that it belongs to.
     pub flag_id: FlagId,

@@ -8,9 +8,11 @@ use super::Invalid;
 /// Declares a text type by the check that its texts pass.
 macro_rules! text {
     ($(#[$meta:meta])* pub struct $name:ident = $check:expr) => {
+        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         #[serde(into = "String", try_from = "String")]
+        #[cfg_attr(feature = "schema", schema(value_type = String))]
         pub struct $name(String);
 
         impl $name {
@@ -64,6 +66,10 @@ pub(crate) fn line(text: &str, max: usize, too_long: &'static str) -> Result<(),
 
 text! {
     /// What a flag is for, in up to 2000 characters; it may have several lines.
+    #[cfg_attr(
+        feature = "schema",
+        schema(max_length = 2000, pattern = r"^[^\u0000]*$", example = "Offers business customers an invoice at the checkout.")
+    )]
     pub struct Description = |text| {
         if text.chars().count() > 2000 {
             return Err(Invalid::new("must have at most 2000 characters"));

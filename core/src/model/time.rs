@@ -13,6 +13,11 @@ use super::Invalid;
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
 #[serde(into = "String", try_from = "String")]
+#[cfg_attr(
+    feature = "schema",
+    derive(utoipa::ToSchema),
+    schema(value_type = String, format = DateTime, example = "2026-03-01T09:30:00.000Z")
+)]
 pub struct Timestamp(i64);
 
 impl Timestamp {

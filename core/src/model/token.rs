@@ -12,6 +12,7 @@ use super::user::Role;
 /// A personal access token, without the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Token {
     /// Assigned by the service.
     pub id: TokenId,
@@ -31,5 +32,9 @@ pub struct Token {
 
 text! {
     /// A token's name: one line of 1 to 64 characters.
+    #[cfg_attr(
+        feature = "schema",
+        schema(min_length = 1, max_length = 64, pattern = r"^[^\u0000-\u001F\u007F-\u009F]*[^\s\u0000-\u001F\u007F-\u009F][^\u0000-\u001F\u007F-\u009F]*$", example = "deploy")
+    )]
     pub struct TokenName = |text| line(text, 64, "must have at most 64 characters")
 }

@@ -14,6 +14,7 @@ use super::word::words;
 /// A person with an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct User {
     /// Assigned by the service.
     pub id: UserId,
@@ -30,6 +31,14 @@ pub struct User {
 
 text! {
     /// The e-mail address of a new account, in up to 254 characters. It is compared as it is written.
+    #[cfg_attr(
+        feature = "schema",
+        schema(
+            max_length = 254,
+            pattern = r"^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$",
+            example = "ana@example.com"
+        )
+    )]
     pub struct Email = |text| {
         if text.len() > 254 {
             return Err(Invalid::new("must have at most 254 characters"));

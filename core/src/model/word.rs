@@ -7,6 +7,7 @@ macro_rules! words {
         pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)+ }
         else $refusal:literal
     ) => {
+        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -1,0 +1,106 @@
+//! Schemas of the types whose JSON form is not that of their fields.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
+use utoipa::openapi::{Ref, RefOr};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::page::{Page, Pagination};
+use super::rule::{Attribute, Condition, Integer, OperandText, Operator, ValueType};
+
+type Named = Vec<(String, RefOr<Schema>)>;
+
+impl ToSchema for Attribute {}
+
+impl PartialSchema for Attribute {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some(
+                "The name of a context attribute: one of the built-in ones, `userId`, `tenantId`, `email` and `country`, \
+                 or a custom one, in 1 to 128 characters.",
+            ))
+            .min_length(Some(1))
+            .max_length(Some(128))
+            .pattern(Some(r"^[^\u0000]*$"))
+            .examples(["country"])
+            .into()
+    }
+}
+
+impl ToSchema for Condition {
+    fn schemas(schemas: &mut Named) {
+        named::<Attribute>(schemas);
+        named::<Operator>(schemas);
+        named::<OperandText>(schemas);
+        named::<Integer>(schemas);
+    }
+}
+
+impl PartialSchema for Condition {
+    fn schema() -> RefOr<Schema> {
+        let boolean = ObjectBuilder::new().schema_type(Type::Boolean);
+        OneOfBuilder::new()
+            .description(Some(
+                "A comparison of an attribute with a fixed value of the type that `valueType` names.",
+            ))
+            .item(comparison(ValueType::String, "valueString", reference::<OperandText>()))
+            .item(comparison(ValueType::Number, "valueInt", reference::<Integer>()))
+            .item(comparison(ValueType::Boolean, "valueBool", boolean.into()))
+            .into()
+    }
+}
+
+fn comparison(kind: ValueType, member: &str, value: RefOr<Schema>) -> ObjectBuilder {
+    let word = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some([kind.as_str()]));
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .property("attribute", reference::<Attribute>())
+        .required("attribute")
+        .property("operator", reference::<Operator>())
+        .required("operator")
+        .property("valueType", word)
+        .required("valueType")
+        .property(member, value)
+        .required(member)
+}
+
+impl<T: ToSchema> ToSchema for Page<T> {
+    fn name() -> Cow<'static, str> {
+        alloc::format!("{}Page", T::name()).into()
+    }
+
+    fn schemas(schemas: &mut Named) {
+        named::<T>(schemas);
+        named::<Pagination>(schemas);
+    }
+}
+
+impl<T: ToSchema> PartialSchema for Page<T> {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Object)
+            .description(Some(
+                "One page of a list, and where it stands in the whole.",
+            ))
+            .property("items", ArrayBuilder::new().items(reference::<T>()))
+            .required("items")
+            .property("pagination", reference::<Pagination>())
+            .required("pagination")
+            .into()
+    }
+}
+
+fn named<T: ToSchema>(schemas: &mut Named) {
+    schemas.push((T::name().into_owned(), T::schema()));
+    T::schemas(schemas);
+}
+
+fn reference<T: ToSchema>() -> RefOr<Schema> {
+    Ref::from_schema_name(T::name()).into()
+}
