@@ -1,4 +1,4 @@
-//! Errors as problem documents (RFC 9457): the one place that gives them status and code.
+//! Errors as problem documents (RFC 9457): the one place that gives them their code, and so their status.
 
 use std::borrow::Cow;
 
@@ -7,6 +7,7 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 
+use super::code::Code;
 use super::respond::etag;
 use crate::error::{Conflict, Entity, Error, Fault, Place};
 
@@ -20,7 +21,7 @@ struct Problem<'a> {
     title: &'static str,
     status: u16,
     detail: Cow<'a, str>,
-    code: &'static str,
+    code: Code,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<InvalidMember<'a>>,
 }
@@ -44,7 +45,8 @@ impl IntoResponse for Error {
             }
             _ => {}
         }
-        let (status, code, title) = describe(&self);
+        let code = Code::from(&self);
+        let status = code.status();
         let detail = match &self {
             Self::Internal(_) => {
                 Cow::Borrowed("something went wrong on our side; it is in the log")
@@ -57,11 +59,11 @@ impl IntoResponse for Error {
         };
         let kind = format!(
             "urn:pennon:problem:{}",
-            code.to_ascii_lowercase().replace('_', "-")
+            code.as_str().to_ascii_lowercase().replace('_', "-")
         );
         let problem = Problem {
             r#type: kind,
-            title,
+            title: code.title(),
             status: status.as_u16(),
             detail,
             code,
@@ -90,84 +92,54 @@ impl IntoResponse for Error {
     }
 }
 
-fn describe(error: &Error) -> (StatusCode, &'static str, &'static str) {
-    match error {
-        Error::Unauthenticated => (
-            StatusCode::UNAUTHORIZED,
-            "UNAUTHENTICATED",
-            "Unauthenticated",
-        ),
-        Error::WrongPassword => (
-            StatusCode::UNAUTHORIZED,
-            "WRONG_PASSWORD",
-            "Sign-in refused",
-        ),
-        Error::TooManyAttempts { .. } => (
-            StatusCode::TOO_MANY_REQUESTS,
-            "TOO_MANY_ATTEMPTS",
-            "Too many attempts",
-        ),
-        Error::WrongCredential => (
-            StatusCode::FORBIDDEN,
-            "WRONG_CREDENTIAL",
-            "Wrong kind of credential",
-        ),
-        Error::Forbidden(_) => (StatusCode::FORBIDDEN, "FORBIDDEN", "Forbidden"),
-        Error::NotFound(entity) => (StatusCode::NOT_FOUND, not_found(*entity), "Not found"),
-        Error::NoSuchPath => (StatusCode::NOT_FOUND, "NO_SUCH_PATH", "No such path"),
-        Error::MethodNotAllowed => (
-            StatusCode::METHOD_NOT_ALLOWED,
-            "METHOD_NOT_ALLOWED",
-            "Method not allowed",
-        ),
-        Error::Stale { .. } => (StatusCode::PRECONDITION_FAILED, "STALE", "Stale"),
-        Error::Conflict(conflict) => (StatusCode::CONFLICT, conflict_code(conflict), "Conflict"),
-        Error::Invalid(_) => (StatusCode::BAD_REQUEST, "INVALID_INPUT", "Invalid input"),
-        Error::Malformed(_) => (StatusCode::BAD_REQUEST, "MALFORMED_BODY", "Malformed body"),
-        Error::UnsupportedMediaType => (
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "UNSUPPORTED_MEDIA_TYPE",
-            "Unsupported media type",
-        ),
-        Error::TooLarge(_) => (
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "BODY_TOO_LARGE",
-            "Body too large",
-        ),
-        Error::Unavailable(_) => (
-            StatusCode::SERVICE_UNAVAILABLE,
-            "DATABASE_UNAVAILABLE",
-            "Database unavailable",
-        ),
-        Error::Internal(_) => (
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "INTERNAL_ERROR",
-            "Internal error",
-        ),
+impl From<&Error> for Code {
+    fn from(error: &Error) -> Self {
+        match error {
+            Error::Unauthenticated => Self::Unauthenticated,
+            Error::WrongPassword => Self::WrongPassword,
+            Error::TooManyAttempts { .. } => Self::TooManyAttempts,
+            Error::WrongCredential => Self::WrongCredential,
+            Error::Forbidden(_) => Self::Forbidden,
+            Error::NotFound(entity) => Self::from(*entity),
+            Error::NoSuchPath => Self::NoSuchPath,
+            Error::MethodNotAllowed => Self::MethodNotAllowed,
+            Error::Stale { .. } => Self::Stale,
+            Error::Conflict(conflict) => Self::from(conflict),
+            Error::Invalid(_) => Self::InvalidInput,
+            Error::Malformed(_) => Self::MalformedBody,
+            Error::UnsupportedMediaType => Self::UnsupportedMediaType,
+            Error::TooLarge(_) => Self::BodyTooLarge,
+            Error::Unavailable(_) => Self::DatabaseUnavailable,
+            Error::Internal(_) => Self::InternalError,
+        }
     }
 }
 
-fn not_found(entity: Entity) -> &'static str {
-    match entity {
-        Entity::Flag => "FLAG_NOT_FOUND",
-        Entity::Environment => "ENVIRONMENT_NOT_FOUND",
-        Entity::Configuration => "CONFIGURATION_NOT_FOUND",
-        Entity::Rule => "RULE_NOT_FOUND",
-        Entity::Rollout => "ROLLOUT_NOT_FOUND",
+impl From<Entity> for Code {
+    fn from(entity: Entity) -> Self {
+        match entity {
+            Entity::Flag => Self::FlagNotFound,
+            Entity::Environment => Self::EnvironmentNotFound,
+            Entity::Configuration => Self::ConfigurationNotFound,
+            Entity::Rule => Self::RuleNotFound,
+            Entity::Rollout => Self::RolloutNotFound,
+        }
     }
 }
 
-fn conflict_code(conflict: &Conflict) -> &'static str {
-    match conflict {
-        Conflict::FlagKeyTaken => "FLAG_KEY_TAKEN",
-        Conflict::PriorityTaken => "PRIORITY_TAKEN",
-        Conflict::EnvironmentNameTaken => "ENVIRONMENT_NAME_TAKEN",
-        Conflict::FlagEnabled(_) => "FLAG_ENABLED",
-        Conflict::FlagArchived => "FLAG_ARCHIVED",
-        Conflict::FlagNotArchived => "FLAG_NOT_ARCHIVED",
-        Conflict::EnvironmentRevoked => "ENVIRONMENT_REVOKED",
-        Conflict::TooManyRules => "TOO_MANY_RULES",
-        Conflict::RulesDiffer => "RULES_DIFFER",
+impl From<&Conflict> for Code {
+    fn from(conflict: &Conflict) -> Self {
+        match conflict {
+            Conflict::FlagKeyTaken => Self::FlagKeyTaken,
+            Conflict::PriorityTaken => Self::PriorityTaken,
+            Conflict::EnvironmentNameTaken => Self::EnvironmentNameTaken,
+            Conflict::FlagEnabled(_) => Self::FlagEnabled,
+            Conflict::FlagArchived => Self::FlagArchived,
+            Conflict::FlagNotArchived => Self::FlagNotArchived,
+            Conflict::EnvironmentRevoked => Self::EnvironmentRevoked,
+            Conflict::TooManyRules => Self::TooManyRules,
+            Conflict::RulesDiffer => Self::RulesDiffer,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod admin;
 mod assets;
 mod body;
 mod client_address;
+mod code;
 mod coding;
 mod dashboard;
 mod error;

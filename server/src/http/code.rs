@@ -1,0 +1,64 @@
+//! The codes of problems: what scripts branch on. Each belongs to one status.
+
+use http::StatusCode;
+use serde::Serialize;
+
+/// Declares the codes, each once for the status, the title and the words on the wire.
+macro_rules! codes {
+    ($($(#[$meta:meta])* $code:ident = $word:literal, $status:ident, $title:literal;)+) => {
+        /// What went wrong, in one word that stays the same.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, utoipa::ToSchema)]
+        #[schema(as = Code)]
+        pub(crate) enum Code {
+            $($(#[$meta])* #[serde(rename = $word)] $code,)+
+        }
+
+        impl Code {
+            /// The code as scripts read it.
+            pub(crate) const fn as_str(self) -> &'static str {
+                match self { $(Self::$code => $word,)+ }
+            }
+
+            /// The status that every answer with this code has.
+            pub(crate) const fn status(self) -> StatusCode {
+                match self { $(Self::$code => StatusCode::$status,)+ }
+            }
+
+            /// What people read first.
+            pub(crate) const fn title(self) -> &'static str {
+                match self { $(Self::$code => $title,)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    InvalidInput = "INVALID_INPUT", BAD_REQUEST, "Invalid input";
+    MalformedBody = "MALFORMED_BODY", BAD_REQUEST, "Malformed body";
+    Unauthenticated = "UNAUTHENTICATED", UNAUTHORIZED, "Unauthenticated";
+    WrongPassword = "WRONG_PASSWORD", UNAUTHORIZED, "Sign-in refused";
+    Forbidden = "FORBIDDEN", FORBIDDEN, "Forbidden";
+    WrongCredential = "WRONG_CREDENTIAL", FORBIDDEN, "Wrong kind of credential";
+    FlagNotFound = "FLAG_NOT_FOUND", NOT_FOUND, "Not found";
+    EnvironmentNotFound = "ENVIRONMENT_NOT_FOUND", NOT_FOUND, "Not found";
+    ConfigurationNotFound = "CONFIGURATION_NOT_FOUND", NOT_FOUND, "Not found";
+    RuleNotFound = "RULE_NOT_FOUND", NOT_FOUND, "Not found";
+    RolloutNotFound = "ROLLOUT_NOT_FOUND", NOT_FOUND, "Not found";
+    NoSuchPath = "NO_SUCH_PATH", NOT_FOUND, "No such path";
+    MethodNotAllowed = "METHOD_NOT_ALLOWED", METHOD_NOT_ALLOWED, "Method not allowed";
+    FlagKeyTaken = "FLAG_KEY_TAKEN", CONFLICT, "Conflict";
+    FlagEnabled = "FLAG_ENABLED", CONFLICT, "Conflict";
+    FlagArchived = "FLAG_ARCHIVED", CONFLICT, "Conflict";
+    FlagNotArchived = "FLAG_NOT_ARCHIVED", CONFLICT, "Conflict";
+    EnvironmentNameTaken = "ENVIRONMENT_NAME_TAKEN", CONFLICT, "Conflict";
+    EnvironmentRevoked = "ENVIRONMENT_REVOKED", CONFLICT, "Conflict";
+    PriorityTaken = "PRIORITY_TAKEN", CONFLICT, "Conflict";
+    TooManyRules = "TOO_MANY_RULES", CONFLICT, "Conflict";
+    RulesDiffer = "RULES_DIFFER", CONFLICT, "Conflict";
+    Stale = "STALE", PRECONDITION_FAILED, "Stale";
+    BodyTooLarge = "BODY_TOO_LARGE", PAYLOAD_TOO_LARGE, "Body too large";
+    UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type";
+    TooManyAttempts = "TOO_MANY_ATTEMPTS", TOO_MANY_REQUESTS, "Too many attempts";
+    InternalError = "INTERNAL_ERROR", INTERNAL_SERVER_ERROR, "Internal error";
+    DatabaseUnavailable = "DATABASE_UNAVAILABLE", SERVICE_UNAVAILABLE, "Database unavailable";
+}
