@@ -21,25 +21,38 @@ use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::migrate::Migrator;
-use sqlx::postgres::{PgPool, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{Postgres, Sqlite, Transaction};
+use sqlx::{Executor, Postgres, Sqlite, Transaction};
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::error::Error;
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/postgres");
 
-/// How long a statement waits for a lock or a connection before it gives up.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a caller waits for a connection. Whoever gets none is told so in time to try elsewhere.
+const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// The advisory lock of PostgreSQL that stands for writing; any number will do as long as it stays the same.
-const WRITE_LOCK: i64 = 0x0050_454E_4E4F_4E00;
+/// How long a writer waits for the turn of those before it.
+const WRITERS_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long the start waits for a PostgreSQL that is itself still starting.
+const STARTING_PATIENCE: Duration = Duration::from_secs(15);
+
+/// How many connections an instance has to PostgreSQL, besides the one on which it listens.
+const POSTGRES_CONNECTIONS: u32 = 12;
+
+/// Begins a write on PostgreSQL, in one exchange. The number stands for writing; any will do as long as it stays the same.
+/// An instance that hangs in the middle of a write loses its turn.
+const TAKE_WRITE_LOCK: &str = "set local lock_timeout = '5s'; set local idle_in_transaction_session_timeout = '10s'; \
+                               select pg_advisory_xact_lock(22594200760438272)";
 
 /// The database.
 #[derive(Clone)]
@@ -50,13 +63,22 @@ pub(crate) enum Db {
         readers: SqlitePool,
     },
     /// A server, shared with other instances.
-    Postgres(PgPool),
+    Postgres {
+        pool: PgPool,
+        /// Whose turn it is to write among those of this instance. So one connection at most waits for the turn among
+        /// all instances, and the others are free to read.
+        turn: Arc<Mutex<()>>,
+    },
 }
 
 /// A transaction. Dropping it rolls back; only [`commit`](Self::commit) keeps what was written.
 pub(crate) enum Tx {
     Sqlite(Transaction<'static, Sqlite>),
-    Postgres(Transaction<'static, Postgres>),
+    Postgres(
+        Transaction<'static, Postgres>,
+        /// The writer's turn, which ends with the transaction.
+        Option<OwnedMutexGuard<()>>,
+    ),
 }
 
 /// Runs one query text on whichever connection the transaction has.
@@ -67,7 +89,7 @@ macro_rules! on_conn {
                 let $conn = &mut **tx;
                 $query
             }
-            $crate::store::Tx::Postgres(tx) => {
+            $crate::store::Tx::Postgres(tx, _) => {
                 let $conn = &mut **tx;
                 $query
             }
@@ -82,20 +104,37 @@ impl Db {
     pub(crate) async fn open(url: &str) -> Result<Self, OpenError> {
         let db = match url.split_once(':').map(|(scheme, _)| scheme) {
             Some("sqlite") => Self::open_sqlite(url).await?,
-            Some("postgres" | "postgresql") => Self::Postgres(
-                PgPoolOptions::new()
-                    .max_connections(16)
-                    .acquire_timeout(PATIENCE)
-                    .connect(url)
-                    .await?,
-            ),
+            Some("postgres" | "postgresql") => Self::open_postgres(url).await?,
             _ => return Err(OpenError::UnknownScheme),
         };
         match &db {
             Self::Sqlite { writer, .. } => SQLITE_MIGRATIONS.run(writer).await?,
-            Self::Postgres(pool) => POSTGRES_MIGRATIONS.run(pool).await?,
+            // Of several instances that start together one brings the tables up to date, while the others wait for it.
+            Self::Postgres { pool, .. } => POSTGRES_MIGRATIONS.run(pool).await?,
         }
         Ok(db)
+    }
+
+    /// Connects to the server, which may be starting at the same moment.
+    async fn open_postgres(url: &str) -> Result<Self, OpenError> {
+        let mut options = PgConnectOptions::from_str(url)?;
+        if options.get_application_name().is_none() {
+            options = options.application_name("pennon");
+        }
+        let pool = PgPoolOptions::new()
+            .max_connections(POSTGRES_CONNECTIONS)
+            .acquire_timeout(PATIENCE)
+            .connect_lazy_with(options);
+        let deadline = tokio::time::Instant::now() + STARTING_PATIENCE;
+        while let Err(error) = pool.acquire().await {
+            let may_be_starting = matches!(error, sqlx::Error::PoolTimedOut);
+            if !may_be_starting || tokio::time::Instant::now() > deadline {
+                return Err(error.into());
+            }
+            tracing::info!("waiting for the database");
+        }
+        let turn = Arc::default();
+        Ok(Self::Postgres { pool, turn })
     }
 
     /// Opens the file with settings under which a commit survives a power failure: every commit is synced.
@@ -105,7 +144,7 @@ impl Db {
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
-            .busy_timeout(PATIENCE);
+            .busy_timeout(WRITERS_PATIENCE);
         if let Some(folder) = options
             .get_filename()
             .parent()
@@ -122,7 +161,7 @@ impl Db {
         {
             create_private(options.get_filename()).map_err(sqlx::Error::Io)?;
         }
-        let pool = || SqlitePoolOptions::new().acquire_timeout(PATIENCE);
+        let pool = || SqlitePoolOptions::new().acquire_timeout(WRITERS_PATIENCE);
         let writer = pool()
             .max_connections(1)
             .connect_with(options.clone())
@@ -138,9 +177,10 @@ impl Db {
     pub(crate) async fn read(&self) -> Result<Tx, Error> {
         Ok(match self {
             Self::Sqlite { readers, .. } => Tx::Sqlite(readers.begin().await?),
-            Self::Postgres(pool) => Tx::Postgres(
+            Self::Postgres { pool, .. } => Tx::Postgres(
                 pool.begin_with("begin transaction isolation level repeatable read, read only")
                     .await?,
+                None,
             ),
         })
     }
@@ -150,13 +190,14 @@ impl Db {
     pub(crate) async fn write(&self) -> Result<Tx, Error> {
         Ok(match self {
             Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("begin immediate").await?),
-            Self::Postgres(pool) => {
+            Self::Postgres { pool, turn } => {
+                let turn = Arc::clone(turn).lock_owned();
+                let turn = tokio::time::timeout(WRITERS_PATIENCE, turn)
+                    .await
+                    .map_err(|_| Error::Unavailable(None))?;
                 let mut tx = pool.begin().await?;
-                sqlx::query("select pg_advisory_xact_lock($1)")
-                    .bind(WRITE_LOCK)
-                    .execute(&mut *tx)
-                    .await?;
-                Tx::Postgres(tx)
+                tx.execute(TAKE_WRITE_LOCK).await?;
+                Tx::Postgres(tx, Some(turn))
             }
         })
     }
@@ -168,7 +209,7 @@ impl Db {
                 readers.close().await;
                 writer.close().await;
             }
-            Self::Postgres(pool) => pool.close().await,
+            Self::Postgres { pool, .. } => pool.close().await,
         }
     }
 }
@@ -178,7 +219,7 @@ impl Tx {
     pub(crate) async fn commit(self) -> Result<(), Error> {
         match self {
             Self::Sqlite(tx) => tx.commit().await?,
-            Self::Postgres(tx) => tx.commit().await?,
+            Self::Postgres(tx, _turn) => tx.commit().await?,
         }
         Ok(())
     }
@@ -188,7 +229,10 @@ impl Tx {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The URL names no database that Pennon knows.
-    #[error("DATABASE_URL must begin with `sqlite://`, as in sqlite://data/pennon.db")]
+    #[error(
+        "DATABASE_URL must begin with `sqlite://` or `postgres://`, as in sqlite://data/pennon.db or \
+         postgres://pennon:secret@db.example.com/pennon"
+    )]
     UnknownScheme,
     /// The folder of the file cannot be created.
     #[error("cannot create the database's folder {}: {}", .0.display(), .1)]
