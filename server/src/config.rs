@@ -35,7 +35,8 @@ pub struct Settings {
     #[arg(long, env = "PENNON_LISTEN", default_value = "127.0.0.1:3000")]
     pub listen: SocketAddr,
 
-    /// Where the data is: `sqlite://` and a file, which is created with its folder when missing.
+    /// Where the data is: `sqlite://` and a file, which is created with its folder when missing, or `postgres://` and a
+    /// database, which any number of instances may share.
     #[arg(
         long,
         env = "DATABASE_URL",

@@ -49,6 +49,7 @@ async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
         Service::start(settings, Arc::new(SystemClock), Entropy::from_system()?).await?;
     welcome(&base_url, first);
     let watching = tokio::spawn(service.clone().watch());
+    let listening = tokio::spawn(service.clone().listen());
     let serving = axum::serve(
         listener,
         router(service.clone()).into_make_service_with_connect_info::<SocketAddr>(),
@@ -64,6 +65,7 @@ async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
         tracing::warn!("some connections did not end in time");
     }
     watching.abort();
+    listening.abort();
     service.close().await;
     Ok(())
 }

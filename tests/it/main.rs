@@ -16,6 +16,7 @@ mod durability;
 mod environments;
 mod evaluate;
 mod flags;
+mod instances;
 mod migrations;
 mod outage;
 mod preconditions;

@@ -1,11 +1,14 @@
 //! A database for one test.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 use tempfile::TempDir;
 
 /// An empty database that no other test uses.
 pub struct TestDatabase {
     url: String,
+    seeds: AtomicU64,
     _folder: TempDir,
 }
 
@@ -19,13 +22,20 @@ impl TestDatabase {
         };
         Self {
             url,
+            seeds: AtomicU64::new(1),
             _folder: folder,
         }
     }
 
     /// Runs one statement behind the service's back.
     pub async fn execute(&self, sql: &'static str) {
-        if self.url.starts_with("sqlite") {
+        if self.is_postgres() {
+            let mut connection = self.postgres().await;
+            sqlx::query(sql)
+                .execute(&mut connection)
+                .await
+                .expect("the statement runs");
+        } else {
             let mut connection = SqliteConnection::connect(&self.url)
                 .await
                 .expect("the file opens");
@@ -33,15 +43,37 @@ impl TestDatabase {
                 .execute(&mut connection)
                 .await
                 .expect("the statement runs");
-        } else {
-            let mut connection = PgConnection::connect(&self.url)
-                .await
-                .expect("PostgreSQL answers");
-            sqlx::query(sql)
-                .execute(&mut connection)
-                .await
-                .expect("the statement runs");
         }
+    }
+
+    /// Whether it is on PostgreSQL.
+    pub fn is_postgres(&self) -> bool {
+        self.url.starts_with("postgres")
+    }
+
+    /// A connection of the test's own to PostgreSQL.
+    pub async fn postgres(&self) -> PgConnection {
+        PgConnection::connect(&self.url)
+            .await
+            .expect("PostgreSQL answers")
+    }
+
+    /// A connection of the test's own to the server, outside of this database.
+    pub async fn server(&self) -> PgConnection {
+        let server = std::env::var("PENNON_TEST_POSTGRES_URL").expect("the URL of a server");
+        PgConnection::connect(&server)
+            .await
+            .expect("PostgreSQL answers")
+    }
+
+    /// Its name on PostgreSQL.
+    pub fn name(&self) -> &str {
+        self.url.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The seed of the next service on this database: what each of them makes up repeats, and no two make up the same.
+    pub(crate) fn next_seed(&self) -> u64 {
+        self.seeds.fetch_add(1, Ordering::Relaxed)
     }
 
     /// The URL to open it with.

@@ -26,11 +26,12 @@ use std::time::Duration;
 
 use clap::Parser;
 use pennon_core::model::time::Timestamp;
-use pennon_server::{Clock, CommandLine, Entropy, Service, router};
+use pennon_server::{Clock, CommandLine, Entropy, FirstAdministrator, Service, router};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 pub use crate::database::TestDatabase;
 
@@ -47,6 +48,7 @@ pub struct TestApp {
     clock: Arc<TestClock>,
     http: reqwest::Client,
     service: Service,
+    first: Option<FirstAdministrator>,
     database: Arc<TestDatabase>,
 }
 
@@ -66,6 +68,16 @@ impl TestApp {
         Self::on(Arc::clone(&self.database), &[]).await
     }
 
+    /// Starts several services at once on one empty database.
+    pub async fn together(count: usize) -> Vec<Self> {
+        let database = Arc::new(TestDatabase::create().await);
+        let mut starting = JoinSet::new();
+        for _ in 0..count {
+            starting.spawn(Self::on(Arc::clone(&database), &[]));
+        }
+        starting.join_all().await
+    }
+
     async fn on(database: Arc<TestDatabase>, arguments: &[&str]) -> Self {
         let common = [
             "pennon",
@@ -80,7 +92,8 @@ impl TestApp {
             CommandLine::try_parse_from(common.iter().chain(arguments))
                 .expect("the settings are valid");
         let clock = Arc::new(TestClock::starting());
-        let (service, _) = Service::start(settings, clock.clone(), Entropy::from_seed(1))
+        let entropy = Entropy::from_seed(database.next_seed());
+        let (service, first) = Service::start(settings, clock.clone(), entropy)
             .await
             .expect("the service starts");
         let listener = TcpListener::bind("127.0.0.1:0")
@@ -103,8 +116,19 @@ impl TestApp {
             clock,
             http,
             service,
+            first,
             database,
         }
+    }
+
+    /// Whether this is the service that created the first administrator.
+    pub fn is_first(&self) -> bool {
+        self.first.is_some()
+    }
+
+    /// The database below.
+    pub fn database(&self) -> &TestDatabase {
+        &self.database
     }
 
     /// Moves the clock.
@@ -115,6 +139,16 @@ impl TestApp {
     /// Follows what others write to the database, as a running server does.
     pub fn watch(&self) {
         tokio::spawn(self.service.clone().watch());
+    }
+
+    /// Follows what other services on the database announce, and does nothing at intervals. On SQLite, where nothing is
+    /// announced, this is [`watch`](Self::watch).
+    pub fn follow(&self) {
+        if self.database.is_postgres() {
+            tokio::spawn(self.service.clone().listen());
+        } else {
+            self.watch();
+        }
     }
 
     /// Runs one statement behind the service's back.

@@ -5,6 +5,7 @@ use pennon_core::model::id::{EnvironmentId, FlagId};
 use super::Service;
 use crate::error::Error;
 use crate::store::Tx;
+use crate::store::notifications::announce;
 
 /// A change of what an environment serves.
 #[derive(Clone, Copy, Debug)]
@@ -32,18 +33,43 @@ impl Change {
 ///
 /// It runs to its end even if the caller goes away meanwhile: a commit whose changes nobody hears of must not be.
 pub(crate) async fn commit(service: &Service, tx: Tx, changes: Vec<Change>) -> Result<(), Error> {
+    run(service, tx, changes, None).await
+}
+
+/// Commits as [`commit`] does, and refuses the key of an environment from the moment of the commit on.
+pub(crate) async fn commit_revocation(
+    service: &Service,
+    tx: Tx,
+    revoked: EnvironmentId,
+    changes: Vec<Change>,
+) -> Result<(), Error> {
+    run(service, tx, changes, Some(revoked)).await
+}
+
+async fn run(
+    service: &Service,
+    mut tx: Tx,
+    changes: Vec<Change>,
+    revoked: Option<EnvironmentId>,
+) -> Result<(), Error> {
     let service = service.clone();
-    let committed = tokio::spawn(async move {
-        tx.commit().await?;
+    let run = tokio::spawn(async move {
+        let environments: Vec<EnvironmentId> =
+            changes.iter().map(|change| change.environment).collect();
+        announce(&mut tx, service.instance, &environments).await?;
+        let committed = tx.commit().await;
+        if let (Ok(()), Some(revoked)) = (&committed, revoked) {
+            service.snapshots.revoke(revoked);
+        }
+        // Also where the answer to the commit was lost, because it may have happened all the same.
         publish(&service, &changes).await;
-        Ok(())
+        committed
     });
-    committed
-        .await
+    run.await
         .map_err(|error| Error::Internal(format!("the commit was cut off: {error}")))?
 }
 
-/// Tells everyone who follows changes: now that is the snapshots.
+/// Brings what this instance serves up to date.
 async fn publish(service: &Service, changes: &[Change]) {
     for Change {
         environment,

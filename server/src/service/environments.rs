@@ -113,16 +113,12 @@ pub(crate) async fn revoke(
         .to(&new)?
         .record(service, &mut tx, actor)
         .await?;
-    changes::commit(
-        service,
-        tx,
-        vec![Change {
-            environment: id,
-            flag: None,
-            revision,
-        }],
-    )
-    .await?;
+    let change = Change {
+        environment: id,
+        flag: None,
+        revision,
+    };
+    changes::commit_revocation(service, tx, id, vec![change]).await?;
     Ok(new)
 }
 
@@ -147,16 +143,12 @@ pub(crate) async fn rotate_key(
         .to(&new)?
         .record(service, &mut tx, actor)
         .await?;
-    changes::commit(
-        service,
-        tx,
-        vec![Change {
-            environment: new.id,
-            flag: None,
-            revision,
-        }],
-    )
-    .await?;
+    let change = Change {
+        environment: new.id,
+        flag: None,
+        revision,
+    };
+    changes::commit_revocation(service, tx, old.id, vec![change]).await?;
     Ok(CreatedEnvironment {
         environment: new,
         sdk_key,

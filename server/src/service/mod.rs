@@ -8,6 +8,7 @@ pub(crate) mod changes;
 pub(crate) mod environments;
 pub(crate) mod evaluation;
 pub(crate) mod flags;
+mod follow;
 pub(crate) mod patch;
 pub(crate) mod precondition;
 pub(crate) mod sessions;
@@ -16,9 +17,8 @@ pub(crate) mod targeting;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use tokio::time::MissedTickBehavior;
+use uuid::Uuid;
 
 use crate::auth::access_token::AccessTokens;
 use crate::auth::password::Passwords;
@@ -29,9 +29,6 @@ use crate::config::{Hidden, Settings};
 use crate::error::Error;
 use crate::snapshot::Snapshots;
 use crate::store::{self, Db, OpenError};
-
-/// How often the service looks for changes that other processes committed.
-const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The running service: a handle that is cheap to clone.
 #[derive(Clone)]
@@ -47,6 +44,8 @@ pub struct Parts {
     pub(crate) passwords: Passwords,
     pub(crate) throttle: Throttle,
     pub(crate) settings: Settings,
+    /// Tells this instance from the others on the same database.
+    pub(crate) instance: Uuid,
     database_answers: AtomicBool,
     draining: AtomicBool,
 }
@@ -97,6 +96,7 @@ impl Service {
             passwords: Passwords::new(&entropy)?,
             throttle: Throttle::new(settings.rate_limit_login),
             snapshots: Snapshots::default(),
+            instance: entropy.id(clock.now()),
             database_answers: AtomicBool::new(true),
             draining: AtomicBool::new(false),
             db,
@@ -107,25 +107,6 @@ impl Service {
         let first = sessions::create_first_administrator(&service).await?;
         service.snapshots.catch_up(&service.db).await?;
         Ok((service, first))
-    }
-
-    /// Follows what other processes change in the database, and whether it answers; runs for as long as it is polled.
-    pub async fn watch(self) {
-        let mut ticks = tokio::time::interval(WATCH_INTERVAL);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            ticks.tick().await;
-            let caught_up = self.snapshots.catch_up(&self.db).await;
-            let answers = !matches!(caught_up, Err(Error::Unavailable(_)));
-            let answered = self.database_answers.swap(answers, Ordering::Relaxed);
-            match caught_up {
-                Err(error) if answered => {
-                    tracing::error!(%error, "the database does not answer as it should");
-                }
-                Ok(()) if !answered => tracing::info!("the database answers again"),
-                _ => {}
-            }
-        }
     }
 
     /// Whether the database answered when it was last asked.

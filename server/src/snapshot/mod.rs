@@ -6,12 +6,13 @@
 mod document;
 mod environment;
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use pennon_core::model::id::EnvironmentId;
-use tokio::sync::Mutex;
 
 pub(crate) use document::{Document, Encoding};
 pub(crate) use environment::EnvironmentSnapshot;
@@ -21,12 +22,20 @@ use crate::error::Error;
 use crate::store::snapshots::{Head, changed_flags, heads};
 use crate::store::{Db, Tx};
 
+/// How long one reading of an environment may take. A connection that hangs must not hold up all that follow.
+const PATIENCE: Duration = Duration::from_secs(15);
+
 /// The snapshots of all active environments.
 #[derive(Default)]
 pub(crate) struct Snapshots {
     by_key: ArcSwap<HashMap<SecretHash, Arc<Served>>>,
-    /// Held by whoever brings the snapshots up to date, so that they change in the order of the commits.
-    catching_up: Mutex<()>,
+    /// How many refills have begun to read.
+    begun: AtomicU64,
+    /// Held by whoever brings the snapshots up to date, so that they change in the order of the commits. It holds the
+    /// number of the last refill that succeeded.
+    refilled: tokio::sync::Mutex<u64>,
+    /// Environments that have been revoked since the refill under way began: what it has read of them is past.
+    revoked: Mutex<HashSet<EnvironmentId>>,
 }
 
 /// An environment that is being served.
@@ -47,19 +56,81 @@ impl Snapshots {
     /// Brings the snapshots up to date with the database: new environments are loaded, revoked ones are dropped, and of
     /// changed ones only the flags that changed are read and compiled.
     ///
-    /// It is the one way in which snapshots change: at the start, after each commit of this process, and at intervals
-    /// for what other processes commit.
+    /// Who waited while another refill began and succeeded has nothing left to do: that one has read what this one would.
     pub(crate) async fn catch_up(&self, db: &Db) -> Result<(), Error> {
-        let _turn = self.catching_up.lock().await;
-        let mut tx = db.read().await?;
-        let heads = heads(&mut tx).await?;
+        let seen = self.begun.load(Ordering::SeqCst);
+        let mut refilled = self.refilled.lock().await;
+        if *refilled <= seen {
+            let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
+            self.refill(db).await?;
+            *refilled = number;
+        }
+        Ok(())
+    }
+
+    /// Reads everything anew, whatever the revisions say, one environment after the other; each goes on as it was until
+    /// it is replaced. Others take their turns in between.
+    pub(crate) async fn reload(&self, db: &Db) -> Result<(), Error> {
+        self.catch_up(db).await?;
+        for served in self.by_key.load_full().values() {
+            let _turn = self.refilled.lock().await;
+            match patiently(reload_one(served, db)).await {
+                Err(error @ Error::Unavailable(_)) => return Err(error),
+                Err(error) => {
+                    tracing::error!(environment = %served.id, %error, "an environment cannot be read");
+                }
+                Ok(()) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses the key of an environment that has been revoked, from now on and whatever a refill under way has read.
+    pub(crate) fn revoke(&self, environment: EnvironmentId) {
+        let mut revoked = self.revoked();
+        revoked.insert(environment);
+        let mut next = HashMap::clone(&self.by_key.load());
+        next.retain(|_, served| served.id != environment);
+        self.by_key.store(Arc::new(next));
+    }
+
+    /// While a refill is under way, finds out by itself which of the environments that are served have been revoked, and
+    /// drops them. A revocation is for good, so this needs no turn.
+    pub(crate) async fn drop_revoked(&self, db: &Db) -> Result<(), Error> {
+        if self.refilled.try_lock().is_ok() {
+            return Ok(());
+        }
         let known = self.by_key.load_full();
+        let active = patiently(async { heads(&mut db.read().await?).await }).await?;
+        self.drop_all_but(&active, &known);
+        Ok(())
+    }
+
+    fn drop_all_but(&self, active: &[Head], known: &HashMap<SecretHash, Arc<Served>>) {
+        let active: HashSet<EnvironmentId> = active.iter().map(|head| head.id).collect();
+        for served in known.values().filter(|served| !active.contains(&served.id)) {
+            self.revoke(served.id);
+        }
+    }
+
+    async fn refill(&self, db: &Db) -> Result<(), Error> {
+        // What was revoked before this begins to read will not be read.
+        self.revoked().clear();
+        let known = self.by_key.load_full();
+        let (mut tx, heads) = patiently(async {
+            let mut tx = db.read().await?;
+            let heads = heads(&mut tx).await?;
+            Ok((tx, heads))
+        })
+        .await?;
+        // At once, because to load what is new may take its time.
+        self.drop_all_but(&heads, &known);
         let mut next = HashMap::with_capacity(heads.len());
         for head in heads {
             let served = known
                 .get(&head.sdk_key)
                 .filter(|served| served.id == head.id);
-            match bring_up_to_date(served, &head, &mut tx).await {
+            match patiently(bring_up_to_date(served, &head, &mut tx)).await {
                 Ok(served) => {
                     next.insert(head.sdk_key, served);
                 }
@@ -71,11 +142,30 @@ impl Snapshots {
                 }
             }
         }
-        if next.len() != known.len() || next.keys().any(|key| !known.contains_key(key)) {
-            self.by_key.store(Arc::new(next));
-        }
+        self.serve(next);
         Ok(())
     }
+
+    /// Serves these environments from now on, save those that were revoked while they were being read.
+    fn serve(&self, mut next: HashMap<SecretHash, Arc<Served>>) {
+        let revoked = self.revoked();
+        next.retain(|_, served| !revoked.contains(&served.id));
+        let current = self.by_key.load();
+        if next.len() != current.len() || next.keys().any(|key| !current.contains_key(key)) {
+            self.by_key.store(Arc::new(next));
+        }
+    }
+
+    fn revoked(&self) -> MutexGuard<'_, HashSet<EnvironmentId>> {
+        self.revoked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Gives up on a database that does not answer in time.
+async fn patiently<T>(reading: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    tokio::time::timeout(PATIENCE, reading)
+        .await
+        .unwrap_or(Err(Error::Unavailable(None)))
 }
 
 async fn bring_up_to_date(
@@ -83,29 +173,40 @@ async fn bring_up_to_date(
     head: &Head,
     tx: &mut Tx,
 ) -> Result<Arc<Served>, Error> {
-    let Some(served) = served else {
-        return load(head, tx).await.map(Arc::new);
-    };
-    update(served, head, tx).await?;
-    Ok(Arc::clone(served))
+    if let Some(served) = served {
+        update(served, head, tx).await?;
+        return Ok(Arc::clone(served));
+    }
+    let snapshot = ArcSwap::from_pointee(load(head, tx).await?);
+    let id = head.id;
+    Ok(Arc::new(Served { id, snapshot }))
 }
 
-async fn load(head: &Head, tx: &mut Tx) -> Result<Served, Error> {
+async fn load(head: &Head, tx: &mut Tx) -> Result<EnvironmentSnapshot, Error> {
     let flags = changed_flags(tx, head.id, 0).await?;
-    let snapshot = EnvironmentSnapshot::default().with(flags, head.config_revision);
-    Ok(Served {
-        id: head.id,
-        snapshot: ArcSwap::from_pointee(snapshot),
-    })
+    Ok(EnvironmentSnapshot::default().with(flags, head.config_revision))
 }
 
 async fn update(served: &Served, head: &Head, tx: &mut Tx) -> Result<(), Error> {
     let current = served.snapshot.load_full();
-    if current.revision() != head.config_revision {
-        let flags = changed_flags(tx, head.id, current.revision()).await?;
-        served
-            .snapshot
-            .store(Arc::new(current.with(flags, head.config_revision)));
+    let next = match head.config_revision - current.revision() {
+        0 => return Ok(()),
+        // A revision that falls is a database put back to an earlier state: nothing that is known can be built upon.
+        ..0 => load(head, tx).await?,
+        _ => {
+            let flags = changed_flags(tx, head.id, current.revision()).await?;
+            current.with(flags, head.config_revision)
+        }
+    };
+    served.snapshot.store(Arc::new(next));
+    Ok(())
+}
+
+async fn reload_one(served: &Served, db: &Db) -> Result<(), Error> {
+    let mut tx = db.read().await?;
+    let heads = heads(&mut tx).await?;
+    if let Some(head) = heads.iter().find(|head| head.id == served.id) {
+        served.snapshot.store(Arc::new(load(head, &mut tx).await?));
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ pub(crate) mod audit;
 pub(crate) mod configurations;
 pub(crate) mod environments;
 pub(crate) mod flags;
+pub(crate) mod notifications;
 pub(crate) mod rollouts;
 pub(crate) mod rules;
 pub(crate) mod sessions;

@@ -1,0 +1,110 @@
+//! What instances on one PostgreSQL tell each other: that something has changed, never what.
+//!
+//! Nobody else writes to a SQLite file without being noticed soon enough, so nothing is announced there.
+
+use std::time::Duration;
+
+use pennon_core::model::id::EnvironmentId;
+use sqlx::Executor;
+use sqlx::postgres::{PgListener, PgNotification, PgPoolOptions};
+use uuid::Uuid;
+
+use super::{Db, PATIENCE, Tx};
+use crate::error::Error;
+
+/// The channel. PostgreSQL keeps the channels of its databases apart.
+const CHANNEL: &str = "pennon";
+
+/// How long it may be quiet before the connection is asked whether it is still there.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// A connection on which announcements are heard.
+pub(crate) struct Listener(PgListener);
+
+/// Tells all instances which environments change, as soon as the transaction commits and only then.
+pub(crate) async fn announce(
+    tx: &mut Tx,
+    sender: Uuid,
+    environments: &[EnvironmentId],
+) -> Result<(), Error> {
+    let Tx::Postgres(tx, _) = tx else {
+        return Ok(());
+    };
+    if environments.is_empty() {
+        return Ok(());
+    }
+    let payloads: Vec<String> = environments
+        .iter()
+        .map(|environment| format!("{sender} {environment}"))
+        .collect();
+    sqlx::query("select pg_notify($1, payload) from unnest($2::text[]) as payload")
+        .bind(CHANNEL)
+        .bind(payloads)
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
+impl Db {
+    /// Begins to listen, on a connection of its own; none on SQLite, where nobody announces anything.
+    pub(crate) async fn listen(&self) -> Result<Option<Listener>, Error> {
+        let Self::Postgres { pool, .. } = self else {
+            return Ok(None);
+        };
+        if pool.is_closed() {
+            return Err(sqlx::Error::PoolClosed.into());
+        }
+        let options = pool.connect_options();
+        let name = options.get_application_name().unwrap_or_default();
+        let options = options
+            .as_ref()
+            .clone()
+            .application_name(&format!("{name} listening"));
+        let own = PgPoolOptions::new()
+            .max_connections(1)
+            .acquire_timeout(PATIENCE)
+            .max_lifetime(None)
+            .idle_timeout(None)
+            .connect_lazy_with(options);
+        let mut listener = PgListener::connect_with(&own).await?;
+        listener.eager_reconnect(false);
+        listener.listen(CHANNEL).await?;
+        Ok(Some(Listener(listener)))
+    }
+}
+
+impl Listener {
+    /// Waits until somebody else than `own` announces something, and then takes all that has been announced by now as
+    /// one. An error means that announcements may have been missed.
+    pub(crate) async fn heard(&mut self, own: Uuid) -> Result<(), Error> {
+        let own = own.to_string();
+        let is_foreign = |heard: &PgNotification| !heard.payload().starts_with(&own);
+        loop {
+            let mut foreign = is_foreign(&self.next().await?);
+            // Without waiting: a change of many environments is announced once for each of them.
+            while let Ok(next) = tokio::time::timeout(Duration::ZERO, self.0.try_recv()).await {
+                foreign |= is_foreign(&next?.ok_or(Error::Unavailable(None))?);
+            }
+            if foreign {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The next announcement. While it is quiet, makes sure that the silence is not that of a dead connection.
+    async fn next(&mut self) -> Result<PgNotification, Error> {
+        loop {
+            match tokio::time::timeout(QUIET, self.0.try_recv()).await {
+                Ok(next) => return next?.ok_or(Error::Unavailable(None)),
+                Err(_quiet) => self.ask().await?,
+            }
+        }
+    }
+
+    async fn ask(&mut self) -> Result<(), Error> {
+        match tokio::time::timeout(PATIENCE, self.0.execute("select 1")).await {
+            Ok(answer) => Ok(answer.map(drop)?),
+            Err(_silent) => Err(Error::Unavailable(None)),
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Several services on one database: what one of them changes, the others serve.
+//!
+//! On PostgreSQL the services here compare nothing at intervals, so that what arrives has been announced.
+
+use pennon_tests::{Answer, Pair, TestApp, eventually};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use sqlx::{Connection, PgConnection};
+
+/// Whether a service answers that the flag `checkout` is on.
+async fn is_on(app: &TestApp, key: &str) -> bool {
+    let question = json!({ "flagKey": "checkout" });
+    let answer = app.sdk(key).post("/sdk/v1/evaluate", question).await;
+    answer.status == StatusCode::OK && answer.json()["enabled"] == true
+}
+
+async fn is_refused(app: &TestApp, key: &str) -> bool {
+    app.sdk(key).get("/sdk/v1/config").await.status == StatusCode::UNAUTHORIZED
+}
+
+/// Closes the connections on which services listen, as a network or an administrator may.
+async fn cut_off_listeners(app: &TestApp) {
+    let cut: i64 = sqlx::query_scalar(
+        "select count(pg_terminate_backend(pid)) from pg_stat_activity
+         where datname = current_database() and application_name = 'pennon listening'",
+    )
+    .fetch_one(&mut app.database().postgres().await)
+    .await
+    .expect("PostgreSQL answers");
+    assert!(cut > 0, "nobody listens");
+}
+
+/// Waits until a service has begun to listen.
+async fn until_somebody_listens(app: &TestApp) {
+    eventually("somebody listens", async || {
+        let listeners: i64 = sqlx::query_scalar(
+            "select count(*) from pg_stat_activity
+             where datname = current_database() and application_name = 'pennon listening'
+               and state = 'idle' and (query ilike 'listen%' or query = 'select 1')",
+        )
+        .fetch_one(&mut app.database().postgres().await)
+        .await
+        .expect("PostgreSQL answers");
+        listeners > 0
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_change_at_one_service_is_served_by_the_others() {
+    let one = TestApp::start().await;
+    let others = [one.beside().await, one.beside().await];
+    others.iter().for_each(TestApp::follow);
+    let admin = one.admin().await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key: key,
+        ..
+    } = admin.pair().await;
+    for enabled in [true, false, true] {
+        admin.switch(&flag, &environment, enabled).await;
+        assert_eq!(is_on(&one, &key).await, enabled);
+        for other in &others {
+            eventually("the other one serves the change", async || {
+                is_on(other, &key).await == enabled
+            })
+            .await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_revoked_or_replaced_at_one_service_is_refused_by_the_others() {
+    let one = TestApp::start().await;
+    let other = one.beside().await;
+    other.follow();
+    let admin = one.admin().await;
+    let (first, first_key) = admin.environment("shop", "first").await;
+    let (second, second_key) = admin.environment("shop", "second").await;
+    for key in [&first_key, &second_key] {
+        eventually("the other one knows the key", async || {
+            !is_refused(&other, key).await
+        })
+        .await;
+    }
+
+    let revoke = format!("/environments/{first}/revoke");
+    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    assert!(is_refused(&one, &first_key).await);
+    eventually("the other one refuses the revoked key", async || {
+        is_refused(&other, &first_key).await
+    })
+    .await;
+
+    let rotate = format!("/environments/{second}/rotate-key");
+    let rotated = admin
+        .post(&rotate, json!({}))
+        .await
+        .expect(StatusCode::CREATED);
+    let third_key = rotated.text("/sdkKey");
+    assert!(is_refused(&one, &second_key).await);
+    assert!(!is_refused(&one, &third_key).await);
+    eventually("the other one takes the new key only", async || {
+        is_refused(&other, &second_key).await && !is_refused(&other, &third_key).await
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn changes_arrive_although_announcements_are_cut_off() {
+    let one = TestApp::start().await;
+    if !one.database().is_postgres() {
+        return;
+    }
+    let other = one.beside().await;
+    other.follow();
+    let admin = one.admin().await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key: key,
+        ..
+    } = admin.pair().await;
+    for enabled in [true, false, true] {
+        until_somebody_listens(&one).await;
+        cut_off_listeners(&one).await;
+        admin.switch(&flag, &environment, enabled).await;
+        eventually("the other one serves the change", async || {
+            is_on(&other, &key).await == enabled
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn everything_is_read_anew_once_announcements_are_heard_again() {
+    let one = TestApp::start().await;
+    if !one.database().is_postgres() {
+        return;
+    }
+    let other = one.beside().await;
+    other.follow();
+    let key = one.admin().await.pair().await.sdk_key;
+    eventually("the other one knows the key", async || {
+        !is_refused(&other, &key).await
+    })
+    .await;
+    // No revision tells of this, so only who reads everything finds it.
+    one.tamper("update flag_environments set is_enabled = true")
+        .await;
+    until_somebody_listens(&one).await;
+    cut_off_listeners(&one).await;
+    eventually("the other one has read everything", async || {
+        is_on(&other, &key).await
+    })
+    .await;
+    assert!(!is_on(&one, &key).await);
+}
+
+#[tokio::test]
+async fn a_database_put_back_to_an_earlier_state_is_followed() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key: key,
+        ..
+    } = admin.pair().await;
+    for enabled in [true, false, true] {
+        admin.switch(&flag, &environment, enabled).await;
+    }
+    app.tamper("update flag_environments set is_enabled = false, config_revision = 2")
+        .await;
+    app.tamper("update environments set config_revision = 2")
+        .await;
+    app.watch();
+    eventually("the earlier state is served", async || {
+        !is_on(&app, &key).await
+    })
+    .await;
+}
+
+/// How many connections wait for the table of rules.
+async fn waiting_for_rules(connection: &mut PgConnection) -> i64 {
+    sqlx::query_scalar(
+        "select count(*) from pg_locks where relation = 'rules'::regclass and not granted",
+    )
+    .fetch_one(connection)
+    .await
+    .expect("PostgreSQL answers")
+}
+
+#[tokio::test]
+async fn a_refill_under_way_neither_delays_a_revocation_nor_brings_the_key_back() {
+    let one = TestApp::start().await;
+    if !one.database().is_postgres() {
+        return;
+    }
+    let other = one.beside().await;
+    other.follow();
+    until_somebody_listens(&one).await;
+    let admin = one.admin().await;
+    let Pair {
+        environment,
+        sdk_key: key,
+        path,
+        ..
+    } = admin.pair().await;
+    eventually("the other one knows the key", async || {
+        !is_refused(&other, &key).await
+    })
+    .await;
+
+    // Both services have read that the key works, and now wait for its rules.
+    let mut locking = one.database().postgres().await;
+    let mut lock = locking.begin().await.expect("a transaction");
+    sqlx::query("lock table rules in access exclusive mode")
+        .execute(&mut *lock)
+        .await
+        .expect("the table is locked");
+    let mut onlooker = one.database().postgres().await;
+    let put = admin.request(reqwest::Method::PUT, &path);
+    let switching = tokio::spawn(Answer::to(put.json(&json!({ "isEnabled": true }))));
+    while waiting_for_rules(&mut onlooker).await < 2 {
+        tokio::task::yield_now().await;
+    }
+
+    let revoke = format!("/environments/{environment}/revoke");
+    let post = admin.request(reqwest::Method::POST, &revoke);
+    let revoking = tokio::spawn(Answer::to(post));
+    for app in [&one, &other] {
+        eventually("the key is refused", async || is_refused(app, &key).await).await;
+    }
+    assert_eq!(waiting_for_rules(&mut onlooker).await, 2);
+
+    lock.rollback().await.expect("the table is free again");
+    let switched = switching.await.expect("an answer");
+    switched.expect(StatusCode::NO_CONTENT);
+    let revoked: Value = revoking
+        .await
+        .expect("an answer")
+        .expect(StatusCode::OK)
+        .json();
+    assert_eq!(revoked["status"], "revoked");
+    // Refills follow each other, so whoever knows the next environment has ended those that were under way.
+    let (_, next_key) = admin.environment("shop", "next").await;
+    for app in [&one, &other] {
+        eventually("the next environment is served", async || {
+            !is_refused(app, &next_key).await
+        })
+        .await;
+        assert!(is_refused(app, &key).await);
+    }
+}
+
+#[tokio::test]
+async fn services_that_start_together_on_an_empty_database_share_one_administrator() {
+    let one = TestApp::start().await;
+    if !one.database().is_postgres() {
+        return;
+    }
+    let apps = TestApp::together(8).await;
+    assert_eq!(apps.iter().filter(|app| app.is_first()).count(), 1);
+    let token = apps[0].token().await;
+    for app in &apps {
+        app.follow();
+        let admin = app.with_authorization(token.clone());
+        admin.get("/flags").await.expect(StatusCode::OK);
+    }
+    let (_, key) = apps[7]
+        .with_authorization(token)
+        .environment("shop", "prod")
+        .await;
+    for app in &apps {
+        eventually("the environment is served", async || {
+            !is_refused(app, &key).await
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_takes_no_connections_is_waited_for() {
+    let app = TestApp::start().await;
+    if !app.database().is_postgres() {
+        return;
+    }
+    app.watch();
+    app.follow();
+    let admin = app.admin().await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key: key,
+        ..
+    } = admin.pair().await;
+    admin.switch(&flag, &environment, true).await;
+    let name = app.database().name();
+    let let_in = async |allowed: bool| {
+        let mut server = app.database().server().await;
+        let statement = format!("alter database \"{name}\" allow_connections {allowed}");
+        sqlx::query(sqlx::AssertSqlSafe(statement))
+            .execute(&mut server)
+            .await
+            .expect("the database is altered");
+        sqlx::query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1")
+            .bind(name)
+            .execute(&mut server)
+            .await
+            .expect("the connections are closed");
+    };
+
+    let_in(false).await;
+    let body = json!({ "key": "next", "name": "x", "type": "boolean" });
+    let refused = admin.post("/flags", body.clone()).await;
+    let refused = refused.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "DATABASE_UNAVAILABLE");
+    assert_eq!(refused.header("retry-after"), "5");
+    assert!(is_on(&app, &key).await);
+
+    let_in(true).await;
+    eventually("flags are created again", async || {
+        let answer = admin.post("/flags", body.clone()).await;
+        matches!(answer.status, StatusCode::CREATED | StatusCode::CONFLICT)
+    })
+    .await;
+}
