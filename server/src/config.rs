@@ -49,7 +49,7 @@ pub struct Settings {
     #[arg(long, env = "PENNON_ADMIN_EMAIL", default_value = "admin@pennon.local")]
     pub admin_email: String,
 
-    /// The password of that administrator, at least 12 characters. Without it one is made up and printed once.
+    /// The password of that administrator, 12 to 256 characters. Without it one is made up and printed once.
     #[arg(long, env = "PENNON_ADMIN_PASSWORD", hide_env_values = true)]
     pub admin_password: Option<Hidden>,
 

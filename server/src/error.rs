@@ -83,6 +83,10 @@ pub enum Entity {
     Rule,
     /// A flag's rollout in an environment.
     Rollout,
+    /// A user.
+    User,
+    /// A personal access token.
+    Token,
 }
 
 impl std::fmt::Display for Entity {
@@ -93,6 +97,8 @@ impl std::fmt::Display for Entity {
             Self::Configuration => "flag in this environment",
             Self::Rule => "rule",
             Self::Rollout => "rollout",
+            Self::User => "user",
+            Self::Token => "token",
         })
     }
 }
@@ -127,6 +133,18 @@ pub enum Conflict {
     /// A new order of rules names other rules than there are.
     #[error("the order must name every rule of this flag and environment exactly once")]
     RulesDiffer,
+    /// Another user has the e-mail address.
+    #[error("a user with this e-mail address already exists")]
+    EmailTaken,
+    /// Nobody could administer any more.
+    #[error("this is the last administrator; make somebody else one first")]
+    LastAdmin,
+    /// Another token of the user has the name.
+    #[error("a token with this name already exists; revoke it first, also if it has expired")]
+    TokenNameTaken,
+    /// The user has as many tokens as one can have.
+    #[error("a user can have at most 50 tokens; revoke one first")]
+    TooManyTokens,
 }
 
 /// One thing that is wrong with the input.

@@ -218,6 +218,17 @@ async fn a_parameter_that_a_path_does_not_know_is_refused_everywhere() {
         (&put, format!("{path}/rollout")),
         (&delete, format!("{path}/rollout")),
         (&get, "/audit".to_owned()),
+        (&get, "/users".to_owned()),
+        (&post, "/users".to_owned()),
+        (&get, "/users/me".to_owned()),
+        (&patch, "/users/me".to_owned()),
+        (&delete, "/users/me".to_owned()),
+        (&put, "/users/me/password".to_owned()),
+        (&get, "/users/me/tokens".to_owned()),
+        (&post, "/users/me/tokens".to_owned()),
+        (&get, format!("/users/{rule}/tokens")),
+        (&get, format!("/users/me/tokens/{rule}")),
+        (&delete, format!("/users/me/tokens/{rule}")),
     ];
     for (method, path) in requests {
         let request = admin.request(method.clone(), &format!("{path}?dry_run=1"));

@@ -189,13 +189,31 @@ impl TestApp {
 
     /// The value of an `Authorization` header by which the first administrator is signed in.
     pub async fn token(&self) -> String {
-        let credentials = json!({ "email": EMAIL, "password": PASSWORD });
-        let tokens = self
-            .anonymous()
-            .post("/auth/login", credentials)
-            .await
-            .expect(StatusCode::OK);
+        let tokens = self.sign_in(EMAIL, PASSWORD).await.expect(StatusCode::OK);
         format!("Bearer {}", tokens.text("/access_token"))
+    }
+
+    /// What somebody is answered who tries to sign in.
+    pub async fn sign_in(&self, email: &str, password: &str) -> Answer {
+        let credentials = json!({ "email": email, "password": password });
+        self.anonymous().post("/auth/login", credentials).await
+    }
+
+    /// Somebody with an account and [`PASSWORD`], signed in.
+    pub async fn signed_in(&self, email: &str) -> Caller<'_> {
+        let tokens = self.sign_in(email, PASSWORD).await.expect(StatusCode::OK);
+        self.with_authorization(format!("Bearer {}", tokens.text("/access_token")))
+    }
+
+    /// A new user with [`PASSWORD`], signed in, whom the first administrator has created.
+    pub async fn user(&self, email: &str, role: &str) -> Caller<'_> {
+        self.admin().await.user(email, role).await;
+        self.signed_in(email).await
+    }
+
+    /// The host and port of the service, for those who write to the socket themselves.
+    pub fn address(&self) -> &str {
+        self.base_url.trim_start_matches("http://")
     }
 }
 
@@ -318,9 +336,37 @@ impl Caller<'_> {
             .expect(StatusCode::NO_CONTENT);
     }
 
+    /// Creates a user with [`PASSWORD`] and answers the id.
+    pub async fn user(&self, email: &str, role: &str) -> String {
+        let body = json!({ "email": email, "password": PASSWORD, "role": role });
+        self.post("/users", body)
+            .await
+            .expect(StatusCode::CREATED)
+            .text("/id")
+    }
+
+    /// Creates a personal access token of one's own and answers its id and the token itself.
+    pub async fn personal_token(&self, name: &str, role: &str) -> (String, String) {
+        let body = json!({ "name": name, "role": role });
+        let created = self
+            .post("/users/me/tokens", body)
+            .await
+            .expect(StatusCode::CREATED);
+        (created.text("/id"), created.text("/token"))
+    }
+
     /// The actions of the newest audit entries, newest first.
     pub async fn audited(&self) -> Vec<String> {
-        let answer = self.get("/audit?limit=100").await.expect(StatusCode::OK);
+        self.audited_by("/audit?limit=100").await
+    }
+
+    /// The same, with what is about accounts.
+    pub async fn audited_with_accounts(&self) -> Vec<String> {
+        self.audited_by("/audit?limit=100&include=accounts").await
+    }
+
+    async fn audited_by(&self, path: &str) -> Vec<String> {
+        let answer = self.get(path).await.expect(StatusCode::OK);
         let json = answer.json();
         let entries = json["items"].as_array().expect("a list has items");
         entries

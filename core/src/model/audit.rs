@@ -40,7 +40,7 @@ pub struct AuditEntry {
 }
 
 words! {
-    /// What can happen to flags and environments.
+    /// What can happen to flags, environments and accounts.
     pub enum AuditAction {
         /// A flag was created.
         FlagCreated = "FLAG_CREATED",
@@ -68,6 +68,42 @@ words! {
         RolloutDeleted = "ROLLOUT_DELETED",
         /// An environment got a new key.
         SdkKeyRotated = "SDK_KEY_ROTATED",
+        /// A user was created.
+        UserCreated = "USER_CREATED",
+        /// A user got another role, or an administrator set another password.
+        UserUpdated = "USER_UPDATED",
+        /// A user was deleted, with all sessions and tokens.
+        UserDeleted = "USER_DELETED",
+        /// A user changed the own password.
+        PasswordChanged = "PASSWORD_CHANGED",
+        /// A user created a personal access token.
+        TokenCreated = "TOKEN_CREATED",
+        /// A personal access token was revoked.
+        TokenRevoked = "TOKEN_REVOKED",
     }
     else "is not an audit action"
+}
+
+impl AuditAction {
+    /// Whether this is about accounts, which the log shows to administrators only, and on request.
+    pub const fn is_about_accounts(self) -> bool {
+        matches!(
+            self,
+            Self::UserCreated
+                | Self::UserUpdated
+                | Self::UserDeleted
+                | Self::PasswordChanged
+                | Self::TokenCreated
+                | Self::TokenRevoked
+        )
+    }
+}
+
+words! {
+    /// What the log leaves out unless it is asked for.
+    pub enum AuditExtra {
+        /// Changes of users and of their tokens.
+        Accounts = "accounts",
+    }
+    else "must be `accounts`"
 }

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use pennon_core::model::id::{SessionId, TokenId};
+use pennon_core::model::id::{SessionId, TokenId, UserId};
 use pennon_core::model::token::TokenName;
 use pennon_core::model::user::{Role, User};
 
@@ -78,6 +78,16 @@ impl Actor {
             Credential::Token(_, token, _) => Some(token),
             Credential::Session(..) | Credential::CommandLine => None,
         }
+    }
+
+    /// What the actor may do.
+    pub(crate) fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Whether this is the actor's own account.
+    pub(crate) fn is(&self, user: UserId) -> bool {
+        self.user().is_some_and(|own| own.id == user)
     }
 
     /// The name under which the audit log knows the actor.

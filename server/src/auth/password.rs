@@ -1,17 +1,23 @@
 //! Passwords: argon2id with 19 MiB, 2 passes and 1 lane, as the OWASP cheat sheet recommends.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
+use pennon_core::model::text::Secret;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::secret;
 use crate::clock::Entropy;
 use crate::error::Error;
 
-/// The shortest password that an account can have, in characters.
-pub(crate) const MIN_PASSWORD_CHARACTERS: usize = 12;
+/// How long a password can be that an account gets, in characters.
+const CHARACTERS: RangeInclusive<usize> = 12..=256;
+
+/// How many characters a password has that is made up: 144 random bits.
+const MADE_UP_CHARACTERS: usize = 24;
 
 /// How many hashes are computed at once: each takes a core and 19 MiB.
 const AT_ONCE: usize = 2;
@@ -21,6 +27,37 @@ pub(crate) struct Passwords {
     turns: Arc<Semaphore>,
     /// The hash of no password, so that an unknown account takes as long as a wrong password.
     decoy: String,
+}
+
+/// A password that an account can get.
+pub(crate) struct NewPassword(Secret);
+
+impl NewPassword {
+    /// Makes up a password.
+    pub(crate) fn made_up(entropy: &Entropy) -> Self {
+        let secret = secret::generate(entropy);
+        let characters = secret.expose().chars().take(MADE_UP_CHARACTERS);
+        Self(Secret::new(characters.collect()))
+    }
+
+    /// The password itself, to tell it to its owner.
+    pub(crate) fn expose(&self) -> &str {
+        self.0.expose()
+    }
+}
+
+impl TryFrom<String> for NewPassword {
+    type Error = &'static str;
+
+    fn try_from(password: String) -> Result<Self, Self::Error> {
+        if !CHARACTERS.contains(&password.chars().count()) {
+            return Err("must have 12 to 256 characters");
+        }
+        if password.contains('\0') {
+            return Err("must not contain U+0000");
+        }
+        Ok(Self(Secret::new(password)))
+    }
 }
 
 /// The right to compute a hash now.
@@ -38,8 +75,12 @@ impl Passwords {
     }
 
     /// The hash to store for a password, with its salt and parameters.
-    pub(crate) async fn hash(&self, password: &str, entropy: &Entropy) -> Result<String, Error> {
-        let (password, salt) = (password.as_bytes().to_vec(), entropy.bytes::<16>());
+    pub(crate) async fn hash(
+        &self,
+        password: &NewPassword,
+        entropy: &Entropy,
+    ) -> Result<String, Error> {
+        let (password, salt) = (password.expose().as_bytes().to_vec(), entropy.bytes::<16>());
         in_turn(self.turn().await, move || hash(&password, &salt)).await?
     }
 

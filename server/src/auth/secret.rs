@@ -59,6 +59,11 @@ impl Labelled {
         Self::generate(SDK_KEY_PREFIX, entropy)
     }
 
+    /// A new personal access token.
+    pub(crate) fn token(entropy: &Entropy) -> Self {
+        Self::generate(TOKEN_PREFIX, entropy)
+    }
+
     fn generate(label: &str, entropy: &Entropy) -> Self {
         let secret = format!("{label}{}", generate(entropy).expose());
         Self {

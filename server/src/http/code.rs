@@ -44,6 +44,8 @@ codes! {
     ConfigurationNotFound = "CONFIGURATION_NOT_FOUND", NOT_FOUND, "Not found";
     RuleNotFound = "RULE_NOT_FOUND", NOT_FOUND, "Not found";
     RolloutNotFound = "ROLLOUT_NOT_FOUND", NOT_FOUND, "Not found";
+    UserNotFound = "USER_NOT_FOUND", NOT_FOUND, "Not found";
+    TokenNotFound = "TOKEN_NOT_FOUND", NOT_FOUND, "Not found";
     NoSuchPath = "NO_SUCH_PATH", NOT_FOUND, "No such path";
     MethodNotAllowed = "METHOD_NOT_ALLOWED", METHOD_NOT_ALLOWED, "Method not allowed";
     FlagKeyTaken = "FLAG_KEY_TAKEN", CONFLICT, "Conflict";
@@ -55,6 +57,10 @@ codes! {
     PriorityTaken = "PRIORITY_TAKEN", CONFLICT, "Conflict";
     TooManyRules = "TOO_MANY_RULES", CONFLICT, "Conflict";
     RulesDiffer = "RULES_DIFFER", CONFLICT, "Conflict";
+    EmailTaken = "EMAIL_TAKEN", CONFLICT, "Conflict";
+    LastAdmin = "LAST_ADMIN", CONFLICT, "Conflict";
+    TokenNameTaken = "TOKEN_NAME_TAKEN", CONFLICT, "Conflict";
+    TooManyTokens = "TOO_MANY_TOKENS", CONFLICT, "Conflict";
     Stale = "STALE", PRECONDITION_FAILED, "Stale";
     BodyTooLarge = "BODY_TOO_LARGE", PAYLOAD_TOO_LARGE, "Body too large";
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type";

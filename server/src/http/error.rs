@@ -123,6 +123,8 @@ impl From<Entity> for Code {
             Entity::Configuration => Self::ConfigurationNotFound,
             Entity::Rule => Self::RuleNotFound,
             Entity::Rollout => Self::RolloutNotFound,
+            Entity::User => Self::UserNotFound,
+            Entity::Token => Self::TokenNotFound,
         }
     }
 }
@@ -139,6 +141,10 @@ impl From<&Conflict> for Code {
             Conflict::EnvironmentRevoked => Self::EnvironmentRevoked,
             Conflict::TooManyRules => Self::TooManyRules,
             Conflict::RulesDiffer => Self::RulesDiffer,
+            Conflict::EmailTaken => Self::EmailTaken,
+            Conflict::LastAdmin => Self::LastAdmin,
+            Conflict::TokenNameTaken => Self::TokenNameTaken,
+            Conflict::TooManyTokens => Self::TooManyTokens,
         }
     }
 }

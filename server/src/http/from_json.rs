@@ -1,5 +1,6 @@
 //! JSON values as domain types.
 
+use pennon_core::model::Invalid;
 use pennon_core::model::configuration::Ttl;
 use pennon_core::model::environment::{EnvironmentName, ProductName};
 use pennon_core::model::flag::{FlagKey, FlagName, FlagType};
@@ -9,7 +10,12 @@ use pennon_core::model::rule::{
     Attribute, Integer, Logic, OperandText, Operator, Priority, ValueType,
 };
 use pennon_core::model::text::Description;
+use pennon_core::model::time::Timestamp;
+use pennon_core::model::token::TokenName;
+use pennon_core::model::user::{Email, Role};
 use serde_json::Value;
+
+use crate::auth::password::NewPassword;
 
 /// A type that can be read from a JSON value; the error is a sentence about the member.
 pub(crate) trait FromJson: Sized {
@@ -35,6 +41,19 @@ impl FromJson for RuleId {
     fn from_json(value: Value) -> Result<Self, &'static str> {
         let text = String::from_json(value)?;
         text.parse().map_err(|_| "must be the id of a rule")
+    }
+}
+
+impl FromJson for NewPassword {
+    fn from_json(value: Value) -> Result<Self, &'static str> {
+        String::from_json(value)?.try_into()
+    }
+}
+
+impl FromJson for Timestamp {
+    fn from_json(value: Value) -> Result<Self, &'static str> {
+        let time = String::from_json(value)?.parse();
+        time.map_err(|invalid: Invalid| invalid.detail())
     }
 }
 
@@ -76,13 +95,15 @@ macro_rules! from_integer {
 from_text!(
     Attribute: Box<str>,
     Description: String,
+    Email: String,
     EnvironmentName: String,
     FlagKey: String,
     FlagName: String,
     OperandText: Box<str>,
     ProductName: String,
+    TokenName: String,
 );
-from_word!(FlagType, Logic, Operator, Strategy, ValueType);
+from_word!(FlagType, Logic, Operator, Role, Strategy, ValueType);
 from_integer!(Integer, Percentage, Priority, Ttl);
 
 fn integer(value: &Value) -> Option<i64> {

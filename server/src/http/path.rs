@@ -7,6 +7,8 @@ use pennon_core::model::id::{EnvironmentId, FlagId, RuleId};
 
 use crate::error::{Entity, Error};
 use crate::service::targeting::PairId;
+use crate::service::tokens::WhichToken;
+use crate::service::users::Whose;
 
 /// What a path names.
 pub(crate) struct Path<T>(pub(crate) T);
@@ -65,6 +67,25 @@ impl FromPath for PairId {
         Ok(Self {
             flag: FlagId::from_path(parameters)?,
             environment: EnvironmentId::from_path(parameters)?,
+        })
+    }
+}
+
+impl FromPath for Whose {
+    /// Whether somebody may ask is checked before whether there is such an account, so this refuses nothing.
+    fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
+        Ok(match parameter(parameters, "user") {
+            "me" => Self::Mine,
+            id => Self::Of(id.parse().ok()),
+        })
+    }
+}
+
+impl FromPath for WhichToken {
+    fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
+        Ok(Self {
+            owner: Whose::from_path(parameters)?,
+            token: parameter(parameters, "token").parse().ok(),
         })
     }
 }

@@ -5,10 +5,12 @@ use std::marker::PhantomData;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use pennon_core::model::Invalid;
+use pennon_core::model::audit::AuditExtra;
 use pennon_core::model::environment::EnvironmentStatus;
 use pennon_core::model::flag::FlagOrder;
 use pennon_core::model::page::{Limit, PageNumber, PageRequest};
 use pennon_core::model::time::Timestamp;
+use pennon_core::model::user::Role;
 
 use crate::error::{Error, Fault};
 
@@ -185,6 +187,18 @@ macro_rules! from_word {
 }
 
 from_word!(EnvironmentStatus, FlagOrder);
+
+impl FromParameter for Role {
+    fn from_parameter(value: String) -> Result<Self, &'static str> {
+        Self::parse(&value).map_err(Invalid::detail)
+    }
+}
+
+impl FromParameter for AuditExtra {
+    fn from_parameter(value: String) -> Result<Self, &'static str> {
+        Self::parse(&value).map_err(Invalid::detail)
+    }
+}
 
 impl FromParameter for Timestamp {
     fn from_parameter(value: String) -> Result<Self, &'static str> {

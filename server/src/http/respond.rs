@@ -7,6 +7,7 @@ use pennon_core::model::configuration::Configuration;
 use pennon_core::model::environment::Environment;
 use pennon_core::model::flag::Flag;
 use pennon_core::model::targeting::{FlagRollout, TargetingRule};
+use pennon_core::model::user::User;
 use serde::Serialize;
 
 use crate::error::Error;
@@ -76,4 +77,11 @@ macro_rules! revised {
     )+};
 }
 
-revised!(Configuration, Environment, Flag, FlagRollout, TargetingRule);
+revised!(
+    Configuration,
+    Environment,
+    Flag,
+    FlagRollout,
+    TargetingRule,
+    User
+);

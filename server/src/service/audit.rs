@@ -3,8 +3,9 @@
 use pennon_core::model::audit::{AuditAction, AuditEntry};
 use pennon_core::model::environment::Environment;
 use pennon_core::model::flag::Flag;
-use pennon_core::model::id::{AuditId, RuleId};
+use pennon_core::model::id::{AuditId, RuleId, TokenId, UserId};
 use pennon_core::model::page::{Page, PageRequest};
+use pennon_core::model::token::Token;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,6 +21,8 @@ pub(crate) struct Entry<'a> {
     flag: Option<&'a Flag>,
     environment: Option<&'a Environment>,
     rule: Option<RuleId>,
+    user: Option<UserId>,
+    token: Option<TokenId>,
     old: Option<Value>,
     new: Option<Value>,
 }
@@ -32,6 +35,8 @@ impl<'a> Entry<'a> {
             flag: None,
             environment: None,
             rule: None,
+            user: None,
+            token: None,
             old: None,
             new: None,
         }
@@ -58,6 +63,22 @@ impl<'a> Entry<'a> {
         Self {
             rule: Some(rule),
             ..self
+        }
+    }
+
+    /// The account concerned.
+    pub(crate) fn user(self, user: UserId) -> Self {
+        Self {
+            user: Some(user),
+            ..self
+        }
+    }
+
+    /// The token concerned, and with it its owner.
+    pub(crate) fn token(self, token: &Token) -> Self {
+        Self {
+            token: Some(token.id),
+            ..self.user(token.user_id)
         }
     }
 
@@ -107,18 +128,23 @@ impl<'a> Entry<'a> {
             flag: self.flag.map(|flag| flag.id),
             environment: self.environment.map(|environment| environment.id),
             rule: self.rule,
+            user: self.user,
+            token: self.token,
         };
         audit::insert(tx, &entry, concerned).await
     }
 }
 
-/// One page of entries, newest first.
+/// One page of entries, newest first. What is about accounts is for administrators alone.
 pub(crate) async fn list(
     service: &Service,
-    _actor: &Actor,
+    actor: &Actor,
     filter: &AuditFilter,
     page: PageRequest,
 ) -> Result<Page<AuditEntry>, Error> {
+    if filter.accounts {
+        actor.administrator()?;
+    }
     audit::list(&mut service.db.read().await?, filter, page).await
 }
 

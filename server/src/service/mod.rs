@@ -13,6 +13,8 @@ pub(crate) mod patch;
 pub(crate) mod precondition;
 pub(crate) mod sessions;
 pub(crate) mod targeting;
+pub(crate) mod tokens;
+pub(crate) mod users;
 
 use std::ops::Deref;
 use std::sync::Arc;

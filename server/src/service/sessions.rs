@@ -10,7 +10,7 @@ use pennon_core::model::user::{Role, User};
 
 use super::{FirstAdministrator, Service, StartError};
 use crate::auth::actor::Person;
-use crate::auth::password::MIN_PASSWORD_CHARACTERS;
+use crate::auth::password::NewPassword;
 use crate::auth::secret::{self, SecretHash};
 use crate::auth::throttle::Attempt;
 use crate::config::Hidden;
@@ -75,19 +75,25 @@ pub(crate) async fn sign_in(
     let now = service.clock.now();
     service.throttle.check(attempt, now)?;
     let right = service.passwords.verify(turn, &password, hash).await?;
-    let Some(Account { user, .. }) = account.filter(|_| right) else {
+    let Some(account) = account.filter(|_| right) else {
         service.throttle.failed(attempt, now);
         return Err(Error::WrongPassword);
     };
-    begin(service, user, kind, now).await
+    begin(service, account, kind, now).await
 }
 
 async fn begin(
     service: &Service,
-    user: User,
+    verified: Account,
     kind: SessionKind,
     now: Timestamp,
 ) -> Result<SignedIn, Error> {
+    let mut tx = service.db.write().await?;
+    // While the password was being verified, it may have been changed, or the account deleted.
+    let account = store::users::account(&mut tx, verified.user.id).await?;
+    let Account { user, .. } = account
+        .filter(|account| account.password_hash == verified.password_hash)
+        .ok_or(Error::WrongPassword)?;
     let secret = secret::generate(&service.entropy);
     let hash = SecretHash::of(secret.expose());
     let session = NewSession {
@@ -97,7 +103,6 @@ async fn begin(
         created_at: now,
         expires_at: days_after(now, SESSION_DAYS),
     };
-    let mut tx = service.db.write().await?;
     store::sessions::insert(&mut tx, &session).await?;
     if kind == SessionKind::Api {
         let expires_at = session.expires_at;
@@ -179,20 +184,15 @@ pub(super) async fn create_first_administrator(
         ));
     }
     let (password, generated) = match settings.admin_password.as_ref().map(Hidden::expose) {
-        Some(password) if password.chars().count() < MIN_PASSWORD_CHARACTERS => {
-            return Err(StartError::FirstAdministrator(
-                "PENNON_ADMIN_PASSWORD must have at least 12 characters",
-            ));
+        Some(password) => {
+            let password = NewPassword::try_from(password.to_owned()).map_err(|_| {
+                StartError::FirstAdministrator(
+                    "PENNON_ADMIN_PASSWORD must have 12 to 256 characters",
+                )
+            })?;
+            (password, false)
         }
-        Some(password) => (password.to_owned(), false),
-        None => (
-            secret::generate(&service.entropy)
-                .expose()
-                .chars()
-                .take(24)
-                .collect(),
-            true,
-        ),
+        None => (NewPassword::made_up(&service.entropy), true),
     };
     let now = service.clock.now();
     let user = User {
@@ -207,13 +207,13 @@ pub(super) async fn create_first_administrator(
     let first =
         !store::users::any(&mut tx).await? && store::users::insert(&mut tx, &user, &hash).await?;
     tx.commit().await?;
-    let generated_password = generated.then_some(password);
+    let generated_password = generated.then(|| password.expose().to_owned());
     Ok(first.then_some(FirstAdministrator {
         email: user.email,
         generated_password,
     }))
 }
 
-fn days_after(now: Timestamp, days: i64) -> Timestamp {
+pub(super) fn days_after(now: Timestamp, days: i64) -> Timestamp {
     Timestamp::from_millis(now.millis().saturating_add(days.saturating_mul(DAY_MILLIS)))
 }

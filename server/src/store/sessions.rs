@@ -1,6 +1,6 @@
 //! Sign-ins that are still good.
 
-use pennon_core::model::id::SessionId;
+use pennon_core::model::id::{SessionId, UserId};
 use pennon_core::model::time::Timestamp;
 use pennon_core::model::user::User;
 use uuid::Uuid;
@@ -138,6 +138,19 @@ pub(crate) async fn by_cookie(
 pub(crate) async fn end(tx: &mut Tx, id: SessionId, now: Timestamp) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("update sessions set ended_at = $2 where id = $1 and ended_at is null")
         .bind(id.uuid()).bind(now.millis()).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// Ends all sessions of a user but one.
+pub(crate) async fn end_all(
+    tx: &mut Tx,
+    user: UserId,
+    but: Option<SessionId>,
+    now: Timestamp,
+) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "update sessions set ended_at = $3 where user_id = $1 and ($2 is null or id <> $2) and ended_at is null",
+    ).bind(user.uuid()).bind(but.map(SessionId::uuid)).bind(now.millis()).execute(conn).await.map(drop))?;
     Ok(())
 }
 

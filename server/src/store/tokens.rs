@@ -30,6 +30,40 @@ struct OwnedRow {
     owner: UserRow,
 }
 
+/// Adds a token; false if its owner has another of the same name.
+pub(crate) async fn insert(tx: &mut Tx, token: &Token, hash: SecretHash) -> Result<bool, Error> {
+    let inserted: Option<Uuid> = on_conn!(tx, conn => sqlx::query_scalar(
+        "insert into tokens (id, user_id, name, hash, prefix, role, created_at, expires_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (user_id, name) do nothing returning id",
+    )
+    .bind(token.id.uuid())
+    .bind(token.user_id.uuid())
+    .bind(token.name.as_str())
+    .bind(hash.as_bytes())
+    .bind(&token.token_prefix)
+    .bind(token.role.as_str())
+    .bind(token.created_at.millis())
+    .bind(token.expires_at.millis())
+    .fetch_optional(conn).await)?;
+    Ok(inserted.is_some())
+}
+
+/// All tokens of a user, newest first, also those that have expired.
+pub(crate) async fn of_user(tx: &mut Tx, user: UserId) -> Result<Vec<Token>, Error> {
+    let rows: Vec<TokenRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id as token_id, user_id, name, prefix, role as token_role, created_at as token_created_at, expires_at
+         from tokens where user_id = $1 order by created_at desc, id desc",
+    ).bind(user.uuid()).fetch_all(conn).await)?;
+    rows.into_iter().map(Token::try_from).collect()
+}
+
+/// Removes a token.
+pub(crate) async fn delete(tx: &mut Tx, id: TokenId) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query("delete from tokens where id = $1")
+        .bind(id.uuid()).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
 /// A token that is good now, and whose it is.
 pub(crate) async fn by_hash(
     tx: &mut Tx,

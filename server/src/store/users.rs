@@ -1,11 +1,12 @@
 //! Accounts.
 
 use pennon_core::model::id::UserId;
+use pennon_core::model::page::{Page, PageRequest};
 use pennon_core::model::time::Timestamp;
 use pennon_core::model::user::{Role, User};
 use uuid::Uuid;
 
-use super::{Tx, bad_row, on_conn};
+use super::{Tx, bad_row, bindable, on_conn};
 use crate::error::Error;
 
 #[derive(sqlx::FromRow)]
@@ -30,6 +31,13 @@ pub(crate) struct Account {
     pub(crate) password_hash: String,
 }
 
+/// Which users to list; every filter compares exactly.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UserFilter {
+    pub(crate) email: Option<String>,
+    pub(crate) role: Option<Role>,
+}
+
 /// Whether there is any user yet.
 pub(crate) async fn any(tx: &mut Tx) -> Result<bool, Error> {
     let count: i64 = on_conn!(tx, conn => sqlx::query_scalar("select count(*) from users").fetch_one(conn).await)?;
@@ -50,6 +58,90 @@ pub(crate) async fn insert(tx: &mut Tx, user: &User, password_hash: &str) -> Res
     .bind(user.revision)
     .fetch_optional(conn).await)?;
     Ok(inserted.is_some())
+}
+
+/// One user.
+pub(crate) async fn find(tx: &mut Tx, id: UserId) -> Result<Option<User>, Error> {
+    let row: Option<UserRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, email, role, created_at, revision from users where id = $1",
+    ).bind(id.uuid()).fetch_optional(conn).await)?;
+    row.map(User::try_from).transpose()
+}
+
+/// One page of users, newest first.
+pub(crate) async fn list(
+    tx: &mut Tx,
+    filter: &UserFilter,
+    page: PageRequest,
+) -> Result<Page<User>, Error> {
+    let role = filter.role.map(Role::as_str);
+    let rows: Vec<UserRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, email, role, created_at, revision from users
+         where ($1 is null or email = $1) and ($2 is null or role = $2)
+         order by created_at desc, id desc limit $3 offset $4",
+    ).bind(bindable(filter.email.as_ref())).bind(role).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
+    let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(
+        "select count(*) from users where ($1 is null or email = $1) and ($2 is null or role = $2)",
+    ).bind(bindable(filter.email.as_ref())).bind(role).fetch_one(conn).await)?;
+    let items = rows
+        .into_iter()
+        .map(User::try_from)
+        .collect::<Result<_, _>>()?;
+    Ok(page.page_of(items, total))
+}
+
+/// How many users have a role.
+pub(crate) async fn count(tx: &mut Tx, role: Role) -> Result<i64, Error> {
+    Ok(
+        on_conn!(tx, conn => sqlx::query_scalar("select count(*) from users where role = $1")
+        .bind(role.as_str()).fetch_one(conn).await)?,
+    )
+}
+
+/// Writes a user's role and revision, and the password if there is another one.
+pub(crate) async fn update(
+    tx: &mut Tx,
+    user: &User,
+    password_hash: Option<&str>,
+) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "update users set role = $2, revision = $3, password_hash = coalesce($4, password_hash) where id = $1",
+    )
+    .bind(user.id.uuid())
+    .bind(user.role.as_str())
+    .bind(user.revision)
+    .bind(password_hash)
+    .execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// Puts one password in the place of another; false if the account has a third one, or is gone.
+pub(crate) async fn replace_password(
+    tx: &mut Tx,
+    id: UserId,
+    old_hash: &str,
+    new_hash: &str,
+) -> Result<bool, Error> {
+    let revision: Option<i64> = on_conn!(tx, conn => sqlx::query_scalar(
+        "update users set password_hash = $3, revision = revision + 1 where id = $1 and password_hash = $2
+         returning revision",
+    ).bind(id.uuid()).bind(old_hash).bind(new_hash).fetch_optional(conn).await)?;
+    Ok(revision.is_some())
+}
+
+/// Deletes a user, with all sessions and tokens.
+pub(crate) async fn delete(tx: &mut Tx, id: UserId) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query("delete from users where id = $1")
+        .bind(id.uuid()).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// A user with the hash of the password.
+pub(crate) async fn account(tx: &mut Tx, id: UserId) -> Result<Option<Account>, Error> {
+    let row: Option<AccountRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, email, role, created_at, revision, password_hash from users where id = $1",
+    ).bind(id.uuid()).fetch_optional(conn).await)?;
+    row.map(Account::try_from).transpose()
 }
 
 /// The account of an e-mail address.

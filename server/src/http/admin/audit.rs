@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use http::HeaderMap;
 use http::header::{ACCEPT, AUTHORIZATION};
+use pennon_core::model::audit::AuditExtra;
 
 use crate::auth::actor::Actor;
 use crate::error::Error;
@@ -46,11 +47,13 @@ impl FromParameters for AuditFilter {
         let environment = parameters.optional("environment");
         let from = parameters.optional("from");
         let to = parameters.optional("to");
+        let include = parameters.optional::<AuditExtra>("include");
         Some(Self {
             flag_key: flag_key?,
             environment: environment?,
             from: from?,
             to: to?,
+            accounts: include? == Some(AuditExtra::Accounts),
         })
     }
 }

@@ -7,6 +7,8 @@ mod environments;
 mod flags;
 mod rollouts;
 mod rules;
+mod tokens;
+mod users;
 
 use axum::Router;
 
@@ -21,4 +23,6 @@ pub(super) fn router() -> Router<Service> {
         .merge(flags::router())
         .merge(rollouts::router())
         .merge(rules::router())
+        .merge(tokens::router())
+        .merge(users::router())
 }

@@ -1,0 +1,144 @@
+//! Personal access tokens: creating, listing and revoking them.
+
+use pennon_core::model::audit::AuditAction;
+use pennon_core::model::id::TokenId;
+use pennon_core::model::text::Secret;
+use pennon_core::model::time::Timestamp;
+use pennon_core::model::token::{Token, TokenName};
+use pennon_core::model::user::Role;
+
+use super::sessions::days_after;
+use super::users::{self, Whose};
+use super::{Service, audit};
+use crate::auth::actor::{Actor, Person};
+use crate::auth::secret::{Labelled, SecretHash};
+use crate::error::{Conflict, Entity, Error, Fault};
+use crate::store::{self, Tx};
+
+/// How many tokens a user can have.
+const MOST_TOKENS: usize = 50;
+
+/// How long a token is good if nothing is said, in days.
+const DEFAULT_DAYS: i64 = 90;
+
+/// How long a token can be good, in days.
+const MOST_DAYS: i64 = 366;
+
+/// Which token a caller means.
+pub(crate) struct WhichToken {
+    pub(crate) owner: Whose,
+    /// None if what was given is no id.
+    pub(crate) token: Option<TokenId>,
+}
+
+/// A token to create.
+pub(crate) struct NewToken {
+    pub(crate) name: TokenName,
+    pub(crate) role: Role,
+    pub(crate) expires_at: Option<Timestamp>,
+}
+
+/// A token and its secret, which is shown this once.
+pub(crate) struct CreatedToken {
+    pub(crate) token: Token,
+    pub(crate) secret: Secret,
+}
+
+/// Creates a token for oneself, which may do no more than one may oneself.
+pub(crate) async fn create(
+    service: &Service,
+    person: &Person,
+    new: NewToken,
+) -> Result<CreatedToken, Error> {
+    if new.role > person.role() {
+        return Err(Error::Forbidden(new.role));
+    }
+    let now = service.clock.now();
+    let Labelled { secret, prefix } = Labelled::token(&service.entropy);
+    let token = Token {
+        id: TokenId::new(service.entropy.id(now)),
+        user_id: person.user().id,
+        name: new.name,
+        role: new.role,
+        token_prefix: prefix,
+        created_at: now,
+        expires_at: expiry(new.expires_at, now)?,
+    };
+    let mut tx = service.db.write().await?;
+    audit::Entry::of(AuditAction::TokenCreated)
+        .token(&token)
+        .to(&token)?
+        .record(service, &mut tx, person)
+        .await?;
+    if store::tokens::of_user(&mut tx, token.user_id).await?.len() >= MOST_TOKENS {
+        return Err(Conflict::TooManyTokens.into());
+    }
+    if !store::tokens::insert(&mut tx, &token, SecretHash::of(secret.expose())).await? {
+        return Err(Conflict::TokenNameTaken.into());
+    }
+    tx.commit().await?;
+    Ok(CreatedToken { token, secret })
+}
+
+/// All tokens of a user, newest first: one's own, or anybody's for an administrator.
+pub(crate) async fn list(
+    service: &Service,
+    actor: &Actor,
+    owner: Whose,
+) -> Result<Vec<Token>, Error> {
+    let mut tx = service.db.read().await?;
+    let owner = users::find(&mut tx, actor, owner).await?;
+    store::tokens::of_user(&mut tx, owner.id).await
+}
+
+/// One token of a user: of one's own, or of anybody for an administrator.
+pub(crate) async fn get(
+    service: &Service,
+    actor: &Actor,
+    which: WhichToken,
+) -> Result<Token, Error> {
+    find(&mut service.db.read().await?, actor, which).await
+}
+
+/// Revokes a token: it is refused from now on. A script can revoke the token that it came by, but no other unless it may
+/// do everything.
+pub(crate) async fn revoke(
+    service: &Service,
+    actor: &Actor,
+    which: WhichToken,
+) -> Result<(), Error> {
+    if actor.token().is_some() && actor.token() != which.token {
+        actor.administrator()?;
+    }
+    let mut tx = service.db.write().await?;
+    let token = find(&mut tx, actor, which).await?;
+    // Before the revocation, after which a token that revokes itself is none.
+    audit::Entry::of(AuditAction::TokenRevoked)
+        .token(&token)
+        .from(Some(&token))?
+        .record(service, &mut tx, actor)
+        .await?;
+    store::tokens::delete(&mut tx, token.id).await?;
+    tx.commit().await
+}
+
+/// When a token is to expire.
+fn expiry(wanted: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Error> {
+    let problem = match wanted {
+        None => return Ok(days_after(now, DEFAULT_DAYS)),
+        Some(time) if time <= now => "must be in the future",
+        Some(time) if time > days_after(now, MOST_DAYS) => "must be at most 366 days ahead",
+        Some(time) => return Ok(time),
+    };
+    Err(Error::Invalid(vec![Fault::pointer("/expiresAt", problem)]))
+}
+
+/// One token, within a transaction.
+async fn find(tx: &mut Tx, actor: &Actor, which: WhichToken) -> Result<Token, Error> {
+    let owner = users::find(tx, actor, which.owner).await?;
+    let tokens = store::tokens::of_user(tx, owner.id).await?;
+    tokens
+        .into_iter()
+        .find(|token| Some(token.id) == which.token)
+        .ok_or(Error::NotFound(Entity::Token))
+}

@@ -1,0 +1,138 @@
+//! Who may do what, and that this is asked before anything else.
+
+use pennon_tests::{Caller, TestApp};
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+
+/// No path of these exists: so a refusal tells that the role was looked at first.
+const NOWHERE: &str = "0190a000-0000-7000-8000-000000000000";
+
+/// Every call that needs more than being somebody, and the role that it needs.
+fn guarded() -> Vec<(&'static str, String, &'static str)> {
+    let pair = format!("/flags/{NOWHERE}/environments/{NOWHERE}");
+    let environment = format!("/environments/{NOWHERE}");
+    let (flag, user) = (format!("/flags/{NOWHERE}"), format!("/users/{NOWHERE}"));
+    vec![
+        ("POST", "/flags".to_owned(), "editor"),
+        ("PATCH", flag.clone(), "editor"),
+        ("DELETE", flag.clone(), "editor"),
+        ("POST", format!("{flag}/restore"), "editor"),
+        ("PUT", pair.clone(), "editor"),
+        ("POST", format!("{pair}/rules"), "editor"),
+        ("PUT", format!("{pair}/rules/order"), "editor"),
+        ("POST", format!("{pair}/copy-from/{NOWHERE}"), "editor"),
+        ("PUT", format!("/rules/{NOWHERE}"), "editor"),
+        ("DELETE", format!("/rules/{NOWHERE}"), "editor"),
+        ("PUT", format!("{pair}/rollout"), "editor"),
+        ("DELETE", format!("{pair}/rollout"), "editor"),
+        ("POST", "/environments".to_owned(), "admin"),
+        ("PATCH", environment.clone(), "admin"),
+        ("POST", format!("{environment}/revoke"), "admin"),
+        ("POST", format!("{environment}/rotate-key"), "admin"),
+        ("GET", "/users".to_owned(), "admin"),
+        ("POST", "/users".to_owned(), "admin"),
+        ("GET", user.clone(), "admin"),
+        ("PATCH", user.clone(), "admin"),
+        ("PATCH", "/users/me".to_owned(), "admin"),
+        ("DELETE", user.clone(), "admin"),
+        ("DELETE", "/users/me".to_owned(), "admin"),
+        ("GET", format!("{user}/tokens"), "admin"),
+        ("GET", format!("{user}/tokens/{NOWHERE}"), "admin"),
+        ("DELETE", format!("{user}/tokens/{NOWHERE}"), "admin"),
+        ("GET", "/audit?include=accounts".to_owned(), "admin"),
+    ]
+}
+
+/// Sends a body that nothing accepts.
+async fn attempt(caller: &Caller<'_>, method: &str, path: &str) -> pennon_tests::Answer {
+    let method: Method = method.parse().expect("a method");
+    let request = caller.request(method.clone(), path);
+    let request = if method == Method::GET {
+        request
+    } else {
+        request
+            .header("content-type", "application/json")
+            .body("no JSON")
+    };
+    caller.send(request).await
+}
+
+#[tokio::test]
+async fn authentication_then_role_then_existence_then_body() {
+    let app = TestApp::start().await;
+    let rank = |role: &str| {
+        ["viewer", "editor", "admin"]
+            .iter()
+            .position(|known| *known == role)
+    };
+    for role in ["viewer", "editor", "admin"] {
+        let person = app.user(&format!("{role}@example.com"), role).await;
+        let (_, token) = person.personal_token("script", role).await;
+        let script = app.with_authorization(format!("Bearer {token}"));
+        for (method, path, needed) in guarded() {
+            // One's own account is there, and would go.
+            if path == "/users/me" && role == "admin" {
+                continue;
+            }
+            for caller in [&person, &script] {
+                let answer = attempt(caller, method, &path).await;
+                let what = format!("{method} {path} as {role}");
+                if rank(role) < rank(needed) {
+                    assert_eq!(answer.status, StatusCode::FORBIDDEN, "{what}");
+                    let answer = answer.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+                    assert_eq!(
+                        answer.text("/detail"),
+                        format!("the role {needed} is needed")
+                    );
+                } else if path.contains(NOWHERE) {
+                    assert_eq!(answer.status, StatusCode::NOT_FOUND, "{what}");
+                } else if method == "GET" {
+                    assert_eq!(answer.status, StatusCode::OK, "{what}");
+                } else {
+                    assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{what}");
+                    assert_eq!(answer.text("/code"), "MALFORMED_BODY", "{what}");
+                }
+            }
+        }
+    }
+    for (method, path, _) in guarded() {
+        attempt(&app.anonymous(), method, &path)
+            .await
+            .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    }
+}
+
+#[tokio::test]
+async fn everybody_with_an_account_reads_and_deals_with_the_own_credentials() {
+    let app = TestApp::start().await;
+    let pair = app.admin().await.pair().await;
+    let viewer = app.user("vic@example.com", "viewer").await;
+    let (id, token) = viewer.personal_token("script", "viewer").await;
+    let script = app.with_authorization(format!("Bearer {token}"));
+    for path in [
+        "/environments".to_owned(),
+        format!("/environments/{}", pair.environment),
+        "/flags".to_owned(),
+        format!("/flags/{}", pair.flag),
+        pair.path.clone(),
+        format!("{}/rules", pair.path),
+        "/audit".to_owned(),
+        "/users/me".to_owned(),
+        "/users/me/tokens".to_owned(),
+        format!("/users/me/tokens/{id}"),
+    ] {
+        viewer.get(&path).await.expect(StatusCode::OK);
+        script.get(&path).await.expect(StatusCode::OK);
+    }
+    let rollout = format!("{}/rollout", pair.path);
+    let missing = viewer.get(&rollout).await;
+    missing.expect_problem(StatusCode::NOT_FOUND, "ROLLOUT_NOT_FOUND");
+    viewer
+        .delete(&format!("/users/me/tokens/{id}"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    viewer
+        .post("/auth/logout", json!({}))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+}

@@ -1,0 +1,614 @@
+//! Users: creating, listing, changing and deleting them, and the password of one's own.
+
+use pennon_tests::{Answer, EMAIL, PASSWORD, START, TestApp};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+const OTHER_PASSWORD: &str = "another long password";
+
+#[tokio::test]
+async fn a_new_user_can_sign_in_and_be_read() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let body = json!({ "email": "eve@example.com", "password": PASSWORD, "role": "editor" });
+    let created = admin.post("/users", body).await;
+    let created = created.expect(StatusCode::CREATED);
+    let id = created.text("/id");
+    let user =
+        json!({ "id": id, "email": "eve@example.com", "role": "editor", "createdAt": START });
+    assert_eq!(created.json(), user);
+    assert_eq!(created.header("location"), format!("/users/{id}"));
+    assert_eq!(created.header("etag"), "\"1\"");
+    assert_eq!(created.header("cache-control"), "no-store");
+    let eve = app.signed_in("eve@example.com").await;
+    for (caller, path) in [
+        (&eve, "/users/me".to_owned()),
+        (&eve, format!("/users/{id}")),
+        (&admin, format!("/users/{id}")),
+    ] {
+        let answer = caller.get(&path).await.expect(StatusCode::OK);
+        assert_eq!(
+            (answer.json(), answer.header("etag")),
+            (user.clone(), "\"1\"")
+        );
+    }
+    assert_eq!(admin.get("/users/me").await.text("/email"), EMAIL);
+}
+
+#[tokio::test]
+async fn users_are_listed_newest_first_and_found_by_address_and_role() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    admin.user("eve@example.com", "editor").await;
+    admin.user("vic@example.com", "viewer").await;
+    let emails = async |query: &str| -> Vec<Value> {
+        let page = admin.get(&format!("/users{query}")).await;
+        let page = page.expect(StatusCode::OK).json();
+        let items = page["items"].as_array().expect("a page has items");
+        items.iter().map(|user| user["email"].clone()).collect()
+    };
+    assert_eq!(
+        emails("").await,
+        ["vic@example.com", "eve@example.com", EMAIL]
+    );
+    assert_eq!(emails("?limit=1&page=2").await, ["eve@example.com"]);
+    assert_eq!(emails("?email=eve@example.com").await, ["eve@example.com"]);
+    assert_eq!(emails("?email=EVE@example.com").await, [] as [Value; 0]);
+    assert_eq!(emails("?email=%00").await, [] as [Value; 0]);
+    assert_eq!(emails("?role=admin").await, [EMAIL]);
+    let past_the_end = admin.get("/users?role=viewer&page=2").await.json();
+    assert_eq!(
+        past_the_end,
+        json!({ "items": [], "pagination": { "page": 2, "limit": 20, "total": 1 } })
+    );
+    let answer = admin.get("/users?role=owner&limit=0&mail=x").await;
+    let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(answer.faults(), ["limit", "role", "mail"]);
+}
+
+#[tokio::test]
+async fn bad_input_is_named_member_by_member() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let id = admin.user("eve@example.com", "editor").await;
+    let (one, all) = (["/password"], ["/email", "/password", "/role"]);
+    let too_long = format!("{}@example.com", "x".repeat(243));
+    let valid = |member: &str, value: Value| {
+        let mut body =
+            json!({ "email": "new@example.com", "password": PASSWORD, "role": "viewer" });
+        body[member] = value;
+        body
+    };
+    for (body, faults) in [
+        (json!({}), &all[..]),
+        (
+            json!({ "email": null, "password": 123_456_789_012_u64, "role": true }),
+            &all,
+        ),
+        (
+            json!({ "email": "no address", "password": "11characters", "role": "Admin" }),
+            &["/email", "/role"],
+        ),
+        (
+            json!({ "email": too_long, "password": "short", "role": "" }),
+            &all,
+        ),
+        (valid("password", json!("é".repeat(11))), &one),
+        (valid("password", json!("é".repeat(257))), &one),
+        (valid("password", json!("a password with\0")), &one),
+        (valid("email", json!("\0@example.com")), &["/email"]),
+        (valid("name", json!("x")), &["/name"]),
+    ] {
+        let answer = admin.post("/users", body).await;
+        let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(answer.faults(), faults);
+    }
+    let answer = admin
+        .patch(
+            &format!("/users/{id}"),
+            json!({ "role": null, "password": "short", "email": "x@example.com" }),
+        )
+        .await;
+    let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(answer.faults(), ["/role", "/password", "/email"]);
+    let answer = admin
+        .put(
+            "/users/me/password",
+            json!({ "newPassword": "short", "password": "x" }),
+        )
+        .await;
+    let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(
+        answer.faults(),
+        ["/currentPassword", "/newPassword", "/password"]
+    );
+    let endless = json!({ "currentPassword": PASSWORD, "newPassword": "x".repeat(300 * 1024) });
+    admin
+        .put("/users/me/password", endless)
+        .await
+        .expect_problem(StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE");
+    assert_eq!(admin.audited_with_accounts().await, ["USER_CREATED"]);
+}
+
+#[tokio::test]
+async fn the_shortest_and_the_longest_password_and_address_are_accepted() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let longest = format!("{}@example.com", "x".repeat(242));
+    for (email, password) in [("a@b", "é".repeat(12)), (longest.as_str(), "é".repeat(256))] {
+        let body = json!({ "email": email, "password": password, "role": "viewer" });
+        admin.post("/users", body).await.expect(StatusCode::CREATED);
+        app.sign_in(email, &password).await.expect(StatusCode::OK);
+        app.sign_in(email, &format!("{password}é"))
+            .await
+            .expect_problem(StatusCode::UNAUTHORIZED, "WRONG_PASSWORD");
+    }
+}
+
+#[tokio::test]
+async fn an_address_has_one_account_and_is_compared_as_it_is_written() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let id = admin.user("eve@example.com", "viewer").await;
+    let body = json!({ "email": "eve@example.com", "password": PASSWORD, "role": "admin" });
+    admin
+        .post("/users", body.clone())
+        .await
+        .expect_problem(StatusCode::CONFLICT, "EMAIL_TAKEN");
+    admin.user("Eve@example.com", "viewer").await;
+    // After its deletion the address is free again, for somebody else.
+    admin
+        .delete(&format!("/users/{id}"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let again = admin.post("/users", body).await.expect(StatusCode::CREATED);
+    assert_ne!(again.text("/id"), id);
+}
+
+#[tokio::test]
+async fn who_is_no_administrator_sees_only_the_own_account() {
+    let app = TestApp::start().await;
+    let eve = app.user("eve@example.com", "editor").await;
+    let admin_id = app.admin().await.get("/users/me").await.text("/id");
+    for id in [
+        admin_id.as_str(),
+        "0190a000-0000-7000-8000-000000000000",
+        "x",
+        "%00",
+    ] {
+        for path in [format!("/users/{id}"), format!("/users/{id}/tokens")] {
+            let answer = eve.get(&path).await;
+            answer.expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+        }
+    }
+    let admin = app.admin().await;
+    for id in ["0190a000-0000-7000-8000-000000000000", "x", "%00", "ME"] {
+        let path = format!("/users/{id}");
+        for answer in [
+            admin.get(&path).await,
+            admin.patch(&path, json!(0)).await,
+            admin.delete(&path).await,
+            admin.get(&format!("{path}/tokens")).await,
+            admin.delete(&format!("{path}/tokens/{id}")).await,
+        ] {
+            answer.expect_problem(StatusCode::NOT_FOUND, "USER_NOT_FOUND");
+        }
+    }
+}
+
+#[tokio::test]
+async fn another_role_counts_from_the_next_request_on() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let eve = app.user("eve@example.com", "viewer").await;
+    let id = eve.get("/users/me").await.text("/id");
+    let path = format!("/users/{id}");
+    let create = async |key: &str| {
+        let flag = json!({ "key": key, "name": key, "type": "boolean" });
+        eve.post("/flags", flag).await
+    };
+    create("one")
+        .await
+        .expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    let changed = admin.patch(&path, json!({ "role": "editor" })).await;
+    let changed = changed.expect(StatusCode::OK);
+    assert_eq!(
+        (changed.text("/role"), changed.header("etag")),
+        ("editor".to_owned(), "\"2\"")
+    );
+    create("one").await.expect(StatusCode::CREATED);
+    admin
+        .patch(&path, json!({ "role": "viewer" }))
+        .await
+        .expect(StatusCode::OK);
+    create("two")
+        .await
+        .expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    // What changes nothing is not recorded.
+    for body in [json!({}), json!({ "role": "viewer" })] {
+        let same = admin.patch(&path, body).await.expect(StatusCode::OK);
+        assert_eq!(same.header("etag"), "\"3\"");
+    }
+    assert_eq!(
+        admin.audited_with_accounts().await,
+        [
+            "USER_UPDATED",
+            "FLAG_CREATED",
+            "USER_UPDATED",
+            "USER_CREATED"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_last_administrator_stays() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let id = admin.get("/users/me").await.text("/id");
+    for path in ["/users/me".to_owned(), format!("/users/{id}")] {
+        for role in ["editor", "viewer"] {
+            let answer = admin.patch(&path, json!({ "role": role })).await;
+            answer.expect_problem(StatusCode::CONFLICT, "LAST_ADMIN");
+        }
+        admin
+            .delete(&path)
+            .await
+            .expect_problem(StatusCode::CONFLICT, "LAST_ADMIN");
+    }
+    admin.get("/users").await.expect(StatusCode::OK);
+    // With another one, the first may go: step back, or leave for good.
+    let second = app.user("second@example.com", "admin").await;
+    admin
+        .patch("/users/me", json!({ "role": "viewer" }))
+        .await
+        .expect(StatusCode::OK);
+    admin
+        .get("/users")
+        .await
+        .expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    second
+        .patch(&format!("/users/{id}"), json!({ "role": "admin" }))
+        .await
+        .expect(StatusCode::OK);
+    admin
+        .delete("/users/me")
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    admin
+        .get("/users/me")
+        .await
+        .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    second
+        .delete("/users/me")
+        .await
+        .expect_problem(StatusCode::CONFLICT, "LAST_ADMIN");
+}
+
+#[tokio::test]
+async fn a_deleted_user_is_out_at_once_with_all_sessions_and_tokens() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let id = admin.user("eve@example.com", "editor").await;
+    let tokens = app.sign_in("eve@example.com", PASSWORD).await;
+    let session = app.with_authorization(format!("Bearer {}", tokens.text("/access_token")));
+    let (_, token) = session.personal_token("ci", "editor").await;
+    let script = app.with_authorization(format!("Bearer {token}"));
+    script.get("/flags").await.expect(StatusCode::OK);
+    admin
+        .delete(&format!("/users/{id}"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let refresh = json!({ "refresh_token": tokens.text("/refresh_token") });
+    for refused in [
+        session.get("/flags").await,
+        script.get("/flags").await,
+        app.anonymous().post("/auth/refresh", refresh).await,
+    ] {
+        refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    }
+    app.sign_in("eve@example.com", PASSWORD)
+        .await
+        .expect_problem(StatusCode::UNAUTHORIZED, "WRONG_PASSWORD");
+    admin
+        .delete(&format!("/users/{id}"))
+        .await
+        .expect_problem(StatusCode::NOT_FOUND, "USER_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_password_that_an_administrator_sets_ends_all_sessions_and_no_token() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let id = admin.user("eve@example.com", "editor").await;
+    let tokens = app.sign_in("eve@example.com", PASSWORD).await;
+    let session = app.with_authorization(format!("Bearer {}", tokens.text("/access_token")));
+    let (_, token) = session.personal_token("ci", "editor").await;
+    let reset = json!({ "password": OTHER_PASSWORD });
+    let user = admin.patch(&format!("/users/{id}"), reset).await;
+    let user = user.expect(StatusCode::OK);
+    assert_eq!(
+        (user.text("/role"), user.header("etag")),
+        ("editor".to_owned(), "\"2\"")
+    );
+    let refresh = json!({ "refresh_token": tokens.text("/refresh_token") });
+    for refused in [
+        session.get("/flags").await,
+        app.anonymous().post("/auth/refresh", refresh).await,
+    ] {
+        refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    }
+    app.sign_in("eve@example.com", PASSWORD)
+        .await
+        .expect_problem(StatusCode::UNAUTHORIZED, "WRONG_PASSWORD");
+    app.sign_in("eve@example.com", OTHER_PASSWORD)
+        .await
+        .expect(StatusCode::OK);
+    app.with_authorization(format!("Bearer {token}"))
+        .get("/flags")
+        .await
+        .expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn changing_the_own_password_ends_the_other_sessions() {
+    let app = TestApp::start().await;
+    let eve = app.user("eve@example.com", "viewer").await;
+    let (other, admin) = (app.signed_in("eve@example.com").await, app.admin().await);
+    let change =
+        |current: &str| json!({ "currentPassword": current, "newPassword": OTHER_PASSWORD });
+    let wrong = eve.put("/users/me/password", change(OTHER_PASSWORD)).await;
+    let wrong = wrong.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(wrong.faults(), ["/currentPassword"]);
+    other.get("/flags").await.expect(StatusCode::OK);
+    eve.put("/users/me/password", change(PASSWORD))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    eve.get("/flags").await.expect(StatusCode::OK);
+    other
+        .get("/flags")
+        .await
+        .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    admin.get("/flags").await.expect(StatusCode::OK);
+    app.sign_in("eve@example.com", PASSWORD)
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+    app.sign_in("eve@example.com", OTHER_PASSWORD)
+        .await
+        .expect(StatusCode::OK);
+    assert_eq!(eve.get("/users/me").await.header("etag"), "\"2\"");
+}
+
+#[tokio::test]
+async fn guessing_the_current_password_is_braked_like_guessing_it_at_the_sign_in() {
+    let app = TestApp::with_settings(&["--rate-limit-login", "2"]).await;
+    let admin = app.admin().await;
+    let change =
+        |current: &str| json!({ "currentPassword": current, "newPassword": OTHER_PASSWORD });
+    for _ in 0..2 {
+        let wrong = admin.put("/users/me/password", change("wrong")).await;
+        wrong.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    }
+    let braked = admin.put("/users/me/password", change(PASSWORD)).await;
+    let braked = braked.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
+    assert_eq!(braked.header("retry-after"), "60");
+    app.sign_in(EMAIL, PASSWORD)
+        .await
+        .expect(StatusCode::TOO_MANY_REQUESTS);
+    app.advance(60);
+    admin
+        .put("/users/me/password", change(PASSWORD))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn a_user_is_changed_and_deleted_only_as_seen() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let id = admin.user("eve@example.com", "viewer").await;
+    let path = format!("/users/{id}");
+    let send = async |method: Method, tag: &str, body: Value| {
+        let request = admin.request(method, &path).header("if-match", tag);
+        admin.send(request.json(&body)).await
+    };
+    let role = |role: &str| json!({ "role": role });
+    send(Method::PATCH, "\"1\"", role("editor"))
+        .await
+        .expect(StatusCode::OK);
+    for (method, body) in [
+        (Method::PATCH, role("admin")),
+        (Method::PATCH, role("editor")),
+        (Method::DELETE, json!({})),
+    ] {
+        let stale = send(method, "\"1\"", body).await;
+        let stale = stale.expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
+        assert_eq!(stale.header("etag"), "\"2\"");
+    }
+    assert_eq!(admin.get(&path).await.text("/role"), "editor");
+    send(Method::PATCH, "*", json!({ "password": OTHER_PASSWORD }))
+        .await
+        .expect(StatusCode::OK);
+    send(Method::DELETE, "\"3\"", json!({}))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn accounts_are_audited_where_only_administrators_see_it() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let eve = app.user("eve@example.com", "editor").await;
+    let id = eve.get("/users/me").await.text("/id");
+    let (token_id, token) = eve.personal_token("ci", "viewer").await;
+    let change = json!({ "currentPassword": PASSWORD, "newPassword": OTHER_PASSWORD });
+    eve.put("/users/me/password", change)
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    eve.delete(&format!("/users/me/tokens/{token_id}"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    let reset = json!({ "role": "viewer", "password": "a third long password" });
+    admin
+        .patch(&format!("/users/{id}"), reset)
+        .await
+        .expect(StatusCode::OK);
+    admin
+        .delete(&format!("/users/{id}"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    assert_eq!(admin.audited().await, [] as [String; 0]);
+    let answer = admin.get("/audit?include=accounts").await;
+    let answer = answer.expect(StatusCode::OK);
+    let told = |user: &str, role: &str| json!({ "id": user, "email": "eve@example.com", "role": role, "createdAt": START });
+    let listed = json!({
+        "id": token_id, "userId": id, "name": "ci", "role": "viewer", "tokenPrefix": &token[..12],
+        "createdAt": START, "expiresAt": "2026-05-30T09:30:00.000Z",
+    });
+    let mut updated = told(&id, "viewer");
+    updated["passwordReset"] = json!(true);
+    let entries: Vec<Value> = answer.json()["items"]
+        .as_array()
+        .expect("a page has items")
+        .iter()
+        .map(|entry| {
+            json!([
+                entry["action"],
+                entry["actorIdentity"],
+                entry["oldValue"],
+                entry["newValue"]
+            ])
+        })
+        .collect();
+    assert_eq!(
+        entries,
+        [
+            json!(["USER_DELETED", EMAIL, told(&id, "viewer"), null]),
+            json!(["USER_UPDATED", EMAIL, told(&id, "editor"), updated]),
+            json!(["TOKEN_REVOKED", "eve@example.com", listed, null]),
+            json!(["PASSWORD_CHANGED", "eve@example.com", null, null]),
+            json!(["TOKEN_CREATED", "eve@example.com", null, listed]),
+            json!(["USER_CREATED", EMAIL, null, told(&id, "editor")]),
+        ]
+    );
+    let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+    for secret in [PASSWORD, OTHER_PASSWORD, "a third", "argon2", &token] {
+        assert!(!text.contains(secret), "{secret} in {text}");
+    }
+}
+
+#[tokio::test]
+async fn entries_about_accounts_are_for_administrators_who_ask_for_them() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let editor = app.user("eve@example.com", "editor").await;
+    editor.flag("checkout").await;
+    editor
+        .get("/audit?include=accounts")
+        .await
+        .expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
+    let bad = admin.get("/audit?include=users&limit=x").await;
+    let bad = bad.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(bad.faults(), ["limit", "include"]);
+    let total = async |query: &str| {
+        let page = admin.get(&format!("/audit{query}")).await.json();
+        page["pagination"]["total"].clone()
+    };
+    assert_eq!(total("").await, 1);
+    assert_eq!(total("?include=accounts").await, 2);
+    assert_eq!(total("?include=accounts&flagKey=checkout").await, 1);
+    assert_eq!(editor.audited().await, ["FLAG_CREATED"]);
+}
+
+#[tokio::test]
+async fn of_two_administrators_who_demote_each_other_one_stays() {
+    let app = TestApp::start().await;
+    let other = app.beside().await;
+    let (first, ana_token) = (app.admin().await, app.token().await);
+    let ana = first.get("/users/me").await.text("/id");
+    let bob = first.user("bob@example.com", "admin").await;
+    let tokens = other.sign_in("bob@example.com", PASSWORD).await;
+    let bob_token = format!("Bearer {}", tokens.text("/access_token"));
+    for round in 0..8 {
+        let demote = |at: &TestApp, by: &str, whom: &str| {
+            let request = at
+                .with_authorization(by)
+                .request(Method::PATCH, &format!("/users/{whom}"));
+            Answer::to(request.json(&json!({ "role": "viewer" })))
+        };
+        let (by_ana, by_bob) = tokio::join!(
+            demote(&app, &ana_token, &bob),
+            demote(&other, &bob_token, &ana)
+        );
+        let won = [&by_ana, &by_bob].map(|answer| answer.status == StatusCode::OK);
+        assert_ne!(won[0], won[1], "round {round}");
+        let lost = if won[0] { by_bob } else { by_ana };
+        // Too late to be an administrator, or too early for the other one to be the last.
+        assert!(
+            [StatusCode::FORBIDDEN, StatusCode::CONFLICT].contains(&lost.status),
+            "round {round}: {}",
+            lost.status
+        );
+        let (stayed, demoted) = if won[0] {
+            (&ana_token, &bob)
+        } else {
+            (&bob_token, &ana)
+        };
+        app.with_authorization(stayed)
+            .patch(&format!("/users/{demoted}"), json!({ "role": "admin" }))
+            .await
+            .expect(StatusCode::OK);
+    }
+}
+
+#[tokio::test]
+async fn a_sign_in_that_meets_a_new_password_leaves_no_session_of_the_old_one() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let id = admin.user("eve@example.com", "viewer").await;
+    let (path, mut old) = (format!("/users/{id}"), PASSWORD.to_owned());
+    for round in 0..8 {
+        let new = format!("{PASSWORD} {round}");
+        let (signed_in, reset) = tokio::join!(
+            app.sign_in("eve@example.com", &old),
+            admin.patch(&path, json!({ "password": new }))
+        );
+        reset.expect(StatusCode::OK);
+        if signed_in.status == StatusCode::OK {
+            app.with_authorization(format!("Bearer {}", signed_in.text("/access_token")))
+                .get("/flags")
+                .await
+                .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+        } else {
+            signed_in.expect_problem(StatusCode::UNAUTHORIZED, "WRONG_PASSWORD");
+        }
+        old = new;
+        app.advance(60);
+    }
+}
+
+#[tokio::test]
+async fn one_of_two_new_passwords_wins() {
+    let app = TestApp::start().await;
+    let eve = app.user("eve@example.com", "viewer").await;
+    let change = |new: &str| json!({ "currentPassword": PASSWORD, "newPassword": new });
+    let (one, other) = tokio::join!(
+        eve.put("/users/me/password", change("the one new password")),
+        eve.put("/users/me/password", change("the other new password"))
+    );
+    let (won, lost) = if one.status == StatusCode::NO_CONTENT {
+        ("the one new password", other)
+    } else {
+        other.expect(StatusCode::NO_CONTENT);
+        ("the other new password", one)
+    };
+    assert_eq!(
+        lost.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT")
+            .faults(),
+        ["/currentPassword"]
+    );
+    app.sign_in("eve@example.com", won)
+        .await
+        .expect(StatusCode::OK);
+    let changes = app.admin().await.audited_with_accounts().await;
+    assert_eq!(changes, ["PASSWORD_CHANGED", "USER_CREATED"]);
+}
