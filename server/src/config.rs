@@ -4,29 +4,10 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand};
+use clap::Args;
 use http::Uri;
 use ipnet::IpNet;
 use pennon_core::model::text::Secret;
-
-/// Pennon, the feature flag service that you host yourself.
-#[derive(Debug, Parser)]
-#[command(name = "pennon", version, args_conflicts_with_subcommands = true)]
-pub struct CommandLine {
-    /// What to do; `serve` if nothing is said.
-    #[command(subcommand)]
-    pub command: Option<Command>,
-    /// The settings of `serve`.
-    #[command(flatten)]
-    pub settings: Settings,
-}
-
-/// What the binary can do.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Serve the API and the dashboard.
-    Serve(Settings),
-}
 
 /// The settings of the server. Every one has a default that works on one machine.
 #[derive(Clone, Debug, Args)]
@@ -35,15 +16,9 @@ pub struct Settings {
     #[arg(long, env = "PENNON_LISTEN", default_value = "127.0.0.1:3000")]
     pub listen: SocketAddr,
 
-    /// Where the data is: `sqlite://` and a file, which is created with its folder when missing, or `postgres://` and a
-    /// database, which any number of instances may share.
-    #[arg(
-        long,
-        env = "DATABASE_URL",
-        default_value = "sqlite://data/pennon.db",
-        hide_env_values = true
-    )]
-    pub database_url: Hidden,
+    /// Where the data is.
+    #[command(flatten)]
+    pub database: DatabaseSettings,
 
     /// The e-mail address of the administrator who is created on the first start.
     #[arg(long, env = "PENNON_ADMIN_EMAIL", default_value = "admin@pennon.local")]
@@ -74,6 +49,20 @@ pub struct Settings {
     /// The products that environments may belong to, such as `web,mobile`; any product if not set.
     #[arg(long, env = "PENNON_PRODUCTS", value_delimiter = ',')]
     pub products: Vec<String>,
+}
+
+/// Where the data is.
+#[derive(Clone, Debug, Args)]
+pub struct DatabaseSettings {
+    /// Where the data is: `sqlite://` and a file, which is created with its folder when missing, or `postgres://` and a
+    /// database, which any number of instances may share.
+    #[arg(
+        long,
+        env = "DATABASE_URL",
+        default_value = "sqlite://data/pennon.db",
+        hide_env_values = true
+    )]
+    pub database_url: Hidden,
 }
 
 impl Settings {

@@ -1,9 +1,11 @@
 //! Pennon: a feature flag service that teams host themselves.
 //!
 //! `http` turns requests into calls of use cases and their results into responses; `service` holds the use cases;
-//! `store` holds the SQL; `snapshot` holds what is evaluated, in memory; `auth` proves who calls.
+//! `store` holds the SQL; `snapshot` holds what is evaluated, in memory; `auth` proves who calls; `cli` is the
+//! command line.
 
 mod auth;
+mod cli;
 mod clock;
 mod config;
 mod dashboard;
@@ -13,7 +15,8 @@ mod service;
 mod snapshot;
 mod store;
 
+pub use cli::{Command, CommandLine, run};
 pub use clock::{Clock, Entropy, SystemClock};
-pub use config::{Command, CommandLine, Hidden, Settings};
+pub use config::{DatabaseSettings, Hidden, Settings};
 pub use http::router;
 pub use service::{FirstAdministrator, Service, StartError};

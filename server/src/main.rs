@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use pennon_server::{
-    Command, CommandLine, Entropy, FirstAdministrator, Service, Settings, SystemClock, router,
+    Command, CommandLine, Entropy, FirstAdministrator, Service, Settings, SystemClock, router, run,
 };
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -21,23 +21,32 @@ const DRAIN_TIME: Duration = Duration::from_secs(3);
 #[tokio::main]
 async fn main() -> ExitCode {
     let CommandLine { command, settings } = CommandLine::parse();
-    let settings = match command {
-        Some(Command::Serve(settings)) => settings,
-        None => settings,
+    let is_command = !matches!(command, None | Some(Command::Serve(_)));
+    log(if is_command { "warn" } else { "info" });
+    let done = match command {
+        Some(command) => run(command).await,
+        None => Ok(Some(settings)),
     };
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let done = match done {
+        Ok(Some(settings)) => serve(settings).await,
+        other => other.map(drop),
+    };
+    match done {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(error) if is_command => eprintln!("pennon: {error}"),
+        Err(error) => tracing::error!("{error}"),
+    }
+    ExitCode::FAILURE
+}
+
+/// Logs to the standard error stream, from this level on if `RUST_LOG` does not say otherwise.
+fn log(level: &str) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .init();
-    match serve(settings).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            tracing::error!("{error}");
-            ExitCode::FAILURE
-        }
-    }
 }
 
 async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {

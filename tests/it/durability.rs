@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use pennon_tests::{EMAIL, PASSWORD, TestDatabase, eventually};
+use pennon_tests::{EMAIL, PASSWORD, TestDatabase, binary, eventually};
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 
@@ -14,20 +14,9 @@ struct Process {
 
 impl Process {
     async fn start(database: &TestDatabase) -> Self {
-        let binary = std::env::current_exe().expect("the test is a file");
-        let folder = binary
-            .parent()
-            .and_then(|deps| deps.parent())
-            .expect("the test is in target/…/deps");
-        let binary = folder.join("pennon");
-        assert!(
-            binary.exists(),
-            "{} is missing; build it with `cargo build -p pennon-server`",
-            binary.display()
-        );
         let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
         let address = port.expect("a port is free").to_string();
-        let child = Command::new(binary)
+        let child = Command::new(binary())
             .env("PENNON_LISTEN", &address)
             .env("DATABASE_URL", database.url())
             .env("PENNON_ADMIN_EMAIL", EMAIL)

@@ -7,6 +7,7 @@
 
 mod audit;
 mod auth;
+mod cli;
 mod config;
 mod configurations;
 mod conventions;

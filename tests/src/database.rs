@@ -9,7 +9,7 @@ use tempfile::TempDir;
 pub struct TestDatabase {
     url: String,
     seeds: AtomicU64,
-    _folder: TempDir,
+    _folder: Option<TempDir>,
 }
 
 impl TestDatabase {
@@ -23,7 +23,16 @@ impl TestDatabase {
         Self {
             url,
             seeds: AtomicU64::new(1),
-            _folder: folder,
+            _folder: Some(folder),
+        }
+    }
+
+    /// One that is there.
+    pub fn at(url: &str) -> Self {
+        Self {
+            url: url.to_owned(),
+            seeds: AtomicU64::new(1),
+            _folder: None,
         }
     }
 

@@ -16,6 +16,7 @@
     reason = "everything here panics when a test must fail"
 )]
 
+mod binary;
 mod database;
 pub mod vectors;
 
@@ -33,6 +34,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
+pub use crate::binary::{Ran, binary};
 pub use crate::database::TestDatabase;
 
 /// The first administrator of every app.
@@ -61,6 +63,11 @@ impl TestApp {
     /// Starts a service with settings as on the command line.
     pub async fn with_settings(arguments: &[&str]) -> Self {
         Self::on(Arc::new(TestDatabase::create().await), arguments).await
+    }
+
+    /// Starts a service on a database that is there.
+    pub async fn on_database(url: &str) -> Self {
+        Self::on(Arc::new(TestDatabase::at(url)), &[]).await
     }
 
     /// Starts another service on this one's database.
@@ -154,6 +161,33 @@ impl TestApp {
     /// Runs one statement behind the service's back.
     pub async fn tamper(&self, sql: &'static str) {
         self.database.execute(sql).await;
+    }
+
+    /// Runs the binary to its end on the app's database.
+    pub async fn command(&self, arguments: &[&str]) -> Ran {
+        self.command_with_input(arguments, "").await
+    }
+
+    /// The same, with something to read.
+    pub async fn command_with_input(&self, arguments: &[&str], input: &str) -> Ran {
+        let (url, input) = (self.database.url().to_owned(), input.to_owned());
+        let arguments: Vec<String> = arguments.iter().map(|&text| text.to_owned()).collect();
+        tokio::task::spawn_blocking(move || {
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            binary::run(&url, &arguments, &input)
+        })
+        .await
+        .expect("the command ends")
+    }
+
+    /// The address and port that the app listens on.
+    pub fn address(&self) -> &str {
+        self.base_url.trim_start_matches("http://")
+    }
+
+    /// Whether the database is a file.
+    pub fn is_on_file(&self) -> bool {
+        self.database.url().starts_with("sqlite:")
     }
 
     /// Takes the database away, for good.

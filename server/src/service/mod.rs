@@ -92,8 +92,30 @@ impl Service {
         clock: Arc<dyn Clock>,
         entropy: Entropy,
     ) -> Result<(Self, Option<FirstAdministrator>), StartError> {
-        let db = Db::open(settings.database_url.expose()).await?;
-        let service = Self(Arc::new(Parts {
+        let db = Db::open(settings.database.database_url.expose()).await?;
+        let service = Self::on(db, settings, clock, entropy).await?;
+        let first = sessions::create_first_administrator(&service).await?;
+        service.snapshots.catch_up(&service.db).await?;
+        Ok((service, first))
+    }
+
+    /// Opens a database that is there, for the use cases of the command line.
+    pub(crate) async fn open(
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        entropy: Entropy,
+    ) -> Result<Self, StartError> {
+        let db = Db::open_existing(settings.database.database_url.expose()).await?;
+        Self::on(db, settings, clock, entropy).await
+    }
+
+    async fn on(
+        db: Db,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        entropy: Entropy,
+    ) -> Result<Self, StartError> {
+        Ok(Self(Arc::new(Parts {
             access_tokens: AccessTokens::new(&jwt_secret(&db, &settings, &entropy).await?),
             passwords: Passwords::new(&entropy)?,
             throttle: Throttle::new(settings.rate_limit_login),
@@ -105,10 +127,7 @@ impl Service {
             clock,
             entropy,
             settings,
-        }));
-        let first = sessions::create_first_administrator(&service).await?;
-        service.snapshots.catch_up(&service.db).await?;
-        Ok((service, first))
+        })))
     }
 
     /// Whether the database answered when it was last asked.

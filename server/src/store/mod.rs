@@ -101,10 +101,19 @@ macro_rules! on_conn {
 pub(crate) use on_conn;
 
 impl Db {
-    /// Connects to the database that the URL names and brings its tables up to date.
+    /// Connects to the database that the URL names and brings its tables up to date. A file that is missing is created.
     pub(crate) async fn open(url: &str) -> Result<Self, OpenError> {
+        Self::connect(url, true).await
+    }
+
+    /// The same for a database that must be there already.
+    pub(crate) async fn open_existing(url: &str) -> Result<Self, OpenError> {
+        Self::connect(url, false).await
+    }
+
+    async fn connect(url: &str, create: bool) -> Result<Self, OpenError> {
         let db = match url.split_once(':').map(|(scheme, _)| scheme) {
-            Some("sqlite") => Self::open_sqlite(url).await?,
+            Some("sqlite") => Self::open_sqlite(url, create).await?,
             Some("postgres" | "postgresql") => Self::open_postgres(url).await?,
             _ => return Err(OpenError::UnknownScheme),
         };
@@ -139,28 +148,18 @@ impl Db {
     }
 
     /// Opens the file with settings under which a commit survives a power failure: every commit is synced.
-    async fn open_sqlite(url: &str) -> Result<Self, OpenError> {
+    async fn open_sqlite(url: &str, create: bool) -> Result<Self, OpenError> {
         let options = SqliteConnectOptions::from_str(url)?
-            .create_if_missing(true)
+            .create_if_missing(create)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(WRITERS_PATIENCE);
-        if let Some(folder) = options
-            .get_filename()
-            .parent()
-            .filter(|folder| *folder != Path::new(""))
-        {
-            std::fs::create_dir_all(folder)
-                .map_err(|problem| OpenError::Folder(folder.to_owned(), problem))?;
-        }
-        // A database in memory has a name like `file:…` and no file.
-        if !options
-            .get_filename()
-            .to_string_lossy()
-            .starts_with("file:")
-        {
-            create_private(options.get_filename()).map_err(sqlx::Error::Io)?;
+        let file = options.get_filename();
+        if create {
+            create_file(file)?;
+        } else if !file.exists() {
+            return Err(OpenError::Missing(file.to_owned()));
         }
         let pool = || SqlitePoolOptions::new().acquire_timeout(WRITERS_PATIENCE);
         let writer = pool()
@@ -203,6 +202,19 @@ impl Db {
         })
     }
 
+    /// Writes the database as it is at this moment into a new file. Others may go on writing to it meanwhile.
+    pub(crate) async fn copy_to(&self, file: &Path) -> Result<(), CopyError> {
+        let Self::Sqlite { writer, .. } = self else {
+            return Err(CopyError::NotAFile);
+        };
+        create_private(file).map_err(sqlx::Error::Io)?;
+        sqlx::query("vacuum into $1")
+            .bind(file.to_string_lossy().into_owned())
+            .execute(writer)
+            .await?;
+        Ok(())
+    }
+
     /// Closes all connections; on SQLite this also folds the write-ahead log into the file.
     pub(crate) async fn close(&self) {
         match self {
@@ -235,6 +247,9 @@ pub enum OpenError {
          postgres://pennon:secret@db.example.com/pennon"
     )]
     UnknownScheme,
+    /// There is no such file, and it is not to be created.
+    #[error("there is no database at {}; does DATABASE_URL name the right one?", .0.display())]
+    Missing(PathBuf),
     /// The folder of the file cannot be created.
     #[error("cannot create the database's folder {}: {}", .0.display(), .1)]
     Folder(PathBuf, #[source] std::io::Error),
@@ -244,6 +259,30 @@ pub enum OpenError {
     /// The tables cannot be brought up to date.
     #[error("cannot bring the database's tables up to date: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
+}
+
+/// Why the database cannot be copied into a file.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CopyError {
+    /// PostgreSQL keeps its data itself.
+    #[error("a PostgreSQL database is backed up by PostgreSQL's own tools, such as pg_dump")]
+    NotAFile,
+    /// The copy failed.
+    #[error("the database cannot be copied: {0}")]
+    Failed(#[from] sqlx::Error),
+}
+
+/// Makes sure that a database's file is there, and its folder.
+fn create_file(file: &Path) -> Result<(), OpenError> {
+    // A database in memory has a name like `file:…` and no file.
+    if file.to_string_lossy().starts_with("file:") {
+        return Ok(());
+    }
+    if let Some(folder) = file.parent().filter(|folder| *folder != Path::new("")) {
+        std::fs::create_dir_all(folder)
+            .map_err(|problem| OpenError::Folder(folder.to_owned(), problem))?;
+    }
+    create_private(file).map_err(|problem| OpenError::Connect(sqlx::Error::Io(problem)))
 }
 
 /// Creates the file of a new database for its owner's eyes only: there are secrets in it. SQLite gives the files beside

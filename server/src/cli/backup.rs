@@ -1,0 +1,45 @@
+//! `pennon backup`: the whole database, as it is at one moment, in one file.
+
+use std::error::Error;
+use std::fs::File;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::config::DatabaseSettings;
+use crate::store::Db;
+
+/// What to back up, and where to.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The file to write. It must not exist yet, and only its owner may read it, because there are secrets in it.
+    file: PathBuf,
+    #[command(flatten)]
+    database: DatabaseSettings,
+}
+
+/// Copies the database beside the file first, so that the file is whole as soon as it is there.
+pub(super) async fn run(Arguments { file, database }: Arguments) -> Result<(), Box<dyn Error>> {
+    if file.exists() {
+        return Err(format!("{} is there already", file.display()).into());
+    }
+    let mut unfinished = file.clone().into_os_string();
+    unfinished.push(".unfinished");
+    let unfinished = PathBuf::from(unfinished);
+    let db = Db::open_existing(database.database_url.expose()).await?;
+    let copied = db.copy_to(&unfinished).await;
+    db.close().await;
+    if let Err(error) = copied {
+        // There may be nothing to remove.
+        let _ = std::fs::remove_file(&unfinished);
+        return Err(error.into());
+    }
+    let size = {
+        let copy = File::open(&unfinished)?;
+        copy.sync_all()?;
+        copy.metadata()?.len()
+    };
+    std::fs::rename(&unfinished, &file)?;
+    println!("{size} bytes are in {}", file.display());
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! The command line: serving, and what else the binary can do with the database or a running server.
+
+mod backup;
+mod health;
+
+use std::error::Error;
+use std::sync::Arc;
+
+use clap::{Parser, Subcommand};
+
+use crate::clock::{Entropy, SystemClock};
+use crate::config::{DatabaseSettings, Settings};
+use crate::service::Service;
+
+/// Pennon, the feature flag service that you host yourself.
+#[derive(Debug, Parser)]
+#[command(name = "pennon", version, args_conflicts_with_subcommands = true)]
+pub struct CommandLine {
+    /// What to do; `serve` if nothing is said.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The settings of `serve`.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// What the binary can do.
+#[derive(Debug, Subcommand)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one of it, and it is read once"
+)]
+pub enum Command {
+    /// Serve the API and the dashboard.
+    Serve(Settings),
+    /// Copy the database into a file, also while the server runs.
+    Backup(backup::Arguments),
+    /// Ask a running server how it is; fails unless it is well.
+    Health(health::Arguments),
+}
+
+/// Runs a command other than `serve`, which is answered back.
+pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
+    match command {
+        Command::Serve(settings) => return Ok(Some(settings)),
+        Command::Backup(arguments) => backup::run(arguments).await?,
+        Command::Health(arguments) => health::run(arguments).await?,
+    }
+    Ok(None)
+}
+
+/// The service on a database that is there, for use cases alone: nothing is served.
+#[expect(dead_code, reason = "the commands that need it come next")]
+async fn open(database: &DatabaseSettings) -> Result<Service, Box<dyn Error>> {
+    let url = database.database_url.expose();
+    let CommandLine { settings, .. } =
+        CommandLine::try_parse_from(["pennon", "--database-url", url])?;
+    let entropy = Entropy::from_system()?;
+    Ok(Service::open(settings, Arc::new(SystemClock), entropy).await?)
+}

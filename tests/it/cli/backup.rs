@@ -1,0 +1,67 @@
+//! `pennon backup`
+
+use std::os::unix::fs::PermissionsExt;
+
+use pennon_tests::TestApp;
+use reqwest::StatusCode;
+
+#[tokio::test]
+async fn a_backup_under_load_is_whole_and_serves_again() {
+    let app = TestApp::start().await;
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let file = folder.path().join("copy.db");
+    let path = file.display().to_string();
+    if !app.is_on_file() {
+        let refused = app.command(&["backup", &path]).await;
+        return refused.expect_failure("pg_dump");
+    }
+    let admin = app.admin().await;
+    let (_, key) = admin.environment("shop", "prod").await;
+    admin.flag("first").await;
+    let write = async {
+        for number in 0..40 {
+            admin.flag(&format!("flag_{number}")).await;
+        }
+    };
+    let arguments = ["backup", &path];
+    let (backup, ()) = tokio::join!(app.command(&arguments), write);
+    assert!(backup.expect_success().contains("bytes are in"));
+    let mode = file.metadata().expect("the copy is there").permissions();
+    assert_eq!(mode.mode() & 0o777, 0o600);
+
+    let copy = TestApp::on_database(&format!("sqlite://{path}")).await;
+    let admin = copy.admin().await;
+    let flags = admin.get("/flags").await.json();
+    let created = admin.audited().await;
+    let flags = flags["pagination"]["total"].as_u64();
+    assert!(flags >= Some(1), "{flags:?}");
+    assert_eq!(flags, u64::try_from(created.len() - 1).ok());
+    copy.sdk(&key)
+        .get("/sdk/v1/config")
+        .await
+        .expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_backup_overwrites_nothing_and_creates_no_database() {
+    let app = TestApp::start().await;
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let taken = folder.path().join("taken");
+    std::fs::write(&taken, "precious").expect("a file is written");
+    let taken_path = taken.display().to_string();
+    let refused = app.command(&["backup", &taken_path]).await;
+    refused.expect_failure("is there already");
+    assert_eq!(
+        std::fs::read(&taken).ok().as_deref(),
+        Some(&b"precious"[..])
+    );
+
+    let nowhere = folder.path().join("nowhere.db");
+    let url = format!("sqlite://{}", nowhere.display());
+    let copy = folder.path().join("copy").display().to_string();
+    let refused = app
+        .command(&["backup", "--database-url", &url, &copy])
+        .await;
+    refused.expect_failure("there is no database at");
+    assert!(!nowhere.exists());
+}

@@ -1,0 +1,17 @@
+//! `pennon health`
+
+use pennon_tests::TestApp;
+
+#[tokio::test]
+async fn a_server_that_is_well_is_told_from_one_that_is_not_there() {
+    let app = TestApp::start().await;
+    let said = app.command(&["health", "--listen", app.address()]).await;
+    let said: serde_json::Value =
+        serde_json::from_str(&said.expect_success()).expect("the server says JSON");
+    assert_eq!(said["status"], "ok");
+    let ready = ["health", "--ready", "--listen", app.address()];
+    app.command(&ready).await.expect_success();
+    // Nothing can listen on this port.
+    let nobody = app.command(&["health", "--listen", "127.0.0.1:1"]).await;
+    nobody.expect_failure("127.0.0.1:1 cannot be asked");
+}

@@ -1,0 +1,4 @@
+//! The command line, run as a process beside the server.
+
+mod backup;
+mod health;

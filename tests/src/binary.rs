@@ -1,0 +1,69 @@
+//! The real binary.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The binary that was built beside the tests.
+pub fn binary() -> PathBuf {
+    let test = std::env::current_exe().expect("the test is a file");
+    let folder = test.parent().and_then(|deps| deps.parent());
+    let binary = folder.expect("the test is in target/…/deps").join("pennon");
+    assert!(
+        binary.exists(),
+        "{} is missing; build it with `cargo build -p pennon-server`",
+        binary.display()
+    );
+    binary
+}
+
+/// What a command did.
+#[derive(Debug)]
+pub struct Ran {
+    /// Whether it succeeded.
+    pub success: bool,
+    /// What it printed.
+    pub stdout: String,
+    /// What it complained about.
+    pub stderr: String,
+}
+
+impl Ran {
+    /// Fails the test unless the command succeeded, and answers what it printed.
+    #[track_caller]
+    pub fn expect_success(self) -> String {
+        assert!(self.success, "{self:?}");
+        self.stdout
+    }
+
+    /// Fails the test unless the command failed with a complaint that says this.
+    #[track_caller]
+    pub fn expect_failure(self, complaint: &str) {
+        assert!(!self.success, "{self:?}");
+        assert!(self.stderr.contains(complaint), "{self:?}");
+    }
+}
+
+/// Runs the binary to its end, with a database and something to read.
+pub(crate) fn run(database: &str, arguments: &[&str], input: &str) -> Ran {
+    let mut child = Command::new(binary())
+        .args(arguments)
+        .env("DATABASE_URL", database)
+        .env_remove("RUST_LOG")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut stdin = child.stdin.take().expect("the command can be written to");
+    // A command that does not read its input may be gone already.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    let output = child.wait_with_output().expect("the command ends");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command prints text");
+    Ran {
+        success: output.status.success(),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
+}
