@@ -1,12 +1,13 @@
 //! The gate: everything that must hold before a change is let in.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use crate::browser;
 use crate::node;
+use crate::postgres::{self, Server};
 use crate::process::Run as _;
 use crate::serve::Profile;
 use crate::step::Outcome;
@@ -50,19 +51,60 @@ pub(crate) fn clippy_wasm(workspace: &Workspace) -> Result<Outcome> {
 /// so that later steps find the server at `target/debug/pennon`.
 pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     product(workspace, "build").arg("--all-targets").run()?;
-    tally.run(&mut product(workspace, "test"))?;
-    tally.run(workspace.cargo().args(["test", "--package", "xtask"]))?;
+    let mut tests = product(workspace, "test");
+    tally.run(
+        "in Rust, the server on SQLite",
+        tests.env_remove(postgres::VARIABLE),
+    )?;
+    let mut own = workspace.cargo();
+    tally.run("of xtask", own.args(["test", "--package", "xtask"]))?;
     Ok(Outcome::Done)
+}
+
+/// The tests of the server once more, on PostgreSQL.
+pub(crate) fn on_postgres(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
+    let Some(server) = Server::find_or_start()? else {
+        tally.omit(format!(
+            "left out: the server on PostgreSQL, which was not found; install it, or let {} name a server",
+            postgres::VARIABLE
+        ));
+        return Ok(Outcome::Done);
+    };
+    product(workspace, "build").arg("--all-targets").run()?;
+    let mut tests = Command::new(tests_of_the_server(workspace)?);
+    tests
+        .current_dir(workspace.root.join("tests"))
+        .env(postgres::VARIABLE, server.url());
+    tally.run("the server on PostgreSQL", &mut tests)?;
+    Ok(Outcome::Done)
+}
+
+/// The program that cargo would run for the tests of the server. To ask cargo to run it alone would build it anew, with
+/// the features that this one package needs.
+fn tests_of_the_server(workspace: &Workspace) -> Result<PathBuf> {
+    let mut cargo = product(workspace, "test");
+    let built = cargo
+        .args(["--no-run", "--quiet", "--message-format=json"])
+        .run_quietly()?;
+    let executable = |line: &str| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        let manifest = message.get("manifest_path")?.as_str()?;
+        let target = message.pointer("/target/name")?.as_str()?;
+        let is_it =
+            Path::new(manifest) == workspace.root.join("tests/Cargo.toml") && target == "it";
+        let path = message.get("executable")?.as_str().filter(|_| is_it)?;
+        Some(PathBuf::from(path))
+    };
+    let found = built.lines().find_map(executable);
+    found.context("cargo names no tests of the server")
 }
 
 /// Types and tests of the npm packages, each as its manifest says, and what their consumers would trip over.
 pub(crate) fn npm(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     for package in node::packages(workspace)? {
         script(workspace, &package, "check").run()?;
-        tally.run(with_server(
-            workspace,
-            &mut script(workspace, &package, "test"),
-        ))?;
+        let mut tests = script(workspace, &package, "test");
+        tally.run("of the npm packages", with_server(workspace, &mut tests))?;
         node::tool(workspace, "publint")
             .arg("--strict")
             .arg(&package)
@@ -76,7 +118,8 @@ pub(crate) fn npm(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
 pub(crate) fn playwright(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let browser = browser::find_or_install(workspace)?;
     let mut tests = script(workspace, Path::new("playwright"), "test");
-    tally.run(with_server(workspace, &mut tests).env("PENNON_CHROMIUM", browser))?;
+    let tests = with_server(workspace, &mut tests).env("PENNON_CHROMIUM", browser);
+    tally.run("in a browser", tests)?;
     Ok(Outcome::Done)
 }
 

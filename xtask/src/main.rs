@@ -6,6 +6,7 @@ mod check;
 mod digest;
 mod node;
 mod pack;
+mod postgres;
 mod process;
 mod serve;
 mod site;
@@ -57,8 +58,10 @@ enum Command {
     Format,
     /// Lint all crates, for this machine and for wasm
     Clippy,
-    /// Run the tests in Rust
+    /// Run the tests in Rust, those of the server on SQLite
     Rust,
+    /// Run the tests of the server on PostgreSQL, on a throwaway cluster unless `PENNON_TEST_POSTGRES_URL` names a server
+    Postgres,
     /// Build the engine of the npm packages to wasm, into npm/core/generated
     Wasm,
     /// Build the dashboard's wasm, scripts and style into the target folder's site/
@@ -125,6 +128,10 @@ const RUST_TESTS: Step = Step {
     title: "Tests in Rust",
     work: check::rust,
 };
+const POSTGRES_TESTS: Step = Step {
+    title: "Tests of the server on PostgreSQL",
+    work: check::on_postgres,
+};
 const NPM_TESTS: Step = Step {
     title: "Tests of the npm packages",
     work: check::npm,
@@ -183,7 +190,7 @@ fn steps(command: &Command) -> Vec<Step> {
             let mut steps = [
                 &[TARGET, TOOLS, FORMAT, CLIPPY, CLIPPY_WASM],
                 site,
-                &[RUST_TESTS],
+                &[RUST_TESTS, POSTGRES_TESTS],
                 packages,
             ]
             .concat();
@@ -197,6 +204,7 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Format => vec![TOOLS, FORMAT],
         Command::Clippy => vec![TARGET, CLIPPY, CLIPPY_WASM],
         Command::Rust => [site, &[RUST_TESTS]].concat(),
+        Command::Postgres => [site, &[POSTGRES_TESTS]].concat(),
         Command::Wasm => vec![TARGET, TOOLS, ENGINE],
         Command::Site => site.to_vec(),
         Command::Npm => [site, &[SERVER], packages, &[NPM_TESTS]].concat(),

@@ -6,29 +6,48 @@ use anyhow::{Result, bail};
 
 use crate::process::Run as _;
 
-/// Tests that passed, over all runners. None can have failed: a runner with a failed test ends the whole run.
+/// Tests that passed, by what they were run on. None can have failed: a runner with a failed test ends the whole run.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    passed: u64,
+    passed: Vec<(&'static str, u64)>,
+    omitted: Vec<String>,
 }
 
 impl Tally {
-    /// Runs a test runner. One that closes without having run a test has failed.
-    pub(crate) fn run(&mut self, runner: &mut Command) -> Result<()> {
+    /// Runs a test runner and counts its tests under a title. One that closes without having run a test has failed.
+    pub(crate) fn run(&mut self, title: &'static str, runner: &mut Command) -> Result<()> {
         let mut passed = 0;
         runner.run_reading(|line| passed += passed_in(line).unwrap_or(0))?;
         if passed == 0 {
             bail!("no test was run");
         }
-        self.passed += passed;
+        match self.passed.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, sum)) => *sum += passed,
+            None => self.passed.push((title, passed)),
+        }
         Ok(())
     }
 
-    /// Says the sum, if anything was counted.
+    /// Notes that tests were left out, and why.
+    pub(crate) fn omit(&mut self, why: String) {
+        eprintln!("    {why}");
+        self.omitted.push(why);
+    }
+
+    /// Says the sums, if anything was counted.
     pub(crate) fn report(&self) {
-        if self.passed > 0 {
-            println!("\n{} passed, 0 failed", self.passed);
+        let sum: u64 = self.passed.iter().map(|(_, passed)| passed).sum();
+        if sum == 0 {
+            return;
         }
+        println!();
+        for (title, passed) in &self.passed {
+            println!("{passed:>6}  {title}");
+        }
+        for why in &self.omitted {
+            println!("        {why}");
+        }
+        println!("\n{sum} passed, 0 failed");
     }
 }
 

@@ -1,0 +1,221 @@
+//! A PostgreSQL for tests: the one that the environment names, or a throwaway cluster.
+
+use std::env;
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::process::Run as _;
+
+/// Names a server to use instead of a throwaway cluster. The tests create databases on it.
+pub(crate) const VARIABLE: &str = "PENNON_TEST_POSTGRES_URL";
+
+/// The user who runs the cluster where we are root, which PostgreSQL refuses to be.
+const USER: &str = "postgres";
+
+/// A server to test against.
+pub(crate) enum Server {
+    /// Somebody else's.
+    Given(String),
+    /// Ours; it ends with this value.
+    Throwaway(Cluster),
+}
+
+impl Server {
+    /// The server of the environment, or a new one. None where PostgreSQL is not installed.
+    pub(crate) fn find_or_start() -> Result<Option<Self>> {
+        if let Some(url) = env::var(VARIABLE).ok().filter(|url| !url.is_empty()) {
+            return Ok(Some(Self::Given(url)));
+        }
+        let Some(programs) = programs() else {
+            return Ok(None);
+        };
+        Ok(Some(Self::Throwaway(Cluster::start(&programs)?)))
+    }
+
+    /// The address of its first database.
+    pub(crate) fn url(&self) -> String {
+        match self {
+            Self::Given(url) => url.clone(),
+            Self::Throwaway(cluster) => {
+                format!("postgres://{USER}@127.0.0.1:{}/postgres", cluster.port)
+            }
+        }
+    }
+}
+
+/// The folder of PostgreSQL's programs. Debian keeps those of the server off the search path.
+fn programs() -> Option<PathBuf> {
+    let is_complete = |folder: &PathBuf| {
+        let has = |program: &str| folder.join(program).is_file();
+        has("initdb") && has("postgres") && has("pg_ctl")
+    };
+    let on_path = env::var_os("PATH").unwrap_or_default();
+    let configured = Command::new("pg_config").arg("--bindir").output().ok();
+    let configured = configured
+        .map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim().to_owned()));
+    let mut installed: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path().join("bin")))
+        .collect();
+    installed.sort();
+    env::split_paths(&on_path)
+        .chain(configured)
+        .chain(installed.into_iter().rev())
+        .find(is_complete)
+}
+
+/// A cluster in a temporary folder.
+pub(crate) struct Cluster {
+    programs: PathBuf,
+    folder: PathBuf,
+    user: Option<User>,
+    port: u16,
+    postmaster: Option<Child>,
+}
+
+/// Somebody who is not root.
+#[derive(Clone, Copy)]
+struct User {
+    id: u32,
+    group: u32,
+}
+
+impl Cluster {
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    fn start(programs: &Path) -> Result<Self> {
+        let user = if number("-u", None)? == 0 {
+            let unprivileged = || {
+                let id = number("-u", Some(USER))?;
+                let group = number("-g", Some(USER))?;
+                Ok::<User, anyhow::Error>(User { id, group })
+            };
+            Some(unprivileged().with_context(|| {
+                format!("PostgreSQL does not run as root, and there is no user `{USER}`")
+            })?)
+        } else {
+            None
+        };
+        let folder = env::temp_dir().join(format!("pennon-postgres-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        if let Some(user) = user {
+            chown(&folder, Some(user.id), Some(user.group))?;
+        }
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+            .local_addr()?
+            .port();
+        let mut cluster = Self {
+            programs: programs.to_owned(),
+            folder,
+            user,
+            port,
+            postmaster: None,
+        };
+        cluster
+            .command("initdb")
+            .args(["--username", USER, "--auth", "trust", "--no-sync"])
+            .args(["--encoding", "UTF8", "--locale", "C"])
+            .run_quietly()?;
+        cluster.postmaster = Some(cluster.postmaster().spawn()?);
+        cluster.wait_until_ready()?;
+        Ok(cluster)
+    }
+
+    /// One of PostgreSQL's programs on the cluster's data.
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.programs.join(program));
+        command
+            .current_dir(&self.folder)
+            .arg("--pgdata")
+            .arg(self.data());
+        if let Some(user) = self.user {
+            command.uid(user.id).gid(user.group);
+        }
+        command
+    }
+
+    /// The server itself rather than its launcher, so that an interrupt from the terminal reaches it too.
+    fn postmaster(&self) -> Command {
+        let mut postmaster = Command::new(self.programs.join("postgres"));
+        postmaster
+            .current_dir(&self.folder)
+            .arg("-D")
+            .arg(self.data());
+        if let Some(user) = self.user {
+            postmaster.uid(user.id).gid(user.group);
+        }
+        // What is committed may be lost: it is for tests.
+        let settings = [
+            "listen_addresses=127.0.0.1",
+            "unix_socket_directories=",
+            "max_connections=400",
+            "log_min_messages=fatal",
+            "fsync=off",
+            "synchronous_commit=off",
+            "full_page_writes=off",
+        ];
+        postmaster.arg("-p").arg(self.port.to_string());
+        for setting in settings {
+            postmaster.arg("-c").arg(setting);
+        }
+        postmaster
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        postmaster
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// The server writes into its own folder how far it has come.
+    fn wait_until_ready(&mut self) -> Result<()> {
+        let state = self.data().join("postmaster.pid");
+        let started = Instant::now();
+        while !fs::read_to_string(&state).is_ok_and(|state| state.contains("ready")) {
+            let ended = self.postmaster.as_mut().map(Child::try_wait).transpose()?;
+            if let Some(Some(status)) = ended {
+                bail!("PostgreSQL ended at once ({status})");
+            }
+            if started.elapsed() > Self::PATIENCE {
+                bail!("PostgreSQL did not start in time");
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if let Some(mut postmaster) = self.postmaster.take() {
+            let stopped = self
+                .command("pg_ctl")
+                .args(["stop", "--mode", "immediate"])
+                .run_quietly();
+            if stopped.is_err() {
+                _ = postmaster.kill();
+            }
+            _ = postmaster.wait();
+        }
+        // What is left is in the system's folder for what may be lost.
+        _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A number that `id` knows of a user.
+fn number(option: &str, user: Option<&str>) -> Result<u32> {
+    let answer = Command::new("id").arg(option).args(user).output()?;
+    let answer = String::from_utf8_lossy(&answer.stdout).into_owned();
+    answer.trim().parse().context("`id` told no number")
+}
