@@ -180,11 +180,6 @@ impl TestApp {
         .expect("the command ends")
     }
 
-    /// The address and port that the app listens on.
-    pub fn address(&self) -> &str {
-        self.base_url.trim_start_matches("http://")
-    }
-
     /// Whether the database is a file.
     pub fn is_on_file(&self) -> bool {
         self.database.url().starts_with("sqlite:")
