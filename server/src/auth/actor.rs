@@ -51,7 +51,6 @@ pub(crate) struct Person {
 
 impl Actor {
     /// Whoever runs the binary beside the database. There is nothing that they could not do with the database itself.
-    #[expect(dead_code, reason = "the commands that need it come next")]
     pub(crate) fn command_line() -> Self {
         Self::new(Credential::CommandLine, Role::Admin)
     }

@@ -2,6 +2,7 @@
 
 mod backup;
 mod health;
+mod user;
 
 use std::error::Error;
 use std::sync::Arc;
@@ -37,6 +38,8 @@ pub enum Command {
     Backup(backup::Arguments),
     /// Ask a running server how it is; fails unless it is well.
     Health(health::Arguments),
+    /// Create and list users, and change their roles and passwords.
+    User(user::Arguments),
 }
 
 /// Runs a command other than `serve`, which is answered back.
@@ -45,12 +48,12 @@ pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
         Command::Serve(settings) => return Ok(Some(settings)),
         Command::Backup(arguments) => backup::run(arguments).await?,
         Command::Health(arguments) => health::run(arguments).await?,
+        Command::User(arguments) => user::run(arguments).await?,
     }
     Ok(None)
 }
 
 /// The service on a database that is there, for use cases alone: nothing is served.
-#[expect(dead_code, reason = "the commands that need it come next")]
 async fn open(database: &DatabaseSettings) -> Result<Service, Box<dyn Error>> {
     let url = database.database_url.expose();
     let CommandLine { settings, .. } =

@@ -103,6 +103,18 @@ pub(crate) async fn get(service: &Service, actor: &Actor, whose: Whose) -> Resul
     find(&mut service.db.read().await?, actor, whose).await
 }
 
+/// The user with an e-mail address.
+pub(crate) async fn by_email(
+    service: &Service,
+    _actor: &Administrator,
+    email: &str,
+) -> Result<User, Error> {
+    let account = store::users::by_email(&mut service.db.read().await?, email).await?;
+    account
+        .map(|account| account.user)
+        .ok_or(Error::NotFound(Entity::User))
+}
+
 /// Gives a user another role or password. A role counts from the next request on; a password ends all sessions.
 pub(crate) async fn update(
     service: &Service,

@@ -1,0 +1,173 @@
+//! `pennon user`: accounts, for whoever runs the binary beside the database, and so also for whoever has no password left.
+
+use std::error::Error;
+use std::io::Write;
+
+use clap::{Args, Subcommand};
+use pennon_core::model::page::{Limit, PageNumber, PageRequest};
+use pennon_core::model::user::{Email, Role, User};
+
+use super::open;
+use crate::auth::actor::{Actor, Administrator};
+use crate::auth::password::NewPassword;
+use crate::config::DatabaseSettings;
+use crate::service::precondition::Precondition;
+use crate::service::users::{NewUser, UserPatch, Whose};
+use crate::service::{Service, users};
+use crate::store::users::UserFilter;
+
+/// What to do with accounts.
+#[derive(Debug, Args)]
+#[command(mut_arg("database_url", |url| url.global(true)))]
+pub struct Arguments {
+    #[command(subcommand)]
+    what: What,
+    #[command(flatten)]
+    database: DatabaseSettings,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Create a user, with a password that is made up and printed once.
+    Add {
+        /// The e-mail address to sign in with.
+        #[arg(value_parser = email)]
+        email: Email,
+        /// What the user may do: `viewer`, `editor` or `admin`.
+        #[arg(long, value_parser = Role::parse)]
+        role: Role,
+        #[command(flatten)]
+        password: PasswordSource,
+    },
+    /// List all users.
+    List,
+    /// Give a user another role, which counts at once.
+    SetRole {
+        /// The user's e-mail address.
+        email: String,
+        /// `viewer`, `editor` or `admin`.
+        #[arg(value_parser = Role::parse)]
+        role: Role,
+    },
+    /// Give a user another password, which is made up and printed once, and end all their sessions.
+    ResetPassword {
+        /// The user's e-mail address.
+        email: String,
+        #[command(flatten)]
+        password: PasswordSource,
+    },
+}
+
+/// Where a password comes from. It is no argument, because others on the machine can see those.
+#[derive(Clone, Copy, Debug, Args)]
+struct PasswordSource {
+    /// Read the password from the first line of the standard input instead, and print none.
+    #[arg(long)]
+    password_stdin: bool,
+}
+
+fn email(text: &str) -> Result<Email, impl Error + use<>> {
+    Email::try_from(text.to_owned())
+}
+
+/// Does it, in the name of the command line.
+pub(super) async fn run(Arguments { what, database }: Arguments) -> Result<(), Box<dyn Error>> {
+    let service = open(&database).await?;
+    let done = apply(&service, what).await;
+    service.close().await;
+    std::io::stdout().write_all(done?.as_bytes())?;
+    Ok(())
+}
+
+/// Answers what to print.
+async fn apply(service: &Service, what: What) -> Result<String, Box<dyn Error>> {
+    let actor = &Actor::command_line().administrator()?;
+    match what {
+        What::Add {
+            email,
+            role,
+            password,
+        } => {
+            let (password, told) = password.read(service)?;
+            let new = NewUser {
+                email,
+                password,
+                role,
+            };
+            let user = users::create(service, actor, new).await?;
+            Ok(format!("{}{told}", described(&user)))
+        }
+        What::List => list(service, actor).await,
+        What::SetRole { email, role } => {
+            let patch = UserPatch {
+                role: Some(role),
+                password: None,
+            };
+            let user = update(service, actor, &email, patch).await?;
+            Ok(described(&user))
+        }
+        What::ResetPassword { email, password } => {
+            let (password, told) = password.read(service)?;
+            let patch = UserPatch {
+                role: None,
+                password: Some(password),
+            };
+            let user = update(service, actor, &email, patch).await?;
+            Ok(format!("{}{told}", described(&user)))
+        }
+    }
+}
+
+async fn update(
+    service: &Service,
+    actor: &Administrator,
+    email: &str,
+    patch: UserPatch,
+) -> Result<User, Box<dyn Error>> {
+    let user = users::by_email(service, actor, email).await?;
+    let whose = Whose::Of(Some(user.id));
+    Ok(users::update(service, actor, whose, &Precondition::None, patch).await?)
+}
+
+/// All users, newest first, one in a line.
+async fn list(service: &Service, actor: &Administrator) -> Result<String, Box<dyn Error>> {
+    let mut lines = String::new();
+    for number in 1.. {
+        let page = PageRequest {
+            page: PageNumber::try_from(number)?,
+            limit: Limit::MAX,
+        };
+        let users = users::list(service, actor, &UserFilter::default(), page).await?;
+        if users.items.is_empty() {
+            break;
+        }
+        lines.extend(users.items.iter().map(|user| {
+            let User {
+                created_at, email, ..
+            } = user;
+            format!("{created_at}  {:6}  {email}\n", user.role.as_str())
+        }));
+    }
+    Ok(lines)
+}
+
+impl PasswordSource {
+    /// The password, and how to tell it if nobody knows it yet.
+    fn read(self, service: &Service) -> Result<(NewPassword, String), Box<dyn Error>> {
+        if !self.password_stdin {
+            let password = NewPassword::made_up(&service.entropy);
+            let told = format!("  password  {}   (shown this once)\n", password.expose());
+            return Ok((password, told));
+        }
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line)?;
+        let password = line.trim_end_matches(['\n', '\r']).to_owned();
+        let password =
+            NewPassword::try_from(password).map_err(|problem| format!("the password {problem}"))?;
+        Ok((password, String::new()))
+    }
+}
+
+fn described(user: &User) -> String {
+    format!("  e-mail    {}\n  role      {}\n", user.email, user.role)
+}

@@ -1,0 +1,150 @@
+//! `pennon user`
+
+use pennon_tests::{EMAIL, PASSWORD, START, TestApp};
+use reqwest::StatusCode;
+use serde_json::json;
+
+const OTHER_PASSWORD: &str = "another long password";
+
+/// The password that a command has told.
+fn told(printed: &str) -> String {
+    let line = printed.lines().find(|line| line.contains("password"));
+    let password = line.and_then(|line| line.split_whitespace().nth(1));
+    password.expect("a password is told").to_owned()
+}
+
+#[tokio::test]
+async fn an_added_user_signs_in_with_the_password_that_was_told_once() {
+    let app = TestApp::start().await;
+    let add = ["user", "add", "eve@example.com", "--role", "editor"];
+    let printed = app.command(&add).await.expect_success();
+    assert!(
+        printed.contains("eve@example.com") && printed.contains("editor"),
+        "{printed}"
+    );
+    let password = told(&printed);
+    assert_eq!(password.len(), 24);
+    let signed_in = app.sign_in("eve@example.com", &password).await;
+    assert_eq!(
+        signed_in.expect(StatusCode::OK).text("/user/role"),
+        "editor"
+    );
+    app.command(&add)
+        .await
+        .expect_failure("a user with this e-mail address already exists");
+    let audit = app.admin().await.get("/audit?include=accounts").await;
+    assert_eq!(
+        [
+            audit.text("/items/0/action"),
+            audit.text("/items/0/actorIdentity")
+        ],
+        ["USER_CREATED", "cli"]
+    );
+    assert_eq!(audit.json()["pagination"]["total"], 1);
+    assert!(!String::from_utf8_lossy(&audit.bytes).contains(&password));
+}
+
+#[tokio::test]
+async fn a_password_can_be_given_and_is_not_printed() {
+    let app = TestApp::start().await;
+    let add = [
+        "user",
+        "add",
+        "eve@example.com",
+        "--role",
+        "viewer",
+        "--password-stdin",
+    ];
+    for input in ["", "\n", "short\n", "\na long enough password"] {
+        let ran = app.command_with_input(&add, input).await;
+        ran.expect_failure("the password must have 12 to 256 characters");
+    }
+    let ran = app
+        .command_with_input(&add, &format!("{PASSWORD}\r\n"))
+        .await;
+    let printed = ran.expect_success();
+    assert!(
+        !printed.contains(PASSWORD) && !printed.contains("password"),
+        "{printed}"
+    );
+    app.sign_in("eve@example.com", PASSWORD)
+        .await
+        .expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_new_password_lets_in_who_has_forgotten_the_old_one_and_ends_all_sessions() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let reset = ["user", "reset-password", EMAIL];
+    let printed = app.command(&reset).await.expect_success();
+    admin
+        .get("/flags")
+        .await
+        .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    app.sign_in(EMAIL, PASSWORD)
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+    app.sign_in(EMAIL, &told(&printed))
+        .await
+        .expect(StatusCode::OK);
+    let given = [&reset[..], &["--password-stdin"]].concat();
+    app.command_with_input(&given, OTHER_PASSWORD)
+        .await
+        .expect_success();
+    let signed_in = app.sign_in(EMAIL, OTHER_PASSWORD).await;
+    signed_in.expect(StatusCode::OK);
+    app.command(&["user", "reset-password", "nobody@example.com"])
+        .await
+        .expect_failure("there is no such user");
+}
+
+#[tokio::test]
+async fn another_role_counts_at_once_in_a_running_server() {
+    let app = TestApp::start().await;
+    let eve = app.user("eve@example.com", "viewer").await;
+    let create = async |key: &str| {
+        let flag = json!({ "key": key, "name": key, "type": "boolean" });
+        eve.post("/flags", flag).await.status
+    };
+    assert_eq!(create("one").await, StatusCode::FORBIDDEN);
+    app.command(&["user", "set-role", "eve@example.com", "editor"])
+        .await
+        .expect_success();
+    assert_eq!(create("one").await, StatusCode::CREATED);
+    app.command(&["user", "set-role", EMAIL, "viewer"])
+        .await
+        .expect_failure("this is the last administrator");
+    app.command(&["user", "set-role", EMAIL, "owner"])
+        .await
+        .expect_failure("must be `viewer`, `editor` or `admin`");
+    app.command(&["user", "set-role", "nobody@example.com", "admin"])
+        .await
+        .expect_failure("there is no such user");
+}
+
+#[tokio::test]
+async fn all_users_are_listed() {
+    let app = TestApp::start().await;
+    app.advance(60);
+    app.admin().await.user("eve@example.com", "viewer").await;
+    let printed = app.command(&["user", "list"]).await.expect_success();
+    assert_eq!(
+        printed,
+        format!("2026-03-01T09:31:00.000Z  viewer  eve@example.com\n{START}  admin   {EMAIL}\n")
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_address_is_refused_and_a_missing_database_is_not_created() {
+    let app = TestApp::start().await;
+    app.command(&["user", "add", "eve", "--role", "viewer"])
+        .await
+        .expect_failure("must be an e-mail address");
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let file = folder.path().join("none.db");
+    let url = format!("sqlite://{}", file.display());
+    let ran = app.command(&["user", "list", "--database-url", &url]).await;
+    ran.expect_failure("there is no database at");
+    assert!(!file.exists());
+}
