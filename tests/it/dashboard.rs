@@ -3,6 +3,7 @@
 use pennon_tests::{Answer, Caller, EMAIL, TestApp};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderName, ORIGIN, REFERER};
 use reqwest::{Method, StatusCode};
+use serde_json::json;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -287,4 +288,32 @@ async fn a_form_that_is_too_long_is_not_read() {
     );
     let answer = browser.post("/dashboard/flags/new", &form).await;
     answer.expect(StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn a_session_of_the_dashboard_follows_its_account() {
+    let app = TestApp::start().await;
+    let ana = Browser::signed_in(&app).await;
+    let path = format!(
+        "/users/{}",
+        app.admin().await.get("/users/me").await.text("/id")
+    );
+    let second = app.user("second@example.com", "admin").await;
+    assert!(html(&ana.get("/dashboard/flags").await).contains("Admin"));
+    let demoted = second.patch(&path, json!({ "role": "viewer" })).await;
+    demoted.expect(StatusCode::OK);
+    assert!(html(&ana.get("/dashboard/flags").await).contains("Viewer"));
+    let refused = ana
+        .post("/dashboard/environments/new", "product=shop&name=prod")
+        .await;
+    assert_ne!(refused.status, StatusCode::OK);
+    let environments = second.get("/environments").await.json();
+    assert_eq!(environments["pagination"]["total"], 0);
+    let reset = json!({ "password": "another long password" });
+    second.patch(&path, reset).await.expect(StatusCode::OK);
+    let gone = ana.get("/dashboard/flags").await;
+    assert_eq!(
+        gone.expect(StatusCode::SEE_OTHER).header("location"),
+        "/dashboard/login?next=%2Fdashboard%2Fflags"
+    );
 }

@@ -2,7 +2,7 @@
 //!
 //! Half of them go to one service, half to another on the same database.
 
-use pennon_tests::{Answer, Pair, TestApp};
+use pennon_tests::{Answer, PASSWORD, Pair, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -234,6 +234,80 @@ async fn flags_and_environments_that_are_created_together_are_configured_with_ea
                 .get(&format!("/flags/{flag}/environments/{environment}"))
                 .await
                 .expect(StatusCode::OK);
+        }
+    }
+}
+
+#[tokio::test]
+async fn one_of_many_creates_of_the_same_account_or_token_wins_and_one_of_many_ends() {
+    let two = Two::start().await;
+    let admin = two.apps[0].with_authorization(two.token.clone());
+    let user = json!({ "email": "eve@example.com", "password": PASSWORD, "role": "viewer" });
+    let token = json!({ "name": "ci", "role": "viewer" });
+    let one_wins = (1, CALLERS - 1);
+    assert_eq!(two.same("POST", "/users", user, 201, 409).await, one_wins);
+    assert_eq!(
+        two.same("POST", "/users/me/tokens", token, 201, 409).await,
+        one_wins
+    );
+    let user = admin.get("/users?role=viewer").await.text("/items/0/id");
+    let token = admin.get("/users/me/tokens").await.text("/0/id");
+    for path in [
+        format!("/users/me/tokens/{token}"),
+        format!("/users/{user}"),
+    ] {
+        let ended = two.same("DELETE", &path, json!({}), 204, 404).await;
+        assert_eq!(ended, one_wins);
+    }
+    assert_eq!(
+        admin.audited_with_accounts().await,
+        [
+            "USER_DELETED",
+            "TOKEN_REVOKED",
+            "TOKEN_CREATED",
+            "USER_CREATED"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_meets_the_deletion_of_its_account_comes_before_it_or_too_late() {
+    let two = Two::start().await;
+    let [one, other] = &two.apps;
+    let (admin, anonymous) = (one.with_authorization(two.token.clone()), other.anonymous());
+    for round in 0..CALLERS {
+        let email = format!("eve{round}@example.com");
+        let id = admin.user(&email, "viewer").await;
+        let signed_in = other.sign_in(&email, PASSWORD).await;
+        let signed_in = signed_in.expect(StatusCode::OK);
+        let eve = other.with_authorization(format!("Bearer {}", signed_in.text("/access_token")));
+        let path = format!("/users/{id}");
+        let token = json!({ "name": "ci", "role": "viewer" });
+        let refresh = json!({ "refresh_token": signed_in.text("/refresh_token") });
+        let (deleted, created, again, refreshed) = tokio::join!(
+            admin.delete(&path),
+            eve.post("/users/me/tokens", token),
+            one.sign_in(&email, PASSWORD),
+            anonymous.post("/auth/refresh", refresh)
+        );
+        deleted.expect(StatusCode::NO_CONTENT);
+        let mut secrets = Vec::new();
+        for (answer, won, pointer) in [
+            (created, StatusCode::CREATED, "/token"),
+            (again, StatusCode::OK, "/access_token"),
+            (refreshed, StatusCode::OK, "/access_token"),
+        ] {
+            if answer.status == won {
+                secrets.push(answer.text(pointer));
+            } else {
+                assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "round {round}");
+            }
+        }
+        for secret in secrets {
+            one.with_authorization(format!("Bearer {secret}"))
+                .get("/flags")
+                .await
+                .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
         }
     }
 }
