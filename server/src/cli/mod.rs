@@ -1,7 +1,9 @@
 //! The command line: serving, and what else the binary can do with the database or a running server.
 
 mod backup;
+mod export;
 mod health;
+mod import;
 mod user;
 
 use std::error::Error;
@@ -36,6 +38,10 @@ pub enum Command {
     Serve(Settings),
     /// Copy the database into a file, also while the server runs.
     Backup(backup::Arguments),
+    /// Print all flags and how they are set up, as JSON.
+    Export(export::Arguments),
+    /// Make the flags be as a file says that `export` has printed.
+    Import(import::Arguments),
     /// Ask a running server how it is; fails unless it is well.
     Health(health::Arguments),
     /// Create and list users, and change their roles and passwords.
@@ -47,6 +53,8 @@ pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
     match command {
         Command::Serve(settings) => return Ok(Some(settings)),
         Command::Backup(arguments) => backup::run(arguments).await?,
+        Command::Export(arguments) => export::run(arguments).await?,
+        Command::Import(arguments) => import::run(arguments).await?,
         Command::Health(arguments) => health::run(arguments).await?,
         Command::User(arguments) => user::run(arguments).await?,
     }

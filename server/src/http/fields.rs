@@ -95,6 +95,22 @@ impl Fields<'_> {
         }
     }
 
+    /// An object that may be `null`; the outer none is a fault.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer none is a fault that has been recorded"
+    )]
+    pub(crate) fn nullable_object<T: FromFields>(&mut self, name: &str) -> Option<Option<T>> {
+        match self.members.remove(name) {
+            None | Some(Value::Null) => Some(None),
+            Some(Value::Object(members)) => {
+                let pointer = format!("{}/{name}", self.pointer);
+                Fields::of(members, pointer, self.faults, T::from_fields).map(Some)
+            }
+            Some(_) => self.fault(name, "must be an object or null"),
+        }
+    }
+
     /// A list of objects.
     pub(crate) fn list<T: FromFields>(
         &mut self,

@@ -8,7 +8,7 @@ mod code;
 mod coding;
 mod dashboard;
 mod error;
-mod fields;
+pub(crate) mod fields;
 mod from_json;
 mod health;
 mod if_match;

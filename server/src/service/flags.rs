@@ -40,27 +40,9 @@ pub(crate) struct FlagTable {
 
 /// Creates a flag, disabled in every active environment.
 pub(crate) async fn create(service: &Service, actor: &Editor, new: NewFlag) -> Result<Flag, Error> {
-    let now = service.clock.now();
-    let flag = Flag {
-        id: FlagId::new(service.entropy.id(now)),
-        key: new.key,
-        name: new.name,
-        description: new.description,
-        kind: new.kind,
-        created_by: actor.identity(),
-        created_at: now,
-        archived_at: None,
-        revision: 1,
-    };
     let mut tx = service.db.write().await?;
-    store::flags::insert(&mut tx, &flag).await?;
-    let raised = store::configurations::insert_for_flag(&mut tx, flag.id).await?;
-    audit::Entry::of(AuditAction::FlagCreated)
-        .flag(&flag)
-        .to(&flag)?
-        .record(service, &mut tx, actor)
-        .await?;
-    changes::commit(service, tx, Change::of_flag(flag.id, raised)).await?;
+    let (flag, changes) = insert(service, &mut tx, actor, new).await?;
+    changes::commit(service, tx, changes).await?;
     Ok(flag)
 }
 
@@ -109,19 +91,7 @@ pub(crate) async fn update(
     if (&name, &description) == (&old.name, &old.description) {
         return Ok(old);
     }
-    let new = Flag {
-        name,
-        description,
-        revision: old.revision + 1,
-        ..old.clone()
-    };
-    store::flags::update(&mut tx, &new).await?;
-    audit::Entry::of(AuditAction::FlagUpdated)
-        .flag(&new)
-        .from(Some(&old))?
-        .to(&new)?
-        .record(service, &mut tx, actor)
-        .await?;
+    let new = rewrite(service, &mut tx, actor, &old, name, description).await?;
     changes::commit(service, tx, Vec::new()).await?;
     Ok(new)
 }
@@ -139,20 +109,8 @@ pub(crate) async fn restore(
     if old.archived_at.is_none() {
         return Err(Conflict::FlagNotArchived.into());
     }
-    store::flags::restore(&mut tx, id).await?;
-    let raised = store::configurations::reset_for_flag(&mut tx, id).await?;
-    let new = Flag {
-        archived_at: None,
-        revision: old.revision + 1,
-        ..old.clone()
-    };
-    audit::Entry::of(AuditAction::FlagUpdated)
-        .flag(&new)
-        .from(Some(&old))?
-        .to(&new)?
-        .record(service, &mut tx, actor)
-        .await?;
-    changes::commit(service, tx, Change::of_flag(id, raised)).await?;
+    let (new, changes) = bring_back(service, &mut tx, actor, &old).await?;
+    changes::commit(service, tx, changes).await?;
     Ok(new)
 }
 
@@ -165,25 +123,8 @@ pub(crate) async fn archive(
 ) -> Result<(), Error> {
     let mut tx = service.db.write().await?;
     let flag = find_active(&mut tx, id, precondition).await?;
-    let enabled_in = store::configurations::enabled_in(&mut tx, id).await?;
-    if !enabled_in.is_empty() {
-        return Err(Conflict::FlagEnabled(enabled_in).into());
-    }
-    let now = service.clock.now();
-    store::flags::archive(&mut tx, id, now).await?;
-    let raised = store::configurations::touch_everywhere(&mut tx, id).await?;
-    let archived = Flag {
-        archived_at: Some(now),
-        revision: flag.revision + 1,
-        ..flag.clone()
-    };
-    audit::Entry::of(AuditAction::FlagArchived)
-        .flag(&flag)
-        .from(Some(&flag))?
-        .to(&archived)?
-        .record(service, &mut tx, actor)
-        .await?;
-    changes::commit(service, tx, Change::of_flag(id, raised)).await
+    let changes = put_away(service, &mut tx, actor, &flag).await?;
+    changes::commit(service, tx, changes).await
 }
 
 /// One flag, within a transaction.
@@ -202,4 +143,110 @@ async fn find_active(tx: &mut Tx, id: FlagId, precondition: &Precondition) -> Re
     } else {
         Ok(flag)
     }
+}
+
+/// Adds a flag, disabled in every active environment, within a transaction.
+pub(super) async fn insert(
+    service: &Service,
+    tx: &mut Tx,
+    actor: &Actor,
+    new: NewFlag,
+) -> Result<(Flag, Vec<Change>), Error> {
+    let now = service.clock.now();
+    let flag = Flag {
+        id: FlagId::new(service.entropy.id(now)),
+        key: new.key,
+        name: new.name,
+        description: new.description,
+        kind: new.kind,
+        created_by: actor.identity(),
+        created_at: now,
+        archived_at: None,
+        revision: 1,
+    };
+    store::flags::insert(tx, &flag).await?;
+    let raised = store::configurations::insert_for_flag(tx, flag.id).await?;
+    audit::Entry::of(AuditAction::FlagCreated)
+        .flag(&flag)
+        .to(&flag)?
+        .record(service, tx, actor)
+        .await?;
+    let changes = Change::of_flag(flag.id, raised);
+    Ok((flag, changes))
+}
+
+/// Keeps another name and description, within a transaction.
+pub(super) async fn rewrite(
+    service: &Service,
+    tx: &mut Tx,
+    actor: &Actor,
+    old: &Flag,
+    name: FlagName,
+    description: Option<Description>,
+) -> Result<Flag, Error> {
+    let new = Flag {
+        name,
+        description,
+        revision: old.revision + 1,
+        ..old.clone()
+    };
+    store::flags::update(tx, &new).await?;
+    audit::Entry::of(AuditAction::FlagUpdated)
+        .flag(&new)
+        .from(Some(old))?
+        .to(&new)?
+        .record(service, tx, actor)
+        .await?;
+    Ok(new)
+}
+
+/// Takes an archived flag out of the archive, within a transaction.
+pub(super) async fn bring_back(
+    service: &Service,
+    tx: &mut Tx,
+    actor: &Actor,
+    old: &Flag,
+) -> Result<(Flag, Vec<Change>), Error> {
+    store::flags::restore(tx, old.id).await?;
+    let raised = store::configurations::reset_for_flag(tx, old.id).await?;
+    let new = Flag {
+        archived_at: None,
+        revision: old.revision + 1,
+        ..old.clone()
+    };
+    audit::Entry::of(AuditAction::FlagUpdated)
+        .flag(&new)
+        .from(Some(old))?
+        .to(&new)?
+        .record(service, tx, actor)
+        .await?;
+    Ok((new, Change::of_flag(old.id, raised)))
+}
+
+/// Puts a flag into the archive if no active environment has it enabled, within a transaction.
+pub(super) async fn put_away(
+    service: &Service,
+    tx: &mut Tx,
+    actor: &Actor,
+    old: &Flag,
+) -> Result<Vec<Change>, Error> {
+    let enabled_in = store::configurations::enabled_in(tx, old.id).await?;
+    if !enabled_in.is_empty() {
+        return Err(Conflict::FlagEnabled(enabled_in).into());
+    }
+    let now = service.clock.now();
+    store::flags::archive(tx, old.id, now).await?;
+    let raised = store::configurations::touch_everywhere(tx, old.id).await?;
+    let archived = Flag {
+        archived_at: Some(now),
+        revision: old.revision + 1,
+        ..old.clone()
+    };
+    audit::Entry::of(AuditAction::FlagArchived)
+        .flag(old)
+        .from(Some(old))?
+        .to(&archived)?
+        .record(service, tx, actor)
+        .await?;
+    Ok(Change::of_flag(old.id, raised))
 }

@@ -14,6 +14,7 @@ pub(crate) mod precondition;
 pub(crate) mod sessions;
 pub(crate) mod targeting;
 pub(crate) mod tokens;
+pub(crate) mod transfer;
 pub(crate) mod users;
 
 use std::ops::Deref;

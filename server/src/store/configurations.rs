@@ -41,6 +41,15 @@ pub(crate) async fn find(
     row.map(Configuration::try_from).transpose()
 }
 
+/// The configurations of all flags in all active environments.
+pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<Configuration>, Error> {
+    let rows: Vec<ConfigurationRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select flag_id, environment_id, is_enabled, ttl_override_seconds, revision from flag_environments
+         where environment_id in (select id from environments where status = 'active')",
+    ).fetch_all(conn).await)?;
+    rows.into_iter().map(Configuration::try_from).collect()
+}
+
 /// The revision at which what a flag serves in an environment last changed.
 pub(crate) async fn config_revision(
     tx: &mut Tx,

@@ -142,6 +142,15 @@ pub(crate) async fn list(
     Ok(page.page_of(items, total))
 }
 
+/// All flags, by key.
+pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<Flag>, Error> {
+    let rows: Vec<FlagRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, key, name, description, type, created_by, created_at, archived_at, revision from flags
+         order by key",
+    ).fetch_all(conn).await)?;
+    rows.into_iter().map(Flag::try_from).collect()
+}
+
 /// Keeps a flag's changed name and description.
 pub(crate) async fn update(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(

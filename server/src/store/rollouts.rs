@@ -33,6 +33,15 @@ pub(crate) async fn find(
     row.map(FlagRollout::try_from).transpose()
 }
 
+/// The rollouts of all flags in all active environments.
+pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<FlagRollout>, Error> {
+    let rows: Vec<RolloutRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select flag_id, environment_id, percentage, strategy, created_at, updated_at, revision
+         from rollouts where environment_id in (select id from environments where status = 'active')",
+    ).fetch_all(conn).await)?;
+    rows.into_iter().map(FlagRollout::try_from).collect()
+}
+
 /// Keeps a rollout, new or changed, and answers it as it is kept.
 ///
 /// A new one starts at a revision that no rollout of the pair has ever had, so that a tag of one that was deleted does not

@@ -104,6 +104,15 @@ pub(crate) async fn list(
     rows.into_iter().map(TargetingRule::try_from).collect()
 }
 
+/// The rules of all flags in all active environments, by ascending priority.
+pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<TargetingRule>, Error> {
+    let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at, updated_at, revision
+         from rules where environment_id in (select id from environments where status = 'active') order by priority",
+    ).fetch_all(conn).await)?;
+    rows.into_iter().map(TargetingRule::try_from).collect()
+}
+
 /// How many rules a flag has in an environment.
 pub(crate) async fn count(
     tx: &mut Tx,

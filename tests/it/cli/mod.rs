@@ -2,4 +2,5 @@
 
 mod backup;
 mod health;
+mod transfer;
 mod user;

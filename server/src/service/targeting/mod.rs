@@ -16,7 +16,8 @@ pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};
 pub(crate) use self::rules::{
     Rules, check_rule, create_rule, delete_rule, reorder_rules, replace_rule, rules,
 };
-pub(crate) use self::setup::{Difference, copy};
+pub(super) use self::setup::Standing;
+pub(crate) use self::setup::{Difference, Setup, Switch, copy};
 
 use super::changes::Change;
 use super::{Service, changes, environments, flags};
@@ -41,7 +42,7 @@ impl PairId {
 }
 
 /// A flag in an environment, as it stands.
-struct Pair {
+pub(super) struct Pair {
     flag: Flag,
     environment: Environment,
     configuration: Configuration,

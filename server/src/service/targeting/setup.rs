@@ -1,7 +1,9 @@
 //! How a flag is set up in an environment, taken as a whole: told apart from how it should be, and brought there.
 
 use pennon_core::model::audit::AuditAction;
-use pennon_core::model::configuration::Ttl;
+use pennon_core::model::configuration::{Configuration, Ttl};
+use pennon_core::model::environment::Environment;
+use pennon_core::model::flag::Flag;
 use pennon_core::model::id::{EnvironmentId, RuleId};
 use pennon_core::model::rollout::Rollout;
 use pennon_core::model::rule::Rule;
@@ -15,16 +17,17 @@ use crate::service::Service;
 use crate::service::precondition::Precondition;
 use crate::store::Tx;
 
-/// How a flag is set up in an environment: what can be carried from one to another.
-#[derive(Clone, Debug, PartialEq)]
+/// How a flag is set up in an environment: what can be carried from one to another. By default it is as in a new pair.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Setup {
+    #[serde(flatten)]
     pub(crate) switch: Switch,
     pub(crate) rules: Vec<Rule>,
     pub(crate) rollout: Option<Rollout>,
 }
 
 /// What a configuration says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Switch {
     pub(crate) is_enabled: bool,
@@ -54,7 +57,7 @@ pub(crate) enum Part {
 }
 
 /// How a flag is set up, with what the database knows beside it.
-struct Standing {
+pub(in crate::service) struct Standing {
     pair: Pair,
     rules: Vec<TargetingRule>,
     rollout: Option<FlagRollout>,
@@ -93,19 +96,59 @@ pub(crate) async fn copy(
     precondition.check(pair.revision(&mut tx).await?)?;
     let wanted = Standing::of(&mut tx, source).await?.setup();
     let standing = Standing::of(&mut tx, pair).await?;
-    let steps = standing.steps_to(&wanted);
-    let differences = steps.iter().map(|step| standing.difference(step)).collect();
-    if dry_run || steps.is_empty() {
-        return Ok(differences);
+    if dry_run {
+        return Ok(standing.differences(&standing.steps_to(&wanted)));
     }
-    for step in steps {
-        standing.take(service, &mut tx, actor, step).await?;
+    let differences = standing.reach(service, &mut tx, actor, &wanted).await?;
+    if !differences.is_empty() {
+        commit(service, tx, to).await?;
     }
-    commit(service, tx, to).await?;
     Ok(differences)
 }
 
 impl Standing {
+    /// A flag in an environment with all that belongs to it; the rules by ascending priority.
+    pub(in crate::service) fn new(
+        flag: Flag,
+        environment: Environment,
+        configuration: Configuration,
+        rules: Vec<TargetingRule>,
+        rollout: Option<FlagRollout>,
+    ) -> Self {
+        let pair = Pair {
+            flag,
+            environment,
+            configuration,
+        };
+        Self {
+            pair,
+            rules,
+            rollout,
+        }
+    }
+
+    /// A flag in an environment as the database has it.
+    pub(in crate::service) async fn find(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
+        let pair = Pair::find(tx, id).await?;
+        Self::of(tx, pair).await
+    }
+
+    /// Sets the flag up in another way, within a transaction, and answers what differed.
+    pub(in crate::service) async fn reach(
+        &self,
+        service: &Service,
+        tx: &mut Tx,
+        actor: &Actor,
+        wanted: &Setup,
+    ) -> Result<Vec<Difference>, Error> {
+        let steps = self.steps_to(wanted);
+        let differences = self.differences(&steps);
+        for step in steps {
+            self.take(service, tx, actor, step).await?;
+        }
+        Ok(differences)
+    }
+
     async fn of(tx: &mut Tx, pair: Pair) -> Result<Self, Error> {
         Ok(Self {
             rules: rules::list(tx, &pair).await?,
@@ -121,7 +164,8 @@ impl Standing {
         }
     }
 
-    fn setup(self) -> Setup {
+    /// The set-up alone.
+    pub(in crate::service) fn setup(self) -> Setup {
         Setup {
             switch: self.switch(),
             rules: self.rules.into_iter().map(|rule| rule.rule).collect(),
@@ -158,6 +202,10 @@ impl Standing {
             .chain(of_new.map(Step::CreateRule))
             .chain(rollout)
             .collect()
+    }
+
+    fn differences(&self, steps: &[Step]) -> Vec<Difference> {
+        steps.iter().map(|step| self.difference(step)).collect()
     }
 
     fn difference(&self, step: &Step) -> Difference {

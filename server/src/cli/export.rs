@@ -1,0 +1,29 @@
+//! `pennon export`: all flags as one readable document, the same for the same flags.
+
+use std::error::Error;
+use std::io::Write;
+
+use clap::Args;
+
+use super::open;
+use crate::auth::actor::Actor;
+use crate::config::DatabaseSettings;
+use crate::service::transfer;
+
+/// Where from.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    database: DatabaseSettings,
+}
+
+pub(super) async fn run(Arguments { database }: Arguments) -> Result<(), Box<dyn Error>> {
+    let service = open(&database).await?;
+    let actor = Actor::command_line().administrator()?;
+    let document = transfer::export(&service, &actor).await?;
+    service.close().await;
+    let mut text = serde_json::to_vec_pretty(&document)?;
+    text.push(b'\n');
+    std::io::stdout().write_all(&text)?;
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! `pennon import`: makes the flags be as an exported document says.
+
+use std::error::Error;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::Value;
+
+use super::open;
+use crate::auth::actor::Actor;
+use crate::config::DatabaseSettings;
+use crate::error::{Fault, Place};
+use crate::http::fields::{Fields, FromFields};
+use crate::service::targeting::{Setup, Switch};
+use crate::service::transfer::{
+    self, Carried, Document, FORMAT_VERSION, PortableFlag, PortableSetup,
+};
+
+/// The most flags, or environments of a flag, that a document may have.
+const MAX_ITEMS: usize = 1_000_000;
+
+/// What to import, and where to.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// A file that `pennon export` has printed; `-` reads the standard input.
+    file: PathBuf,
+    /// Only print what would change.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    database: DatabaseSettings,
+}
+
+pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
+    let Arguments {
+        file,
+        dry_run,
+        database,
+    } = arguments;
+    let document = parse(&read(&file)?).map_err(|problem| told(&file, &problem))?;
+    let service = open(&database).await?;
+    let actor = Actor::command_line().administrator()?;
+    let carried = transfer::import(&service, &actor, &document, dry_run).await;
+    service.close().await;
+    let carried = carried.map_err(|error| match error {
+        crate::error::Error::Invalid(faults) => told(&file, &listed(&faults)),
+        error => error.to_string(),
+    })?;
+    for change in &carried {
+        println!("{}", line(change));
+    }
+    match (carried.len(), dry_run) {
+        (0, _) => eprintln!("nothing differs"),
+        (count, true) => eprintln!("{count} to change; nothing was changed"),
+        (count, false) => eprintln!("{count} changed"),
+    }
+    Ok(())
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+    let read = if file == Path::new("-") {
+        let mut text = Vec::new();
+        std::io::stdin().read_to_end(&mut text).map(|_| text)
+    } else {
+        std::fs::read(file)
+    };
+    read.map_err(|error| told(file, &format!("cannot be read: {error}")).into())
+}
+
+/// Reads a document by the rules of the API: all that is wrong is said at once, and nothing unknown passes in silence.
+fn parse(text: &[u8]) -> Result<Document, String> {
+    let value: Value =
+        serde_json::from_slice(text).map_err(|error| format!("is not valid JSON: {error}"))?;
+    let Value::Object(mut members) = value else {
+        return Err("is not a JSON object".to_owned());
+    };
+    // It says how the rest is to be read.
+    if members.remove("formatVersion") != Some(Value::from(FORMAT_VERSION)) {
+        return Err(format!("is not of `formatVersion` {FORMAT_VERSION}"));
+    }
+    Fields::read(members, Document::from_fields).map_err(|faults| listed(&faults))
+}
+
+fn told(file: &Path, problem: &str) -> String {
+    format!("{}: {problem}", file.display())
+}
+
+fn listed(faults: &[Fault]) -> String {
+    let line = |fault: &Fault| {
+        let (Place::Pointer(place) | Place::Parameter(place)) = &fault.place;
+        format!("\n  {place}: {}", fault.detail)
+    };
+    let lines: String = faults.iter().map(line).collect();
+    format!("nothing was imported, because{lines}")
+}
+
+/// `RULE_UPDATED checkout in shop/prod: {…} -> {…}`
+fn line(change: &Carried) -> String {
+    let json = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), Value::to_string);
+    let place = change.environment.as_deref();
+    format!(
+        "{} {}{}: {} -> {}",
+        change.action,
+        change.flag,
+        place
+            .map(|place| format!(" in {place}"))
+            .unwrap_or_default(),
+        json(&change.old),
+        json(&change.new),
+    )
+}
+
+impl FromFields for Document {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        Some(Self {
+            format_version: FORMAT_VERSION,
+            flags: fields.list("flags", 0..=MAX_ITEMS)?,
+        })
+    }
+}
+
+impl FromFields for PortableFlag {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let key = fields.required("key");
+        let name = fields.required("name");
+        let description = fields.nullable("description");
+        let kind = fields.required("type");
+        let archived = fields.optional("archived");
+        let environments = fields.list("environments", 0..=MAX_ITEMS);
+        Some(Self {
+            key: key?,
+            name: name?,
+            description: description?,
+            kind: kind?,
+            archived: archived?.unwrap_or_default(),
+            environments: environments?,
+        })
+    }
+}
+
+impl FromFields for PortableSetup {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let product = fields.required("product");
+        let environment = fields.required("environment");
+        let is_enabled = fields.required("isEnabled");
+        let ttl = fields.nullable("ttlOverrideSeconds");
+        let rules = fields.list("rules", 0..=pennon_core::model::rule::MAX_RULES);
+        let rollout = fields.nullable_object("rollout");
+        Some(Self {
+            product: product?,
+            environment: environment?,
+            setup: Setup {
+                switch: Switch {
+                    is_enabled: is_enabled?,
+                    ttl: ttl?,
+                },
+                rules: rules?,
+                rollout: rollout?,
+            },
+        })
+    }
+}

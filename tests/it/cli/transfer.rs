@@ -1,0 +1,273 @@
+//! `pennon export` and `pennon import`
+
+use pennon_tests::{Caller, Pair, TestApp, eventually};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+fn rule(priority: u32, country: &str) -> Value {
+    json!({
+        "priority": priority, "logic": "or", "value": true,
+        "conditions": [
+            { "attribute": "country", "operator": "!=", "valueType": "string", "valueString": country },
+            { "attribute": "age", "operator": ">=", "valueType": "number", "valueInt": 18 },
+            { "attribute": "beta", "operator": "==", "valueType": "boolean", "valueBool": true },
+        ],
+    })
+}
+
+/// An installation with two environments and three flags, one of them archived. It answers the first flag in `prod`.
+async fn fill(admin: &Caller<'_>) -> Pair {
+    let pair = admin.pair().await;
+    let (staging, _) = admin.environment("shop", "staging").await;
+    for rule in [rule(1, "DE"), rule(7, "AT")] {
+        let created = admin.post(&format!("{}/rules", pair.path), rule).await;
+        created.expect(StatusCode::CREATED);
+    }
+    let rollout = json!({ "percentage": 30, "strategy": "per_tenant" });
+    let rollout_path = format!("/flags/{}/environments/{staging}/rollout", pair.flag);
+    let created = admin.put(&rollout_path, rollout).await;
+    created.expect(StatusCode::CREATED);
+    let settings = json!({ "isEnabled": true, "ttlOverrideSeconds": 9 });
+    let configured = admin.put(&pair.path, settings).await;
+    configured.expect(StatusCode::NO_CONTENT);
+    let body = json!({ "key": "a.flag", "name": "Ä \"flag\"", "description": "Two\nlines", "type": "string" });
+    admin.post("/flags", body).await.expect(StatusCode::CREATED);
+    let old = admin.flag("old").await;
+    let created = admin
+        .post(
+            &format!("/flags/{old}/environments/{staging}/rules"),
+            rule(2, "CH"),
+        )
+        .await;
+    created.expect(StatusCode::CREATED);
+    let archived = admin.delete(&format!("/flags/{old}")).await;
+    archived.expect(StatusCode::NO_CONTENT);
+    pair
+}
+
+async fn exported(app: &TestApp) -> Value {
+    let text = app.command(&["export"]).await.expect_success();
+    serde_json::from_str(&text).expect("an export is JSON")
+}
+
+/// Imports a document and answers the actions that were carried out.
+async fn imported(app: &TestApp, document: &Value, options: &[&str]) -> Vec<String> {
+    let arguments = [&["import", "-"], options].concat();
+    let ran = app
+        .command_with_input(&arguments, &document.to_string())
+        .await;
+    let said = ran.expect_success();
+    let first_word = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+    said.lines().map(first_word).collect()
+}
+
+#[tokio::test]
+async fn an_export_is_readable_stable_and_without_secrets() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = fill(&admin).await;
+    let text = app.command(&["export"]).await.expect_success();
+    assert_eq!(text, app.command(&["export"]).await.expect_success());
+    assert!(text.ends_with("}\n") && text.lines().count() > 50);
+    assert!(!text.contains("pnk_") && !text.contains(&pair.flag));
+    let document: Value = serde_json::from_str(&text).expect("an export is JSON");
+    assert_eq!(document["formatVersion"], 1);
+    let keys = ["a.flag", "checkout", "old"];
+    let flags = document["flags"].as_array().cloned().unwrap_or_default();
+    assert_eq!(
+        flags.iter().map(|flag| &flag["key"]).collect::<Vec<_>>(),
+        keys
+    );
+    let expected = json!({
+        "key": "checkout", "name": "checkout", "description": null, "type": "boolean", "archived": false,
+        "environments": [
+            {
+                "product": "shop", "environment": "prod", "isEnabled": true, "ttlOverrideSeconds": 9,
+                "rules": [rule(1, "DE"), rule(7, "AT")], "rollout": null,
+            },
+            {
+                "product": "shop", "environment": "staging", "isEnabled": false, "ttlOverrideSeconds": null,
+                "rules": [], "rollout": { "percentage": 30, "strategy": "per_tenant" },
+            },
+        ],
+    });
+    assert_eq!(flags[1], expected);
+}
+
+#[tokio::test]
+async fn an_import_makes_another_installation_the_same_and_does_nothing_the_second_time() {
+    let (app, other) = (TestApp::start().await, TestApp::start().await);
+    fill(&app.admin().await).await;
+    let document = exported(&app).await;
+    let admin = other.admin().await;
+    let (_, key) = admin.environment("shop", "prod").await;
+    admin.environment("shop", "staging").await;
+    let expected = [
+        "FLAG_CREATED",
+        "FLAG_CREATED",
+        "FLAG_ENVIRONMENT_UPDATED",
+        "RULE_CREATED",
+        "RULE_CREATED",
+        "ROLLOUT_CONFIGURED",
+        "FLAG_CREATED",
+        "RULE_CREATED",
+        "FLAG_ARCHIVED",
+    ];
+    let before = admin.audited().await;
+    assert_eq!(imported(&other, &document, &["--dry-run"]).await, expected);
+    assert_eq!(admin.audited().await, before);
+    assert_eq!(imported(&other, &document, &[]).await, expected);
+    let mut audited = admin.audited().await;
+    audited.truncate(expected.len());
+    audited.reverse();
+    assert_eq!(audited, expected);
+    let entry = admin.get("/audit?limit=1").await.json();
+    assert_eq!(entry["items"][0]["actorIdentity"], "cli");
+    assert_eq!(exported(&other).await, document);
+    assert_eq!(imported(&other, &document, &[]).await, [] as [&str; 0]);
+    assert_eq!(admin.audited().await.len(), before.len() + expected.len());
+    other.watch();
+    let sdk = other.sdk(&key);
+    eventually("the running server serves what was imported", async || {
+        let body =
+            json!({ "flagKey": "checkout", "context": { "customAttributes": { "age": 18 } } });
+        let answer = sdk.post("/sdk/v1/evaluate", body).await;
+        answer.status.is_success() && answer.json()["reason"] == "targeting_rule"
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_import_takes_back_what_has_changed_since_the_export() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = fill(&admin).await;
+    let document = exported(&app).await;
+    let rules = admin.get(&format!("{}/rules", pair.path)).await.json();
+    let id = |index: usize| rules[index]["id"].as_str().unwrap_or_default().to_owned();
+    let (first, second) = (format!("/rules/{}", id(0)), format!("/rules/{}", id(1)));
+    admin
+        .put(&first, rule(1, "FR"))
+        .await
+        .expect(StatusCode::OK);
+    admin.delete(&second).await.expect(StatusCode::NO_CONTENT);
+    let added = admin
+        .post(&format!("{}/rules", pair.path), rule(3, "IT"))
+        .await;
+    added.expect(StatusCode::CREATED);
+    let rollout = json!({ "percentage": 1, "strategy": "per_user" });
+    let added = admin.put(&format!("{}/rollout", pair.path), rollout).await;
+    added.expect(StatusCode::CREATED);
+    admin.switch(&pair.flag, &pair.environment, false).await;
+    let renamed = json!({ "name": "Renamed" });
+    let changed = admin.patch(&format!("/flags/{}", pair.flag), renamed).await;
+    changed.expect(StatusCode::OK);
+    let restored = admin.get("/flags?key=old").await.text("/items/0/id");
+    let request = admin.request(reqwest::Method::POST, &format!("/flags/{restored}/restore"));
+    admin.send(request).await.expect(StatusCode::OK);
+    admin.flag("not_in_the_document").await;
+
+    let expected = [
+        "FLAG_UPDATED",
+        "FLAG_ENVIRONMENT_UPDATED",
+        "RULE_UPDATED",
+        "RULE_DELETED",
+        "RULE_CREATED",
+        "ROLLOUT_DELETED",
+        "FLAG_ARCHIVED",
+    ];
+    assert_eq!(imported(&app, &document, &[]).await, expected);
+    let mut now = exported(&app).await;
+    let flags = now["flags"].as_array_mut().expect("the export has flags");
+    flags.retain(|flag| flag["key"] != "not_in_the_document");
+    assert_eq!(now, document);
+    let after = admin.get(&format!("{}/rules", pair.path)).await.json();
+    assert_eq!(
+        after[0]["id"], rules[0]["id"],
+        "a rule that comes back keeps its id"
+    );
+}
+
+#[tokio::test]
+async fn an_archived_flag_is_brought_back_to_be_changed() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    fill(&admin).await;
+    let mut document = exported(&app).await;
+    document["flags"][2]["environments"][1]["rules"] = json!([rule(5, "FR")]);
+    let expected = [
+        "FLAG_UPDATED",
+        "RULE_DELETED",
+        "RULE_CREATED",
+        "FLAG_ARCHIVED",
+    ];
+    assert_eq!(imported(&app, &document, &[]).await, expected);
+    assert_eq!(exported(&app).await, document);
+    document["flags"][2]["archived"] = json!(false);
+    document["flags"][2]["environments"][0]["isEnabled"] = json!(true);
+    let expected = ["FLAG_UPDATED", "FLAG_ENVIRONMENT_UPDATED"];
+    assert_eq!(imported(&app, &document, &[]).await, expected);
+    assert_eq!(exported(&app).await, document);
+}
+
+#[tokio::test]
+async fn a_document_that_cannot_be_imported_changes_nothing_and_is_told_all_that_is_wrong() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    fill(&admin).await;
+    let document = exported(&app).await;
+    let before = admin.audited().await;
+    let refused = async |document: &str, complaints: &[&str]| {
+        let ran = app.command_with_input(&["import", "-"], document).await;
+        for complaint in complaints {
+            assert!(ran.stderr.contains(complaint), "{complaint}: {ran:?}");
+        }
+        ran.expect_failure(complaints[0]);
+    };
+    refused("{", &["-: is not valid JSON", "line 1 column 1"]).await;
+    refused("[]", &["is not a JSON object"]).await;
+    refused("{\"flags\": []}", &["is not of `formatVersion` 1"]).await;
+    let mut bad = document.clone();
+    bad["flag"] = json!(1);
+    bad["flags"][0]["key"] = json!("-");
+    bad["flags"][1]["environments"][0]["rules"][0]["conditions"][0]["valueInt"] = json!(1);
+    bad["flags"][1]["environments"][1]["rollout"]["percentage"] = json!(101);
+    let complaints = [
+        "nothing was imported",
+        "/flag: is not known here",
+        "/flags/0/key: must be 1 to 128",
+        "/flags/1/environments/0/rules/0/conditions/0/valueInt: is not known here",
+        "/flags/1/environments/1/rollout/percentage: must be",
+    ];
+    refused(&bad.to_string(), &complaints).await;
+    let mut bad = document.clone();
+    bad["flags"][0]["name"] = json!("Would have changed");
+    bad["flags"][0]["type"] = json!("boolean");
+    bad["flags"][1]["environments"][0]["environment"] = json!("nowhere");
+    bad["flags"][1]["environments"][1]["rules"] = json!([rule(1, "a"), rule(1, "b")]);
+    bad["flags"][2]["key"] = json!("checkout");
+    bad["flags"][2]["environments"][0]["isEnabled"] = json!(true);
+    bad["flags"][2]["environments"][1]["environment"] = json!("prod");
+    let complaints = [
+        "nothing was imported",
+        "/flags/0/type: the flag is of type `string` here",
+        "/flags/1/environments/0: there is no active environment shop/nowhere",
+        "/flags/1/environments/1/rules/1/priority: another rule",
+        "/flags/2/key: `checkout` is there twice",
+        "/flags/2/environments/0/isEnabled: an archived flag",
+        "/flags/2/environments/1: shop/prod is there twice",
+    ];
+    refused(&bad.to_string(), &complaints).await;
+    // What only the changes themselves find takes the earlier ones back.
+    let mut bad = document.clone();
+    bad["flags"][0]["name"] = json!("Would have changed");
+    bad["flags"][1]["archived"] = json!(true);
+    bad["flags"][1]["environments"] = json!([]);
+    refused(
+        &bad.to_string(),
+        &["the flag is still enabled in shop/prod"],
+    )
+    .await;
+    assert_eq!(admin.audited().await, before);
+    assert_eq!(exported(&app).await, document);
+}
