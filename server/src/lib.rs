@@ -18,5 +18,5 @@ mod store;
 pub use cli::{Command, CommandLine, run};
 pub use clock::{Clock, Entropy, SystemClock};
 pub use config::{DatabaseSettings, Hidden, Settings};
-pub use http::router;
+pub use http::{description, router};
 pub use service::{FirstAdministrator, Service, StartError};

@@ -13,6 +13,7 @@ mod configurations;
 mod conventions;
 mod copying;
 mod dashboard;
+mod description;
 mod durability;
 mod environments;
 mod evaluate;

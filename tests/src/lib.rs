@@ -18,6 +18,7 @@
 
 mod binary;
 mod database;
+mod described;
 pub mod vectors;
 
 use std::net::SocketAddr;
@@ -36,6 +37,7 @@ use tokio::task::JoinSet;
 
 pub use crate::binary::{Ran, binary};
 pub use crate::database::TestDatabase;
+pub use crate::described::{description, resolved};
 
 /// The first administrator of every app.
 pub const EMAIL: &str = "ana@example.com";
@@ -428,16 +430,21 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The answer to a request.
+    /// The answer to a request. It must be one that the API's description knows.
     pub async fn to(request: RequestBuilder) -> Self {
-        let response = request.send().await.expect("the service answers");
+        let (http, request) = request.build_split();
+        let request = request.expect("the request is valid");
+        let (method, path) = (request.method().clone(), request.url().path().to_owned());
+        let response = http.execute(request).await.expect("the service answers");
         let (status, headers) = (response.status(), response.headers().clone());
         let bytes = response.bytes().await.expect("the answer is complete");
-        Self {
+        let answer = Self {
             status,
             headers,
             bytes: bytes.to_vec(),
-        }
+        };
+        described::check(&method, &path, status, &answer.problem_code());
+        answer
     }
 
     /// Fails the test unless the status is this one.
@@ -460,6 +467,18 @@ impl Answer {
         assert_eq!(answer.text("/code"), code);
         assert_eq!(answer.json()["status"], status.as_u16());
         answer
+    }
+
+    /// The code, if this is a problem document.
+    pub fn problem_code(&self) -> String {
+        let problem: Option<Value> = match self.header("content-type") {
+            "application/problem+json" => serde_json::from_slice(&self.bytes).ok(),
+            _ => None,
+        };
+        let code = problem
+            .as_ref()
+            .and_then(|problem| problem["code"].as_str());
+        code.unwrap_or_default().to_owned()
     }
 
     /// The body as JSON.

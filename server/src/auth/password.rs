@@ -14,7 +14,7 @@ use crate::clock::Entropy;
 use crate::error::Error;
 
 /// How long a password can be that an account gets, in characters.
-const CHARACTERS: RangeInclusive<usize> = 12..=256;
+pub(crate) const CHARACTERS: RangeInclusive<usize> = 12..=256;
 
 /// How many characters a password has that is made up: 144 random bits.
 const MADE_UP_CHARACTERS: usize = 24;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use http::header::AUTHORIZATION;
 use http::request::Parts;
 
 use super::secret::SecretHash;
@@ -39,5 +40,21 @@ impl FromRequestParts<Service> for SdkEnvironment {
             Presented::Bearer(key) => Self::from_key(service, key),
             Presented::Nothing | Presented::Unusable => Err(Error::Unauthenticated),
         }
+    }
+}
+
+/// The environment of the `Authorization` header, if there is such a header. Whatever it holds, it is what counts.
+pub(crate) struct MaybeSdkEnvironment(pub(crate) Option<SdkEnvironment>);
+
+impl FromRequestParts<Service> for MaybeSdkEnvironment {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
+        if !parts.headers.contains_key(AUTHORIZATION) {
+            return Ok(Self(None));
+        }
+        SdkEnvironment::from_request_parts(parts, service)
+            .await
+            .map(|environment| Self(Some(environment)))
     }
 }

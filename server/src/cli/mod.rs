@@ -7,12 +7,14 @@ mod import;
 mod user;
 
 use std::error::Error;
+use std::io::Write;
 use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
 
 use crate::clock::{Entropy, SystemClock};
 use crate::config::{DatabaseSettings, Settings};
+use crate::http;
 use crate::service::Service;
 
 /// Pennon, the feature flag service that you host yourself.
@@ -46,6 +48,8 @@ pub enum Command {
     Health(health::Arguments),
     /// Create and list users, and change their roles and passwords.
     User(user::Arguments),
+    /// Print the description of the API (OpenAPI 3.1), as JSON.
+    Openapi,
 }
 
 /// Runs a command other than `serve`, which is answered back.
@@ -57,8 +61,14 @@ pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
         Command::Import(arguments) => import::run(arguments).await?,
         Command::Health(arguments) => health::run(arguments).await?,
         Command::User(arguments) => user::run(arguments).await?,
+        Command::Openapi => openapi()?,
     }
     Ok(None)
+}
+
+/// Prints the description of the API.
+fn openapi() -> std::io::Result<()> {
+    writeln!(std::io::stdout(), "{}", http::description())
 }
 
 /// The service on a database that is there, for use cases alone: nothing is served.

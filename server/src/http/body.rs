@@ -15,16 +15,13 @@ use crate::error::Error;
 const ADMIN_LIMIT: usize = 256 * 1024;
 
 /// A body that has not been read yet: whether the caller may write, and to what, is checked before what is written.
-pub(crate) struct Body<T = Untyped>(Request, PhantomData<fn() -> T>);
-
-/// What a body holds that its handler reads by itself.
-pub(crate) enum Untyped {}
+pub(crate) struct Body<T>(Request, PhantomData<fn() -> T>);
 
 impl<S: Sync, T> FromRequest<S> for Body<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
-        Ok(Self::new(request))
+        Ok(Self(request, PhantomData))
     }
 }
 
@@ -43,10 +40,6 @@ impl<T: FromFields> Body<T> {
 }
 
 impl<T> Body<T> {
-    pub(crate) fn new(request: Request) -> Self {
-        Self(request, PhantomData)
-    }
-
     /// The bytes of a body that is declared as JSON and has at most `limit` of them.
     pub(crate) async fn bytes(self, limit: usize) -> Result<Bytes, Error> {
         if !is_json(&self.0) {

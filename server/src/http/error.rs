@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::code::Code;
 use super::respond::etag;
@@ -15,25 +16,67 @@ use crate::error::{Conflict, Entity, Error, Fault, Place};
 const RETRY_WHEN_UNAVAILABLE: u64 = 5;
 
 /// The body of an error.
-#[derive(Serialize)]
-struct Problem<'a> {
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(super) struct Problem<'a> {
+    /// The code once more, as a URN.
     r#type: String,
+    /// What went wrong, for people.
     title: &'static str,
+    /// The status of the answer.
     status: u16,
+    /// What went wrong this time, for people.
+    #[schema(value_type = String)]
     detail: Cow<'a, str>,
+    /// What went wrong, for scripts.
     code: Code,
+    /// All that is wrong with the input; absent if that is not the problem.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
     errors: Vec<InvalidMember<'a>>,
 }
 
 /// One bad member or parameter.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = InvalidInput)]
 struct InvalidMember<'a> {
+    /// The place in the body, as a JSON pointer (RFC 6901).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pointer: Option<&'a str>,
+    /// The name of the parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     parameter: Option<&'a str>,
+    /// What is wrong, for people.
     detail: &'a str,
+}
+
+impl<'a> Problem<'a> {
+    fn new(code: Code, detail: Cow<'a, str>, errors: Vec<InvalidMember<'a>>) -> Self {
+        let kind = code.as_str().to_ascii_lowercase().replace('_', "-");
+        Self {
+            r#type: format!("urn:pennon:problem:{kind}"),
+            title: code.title(),
+            status: code.status().as_u16(),
+            detail,
+            code,
+            errors,
+        }
+    }
+
+    /// How a refusal with this code looks.
+    pub(super) fn example(code: Code) -> serde_json::Value {
+        let errors = match code {
+            Code::InvalidInput => vec![InvalidMember {
+                pointer: Some("/name"),
+                parameter: None,
+                detail: "must not be blank",
+            }],
+            _ => Vec::new(),
+        };
+        serde_json::json!(Self::new(code, "…".into(), errors))
+    }
 }
 
 impl IntoResponse for Error {
@@ -57,18 +100,7 @@ impl IntoResponse for Error {
             Self::Invalid(faults) => faults.iter().map(InvalidMember::from).collect(),
             _ => Vec::new(),
         };
-        let kind = format!(
-            "urn:pennon:problem:{}",
-            code.as_str().to_ascii_lowercase().replace('_', "-")
-        );
-        let problem = Problem {
-            r#type: kind,
-            title: code.title(),
-            status: status.as_u16(),
-            detail,
-            code,
-            errors,
-        };
+        let problem = Problem::new(code, detail, errors);
         let body = serde_json::to_vec(&problem).unwrap_or_default();
         let mut response = (status, body).into_response();
         let headers = response.headers_mut();

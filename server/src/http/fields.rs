@@ -1,28 +1,76 @@
 //! JSON objects, read member by member into domain types, with every fault gathered at once.
+//!
+//! The same readers describe the objects: then nothing is read, and what they ask for is noted.
 
 use std::ops::RangeInclusive;
 
 use pennon_core::model::rule::ValueType;
 use serde_json::{Map, Value};
+use utoipa::openapi::schema::ArrayBuilder;
+use utoipa::openapi::{RefOr, Schema};
 
 use super::from_json::FromJson;
+use super::openapi::Schemas;
+use super::openapi::shape::{Shape, nullable};
 use crate::error::Fault;
 use crate::service::patch::Patch;
 
 /// A type that is read from the members of a JSON object.
 pub(crate) trait FromFields: Sized {
+    /// What it is, for the API's description.
+    const ABOUT: &'static str;
+
+    /// Its name in the API's description.
+    fn name() -> &'static str {
+        let path = std::any::type_name::<Self>();
+        path.rsplit("::").next().unwrap_or(path)
+    }
+
     /// Asks for every member before it looks at any, so that all that is wrong is found at once; answers none after a
     /// fault has been reported.
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self>;
+
+    /// A reference to the schema of such an object.
+    fn refer(schemas: &mut Schemas) -> RefOr<Schema> {
+        schemas.define(Self::name(), |schemas| {
+            let mut shape = Shape::default();
+            let mut fields = Fields {
+                purpose: Purpose::Describe(schemas, &mut shape),
+                about: None,
+            };
+            Self::from_fields(&mut fields);
+            shape.into_schema(Self::ABOUT)
+        })
+    }
 }
 
 /// The members of a JSON object, handed out one by one as domain types. What nobody asked for is a fault too.
 pub(crate) struct Fields<'f> {
+    purpose: Purpose<'f>,
+    /// What the next member is for.
+    about: Option<&'static str>,
+}
+
+enum Purpose<'f> {
+    Read(Object<'f>),
+    Describe(&'f mut Schemas, &'f mut Shape),
+}
+
+/// An object on its way to be read.
+struct Object<'f> {
     members: Map<String, Value>,
     pointer: String,
     faults: &'f mut Vec<Fault>,
     /// Whether members are only passed over, because the one that gives them their meaning is bad.
     blind: bool,
+}
+
+/// What an object has under a name.
+enum Taken {
+    Given(Value),
+    Absent,
+    /// Something that is not to be looked at.
+    Unseen,
 }
 
 impl Fields<'_> {
@@ -32,7 +80,7 @@ impl Fields<'_> {
         reader: impl FnOnce(&mut Fields<'_>) -> Option<T>,
     ) -> Result<T, Vec<Fault>> {
         let mut faults = Vec::new();
-        match Fields::of(members, String::new(), &mut faults, reader) {
+        match Self::of(members, String::new(), &mut faults, reader) {
             Some(input) if faults.is_empty() => Ok(input),
             _ => Err(faults),
         }
@@ -44,24 +92,37 @@ impl Fields<'_> {
         faults: &mut Vec<Fault>,
         reader: impl FnOnce(&mut Fields<'_>) -> Option<T>,
     ) -> Option<T> {
-        let mut fields = Fields {
+        let object = Object {
             members,
             pointer,
             faults,
             blind: false,
         };
+        let mut fields = Fields {
+            purpose: Purpose::Read(object),
+            about: None,
+        };
         let input = reader(&mut fields);
-        for name in std::mem::take(&mut fields.members).keys() {
-            fields.fault::<()>(name, "is not known here");
+        if let Purpose::Read(mut object) = fields.purpose {
+            for name in std::mem::take(&mut object.members).keys() {
+                object.fault(name, "is not known here");
+            }
         }
         input
     }
 
+    /// Says what the next member is for, where its name and type do not.
+    pub(crate) fn about(&mut self, about: &'static str) -> &mut Self {
+        self.about = Some(about);
+        self
+    }
+
     /// A member that must be there.
     pub(crate) fn required<T: FromJson>(&mut self, name: &str) -> Option<T> {
-        match self.members.remove(name) {
-            Some(value) => self.parsed(name, value),
-            None => self.fault(name, "is required"),
+        match self.take(name, true, T::schema) {
+            Taken::Given(value) => self.parsed(name, value),
+            Taken::Absent => self.fault(name, "is required"),
+            Taken::Unseen => None,
         }
     }
 
@@ -71,9 +132,10 @@ impl Fields<'_> {
         reason = "the outer none is a fault that has been recorded"
     )]
     pub(crate) fn optional<T: FromJson>(&mut self, name: &str) -> Option<Option<T>> {
-        match self.members.remove(name) {
-            Some(value) => self.parsed(name, value).map(Some),
-            None => Some(None),
+        match self.take(name, false, T::schema) {
+            Taken::Given(value) => self.parsed(name, value).map(Some),
+            Taken::Absent => Some(None),
+            Taken::Unseen => None,
         }
     }
 
@@ -88,10 +150,11 @@ impl Fields<'_> {
 
     /// A member that may be absent, `null` or a value, three different things.
     pub(crate) fn patch<T: FromJson>(&mut self, name: &str) -> Option<Patch<T>> {
-        match self.members.remove(name) {
-            Some(Value::Null) => Some(Patch::Clear),
-            Some(value) => self.parsed(name, value).map(Patch::Set),
-            None => Some(Patch::Keep),
+        match self.take(name, false, |schemas| nullable(T::schema(schemas))) {
+            Taken::Given(Value::Null) => Some(Patch::Clear),
+            Taken::Given(value) => self.parsed(name, value).map(Patch::Set),
+            Taken::Absent => Some(Patch::Keep),
+            Taken::Unseen => None,
         }
     }
 
@@ -117,21 +180,14 @@ impl Fields<'_> {
         name: &str,
         bounds: RangeInclusive<usize>,
     ) -> Option<Vec<T>> {
-        let items = self.array(name, bounds)?;
-        let items: Vec<Option<T>> = items
-            .into_iter()
-            .enumerate()
-            .map(|(index, item)| {
-                let pointer = format!("{}/{name}/{index}", self.pointer);
-                if let Value::Object(members) = item {
-                    return Fields::of(members, pointer, self.faults, T::from_fields);
-                }
-                self.faults
-                    .push(Fault::pointer(pointer, "must be an object"));
-                None
-            })
-            .collect();
-        items.into_iter().collect()
+        let items = self.array(name, bounds, T::refer)?;
+        self.each(name, items, |pointer, item, faults| {
+            if let Value::Object(members) = item {
+                return Self::of(members, pointer, faults, T::from_fields);
+            }
+            faults.push(Fault::pointer(pointer, "must be an object"));
+            None
+        })
     }
 
     /// A list of values.
@@ -140,32 +196,12 @@ impl Fields<'_> {
         name: &str,
         bounds: RangeInclusive<usize>,
     ) -> Option<Vec<T>> {
-        let items = self.array(name, bounds)?;
-        let values: Vec<Option<T>> = items
-            .into_iter()
-            .enumerate()
-            .map(|(index, item)| match T::from_json(item) {
-                Ok(value) => Some(value),
-                Err(detail) => {
-                    let pointer = format!("{}/{name}/{index}", self.pointer);
-                    self.faults.push(Fault::pointer(pointer, detail));
-                    None
-                }
-            })
-            .collect();
-        values.into_iter().collect()
-    }
-
-    fn array(&mut self, name: &str, bounds: RangeInclusive<usize>) -> Option<Vec<Value>> {
-        match self.members.remove(name) {
-            Some(Value::Array(items)) if bounds.contains(&items.len()) => Some(items),
-            Some(Value::Array(_)) => {
-                let detail = format!("must have {} to {} items", bounds.start(), bounds.end());
-                self.fault(name, detail)
-            }
-            Some(_) => self.fault(name, "must be an array"),
-            None => self.fault(name, "is required"),
-        }
+        let items = self.array(name, bounds, T::schema)?;
+        self.each(name, items, |pointer, item, faults| {
+            T::from_json(item)
+                .map_err(|detail| faults.push(Fault::pointer(pointer, detail)))
+                .ok()
+        })
     }
 
     /// A member whose word says which members belong to it; `reader` asks for those. Where the word is bad, they cannot
@@ -175,15 +211,97 @@ impl Fields<'_> {
         name: &str,
         reader: impl Fn(&mut Self, W) -> Option<T>,
     ) -> Option<T> {
+        if let Purpose::Describe(..) = self.purpose {
+            for word in W::ALL {
+                self.note(|shape| shape.begin_variant(name, word.as_str()));
+                reader(self, *word);
+                self.note(Shape::end_variant);
+            }
+            return None;
+        }
         if let Some(word) = self.required(name) {
             return reader(self, word);
         }
-        self.blind = true;
+        self.pass_over(true);
         for word in W::ALL {
             reader(self, *word);
         }
-        self.blind = false;
+        self.pass_over(false);
         None
+    }
+
+    fn note(&mut self, note: impl FnOnce(&mut Shape)) {
+        if let Purpose::Describe(_, shape) = &mut self.purpose {
+            note(shape);
+        }
+    }
+
+    fn pass_over(&mut self, blind: bool) {
+        if let Purpose::Read(object) = &mut self.purpose {
+            object.blind = blind;
+        }
+    }
+
+    fn take(
+        &mut self,
+        name: &str,
+        required: bool,
+        schema: impl FnOnce(&mut Schemas) -> RefOr<Schema>,
+    ) -> Taken {
+        let about = self.about.take();
+        match &mut self.purpose {
+            Purpose::Describe(schemas, shape) => {
+                shape.member(name, required, about, schema(schemas));
+                Taken::Unseen
+            }
+            Purpose::Read(object) => match object.members.remove(name) {
+                _ if object.blind => Taken::Unseen,
+                Some(value) => Taken::Given(value),
+                None => Taken::Absent,
+            },
+        }
+    }
+
+    /// The items of a list that must be there.
+    fn array(
+        &mut self,
+        name: &str,
+        bounds: RangeInclusive<usize>,
+        item: impl FnOnce(&mut Schemas) -> RefOr<Schema>,
+    ) -> Option<Vec<Value>> {
+        let (least, most) = (*bounds.start(), *bounds.end());
+        let schema = |schemas: &mut Schemas| {
+            let items = ArrayBuilder::new().items(item(schemas));
+            let least = (least > 0).then_some(least);
+            items.min_items(least).max_items(Some(most)).into()
+        };
+        match self.take(name, true, schema) {
+            Taken::Given(Value::Array(items)) if bounds.contains(&items.len()) => Some(items),
+            Taken::Given(Value::Array(_)) => {
+                self.fault(name, format!("must have {least} to {most} items"))
+            }
+            Taken::Given(_) => self.fault(name, "must be an array"),
+            Taken::Absent => self.fault(name, "is required"),
+            Taken::Unseen => None,
+        }
+    }
+
+    /// Reads every item of a list, so that the faults of all are found.
+    fn each<T>(
+        &mut self,
+        name: &str,
+        items: Vec<Value>,
+        read: impl Fn(String, Value, &mut Vec<Fault>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let Purpose::Read(object) = &mut self.purpose else {
+            return None;
+        };
+        let read = |(index, item)| {
+            let pointer = format!("{}/{name}/{index}", object.pointer);
+            read(pointer, item, object.faults)
+        };
+        let items: Vec<Option<T>> = items.into_iter().enumerate().map(read).collect();
+        items.into_iter().collect()
     }
 
     fn parsed<T: FromJson>(&mut self, name: &str, value: Value) -> Option<T> {
@@ -194,14 +312,19 @@ impl Fields<'_> {
     }
 
     fn fault<T>(&mut self, name: &str, detail: impl Into<String>) -> Option<T> {
-        if self.blind {
-            return None;
+        if let Purpose::Read(object) = &mut self.purpose {
+            object.fault(name, detail);
         }
+        None
+    }
+}
+
+impl Object<'_> {
+    fn fault(&mut self, name: &str, detail: impl Into<String>) {
         // Escaped as RFC 6901 demands.
         let name = name.replace('~', "~0").replace('/', "~1");
         self.faults
             .push(Fault::pointer(format!("{}/{name}", self.pointer), detail));
-        None
     }
 }
 
@@ -209,8 +332,15 @@ impl Fields<'_> {
 pub(crate) trait Word: FromJson + Copy + 'static {
     /// Every word of the list.
     const ALL: &'static [Self];
+
+    /// The word as it is written.
+    fn as_str(self) -> &'static str;
 }
 
 impl Word for ValueType {
     const ALL: &'static [Self] = Self::ALL;
+
+    fn as_str(self) -> &'static str {
+        self.as_str()
+    }
 }

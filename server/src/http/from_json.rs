@@ -14,17 +14,28 @@ use pennon_core::model::time::Timestamp;
 use pennon_core::model::token::TokenName;
 use pennon_core::model::user::{Email, Role};
 use serde_json::Value;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{RefOr, Schema};
 
-use crate::auth::password::NewPassword;
+use super::openapi::Schemas;
+
+use crate::auth::password::{CHARACTERS, NewPassword};
 
 /// A type that can be read from a JSON value; the error is a sentence about the member.
 pub(crate) trait FromJson: Sized {
     fn from_json(value: Value) -> Result<Self, &'static str>;
+
+    /// The schema of such values, or a reference to it.
+    fn schema(schemas: &mut Schemas) -> RefOr<Schema>;
 }
 
 impl FromJson for bool {
     fn from_json(value: Value) -> Result<Self, &'static str> {
         value.as_bool().ok_or("must be a boolean")
+    }
+
+    fn schema(_: &mut Schemas) -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Boolean).into()
     }
 }
 
@@ -35,6 +46,10 @@ impl FromJson for String {
             _ => Err("must be a string"),
         }
     }
+
+    fn schema(_: &mut Schemas) -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).into()
+    }
 }
 
 impl FromJson for RuleId {
@@ -42,11 +57,28 @@ impl FromJson for RuleId {
         let text = String::from_json(value)?;
         text.parse().map_err(|_| "must be the id of a rule")
     }
+
+    fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+        schemas.refer::<Self>()
+    }
 }
 
 impl FromJson for NewPassword {
     fn from_json(value: Value) -> Result<Self, &'static str> {
         String::from_json(value)?.try_into()
+    }
+
+    fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+        schemas.define("NewPassword", |_| {
+            ObjectBuilder::new()
+                .schema_type(Type::String)
+                .description(Some("A password of 12 to 256 characters."))
+                .format(Some(SchemaFormat::KnownFormat(KnownFormat::Password)))
+                .min_length(Some(*CHARACTERS.start()))
+                .max_length(Some(*CHARACTERS.end()))
+                .pattern(Some(r"^[^\u0000]*$"))
+                .into()
+        })
     }
 }
 
@@ -54,6 +86,10 @@ impl FromJson for Timestamp {
     fn from_json(value: Value) -> Result<Self, &'static str> {
         let time = String::from_json(value)?.parse();
         time.map_err(|invalid: Invalid| invalid.detail())
+    }
+
+    fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+        schemas.refer::<Self>()
     }
 }
 
@@ -64,6 +100,10 @@ macro_rules! from_text {
             fn from_json(value: Value) -> Result<Self, &'static str> {
                 let text: $text = String::from_json(value)?.into();
                 Self::try_from(text).map_err(|invalid| invalid.detail())
+            }
+
+            fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+                schemas.refer::<Self>()
             }
         }
     )+};
@@ -76,6 +116,10 @@ macro_rules! from_word {
             fn from_json(value: Value) -> Result<Self, &'static str> {
                 Self::parse(&String::from_json(value)?).map_err(|invalid| invalid.detail())
             }
+
+            fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+                schemas.refer::<Self>()
+            }
         }
     )+};
 }
@@ -87,6 +131,10 @@ macro_rules! from_integer {
             fn from_json(value: Value) -> Result<Self, &'static str> {
                 let integer = integer(&value).ok_or("must be an integer")?;
                 Self::try_from(integer).map_err(|invalid| invalid.detail())
+            }
+
+            fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+                schemas.refer::<Self>()
             }
         }
     )+};

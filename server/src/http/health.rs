@@ -1,55 +1,110 @@
 //! Whether the service lives, and whether it should get traffic. No call asks the database: its last known state counts.
 
-use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use http::StatusCode;
 use serde::Serialize;
+use utoipa::ToSchema;
 
+use super::openapi::{Answer, Answered, Routes, Schemas, route};
 use super::respond::Json;
 use crate::service::Service;
 
-pub(super) fn router() -> Router<Service> {
-    Router::new()
-        .route("/health", get(health))
-        .route("/health/live", get(health))
-        .route("/health/ready", get(ready))
+pub(super) fn routes() -> Routes {
+    Routes::group(
+        "Health",
+        "For load balancers and supervisors. No credential is needed.",
+    )
+    .with(route!(health))
+    .with(route!(live))
+    .with(route!(ready))
 }
 
-#[derive(Serialize)]
+/// How the service is.
+#[derive(Serialize, ToSchema)]
 struct Health {
+    /// `ok`, or `degraded` while the database does not answer.
+    #[schema(example = "ok")]
     status: &'static str,
+    /// The version of the service.
     version: &'static str,
+    /// How the database is.
     database: Database,
 }
 
-#[derive(Serialize)]
+/// How the database was when it was last asked.
+#[derive(Serialize, ToSchema)]
 struct Database {
+    /// `up` or `down`.
+    #[schema(example = "up")]
     status: &'static str,
 }
 
-/// Whether traffic should come: not once the service has been told to stop. Before the first load of the snapshots nobody
-/// gets an answer at all, and a database that is away is no reason to stop evaluating.
-async fn ready(State(service): State<Service>) -> Response {
-    let status = if service.is_draining() {
-        StatusCode::SERVICE_UNAVAILABLE
-    } else {
-        StatusCode::OK
-    };
-    (status, health(State(service)).await).into_response()
+/// Says how the service is.
+///
+/// 200 for as long as the process serves: evaluation goes on without the database.
+#[utoipa::path(get, path = "/health")]
+async fn health(State(service): State<Service>) -> Json<Health> {
+    Json(of(&service))
 }
 
-/// 200 for as long as the process serves: evaluation goes on without the database.
-async fn health(State(service): State<Service>) -> Json<Health> {
+/// Says how the service is, like `/health`.
+#[utoipa::path(get, path = "/health/live")]
+async fn live(State(service): State<Service>) -> Json<Health> {
+    Json(of(&service))
+}
+
+/// Says whether traffic should come.
+///
+/// It should not once the service has been told to stop. Before the first load of the flags nobody gets an answer at all,
+/// and a database that is away is no reason to stop evaluating.
+#[utoipa::path(get, path = "/health/ready")]
+async fn ready(State(service): State<Service>) -> Readiness {
+    let health = Json(of(&service));
+    if service.is_draining() {
+        Readiness::Draining(health)
+    } else {
+        Readiness::Ready(health)
+    }
+}
+
+fn of(service: &Service) -> Health {
     let (status, database) = if service.database_answers() {
         ("ok", "up")
     } else {
         ("degraded", "down")
     };
-    Json(Health {
+    Health {
         status,
         version: env!("CARGO_PKG_VERSION"),
         database: Database { status: database },
-    })
+    }
+}
+
+/// 200, or 503 while the service stops.
+enum Readiness {
+    Ready(Json<Health>),
+    Draining(Json<Health>),
+}
+
+impl IntoResponse for Readiness {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Ready(health) => health.into_response(),
+            Self::Draining(health) => (StatusCode::SERVICE_UNAVAILABLE, health).into_response(),
+        }
+    }
+}
+
+impl Answer for Readiness {
+    fn answers(schemas: &mut Schemas) -> Vec<Answered> {
+        let mut answers = Json::<Health>::answers(schemas);
+        let draining = Json::<Health>::answers(schemas).into_iter();
+        answers.extend(draining.map(|answered| Answered {
+            status: StatusCode::SERVICE_UNAVAILABLE,
+            about: "The service is stopping.",
+            ..answered
+        }));
+        answers
+    }
 }

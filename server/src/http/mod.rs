@@ -12,8 +12,10 @@ pub(crate) mod fields;
 mod from_json;
 mod health;
 mod if_match;
+mod openapi;
 mod path;
 mod query;
+mod reference;
 mod request_id;
 mod respond;
 mod sdk;
@@ -34,6 +36,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::TraceLayer;
 use tracing::{Span, info_span};
 
+use self::openapi::Routes;
 use self::request_id::{X_REQUEST_ID, identify};
 use crate::error::Error;
 use crate::service::Service;
@@ -47,12 +50,24 @@ pub fn router(service: Service) -> Router {
         .layer(from_fn_with_state(service, identify))
 }
 
+/// Everything that the API's description speaks of.
+fn api() -> Routes {
+    admin::routes()
+        .and(sdk::routes())
+        .and(health::routes())
+        .and(reference::routes())
+}
+
+/// The API's description, as JSON.
+pub fn description() -> String {
+    let document = openapi::document(api());
+    document.to_pretty_json().unwrap_or_default()
+}
+
 fn routes(service: Service) -> Router {
     Router::new()
         .route("/", get(|| async { Redirect::to(DASHBOARD) }))
-        .merge(health::router())
-        .merge(admin::router())
-        .merge(sdk::router())
+        .merge(api().into_router())
         .merge(dashboard::router(&service))
         .fallback(async || Error::NoSuchPath)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)

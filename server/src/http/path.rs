@@ -3,8 +3,15 @@
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
-use pennon_core::model::id::{EnvironmentId, FlagId, RuleId};
+use pennon_core::model::id::{EnvironmentId, FlagId, RuleId, TokenId, UserId};
 
+use utoipa::ToSchema;
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
+
+use super::code::Code;
+use super::openapi::Draft;
 use crate::error::{Entity, Error};
 use crate::service::targeting::PairId;
 use crate::service::tokens::WhichToken;
@@ -26,6 +33,8 @@ impl<S: Send + Sync, T: FromPath> FromRequestParts<S> for Path<T> {
 /// Something that a path can name.
 pub(crate) trait FromPath: Sized {
     fn from_path(parameters: &RawPathParams) -> Result<Self, Error>;
+
+    fn describe(draft: &mut Draft<'_>);
 }
 
 impl FromPath for FlagId {
@@ -33,6 +42,10 @@ impl FromPath for FlagId {
         parameter(parameters, "flag")
             .parse()
             .map_err(|_| Error::NotFound(Entity::Flag))
+    }
+
+    fn describe(draft: &mut Draft<'_>) {
+        place::<Self>(draft, "flag", Code::FlagNotFound);
     }
 }
 
@@ -42,6 +55,10 @@ impl FromPath for EnvironmentId {
             .parse()
             .map_err(|_| Error::NotFound(Entity::Environment))
     }
+
+    fn describe(draft: &mut Draft<'_>) {
+        place::<Self>(draft, "environment", Code::EnvironmentNotFound);
+    }
 }
 
 impl FromPath for RuleId {
@@ -49,6 +66,10 @@ impl FromPath for RuleId {
         parameter(parameters, "rule")
             .parse()
             .map_err(|_| Error::NotFound(Entity::Rule))
+    }
+
+    fn describe(draft: &mut Draft<'_>) {
+        place::<Self>(draft, "rule", Code::RuleNotFound);
     }
 }
 
@@ -60,6 +81,11 @@ impl FromPath for (PairId, EnvironmentId) {
             .map_err(|_| Error::NotFound(Entity::Environment))?;
         Ok((PairId::from_path(parameters)?, other))
     }
+
+    fn describe(draft: &mut Draft<'_>) {
+        PairId::describe(draft);
+        place::<EnvironmentId>(draft, "other", Code::EnvironmentNotFound);
+    }
 }
 
 impl FromPath for PairId {
@@ -68,6 +94,12 @@ impl FromPath for PairId {
             flag: FlagId::from_path(parameters)?,
             environment: EnvironmentId::from_path(parameters)?,
         })
+    }
+
+    fn describe(draft: &mut Draft<'_>) {
+        FlagId::describe(draft);
+        EnvironmentId::describe(draft);
+        draft.refuses([Code::ConfigurationNotFound]);
     }
 }
 
@@ -79,6 +111,26 @@ impl FromPath for Whose {
             id => Self::Of(id.parse().ok()),
         })
     }
+
+    fn describe(draft: &mut Draft<'_>) {
+        let schema = OneOfBuilder::new()
+            .item(draft.schemas.refer::<UserId>())
+            .item(
+                ObjectBuilder::new()
+                    .schema_type(Type::String)
+                    .enum_values(Some(["me"])),
+            );
+        draft.parameter(
+            ParameterBuilder::new()
+                .name("user")
+                .parameter_in(ParameterIn::Path)
+                .required(Required::True)
+                .description(Some("The id of a user, or `me` for oneself."))
+                .schema(Some(schema))
+                .build(),
+        );
+        draft.refuses([Code::UserNotFound]);
+    }
 }
 
 impl FromPath for WhichToken {
@@ -88,6 +140,11 @@ impl FromPath for WhichToken {
             token: parameter(parameters, "token").parse().ok(),
         })
     }
+
+    fn describe(draft: &mut Draft<'_>) {
+        Whose::describe(draft);
+        place::<TokenId>(draft, "token", Code::TokenNotFound);
+    }
 }
 
 fn parameter<'p>(parameters: &'p RawPathParams, name: &str) -> &'p str {
@@ -95,4 +152,17 @@ fn parameter<'p>(parameters: &'p RawPathParams, name: &str) -> &'p str {
         .iter()
         .find(|(given, _)| *given == name)
         .map_or("", |(_, value)| value)
+}
+
+/// Describes one place in a path, and what is answered if nothing has the identifier.
+fn place<T: ToSchema>(draft: &mut Draft<'_>, name: &str, absent: Code) {
+    let schema = draft.schemas.refer::<T>();
+    let parameter = ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .schema(Some(schema))
+        .build();
+    draft.parameter(parameter);
+    draft.refuses([absent]);
 }

@@ -12,26 +12,28 @@ use pennon_core::model::page::{Limit, PageNumber, PageRequest};
 use pennon_core::model::time::Timestamp;
 use pennon_core::model::user::Role;
 
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Required, Schema};
+
+use super::openapi::Schemas;
 use crate::error::{Error, Fault};
 
 /// The parameters of a query, in the order in which they were given.
-pub(crate) struct Query<T = Untyped>(Vec<(String, String)>, PhantomData<fn() -> T>);
-
-/// What a query holds that its handler reads by itself.
-pub(crate) enum Untyped {}
+pub(crate) struct Query<T>(Vec<(String, String)>, PhantomData<fn() -> T>);
 
 /// A type that is read from the parameters of a query.
 pub(crate) trait FromParameters: Sized {
     /// Asks for every parameter before it looks at any, so that all that is wrong is found at once; answers none after
     /// a fault has been reported.
-    fn from_parameters(parameters: &mut Parameters) -> Option<Self>;
+    fn from_parameters(parameters: &mut Parameters<'_>) -> Option<Self>;
 }
 
 /// A selection out of a list, and the page of it that is asked for.
 pub(crate) struct Paged<T>(pub(crate) T, pub(crate) PageRequest);
 
 impl<T: FromParameters> FromParameters for Paged<T> {
-    fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
+    fn from_parameters(parameters: &mut Parameters<'_>) -> Option<Self> {
         let page = parameters.page();
         let selection = T::from_parameters(parameters);
         Some(Self(selection?, page?))
@@ -42,11 +44,22 @@ impl<S: Sync, T> FromRequestParts<S> for Query<T> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
-        let query = parts.uri.query().unwrap_or_default();
-        let given = form_urlencoded::parse(query.as_bytes())
-            .into_owned()
-            .collect();
-        Ok(Self(given, PhantomData))
+        Ok(Self(given(parts), PhantomData))
+    }
+}
+
+/// The names and values of a query, in the order in which they were given.
+pub(crate) fn given(parts: &Parts) -> Vec<(String, String)> {
+    let query = parts.uri.query().unwrap_or_default();
+    form_urlencoded::parse(query.as_bytes())
+        .into_owned()
+        .collect()
+}
+
+impl<T: FromParameters> Query<T> {
+    /// Reads the query.
+    pub(crate) fn read(self) -> Result<T, Error> {
+        read(self.0, T::from_parameters)
     }
 }
 
@@ -56,66 +69,91 @@ pub(crate) struct NoQuery;
 impl<S: Sync> FromRequestParts<S> for NoQuery {
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        let query = <Query>::from_request_parts(parts, state).await?;
-        query.read_by(|_| Some(Self))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        read(given(parts), |_| Some(Self))
     }
 }
 
-impl<T: FromParameters> Query<T> {
-    /// Reads the query.
-    pub(crate) fn read(self) -> Result<T, Error> {
-        self.read_by(T::from_parameters)
-    }
-}
-
-impl<T> Query<T> {
-    /// Reads the query by `reader`, which answers none after it has reported a fault.
-    fn read_by<U>(self, reader: impl FnOnce(&mut Parameters) -> Option<U>) -> Result<U, Error> {
-        let mut parameters = Parameters {
-            given: self.0,
-            faults: Vec::new(),
-        };
-        let input = reader(&mut parameters);
-        let Parameters { given, mut faults } = parameters;
-        faults.extend(
-            given
-                .into_iter()
-                .map(|(name, _)| Fault::parameter(name, "is not known here")),
-        );
-        match input {
-            Some(input) if faults.is_empty() => Ok(input),
-            _ => Err(Error::Invalid(faults)),
-        }
-    }
-}
-
-impl Query {
-    /// The values of a parameter that may be repeated; none if it is absent. Others are ignored.
-    pub(crate) fn repeated(self, names: &[&str]) -> Option<Vec<String>> {
-        let values: Vec<String> = self
-            .0
+/// Reads a query by `reader`, which answers none after it has reported a fault.
+fn read<T>(
+    given: Vec<(String, String)>,
+    reader: impl FnOnce(&mut Parameters<'_>) -> Option<T>,
+) -> Result<T, Error> {
+    let mut parameters = Parameters {
+        given,
+        faults: Vec::new(),
+        about: None,
+        notes: None,
+    };
+    let input = reader(&mut parameters);
+    let Parameters {
+        given, mut faults, ..
+    } = parameters;
+    faults.extend(
+        given
             .into_iter()
-            .filter(|(name, _)| names.contains(&name.as_str()))
-            .map(|(_, value)| value)
-            .collect();
-        (!values.is_empty()).then_some(values)
+            .map(|(name, _)| Fault::parameter(name, "is not known here")),
+    );
+    match input {
+        Some(input) if faults.is_empty() => Ok(input),
+        _ => Err(Error::Invalid(faults)),
     }
 }
 
 /// The parameters of a query, handed out one by one. What nobody asked for is a fault.
-pub(crate) struct Parameters {
+///
+/// The same readers describe the parameters: then nothing is read, and what they ask for is noted.
+pub(crate) struct Parameters<'p> {
     given: Vec<(String, String)>,
     faults: Vec<Fault>,
+    /// What the next parameter is for.
+    about: Option<&'static str>,
+    notes: Option<Notes<'p>>,
 }
 
-impl Parameters {
+/// What a reader asks for.
+struct Notes<'p> {
+    schemas: &'p mut Schemas,
+    parameters: Vec<Parameter>,
+}
+
+impl Parameters<'_> {
+    /// The parameters that a type is read from.
+    pub(crate) fn noted<T: FromParameters>(schemas: &mut Schemas) -> Vec<Parameter> {
+        let mut parameters = Parameters {
+            given: Vec::new(),
+            faults: Vec::new(),
+            about: None,
+            notes: Some(Notes {
+                schemas,
+                parameters: Vec::new(),
+            }),
+        };
+        T::from_parameters(&mut parameters);
+        parameters
+            .notes
+            .map(|notes| notes.parameters)
+            .unwrap_or_default()
+    }
+
+    /// Says what the next parameter is for, where its name and type do not.
+    pub(crate) fn about(&mut self, about: &'static str) -> &mut Self {
+        self.about = Some(about);
+        self
+    }
+
     /// A parameter that may be absent; the outer none is a fault.
     #[expect(
         clippy::option_option,
         reason = "the outer none is a fault that has been recorded"
     )]
     pub(crate) fn optional<T: FromParameter>(&mut self, name: &str) -> Option<Option<T>> {
+        let about = self.about.take();
+        if let Some(notes) = &mut self.notes {
+            let schema = T::schema(notes.schemas);
+            notes.parameters.push(parameter(name, about, schema));
+            return None;
+        }
         let Some(index) = self.given.iter().position(|(given, _)| given == name) else {
             return Some(None);
         };
@@ -149,11 +187,18 @@ impl Parameters {
 /// A type that can be read from a parameter; the error is a sentence about it.
 pub(crate) trait FromParameter: Sized {
     fn from_parameter(value: String) -> Result<Self, &'static str>;
+
+    /// The schema of such values, or a reference to it.
+    fn schema(schemas: &mut Schemas) -> RefOr<Schema>;
 }
 
 impl FromParameter for String {
     fn from_parameter(value: String) -> Result<Self, &'static str> {
         Ok(value)
+    }
+
+    fn schema(_: &mut Schemas) -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).into()
     }
 }
 
@@ -161,17 +206,29 @@ impl FromParameter for bool {
     fn from_parameter(value: String) -> Result<Self, &'static str> {
         value.parse().map_err(|_| "must be `true` or `false`")
     }
+
+    fn schema(_: &mut Schemas) -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Boolean).into()
+    }
 }
 
 impl FromParameter for PageNumber {
     fn from_parameter(value: String) -> Result<Self, &'static str> {
         integer(&value).and_then(|number| Self::try_from(number).map_err(Invalid::detail))
     }
+
+    fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+        schemas.refer::<Self>()
+    }
 }
 
 impl FromParameter for Limit {
     fn from_parameter(value: String) -> Result<Self, &'static str> {
         integer(&value).and_then(|number| Self::try_from(number).map_err(Invalid::detail))
+    }
+
+    fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+        schemas.refer::<Self>()
     }
 }
 
@@ -182,30 +239,36 @@ macro_rules! from_word {
             fn from_parameter(value: String) -> Result<Self, &'static str> {
                 Self::parse(&value).map_err(Invalid::detail)
             }
+
+            fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+                schemas.refer::<Self>()
+            }
         }
     )+};
 }
 
-from_word!(EnvironmentStatus, FlagOrder);
-
-impl FromParameter for Role {
-    fn from_parameter(value: String) -> Result<Self, &'static str> {
-        Self::parse(&value).map_err(Invalid::detail)
-    }
-}
-
-impl FromParameter for AuditExtra {
-    fn from_parameter(value: String) -> Result<Self, &'static str> {
-        Self::parse(&value).map_err(Invalid::detail)
-    }
-}
+from_word!(AuditExtra, EnvironmentStatus, FlagOrder, Role);
 
 impl FromParameter for Timestamp {
     fn from_parameter(value: String) -> Result<Self, &'static str> {
         value.parse().map_err(|invalid: Invalid| invalid.detail())
     }
+
+    fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+        schemas.refer::<Self>()
+    }
 }
 
 fn integer(text: &str) -> Result<i64, &'static str> {
     text.parse().map_err(|_| "must be an integer")
+}
+
+fn parameter(name: &str, about: Option<&str>, schema: RefOr<Schema>) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(about)
+        .schema(Some(schema))
+        .build()
 }

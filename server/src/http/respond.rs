@@ -1,6 +1,6 @@
 //! Successful answers.
 
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{CONTENT_TYPE, ETAG, LOCATION};
 use http::{HeaderName, HeaderValue, StatusCode};
 use pennon_core::model::configuration::Configuration;
@@ -10,6 +10,7 @@ use pennon_core::model::targeting::{FlagRollout, TargetingRule};
 use pennon_core::model::user::User;
 use serde::Serialize;
 
+use super::DASHBOARD;
 use crate::error::Error;
 
 /// 200 with a JSON body.
@@ -17,6 +18,12 @@ pub(crate) struct Json<T>(pub(crate) T);
 
 /// 200 with a JSON body and the revision of what it shows as `ETag`, for `If-Match`.
 pub(crate) struct Tagged<T>(pub(crate) T);
+
+/// 200 with a JSON body and a revision of its own as `ETag`.
+pub(crate) struct TaggedAs<T> {
+    pub(crate) revision: i64,
+    pub(crate) body: T,
+}
 
 /// 201 with what was created and where it is.
 pub(crate) struct Created<T> {
@@ -26,6 +33,23 @@ pub(crate) struct Created<T> {
 
 /// 204.
 pub(crate) struct NoContent;
+
+/// 204 with the revision of what was changed as `ETag`.
+pub(crate) struct Changed {
+    pub(crate) revision: i64,
+}
+
+/// What a `PUT` did: 201 or 200.
+pub(crate) enum Put<T> {
+    Inserted(Created<T>),
+    Updated(T),
+}
+
+/// An answer, or for a browser 303 to the dashboard.
+pub(crate) enum OrDashboard<T> {
+    Here(T),
+    Dashboard,
+}
 
 /// An object that changes, and counts how often.
 pub(crate) trait Revised {
@@ -55,6 +79,12 @@ impl<T: Serialize + Revised> IntoResponse for Tagged<T> {
     }
 }
 
+impl<T: Serialize> IntoResponse for TaggedAs<T> {
+    fn into_response(self) -> Response {
+        (etag(self.revision), Json(self.body)).into_response()
+    }
+}
+
 impl<T: IntoResponse> IntoResponse for Created<T> {
     fn into_response(self) -> Response {
         (StatusCode::CREATED, [(LOCATION, self.location)], self.body).into_response()
@@ -64,6 +94,30 @@ impl<T: IntoResponse> IntoResponse for Created<T> {
 impl IntoResponse for NoContent {
     fn into_response(self) -> Response {
         StatusCode::NO_CONTENT.into_response()
+    }
+}
+
+impl IntoResponse for Changed {
+    fn into_response(self) -> Response {
+        (etag(self.revision), NoContent).into_response()
+    }
+}
+
+impl<T: IntoResponse> IntoResponse for Put<T> {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Inserted(created) => created.into_response(),
+            Self::Updated(body) => body.into_response(),
+        }
+    }
+}
+
+impl<T: IntoResponse> IntoResponse for OrDashboard<T> {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Here(answer) => answer.into_response(),
+            Self::Dashboard => Redirect::to(DASHBOARD).into_response(),
+        }
     }
 }
 

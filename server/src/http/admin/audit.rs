@@ -1,38 +1,45 @@
 //! The audit log.
 
-use axum::Router;
 use axum::extract::State;
-use axum::response::{IntoResponse, Redirect, Response};
-use axum::routing::get;
 use http::HeaderMap;
 use http::header::{ACCEPT, AUTHORIZATION};
-use pennon_core::model::audit::AuditExtra;
+use pennon_core::model::audit::{AuditEntry, AuditExtra};
+use pennon_core::model::page::Page;
 
 use crate::auth::actor::Actor;
 use crate::error::Error;
-use crate::http::DASHBOARD;
+use crate::http::code::Code;
+use crate::http::openapi::{Routes, route};
 use crate::http::query::{FromParameters, Paged, Parameters, Query};
-use crate::http::respond::Json;
+use crate::http::respond::{Json, OrDashboard};
 use crate::service::{Service, audit};
 use crate::store::audit::AuditFilter;
 
-pub(super) fn router() -> Router<Service> {
-    Router::new().route("/audit", get(list))
+pub(super) fn routes() -> Routes {
+    Routes::group(
+        "Audit log",
+        "Every change, with the object before and after. It is written in the transaction of the change.",
+    )
+    .with(route!(list).refuses(&[Code::Forbidden]))
 }
 
-/// The entries; a browser that was pointed here by hand is sent to the dashboard instead.
+/// Lists audit entries, newest first.
+///
+/// A browser that comes without a credential is sent to the dashboard.
+#[utoipa::path(get, path = "/audit")]
 async fn list(
     State(service): State<Service>,
     headers: HeaderMap,
     actor: Result<Actor, Error>,
     query: Query<Paged<AuditFilter>>,
-) -> Result<Response, Error> {
+) -> Result<OrDashboard<Json<Page<AuditEntry>>>, Error> {
     if is_browser(&headers) {
-        return Ok(Redirect::to(DASHBOARD).into_response());
+        return Ok(OrDashboard::Dashboard);
     }
     let actor = actor?;
     let Paged(filter, page) = query.read()?;
-    Ok(Json(audit::list(&service, &actor, &filter, page).await?).into_response())
+    let entries = audit::list(&service, &actor, &filter, page).await?;
+    Ok(OrDashboard::Here(Json(entries)))
 }
 
 fn is_browser(headers: &HeaderMap) -> bool {
@@ -43,11 +50,21 @@ fn is_browser(headers: &HeaderMap) -> bool {
 
 impl FromParameters for AuditFilter {
     fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
-        let flag_key = parameters.optional("flagKey");
-        let environment = parameters.optional("environment");
-        let from = parameters.optional("from");
-        let to = parameters.optional("to");
-        let include = parameters.optional::<AuditExtra>("include");
+        let flag_key = parameters
+            .about("Those about the flag with exactly this key.")
+            .optional("flagKey");
+        let environment = parameters
+            .about("Those about environments of exactly this name.")
+            .optional("environment");
+        let from = parameters
+            .about("Those of this moment and later.")
+            .optional("from");
+        let to = parameters
+            .about("Those of this moment and earlier.")
+            .optional("to");
+        let include = parameters
+            .about("What is left out otherwise: changes of users and of their tokens. Needs the role `admin`.")
+            .optional::<AuditExtra>("include");
         Some(Self {
             flag_key: flag_key?,
             environment: environment?,

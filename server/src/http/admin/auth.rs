@@ -1,41 +1,58 @@
 //! Signing in, staying signed in, and signing out.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::post;
 use pennon_core::model::user::User;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::auth::access_token::LIFETIME_SECONDS;
 use crate::auth::actor::Person;
 use crate::error::Error;
 use crate::http::body::Body;
 use crate::http::client_address::ClientAddress;
+use crate::http::code::Code;
 use crate::http::fields::{Fields, FromFields};
+use crate::http::openapi::{Routes, route};
 use crate::http::query::NoQuery;
 use crate::http::respond::{Json, NoContent};
 use crate::service::Service;
 use crate::service::sessions::{self, Credentials, SessionKind, SignedIn};
 
-pub(super) fn router() -> Router<Service> {
-    Router::new()
-        .route("/auth/login", post(login))
-        .route("/auth/refresh", post(refresh))
-        .route("/auth/logout", post(logout))
+pub(super) fn routes() -> Routes {
+    let database = &[Code::DatabaseUnavailable];
+    Routes::group(
+        "Sessions",
+        "Signing in with e-mail address and password begins a session, which has short-lived access tokens.",
+    )
+    .with(
+        route!(login)
+            .refuses(database)
+            .refuses(&[Code::WrongPassword, Code::TooManyAttempts]),
+    )
+    .with(route!(refresh).refuses(database).refuses(&[Code::Unauthenticated]))
+    .with(route!(logout))
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Tokens {
+    /// The credential for the next minutes.
     access_token: String,
+    /// What `/auth/refresh` takes, once, within 30 days.
     refresh_token: String,
+    /// `Bearer`.
     token_type: &'static str,
+    /// How many seconds the access token is good for.
+    #[schema(example = 900)]
     expires_in: i64,
+    /// Who is signed in.
     user: User,
     /// The user once more, under the literal name that the contract gives it.
     #[serde(rename = "the service")]
     the_service: User,
 }
 
+/// Signs in.
+#[utoipa::path(post, path = "/auth/login")]
 async fn login(
     State(service): State<Service>,
     ClientAddress(address): ClientAddress,
@@ -47,6 +64,10 @@ async fn login(
     tokens(&service, signed_in).map(Json)
 }
 
+/// Gets a new pair of tokens.
+///
+/// A refresh token works once. One that comes back later than ten seconds after that ends the session.
+#[utoipa::path(post, path = "/auth/refresh")]
 async fn refresh(
     State(service): State<Service>,
     _: NoQuery,
@@ -75,6 +96,10 @@ fn tokens(service: &Service, signed_in: SignedIn) -> Result<Tokens, Error> {
     })
 }
 
+/// Signs out.
+///
+/// The session ends with its access token, at once.
+#[utoipa::path(post, path = "/auth/logout")]
 async fn logout(
     State(service): State<Service>,
     actor: Person,
@@ -85,6 +110,8 @@ async fn logout(
 }
 
 impl FromFields for Credentials {
+    const ABOUT: &'static str = "Who signs in.";
+
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let email = fields.required("email");
         let password = fields.required("password");
@@ -99,6 +126,8 @@ impl FromFields for Credentials {
 struct RefreshToken(String);
 
 impl FromFields for RefreshToken {
+    const ABOUT: &'static str = "What keeps a session going.";
+
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         fields.required("refresh_token").map(Self)
     }

@@ -1,18 +1,19 @@
 //! Environments.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, post};
 use pennon_core::model::environment::{Environment, EnvironmentName};
 use pennon_core::model::id::EnvironmentId;
 use pennon_core::model::page::Page;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::auth::actor::{Actor, Administrator};
 use crate::error::Error;
 use crate::http::body::Body;
+use crate::http::code::Code;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
+use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query};
 use crate::http::respond::{Created, Json, Revised, Tagged};
@@ -20,20 +21,27 @@ use crate::service::environments::{CreatedEnvironment, NewEnvironment};
 use crate::service::{Service, environments};
 use crate::store::environments::EnvironmentFilter;
 
-pub(super) fn router() -> Router<Service> {
-    Router::new()
-        .route("/environments", get(list).post(create))
-        .route("/environments/{environment}", get(one).patch(rename))
-        .route("/environments/{environment}/revoke", post(revoke))
-        .route("/environments/{environment}/rotate-key", post(rotate_key))
+pub(super) fn routes() -> Routes {
+    Routes::group(
+        "Environments",
+        "Flags take effect in environments. Each belongs to a product and has one SDK key.",
+    )
+    .with(route!(list))
+    .with(route!(create).refuses(&[Code::EnvironmentNameTaken]))
+    .with(route!(one))
+    .with(route!(rename).refuses(&[Code::EnvironmentNameTaken, Code::EnvironmentRevoked]))
+    .with(route!(revoke).refuses(&[Code::EnvironmentRevoked]))
+    .with(route!(rotate_key).refuses(&[Code::EnvironmentRevoked]))
 }
 
 /// An environment with its key, which no other answer has.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct EnvironmentWithKey {
     #[serde(flatten)]
     environment: Environment,
+    /// The key with which applications evaluate.
+    #[schema(example = "pnk_KcuZYI13saRJiEZi-7vpEG3jzZGv0SyyRP5qrhw3vHo")]
     sdk_key: String,
 }
 
@@ -48,6 +56,10 @@ impl Revised for EnvironmentWithKey {
     }
 }
 
+/// Creates an environment.
+///
+/// Every active flag is off in it. `sdkKey` is in this answer and never again: the service keeps only a hash.
+#[utoipa::path(post, path = "/environments")]
 async fn create(
     State(service): State<Service>,
     actor: Administrator,
@@ -60,6 +72,8 @@ async fn create(
         .map(with_key)
 }
 
+/// Lists environments, newest first.
+#[utoipa::path(get, path = "/environments")]
 async fn list(
     State(service): State<Service>,
     actor: Actor,
@@ -71,6 +85,8 @@ async fn list(
         .map(Json)
 }
 
+/// Reads an environment.
+#[utoipa::path(get, path = "/environments/{environment}")]
 async fn one(
     State(service): State<Service>,
     actor: Actor,
@@ -80,6 +96,10 @@ async fn one(
     environments::get(&service, &actor, id).await.map(Tagged)
 }
 
+/// Renames an environment.
+///
+/// Without a name, or with the one that it has, nothing happens and nothing is recorded.
+#[utoipa::path(patch, path = "/environments/{environment}")]
 async fn rename(
     State(service): State<Service>,
     actor: Administrator,
@@ -95,6 +115,10 @@ async fn rename(
         .map(Tagged)
 }
 
+/// Revokes an environment, for good.
+///
+/// Its key is refused at once. It can be read, but no longer changed.
+#[utoipa::path(post, path = "/environments/{environment}/revoke")]
 async fn revoke(
     State(service): State<Service>,
     actor: Administrator,
@@ -107,6 +131,11 @@ async fn revoke(
         .map(Tagged)
 }
 
+/// Replaces the key of an environment.
+///
+/// A new environment with the same product and name takes over configurations, rules and rollouts. The old one is revoked
+/// and its key refused at once. `sdkKey` is in this answer and never again.
+#[utoipa::path(post, path = "/environments/{environment}/rotate-key")]
 async fn rotate_key(
     State(service): State<Service>,
     actor: Administrator,
@@ -132,6 +161,8 @@ fn with_key(created: CreatedEnvironment) -> Created<Tagged<EnvironmentWithKey>> 
 }
 
 impl FromFields for NewEnvironment {
+    const ABOUT: &'static str = "An environment to create.";
+
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let product = fields.required("product");
         let name = fields.required("name");
@@ -143,6 +174,8 @@ impl FromFields for NewEnvironment {
 }
 
 impl FromFields for EnvironmentPatch {
+    const ABOUT: &'static str = "A change of an environment: what is absent stays as it is.";
+
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let name = fields.optional("name");
         Some(Self { name: name? })
@@ -151,8 +184,12 @@ impl FromFields for EnvironmentPatch {
 
 impl FromParameters for EnvironmentFilter {
     fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
-        let product = parameters.optional("product");
-        let name = parameters.optional("name");
+        let product = parameters
+            .about("Those of exactly this product.")
+            .optional("product");
+        let name = parameters
+            .about("Those with exactly this name.")
+            .optional("name");
         let status = parameters.optional("status");
         Some(Self {
             product: product?,

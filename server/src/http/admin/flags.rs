@@ -1,8 +1,6 @@
 //! Flags.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, post};
 use pennon_core::model::flag::Flag;
 use pennon_core::model::id::FlagId;
 use pennon_core::model::page::Page;
@@ -10,8 +8,10 @@ use pennon_core::model::page::Page;
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::Body;
+use crate::http::code::Code;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
+use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query};
 use crate::http::respond::{Created, Json, NoContent, Tagged};
@@ -19,13 +19,23 @@ use crate::service::flags::{FlagPatch, NewFlag};
 use crate::service::{Service, flags};
 use crate::store::flags::FlagSelection;
 
-pub(super) fn router() -> Router<Service> {
-    Router::new()
-        .route("/flags", get(list).post(create))
-        .route("/flags/{flag}", get(one).patch(update).delete(archive))
-        .route("/flags/{flag}/restore", post(restore))
+pub(super) fn routes() -> Routes {
+    Routes::group(
+        "Flags",
+        "A flag is something that code asks for by its key. It takes effect through its configuration in an environment.",
+    )
+    .with(route!(list))
+    .with(route!(create).refuses(&[Code::FlagKeyTaken]))
+    .with(route!(one))
+    .with(route!(update).refuses(&[Code::FlagArchived]))
+    .with(route!(archive).refuses(&[Code::FlagArchived, Code::FlagEnabled]))
+    .with(route!(restore).refuses(&[Code::FlagNotArchived]))
 }
 
+/// Creates a flag.
+///
+/// It is off in every environment. Its key cannot be changed, and stays taken when the flag is archived.
+#[utoipa::path(post, path = "/flags")]
 async fn create(
     State(service): State<Service>,
     actor: Editor,
@@ -40,6 +50,8 @@ async fn create(
     })
 }
 
+/// Lists flags.
+#[utoipa::path(get, path = "/flags")]
 async fn list(
     State(service): State<Service>,
     actor: Actor,
@@ -49,6 +61,8 @@ async fn list(
     flags::list(&service, &actor, &filter, page).await.map(Json)
 }
 
+/// Reads a flag.
+#[utoipa::path(get, path = "/flags/{flag}")]
 async fn one(
     State(service): State<Service>,
     actor: Actor,
@@ -58,6 +72,11 @@ async fn one(
     flags::get(&service, &actor, id).await.map(Tagged)
 }
 
+/// Archives a flag.
+///
+/// It must be off in every active environment. It is kept, its key stays taken, and it evaluates to `false` with the
+/// reason `flag_archived`.
+#[utoipa::path(delete, path = "/flags/{flag}")]
 async fn archive(
     State(service): State<Service>,
     actor: Editor,
@@ -69,6 +88,10 @@ async fn archive(
     Ok(NoContent)
 }
 
+/// Changes the name or the description of a flag.
+///
+/// What is absent stays as it is. A change that changes nothing succeeds and is not recorded.
+#[utoipa::path(patch, path = "/flags/{flag}")]
 async fn update(
     State(service): State<Service>,
     actor: Editor,
@@ -84,6 +107,8 @@ async fn update(
         .map(Tagged)
 }
 
+/// Brings a flag back from the archive, off in every environment.
+#[utoipa::path(post, path = "/flags/{flag}/restore")]
 async fn restore(
     State(service): State<Service>,
     actor: Editor,
@@ -97,6 +122,8 @@ async fn restore(
 }
 
 impl FromFields for NewFlag {
+    const ABOUT: &'static str = "A flag to create.";
+
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let key = fields.required("key");
         let name = fields.required("name");
@@ -112,6 +139,8 @@ impl FromFields for NewFlag {
 }
 
 impl FromFields for FlagPatch {
+    const ABOUT: &'static str = "A change of a flag: what is absent stays as it is.";
+
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let name = fields.optional("name");
         let description = fields.patch("description");
@@ -124,9 +153,15 @@ impl FromFields for FlagPatch {
 
 impl FromParameters for FlagSelection {
     fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
-        let archived = parameters.optional("archived");
-        let key = parameters.optional("key");
-        let search = parameters.optional("q");
+        let archived = parameters
+            .about("Only archived flags, or only active ones; both if it is absent.")
+            .optional("archived");
+        let key = parameters
+            .about("The flag with exactly this key.")
+            .optional("key");
+        let search = parameters
+            .about("Flags whose name or key contains this text, in any case.")
+            .optional("q");
         let order = parameters.optional("sort");
         Some(Self {
             archived: archived?,

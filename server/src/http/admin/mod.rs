@@ -10,19 +10,16 @@ mod rules;
 mod tokens;
 mod users;
 
-use axum::Router;
+use super::openapi::Routes;
 
-use crate::service::Service;
-
-pub(super) fn router() -> Router<Service> {
-    Router::new()
-        .merge(audit::router())
-        .merge(auth::router())
-        .merge(configurations::router())
-        .merge(environments::router())
-        .merge(flags::router())
-        .merge(rollouts::router())
-        .merge(rules::router())
-        .merge(tokens::router())
-        .merge(users::router())
+pub(super) fn routes() -> Routes {
+    auth::routes()
+        .and(environments::routes())
+        .and(flags::routes())
+        .and(configurations::routes())
+        .and(rules::routes())
+        .and(rollouts::routes())
+        .and(users::routes())
+        .and(tokens::routes())
+        .and(audit::routes())
 }

@@ -1,30 +1,35 @@
 //! The rollout of a flag in an environment.
 
-use axum::Router;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use pennon_core::model::rollout::Rollout;
 use pennon_core::model::targeting::FlagRollout;
 
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::Body;
+use crate::http::code::Code;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
+use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::NoQuery;
-use crate::http::respond::{Created, NoContent, Tagged};
+use crate::http::respond::{Created, NoContent, Put, Tagged};
 use crate::service::targeting::{PairId, Upserted};
 use crate::service::{Service, targeting};
 
-pub(super) fn router() -> Router<Service> {
-    Router::new().route(
-        "/flags/{flag}/environments/{environment}/rollout",
-        get(one).put(put).delete(delete),
+pub(super) fn routes() -> Routes {
+    let written = &[Code::FlagArchived, Code::EnvironmentRevoked];
+    Routes::group(
+        "Rollouts",
+        "A flag can have one rollout in an environment. It decides on those whom no rule matches, always in the same way.",
     )
+    .with(route!(one).refuses(&[Code::RolloutNotFound]))
+    .with(route!(put).refuses(written))
+    .with(route!(delete).refuses(written).refuses(&[Code::RolloutNotFound]))
 }
 
+/// Reads the rollout of a flag in an environment.
+#[utoipa::path(get, path = "/flags/{flag}/environments/{environment}/rollout")]
 async fn one(
     State(service): State<Service>,
     actor: Actor,
@@ -34,6 +39,8 @@ async fn one(
     targeting::rollout(&service, &actor, pair).await.map(Tagged)
 }
 
+/// Creates or changes the rollout of a flag in an environment.
+#[utoipa::path(put, path = "/flags/{flag}/environments/{environment}/rollout")]
 async fn put(
     State(service): State<Service>,
     actor: Editor,
@@ -41,25 +48,26 @@ async fn put(
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<Rollout>,
-) -> Result<Response, Error> {
+) -> Result<Put<Tagged<FlagRollout>>, Error> {
     targeting::check(&service, &actor, pair).await?;
     let rollout = body.read().await?;
     let (rollout, upserted) =
         targeting::set_rollout(&service, &actor, pair, &precondition, rollout).await?;
-    let location = format!(
-        "/flags/{}/environments/{}/rollout",
-        pair.flag, pair.environment
-    );
+    let body = Tagged(rollout);
     Ok(match upserted {
-        Upserted::Inserted => Created {
-            location,
-            body: Tagged(rollout),
-        }
-        .into_response(),
-        Upserted::Updated => Tagged(rollout).into_response(),
+        Upserted::Inserted => Put::Inserted(Created {
+            location: format!(
+                "/flags/{}/environments/{}/rollout",
+                pair.flag, pair.environment
+            ),
+            body,
+        }),
+        Upserted::Updated => Put::Updated(body),
     })
 }
 
+/// Deletes the rollout of a flag in an environment.
+#[utoipa::path(delete, path = "/flags/{flag}/environments/{environment}/rollout")]
 async fn delete(
     State(service): State<Service>,
     actor: Editor,
@@ -72,6 +80,12 @@ async fn delete(
 }
 
 impl FromFields for Rollout {
+    const ABOUT: &'static str = "How much of the subjects a rollout admits.";
+
+    fn name() -> &'static str {
+        "RolloutInput"
+    }
+
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let percentage = fields.required("percentage");
         let strategy = fields.required("strategy");

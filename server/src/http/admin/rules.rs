@@ -1,37 +1,44 @@
 //! Targeting rules of a flag in an environment.
 
-use axum::Router;
 use axum::extract::State;
-use axum::response::IntoResponse;
-use axum::routing::{get, put};
 use pennon_core::model::id::RuleId;
 use pennon_core::model::rule::{Condition, MAX_CONDITIONS, MAX_RULES, Operand, Rule, ValueType};
 use pennon_core::model::targeting::TargetingRule;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::Body;
+use crate::http::code::Code;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
+use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::NoQuery;
-use crate::http::respond::{Created, Json, NoContent, Tagged, etag};
+use crate::http::respond::{Created, NoContent, Tagged, TaggedAs};
 use crate::service::targeting::{PairId, Rules};
 use crate::service::{Service, targeting};
 
-pub(super) fn router() -> Router<Service> {
-    Router::new()
-        .route(
-            "/flags/{flag}/environments/{environment}/rules",
-            get(list).post(create),
-        )
-        .route(
-            "/flags/{flag}/environments/{environment}/rules/order",
-            put(reorder),
-        )
-        .route("/rules/{rule}", put(replace).delete(delete))
+pub(super) fn routes() -> Routes {
+    let written = &[Code::FlagArchived, Code::EnvironmentRevoked];
+    Routes::group(
+        "Rules",
+        "Targeting rules are tried by ascending priority; the first whose conditions match decides.",
+    )
+    .with(route!(list))
+    .with(
+        route!(create)
+            .refuses(written)
+            .refuses(&[Code::PriorityTaken, Code::TooManyRules]),
+    )
+    .with(route!(reorder).refuses(written).refuses(&[Code::RulesDiffer]))
+    .with(route!(replace).refuses(written).refuses(&[Code::PriorityTaken]))
+    .with(route!(delete).refuses(written))
 }
 
+/// Creates a rule of a flag in an environment.
+#[utoipa::path(post, path = "/flags/{flag}/environments/{environment}/rules")]
 async fn create(
     State(service): State<Service>,
     actor: Editor,
@@ -48,15 +55,19 @@ async fn create(
     })
 }
 
+/// Lists the rules of a flag in an environment, by ascending priority.
+#[utoipa::path(get, path = "/flags/{flag}/environments/{environment}/rules")]
 async fn list(
     State(service): State<Service>,
     actor: Actor,
     Path(pair): Path<PairId>,
     _: NoQuery,
-) -> Result<impl IntoResponse, Error> {
+) -> Result<TaggedAs<RuleList>, Error> {
     targeting::rules(&service, &actor, pair).await.map(listed)
 }
 
+/// Replaces a rule. It keeps its id.
+#[utoipa::path(put, path = "/rules/{rule}")]
 async fn replace(
     State(service): State<Service>,
     actor: Editor,
@@ -72,6 +83,8 @@ async fn replace(
         .map(Tagged)
 }
 
+/// Deletes a rule.
+#[utoipa::path(delete, path = "/rules/{rule}")]
 async fn delete(
     State(service): State<Service>,
     actor: Editor,
@@ -83,6 +96,10 @@ async fn delete(
     Ok(NoContent)
 }
 
+/// Puts the rules of a flag in an environment in another order.
+///
+/// The priorities that the rules have are dealt out anew.
+#[utoipa::path(put, path = "/flags/{flag}/environments/{environment}/rules/order")]
 async fn reorder(
     State(service): State<Service>,
     actor: Editor,
@@ -90,7 +107,7 @@ async fn reorder(
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<RuleOrder>,
-) -> Result<impl IntoResponse, Error> {
+) -> Result<TaggedAs<RuleList>, Error> {
     targeting::check(&service, &actor, pair).await?;
     let RuleOrder(order) = body.read().await?;
     targeting::reorder_rules(&service, &actor, pair, &precondition, &order)
@@ -98,15 +115,31 @@ async fn reorder(
         .map(listed)
 }
 
-fn listed(Rules { rules, revision }: Rules) -> impl IntoResponse {
-    (etag(revision), Json(rules))
+/// Rules by ascending priority.
+#[derive(Serialize, ToSchema)]
+struct RuleList(Vec<TargetingRule>);
+
+fn listed(Rules { rules, revision }: Rules) -> TaggedAs<RuleList> {
+    TaggedAs {
+        revision,
+        body: RuleList(rules),
+    }
 }
 
 impl FromFields for Rule {
+    const ABOUT: &'static str =
+        "A targeting rule: a result for the subjects that its conditions match.";
+
+    fn name() -> &'static str {
+        "RuleInput"
+    }
+
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let priority = fields.required("priority");
         let logic = fields.required("logic");
-        let value = fields.required("value");
+        let value = fields
+            .about("The result when the rule matches.")
+            .required("value");
         let conditions = fields.list("conditions", 1..=MAX_CONDITIONS);
         Some(Self {
             priority: priority?,
@@ -121,12 +154,22 @@ impl FromFields for Rule {
 struct RuleOrder(Vec<RuleId>);
 
 impl FromFields for RuleOrder {
+    const ABOUT: &'static str =
+        "All rules of a flag in an environment, in the order in which they are to be tried.";
+
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         fields.values("ruleIds", 0..=MAX_RULES).map(Self)
     }
 }
 
 impl FromFields for Condition {
+    const ABOUT: &'static str =
+        "A comparison of an attribute with a fixed value of the type that `valueType` names.";
+
+    fn name() -> &'static str {
+        "ConditionInput"
+    }
+
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let attribute = fields.required("attribute");
         let operator = fields.required("operator");

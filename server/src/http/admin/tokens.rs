@@ -1,15 +1,16 @@
 //! Personal access tokens.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
 use pennon_core::model::token::Token;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::auth::actor::{Actor, Person};
 use crate::error::Error;
 use crate::http::body::Body;
+use crate::http::code::Code;
 use crate::http::fields::{Fields, FromFields};
+use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::NoQuery;
 use crate::http::respond::{Created, Json, NoContent};
@@ -17,23 +18,43 @@ use crate::service::tokens::{CreatedToken, NewToken, WhichToken};
 use crate::service::users::Whose;
 use crate::service::{Service, tokens};
 
-pub(super) fn router() -> Router<Service> {
-    Router::new()
-        // Nobody can create tokens for others, so there is no other path to post to.
-        .route("/users/me/tokens", get(list_own).post(create))
-        .route("/users/{user}/tokens", get(list))
-        .route("/users/{user}/tokens/{token}", get(one).delete(revoke))
+pub(super) fn routes() -> Routes {
+    Routes::group(
+        "Tokens",
+        "Personal access tokens are what scripts come with, in the name of a person. They never allow more than their owner's \
+         role does at the moment.",
+    )
+    .with(route!(list_own))
+    // Nobody can create tokens for others, so there is no other path to post to.
+    .with(
+        route!(create)
+            .refuses(&[Code::Forbidden, Code::TokenNameTaken, Code::TooManyTokens]),
+    )
+    .with(route!(list).refuses(&[Code::Forbidden]))
+    .with(route!(one).refuses(&[Code::Forbidden]))
+    .with(route!(revoke).refuses(&[Code::Forbidden]))
 }
 
 /// A token with its secret, which no other answer has.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct TokenWithSecret {
     #[serde(flatten)]
     token: Token,
+    /// The secret.
     #[serde(rename = "token")]
+    #[schema(example = "pnt_KcuZYI13saRJiEZi-7vpEG3jzZGv0SyyRP5qrhw3vHo")]
     secret: String,
 }
 
+/// Tokens, newest first.
+#[derive(Serialize, ToSchema)]
+struct TokenList(Vec<Token>);
+
+/// Creates a token of one's own.
+///
+/// `token`, the secret, is in this answer and never again: the service keeps only a hash. Its role is at most one's own. One
+/// can have 50.
+#[utoipa::path(post, path = "/users/me/tokens")]
 async fn create(
     State(service): State<Service>,
     person: Person,
@@ -51,23 +72,37 @@ async fn create(
     })
 }
 
+/// Lists one's own tokens, newest first.
+///
+/// Expired ones are listed until they are revoked.
+#[utoipa::path(get, path = "/users/me/tokens")]
 async fn list_own(
     State(service): State<Service>,
     actor: Actor,
     _: NoQuery,
-) -> Result<Json<Vec<Token>>, Error> {
-    tokens::list(&service, &actor, Whose::Mine).await.map(Json)
+) -> Result<Json<TokenList>, Error> {
+    let tokens = tokens::list(&service, &actor, Whose::Mine).await?;
+    Ok(Json(TokenList(tokens)))
 }
 
+/// Lists somebody's tokens, newest first.
+///
+/// Somebody else's need the role `admin`.
+#[utoipa::path(get, path = "/users/{user}/tokens")]
 async fn list(
     State(service): State<Service>,
     actor: Actor,
     Path(owner): Path<Whose>,
     _: NoQuery,
-) -> Result<Json<Vec<Token>>, Error> {
-    tokens::list(&service, &actor, owner).await.map(Json)
+) -> Result<Json<TokenList>, Error> {
+    let tokens = tokens::list(&service, &actor, owner).await?;
+    Ok(Json(TokenList(tokens)))
 }
 
+/// Reads a token.
+///
+/// Somebody else's needs the role `admin`.
+#[utoipa::path(get, path = "/users/{user}/tokens/{token}")]
 async fn one(
     State(service): State<Service>,
     actor: Actor,
@@ -77,6 +112,11 @@ async fn one(
     tokens::get(&service, &actor, which).await.map(Json)
 }
 
+/// Revokes a token.
+///
+/// It is refused from now on. Somebody else's needs the role `admin`. A token of a lesser role can revoke itself, but no
+/// other.
+#[utoipa::path(delete, path = "/users/{user}/tokens/{token}")]
 async fn revoke(
     State(service): State<Service>,
     actor: Actor,
@@ -88,10 +128,14 @@ async fn revoke(
 }
 
 impl FromFields for NewToken {
+    const ABOUT: &'static str = "A token to create.";
+
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let name = fields.required("name");
         let role = fields.required("role");
-        let expires_at = fields.optional("expiresAt");
+        let expires_at = fields
+            .about("From when on it is refused: in the future, at most 366 days from now; 90 days from now if it is absent.")
+            .optional("expiresAt");
         Some(Self {
             name: name?,
             role: role?,

@@ -1,8 +1,6 @@
 //! Users, and the password of one's own.
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, put};
 use pennon_core::model::page::Page;
 use pennon_core::model::user::User;
 
@@ -10,8 +8,10 @@ use crate::auth::actor::{Actor, Administrator, Person};
 use crate::error::Error;
 use crate::http::body::Body;
 use crate::http::client_address::ClientAddress;
+use crate::http::code::Code;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
+use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query};
 use crate::http::respond::{Created, Json, NoContent, Tagged};
@@ -19,13 +19,18 @@ use crate::service::users::{NewUser, PasswordChange, UserPatch, Whose};
 use crate::service::{Service, users};
 use crate::store::users::UserFilter;
 
-pub(super) fn router() -> Router<Service> {
-    Router::new()
-        .route("/users", get(list).post(create))
-        .route("/users/{user}", get(one).patch(update).delete(delete))
-        .route("/users/me/password", put(change_password))
+pub(super) fn routes() -> Routes {
+    Routes::group("Users", "People with accounts, and what they may do.")
+        .with(route!(list))
+        .with(route!(create).refuses(&[Code::EmailTaken]))
+        .with(route!(one).refuses(&[Code::Forbidden]))
+        .with(route!(update).refuses(&[Code::LastAdmin]))
+        .with(route!(delete).refuses(&[Code::LastAdmin]))
+        .with(route!(change_password).refuses(&[Code::TooManyAttempts]))
 }
 
+/// Creates an account.
+#[utoipa::path(post, path = "/users")]
 async fn create(
     State(service): State<Service>,
     actor: Administrator,
@@ -40,6 +45,8 @@ async fn create(
     })
 }
 
+/// Lists users, newest first.
+#[utoipa::path(get, path = "/users")]
 async fn list(
     State(service): State<Service>,
     actor: Administrator,
@@ -49,6 +56,10 @@ async fn list(
     users::list(&service, &actor, &filter, page).await.map(Json)
 }
 
+/// Reads a user.
+///
+/// Somebody else needs the role `admin`.
+#[utoipa::path(get, path = "/users/{user}")]
 async fn one(
     State(service): State<Service>,
     actor: Actor,
@@ -58,6 +69,10 @@ async fn one(
     users::get(&service, &actor, whose).await.map(Tagged)
 }
 
+/// Changes the role of a user, or resets the password.
+///
+/// What is absent stays as it is. A reset ends all sessions of the user. There is always an administrator left.
+#[utoipa::path(patch, path = "/users/{user}")]
 async fn update(
     State(service): State<Service>,
     actor: Administrator,
@@ -73,6 +88,10 @@ async fn update(
         .map(Tagged)
 }
 
+/// Deletes a user.
+///
+/// Sessions and tokens end at once. There is always an administrator left.
+#[utoipa::path(delete, path = "/users/{user}")]
 async fn delete(
     State(service): State<Service>,
     actor: Administrator,
@@ -84,6 +103,10 @@ async fn delete(
     Ok(NoContent)
 }
 
+/// Changes one's own password.
+///
+/// All other sessions end. A wrong `currentPassword` counts like a failed sign-in.
+#[utoipa::path(put, path = "/users/me/password")]
 async fn change_password(
     State(service): State<Service>,
     person: Person,
@@ -97,6 +120,8 @@ async fn change_password(
 }
 
 impl FromFields for NewUser {
+    const ABOUT: &'static str = "An account to create.";
+
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let email = fields.required("email");
         let password = fields.required("password");
@@ -110,6 +135,8 @@ impl FromFields for NewUser {
 }
 
 impl FromFields for UserPatch {
+    const ABOUT: &'static str = "A change of a user: what is absent stays as it is.";
+
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let role = fields.optional("role");
         let password = fields.optional("password");
@@ -121,6 +148,8 @@ impl FromFields for UserPatch {
 }
 
 impl FromFields for PasswordChange {
+    const ABOUT: &'static str = "A change of one's own password.";
+
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let current = fields.required("currentPassword");
         let new = fields.required("newPassword");
@@ -133,8 +162,10 @@ impl FromFields for PasswordChange {
 
 impl FromParameters for UserFilter {
     fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
-        let email = parameters.optional("email");
-        let role = parameters.optional("role");
+        let email = parameters
+            .about("The one with exactly this address.")
+            .optional("email");
+        let role = parameters.about("Those with this role.").optional("role");
         Some(Self {
             email: email?,
             role: role?,

@@ -1,25 +1,40 @@
 //! The config document, for clients that evaluate themselves.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
+use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
+use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use pennon_core::FlagConfig;
+use utoipa::ToSchema;
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{ParameterBuilder, ParameterIn, ParameterStyle};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 
 use crate::auth::sdk_environment::SdkEnvironment;
 use crate::error::Error;
 use crate::http::coding::accepts;
-use crate::http::query::Query;
+use crate::http::openapi::{Answer, Answered, Draft, Input, Schemas};
+use crate::http::query::given;
+use crate::http::respond::Json;
 use crate::snapshot::{Document, Encoding};
 
-/// `GET /sdk/v1/config`. The filter may be called `keys[]` or `keys`; one that matches nothing is still a filter.
+/// Fetches all that clients need to evaluate by themselves.
+///
+/// All active flags of the environment, or those that `keys[]` names; a filter that matches nothing is still a filter.
+/// The answer may come compressed.
+#[utoipa::path(get, path = "/config")]
 pub(super) async fn config(
     environment: SdkEnvironment,
+    Keys(keys): Keys,
+    known: IfNoneMatch,
     headers: HeaderMap,
-    query: Query,
-) -> Result<Response, Error> {
-    let document = match query.repeated(&["keys[]", "keys"]) {
+) -> Result<Config, Error> {
+    let document = match keys {
         Some(keys) => environment.snapshot().filtered_document(&keys),
         None => environment.snapshot().document().await,
     };
@@ -33,13 +48,134 @@ pub(super) async fn config(
             HeaderValue::from_static("Authorization, Accept-Encoding, Origin"),
         ),
     ];
-    if is_current(&headers, document.etag()) {
-        return Ok((StatusCode::NOT_MODIFIED, caching).into_response());
+    if known.has(document.etag()) {
+        return Ok(Config((StatusCode::NOT_MODIFIED, caching).into_response()));
     }
     let encoding = document.worthwhile(accepted(&headers));
     let body = encoded(document, encoding).await?;
     let json = [(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
-    Ok((caching, json, content_encoding(encoding), body).into_response())
+    Ok(Config(
+        (caching, json, content_encoding(encoding), body).into_response(),
+    ))
+}
+
+/// The document, or that it has not changed.
+pub(super) struct Config(Response);
+
+/// The flags of an environment, as clients evaluate them.
+#[derive(ToSchema)]
+#[schema(as = Config)]
+#[expect(dead_code, reason = "the document is kept as text; this is its form")]
+struct ConfigDocument {
+    /// By key.
+    flags: Vec<FlagConfig>,
+}
+
+impl IntoResponse for Config {
+    fn into_response(self) -> Response {
+        self.0
+    }
+}
+
+impl Answer for Config {
+    fn answers(schemas: &mut Schemas) -> Vec<Answered> {
+        let etag = (
+            "ETag",
+            "What identifies exactly this content, for `If-None-Match`.",
+        );
+        let mut answers = Json::<ConfigDocument>::answers(schemas);
+        answers.push(Answered {
+            status: StatusCode::NOT_MODIFIED,
+            about: "The content is what `If-None-Match` names.",
+            schema: None,
+            headers: Vec::new(),
+        });
+        for answered in &mut answers {
+            answered.headers.push(etag);
+        }
+        answers
+    }
+}
+
+/// The keys that the configuration is narrowed to, if it is. The filter may be called `keys[]` or `keys`; other
+/// parameters are ignored.
+pub(super) struct Keys(Option<Vec<String>>);
+
+impl<S: Sync> FromRequestParts<S> for Keys {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let given = given(parts).into_iter();
+        let keys: Vec<String> = given
+            .filter(|(name, _)| matches!(name.as_str(), "keys[]" | "keys"))
+            .map(|(_, key)| key)
+            .collect();
+        Ok(Self((!keys.is_empty()).then_some(keys)))
+    }
+}
+
+impl Input for Keys {
+    fn describe(draft: &mut Draft<'_>) {
+        for (name, about) in [
+            ("keys[]", "Only the flags with these keys; may be repeated."),
+            ("keys", "Like `keys[]`."),
+        ] {
+            let text = ObjectBuilder::new().schema_type(Type::String);
+            draft.parameter(
+                ParameterBuilder::new()
+                    .name(name)
+                    .parameter_in(ParameterIn::Query)
+                    .required(Required::False)
+                    .description(Some(about))
+                    .schema(Some(ArrayBuilder::new().items(text)))
+                    .style(Some(ParameterStyle::Form))
+                    .explode(Some(true))
+                    .build(),
+            );
+        }
+    }
+}
+
+/// What the client has already, by its tags.
+pub(super) struct IfNoneMatch(Vec<String>);
+
+impl IfNoneMatch {
+    /// Whether the client has what this tag identifies, by the weak comparison of RFC 9110, 8.8.3.2.
+    fn has(&self, etag: &str) -> bool {
+        let opaque = |tag: &str| tag.strip_prefix("W/").unwrap_or(tag).to_owned();
+        let current = opaque(etag);
+        self.0
+            .iter()
+            .flat_map(|value| value.split(','))
+            .map(str::trim)
+            .any(|tag| tag == "*" || opaque(tag) == current)
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for IfNoneMatch {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let values = parts.headers.get_all(IF_NONE_MATCH).iter();
+        let values = values.filter_map(|value| value.to_str().ok());
+        Ok(Self(values.map(str::to_owned).collect()))
+    }
+}
+
+impl Input for IfNoneMatch {
+    fn describe(draft: &mut Draft<'_>) {
+        draft.parameter(
+            ParameterBuilder::new()
+                .name("If-None-Match")
+                .parameter_in(ParameterIn::Header)
+                .required(Required::False)
+                .description(Some(
+                    "The `ETag` of the last answer: 304 if nothing has changed.",
+                ))
+                .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+                .build(),
+        );
+    }
 }
 
 /// The content in the coding, compressed away from the threads that serve requests.
@@ -59,19 +195,6 @@ fn content_encoding(encoding: Encoding) -> Option<[(HeaderName, HeaderValue); 1]
         Encoding::Brotli => "br",
     };
     Some([(CONTENT_ENCODING, HeaderValue::from_static(name))])
-}
-
-/// Whether `If-None-Match` has the tag, by the weak comparison of RFC 9110, 8.8.3.2.
-fn is_current(headers: &HeaderMap, etag: &str) -> bool {
-    let opaque = |tag: &str| tag.strip_prefix("W/").unwrap_or(tag).to_owned();
-    let current = opaque(etag);
-    headers
-        .get_all(IF_NONE_MATCH)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .map(str::trim)
-        .any(|tag| tag == "*" || opaque(tag) == current)
 }
 
 /// The best coding that the client accepts.

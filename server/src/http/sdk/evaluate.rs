@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-use axum::extract::{FromRequestParts, Request, State};
-use http::header::AUTHORIZATION;
+use axum::extract::State;
 use pennon_core::{Context, Evaluation};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::context::context;
 use super::json::Json as Input;
-use crate::auth::sdk_environment::SdkEnvironment;
+use super::questions::{Question, Questions};
+use crate::auth::sdk_environment::{MaybeSdkEnvironment, SdkEnvironment};
 use crate::error::{Error, Fault};
 use crate::http::body::{Body, malformed};
 use crate::http::respond::Json;
@@ -21,23 +23,21 @@ const EVALUATE_LIMIT: usize = 64 * 1024;
 const BATCH_LIMIT: usize = 1024 * 1024;
 
 /// How many evaluations a batch may have.
-const BATCH_ITEMS: std::ops::RangeInclusive<usize> = 1..=100;
+pub(super) const BATCH_ITEMS: std::ops::RangeInclusive<usize> = 1..=100;
 
-/// `POST /sdk/v1/evaluate`. Older clients send the key in the body; it counts only if there is no `Authorization`
-/// header, whatever that header holds.
+/// Evaluates a flag for a context.
+///
+/// A flag that the environment does not have is a 404; an archived one is off with `flag_archived`.
+///
+/// Older clients send the key in the body, as `sdkKey`. It counts only if there is no `Authorization` header, whatever
+/// that header holds.
+#[utoipa::path(post, path = "/evaluate")]
 pub(super) async fn one(
     State(service): State<Service>,
-    request: Request,
+    MaybeSdkEnvironment(by_header): MaybeSdkEnvironment,
+    body: Body<Question>,
 ) -> Result<Json<Evaluation>, Error> {
-    let (mut parts, body) = request.into_parts();
-    let by_header = if parts.headers.contains_key(AUTHORIZATION) {
-        Some(SdkEnvironment::from_request_parts(&mut parts, &service).await?)
-    } else {
-        None
-    };
-    let bytes = <Body>::new(Request::from_parts(parts, body))
-        .bytes(EVALUATE_LIMIT)
-        .await?;
+    let bytes = body.bytes(EVALUATE_LIMIT).await?;
     let mut input = object(&bytes)?;
     let environment = match (by_header, input.take("sdkKey")) {
         (Some(environment), _) => environment,
@@ -54,11 +54,15 @@ pub(super) async fn one(
     }
 }
 
-/// `POST /sdk/v1/evaluate/batch`.
+/// Evaluates up to 100 flags.
+///
+/// The answers come in the order of the questions. A flag that the environment does not have is off with
+/// `flag_disabled`.
+#[utoipa::path(post, path = "/evaluate/batch")]
 pub(super) async fn batch(
     environment: SdkEnvironment,
-    body: Body,
-) -> Result<Json<Vec<Evaluation>>, Error> {
+    body: Body<Questions>,
+) -> Result<Json<Evaluations>, Error> {
     let bytes = body.bytes(BATCH_LIMIT).await?;
     let mut faults = Vec::new();
     let questions = match object(&bytes)?.take("evaluations") {
@@ -84,8 +88,12 @@ pub(super) async fn batch(
     let answer = |(key, context): &(Cow<'_, str>, Context<'_>)| {
         evaluation::evaluate_leniently(&environment, key, context)
     };
-    Ok(Json(questions.iter().map(answer).collect()))
+    Ok(Json(Evaluations(questions.iter().map(answer).collect())))
 }
+
+/// Evaluations in the order of their questions.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Evaluations(Vec<Evaluation>);
 
 /// The body as an object.
 fn object(bytes: &[u8]) -> Result<Input<'_>, Error> {

@@ -4,31 +4,36 @@ mod config;
 mod context;
 mod evaluate;
 mod json;
+mod questions;
 
 use std::time::Duration;
 
-use axum::Router;
-use axum::routing::{get, post};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER};
 use http::{HeaderName, Method};
 use tower_http::cors::{Any, CorsLayer};
 
+use super::code::Code;
+use super::openapi::{Routes, route};
 use crate::error::Error;
-use crate::service::Service;
 
 /// How long browsers may remember that they may call.
 const PREFLIGHT_AGE: Duration = Duration::from_hours(2);
 
-pub(super) fn router() -> Router<Service> {
-    // The fallbacks stand here too, inside the layer, so that browsers may read these errors as well.
-    let router = Router::new()
-        .route("/evaluate", post(evaluate::one))
-        .route("/evaluate/batch", post(evaluate::batch))
-        .route("/config", get(config::config))
-        .fallback(async || Error::NoSuchPath)
-        .method_not_allowed_fallback(async || Error::MethodNotAllowed)
-        .layer(cors());
-    Router::new().nest("/sdk/v1", router)
+pub(super) fn routes() -> Routes {
+    Routes::group(
+        "Evaluation",
+        "What applications ask, with the SDK key of their environment. Pages of any origin may call.",
+    )
+    .with(route!(evaluate::one).refuses(&[Code::FlagNotFound]))
+    .with(route!(evaluate::batch))
+    .with(route!(config::config))
+    .below("/sdk/v1", |router| {
+        // The fallbacks stand here too, inside the layer, so that browsers may read these errors as well.
+        router
+            .fallback(async || Error::NoSuchPath)
+            .method_not_allowed_fallback(async || Error::MethodNotAllowed)
+            .layer(cors())
+    })
 }
 
 /// Pages of any origin may call: the SDK key is what opens the door, and it is sent on purpose, never by the browser.

@@ -9,6 +9,7 @@ use pennon_core::model::rollout::Rollout;
 use pennon_core::model::rule::Rule;
 use pennon_core::model::targeting::{FlagRollout, TargetingRule};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{Pair, PairId, commit, configuration, rollout, rules};
 use crate::auth::actor::{Actor, Editor};
@@ -27,28 +28,34 @@ pub(crate) struct Setup {
 }
 
 /// What a configuration says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Switch {
     pub(crate) is_enabled: bool,
     #[serde(rename = "ttlOverrideSeconds")]
+    #[schema(required)]
     pub(crate) ttl: Option<Ttl>,
 }
 
 /// One thing that differs between how a flag is set up and how it should be, told as the change that would end it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Difference {
     /// What the audit log calls the change.
     pub(crate) action: AuditAction,
     /// The rule concerned, if there is one already.
+    #[schema(required)]
     pub(crate) rule_id: Option<RuleId>,
+    /// The part before the change.
+    #[schema(required)]
     pub(crate) old_value: Option<Part>,
+    /// The part after the change.
+    #[schema(required)]
     pub(crate) new_value: Option<Part>,
 }
 
 /// A part of a set-up.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum Part {
     Switch(Switch),

@@ -1,0 +1,158 @@
+//! An operation, as the parts of a handler's signature describe it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use http::StatusCode;
+use utoipa::openapi::content::{Content, ContentBuilder};
+use utoipa::openapi::path::{Operation, Parameter};
+use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
+use utoipa::openapi::response::ResponseBuilder;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{HeaderBuilder, Ref, RefOr, Required, Response, Schema, SecurityRequirement};
+
+use super::Schemas;
+use super::problems::Problems;
+use crate::http::code::Code;
+
+/// The media type of everything but errors.
+const JSON: &str = "application/json";
+
+/// An operation in the making.
+pub(crate) struct Draft<'d> {
+    /// Where parts find the schemas that they refer to.
+    pub(crate) schemas: &'d mut Schemas,
+    problems: &'d mut Problems,
+    operation: Operation,
+    needs: Vec<String>,
+    refusals: BTreeSet<Code>,
+}
+
+/// One way in which an operation succeeds.
+pub(crate) struct Answered {
+    pub(crate) status: StatusCode,
+    pub(crate) about: &'static str,
+    pub(crate) schema: Option<RefOr<Schema>>,
+    /// Names, and what they hold.
+    pub(crate) headers: Vec<(&'static str, &'static str)>,
+}
+
+impl<'d> Draft<'d> {
+    pub(super) fn new(
+        operation: Operation,
+        schemas: &'d mut Schemas,
+        problems: &'d mut Problems,
+    ) -> Self {
+        Self {
+            schemas,
+            problems,
+            operation,
+            needs: Vec::new(),
+            refusals: BTreeSet::from([Code::InternalError]),
+        }
+    }
+
+    /// The operation may be refused with these codes.
+    pub(crate) fn refuses(&mut self, codes: impl IntoIterator<Item = Code>) {
+        self.refusals.extend(codes);
+    }
+
+    /// The operation needs a credential of this scheme.
+    pub(crate) fn needs_credential(&mut self, scheme: &str) {
+        let requirement = SecurityRequirement::new(scheme, Vec::<String>::new());
+        self.operation
+            .security
+            .get_or_insert_default()
+            .push(requirement);
+    }
+
+    /// A credential may be left out.
+    pub(crate) fn may_be_anonymous(&mut self) {
+        self.operation
+            .security
+            .get_or_insert_default()
+            .push(SecurityRequirement::default());
+    }
+
+    /// A sentence on what callers need, for the end of the description.
+    pub(crate) fn needs(&mut self, sentence: impl Into<String>) {
+        self.needs.push(sentence.into());
+    }
+
+    /// The operation takes a parameter.
+    pub(crate) fn parameter(&mut self, parameter: Parameter) {
+        self.operation
+            .parameters
+            .get_or_insert_default()
+            .push(parameter.into());
+    }
+
+    /// The operation takes a JSON body.
+    pub(crate) fn body(&mut self, schema: RefOr<Schema>) {
+        let body: RequestBody = RequestBodyBuilder::new()
+            .required(Some(Required::True))
+            .content(JSON, json(schema))
+            .build();
+        self.operation.request_body = Some(body.into());
+    }
+
+    /// The operation answers like this when it succeeds.
+    pub(crate) fn answers(&mut self, answered: Answered) {
+        let mut response = ResponseBuilder::new().description(answered.about);
+        if let Some(schema) = answered.schema {
+            response = response.content(JSON, json(schema));
+        }
+        for (name, about) in answered.headers {
+            response = response.header(name, text_header(about));
+        }
+        self.respond(answered.status, with_request_id(response).build());
+    }
+
+    /// The operation answers like this, in a way of its own.
+    pub(crate) fn respond(&mut self, status: StatusCode, response: impl Into<RefOr<Response>>) {
+        self.operation
+            .responses
+            .responses
+            .insert(status.as_str().to_owned(), response.into());
+    }
+
+    pub(super) fn into_operation(mut self) -> Operation {
+        let mut by_status = BTreeMap::<u16, Vec<Code>>::new();
+        for code in std::mem::take(&mut self.refusals) {
+            by_status
+                .entry(code.status().as_u16())
+                .or_default()
+                .push(code);
+        }
+        for codes in by_status.into_values() {
+            let status = codes.first().map_or(StatusCode::OK, |code| code.status());
+            let response = self.problems.refer(&codes, self.schemas);
+            self.respond(status, response);
+        }
+        if !self.needs.is_empty() {
+            let needs = self.needs.join(" ");
+            let description = self.operation.description.get_or_insert_default();
+            if !description.is_empty() {
+                description.push_str("\n\n");
+            }
+            description.push_str(&needs);
+        }
+        self.operation
+    }
+}
+
+fn json(schema: RefOr<Schema>) -> Content {
+    ContentBuilder::new().schema(Some(schema)).build()
+}
+
+/// A header that holds a text.
+pub(super) fn text_header(about: &str) -> utoipa::openapi::Header {
+    HeaderBuilder::new()
+        .description(Some(about))
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+        .build()
+}
+
+/// The response with the header that every response has.
+pub(super) fn with_request_id(response: ResponseBuilder) -> ResponseBuilder {
+    response.header_ref("X-Request-Id", Ref::new("#/components/headers/RequestId"))
+}

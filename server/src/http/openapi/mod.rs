@@ -1,0 +1,19 @@
+//! The API's description (OpenAPI 3.1), made of the very types that handlers take and answer.
+//!
+//! Each extractor says what it asks of callers and how it refuses ([`Input`]), each answer how it looks ([`Answer`]), and
+//! a handler is the sum of its signature ([`Described`]). Its `#[utoipa::path]` adds path, method and the doc comment,
+//! and [`Route::refuses`] the conflicts that its use case may find. [`route!`] is the only way to a route.
+
+mod document;
+mod draft;
+mod parts;
+mod problems;
+mod routes;
+mod schemas;
+pub(super) mod shape;
+
+pub(super) use self::document::document;
+pub(super) use self::draft::{Answered, Draft};
+pub(super) use self::parts::{Answer, Described, InBody, Input};
+pub(super) use self::routes::{Route, Routes, route};
+pub(super) use self::schemas::Schemas;

@@ -1,0 +1,302 @@
+//! What the parts of a handler's signature mean for callers.
+
+use axum::extract::State;
+use http::{HeaderMap, StatusCode};
+use pennon_core::model::user::Role;
+use utoipa::ToSchema;
+use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Required, Schema};
+
+use super::{Answered, Draft, Schemas};
+use crate::auth::actor::{Actor, Administrator, Editor, Person};
+use crate::auth::sdk_environment::{MaybeSdkEnvironment, SdkEnvironment};
+use crate::error::Error;
+use crate::http::body::Body;
+use crate::http::client_address::ClientAddress;
+use crate::http::code::Code;
+use crate::http::fields::FromFields;
+use crate::http::if_match::IfMatch;
+use crate::http::path::{FromPath, Path};
+use crate::http::query::{FromParameters, NoQuery, Parameters, Query};
+use crate::http::respond::{
+    Changed, Created, Json, NoContent, OrDashboard, Put, Revised, Tagged, TaggedAs,
+};
+use crate::service::Service;
+
+/// The scheme of people's and scripts' credentials.
+pub(super) const ACCESS_TOKEN: &str = "accessToken";
+
+/// The scheme of applications' credentials.
+pub(super) const SDK_KEY: &str = "sdkKey";
+
+/// An extractor that says what it asks of callers, and how it refuses.
+pub(crate) trait Input {
+    fn describe(draft: &mut Draft<'_>);
+}
+
+/// A type that says how an operation answers when it succeeds.
+pub(crate) trait Answer {
+    fn answers(schemas: &mut Schemas) -> Vec<Answered>;
+}
+
+/// What a body may hold.
+pub(crate) trait InBody {
+    fn schema(schemas: &mut Schemas) -> RefOr<Schema>;
+}
+
+/// A handler, as the sum of its signature. `S` is that signature, and is inferred.
+pub(crate) trait Described<S> {
+    fn describe(draft: &mut Draft<'_>);
+}
+
+macro_rules! handlers {
+    ($(($($input:ident),*))+) => {$(
+        impl<F, Answering, A, $($input,)*> Described<fn($($input),*) -> Answering> for F
+        where
+            F: Fn($($input),*) -> Answering,
+            Answering: Future<Output = A>,
+            A: Answer,
+            $($input: Input,)*
+        {
+            fn describe(draft: &mut Draft<'_>) {
+                $($input::describe(draft);)*
+                for answered in A::answers(draft.schemas) {
+                    draft.answers(answered);
+                }
+            }
+        }
+    )+};
+}
+
+handlers! {
+    ()
+    (I1)
+    (I1, I2)
+    (I1, I2, I3)
+    (I1, I2, I3, I4)
+    (I1, I2, I3, I4, I5)
+    (I1, I2, I3, I4, I5, I6)
+    (I1, I2, I3, I4, I5, I6, I7)
+}
+
+/// What callers do not see.
+macro_rules! unseen {
+    ($($input:ty),+) => {$(
+        impl Input for $input {
+            fn describe(_: &mut Draft<'_>) {}
+        }
+    )+};
+}
+
+unseen!(ClientAddress, HeaderMap, State<Service>);
+
+impl Input for Actor {
+    fn describe(draft: &mut Draft<'_>) {
+        draft.needs_credential(ACCESS_TOKEN);
+        draft.refuses([
+            Code::Unauthenticated,
+            Code::WrongCredential,
+            Code::DatabaseUnavailable,
+        ]);
+    }
+}
+
+/// A handler that looks at who calls only after something else.
+impl Input for Result<Actor, Error> {
+    fn describe(draft: &mut Draft<'_>) {
+        Actor::describe(draft);
+    }
+}
+
+impl Input for Person {
+    fn describe(draft: &mut Draft<'_>) {
+        Actor::describe(draft);
+        draft.needs("Needs a session: a personal access token does not suffice.");
+    }
+}
+
+impl Input for Editor {
+    fn describe(draft: &mut Draft<'_>) {
+        Actor::describe(draft);
+        role(draft, Role::Editor);
+    }
+}
+
+impl Input for Administrator {
+    fn describe(draft: &mut Draft<'_>) {
+        Actor::describe(draft);
+        role(draft, Role::Admin);
+    }
+}
+
+fn role(draft: &mut Draft<'_>, role: Role) {
+    draft.refuses([Code::Forbidden]);
+    draft.needs(format!("Needs the role `{role}`."));
+}
+
+impl Input for SdkEnvironment {
+    fn describe(draft: &mut Draft<'_>) {
+        draft.needs_credential(SDK_KEY);
+        draft.refuses([Code::Unauthenticated, Code::DatabaseUnavailable]);
+    }
+}
+
+impl Input for MaybeSdkEnvironment {
+    fn describe(draft: &mut Draft<'_>) {
+        SdkEnvironment::describe(draft);
+        draft.may_be_anonymous();
+    }
+}
+
+impl<T: FromPath> Input for Path<T> {
+    fn describe(draft: &mut Draft<'_>) {
+        T::describe(draft);
+    }
+}
+
+impl Input for NoQuery {
+    fn describe(draft: &mut Draft<'_>) {
+        draft.refuses([Code::InvalidInput]);
+    }
+}
+
+impl<T: FromParameters> Input for Query<T> {
+    fn describe(draft: &mut Draft<'_>) {
+        for parameter in Parameters::noted::<T>(draft.schemas) {
+            draft.parameter(parameter);
+        }
+        draft.refuses([Code::InvalidInput]);
+    }
+}
+
+impl<T: FromFields> InBody for T {
+    fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+        T::refer(schemas)
+    }
+}
+
+impl<T: InBody> Input for Body<T> {
+    fn describe(draft: &mut Draft<'_>) {
+        let schema = T::schema(draft.schemas);
+        draft.body(schema);
+        draft.refuses([
+            Code::InvalidInput,
+            Code::MalformedBody,
+            Code::BodyTooLarge,
+            Code::UnsupportedMediaType,
+        ]);
+    }
+}
+
+impl Input for IfMatch {
+    fn describe(draft: &mut Draft<'_>) {
+        let condition = ParameterBuilder::new()
+            .name("If-Match")
+            .parameter_in(ParameterIn::Header)
+            .required(Required::False)
+            .description(Some(
+                "The `ETag` of what the caller has seen. If it has changed since, nothing is done.",
+            ))
+            .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+            .example(Some("\"3\"".into()))
+            .build();
+        draft.parameter(condition);
+        draft.refuses([Code::Stale]);
+    }
+}
+
+impl<T: Answer> Answer for Result<T, Error> {
+    fn answers(schemas: &mut Schemas) -> Vec<Answered> {
+        T::answers(schemas)
+    }
+}
+
+impl<T: ToSchema> Answer for Json<T> {
+    fn answers(schemas: &mut Schemas) -> Vec<Answered> {
+        vec![Answered {
+            status: StatusCode::OK,
+            about: "Done.",
+            schema: Some(schemas.refer::<T>()),
+            headers: Vec::new(),
+        }]
+    }
+}
+
+impl<T: ToSchema + Revised> Answer for Tagged<T> {
+    fn answers(schemas: &mut Schemas) -> Vec<Answered> {
+        with_header::<Json<T>>(schemas, "ETag", "The object's revision, for `If-Match`.")
+    }
+}
+
+impl<T: ToSchema> Answer for TaggedAs<T> {
+    fn answers(schemas: &mut Schemas) -> Vec<Answered> {
+        with_header::<Json<T>>(schemas, "ETag", "The revision, for `If-Match`.")
+    }
+}
+
+impl<T: Answer> Answer for Created<T> {
+    fn answers(schemas: &mut Schemas) -> Vec<Answered> {
+        let mut answers = with_header::<T>(schemas, "Location", "The path of what was created.");
+        for answered in &mut answers {
+            answered.status = StatusCode::CREATED;
+            answered.about = "Created.";
+        }
+        answers
+    }
+}
+
+impl Answer for NoContent {
+    fn answers(_: &mut Schemas) -> Vec<Answered> {
+        vec![Answered {
+            status: StatusCode::NO_CONTENT,
+            about: "Done.",
+            schema: None,
+            headers: Vec::new(),
+        }]
+    }
+}
+
+impl Answer for Changed {
+    fn answers(schemas: &mut Schemas) -> Vec<Answered> {
+        with_header::<NoContent>(
+            schemas,
+            "ETag",
+            "The object's new revision, for `If-Match`.",
+        )
+    }
+}
+
+impl<T: Answer> Answer for Put<T> {
+    fn answers(schemas: &mut Schemas) -> Vec<Answered> {
+        let mut answers = Created::<T>::answers(schemas);
+        answers.extend(T::answers(schemas));
+        answers
+    }
+}
+
+impl<T: Answer> Answer for OrDashboard<T> {
+    fn answers(schemas: &mut Schemas) -> Vec<Answered> {
+        let mut answers = T::answers(schemas);
+        answers.push(Answered {
+            status: StatusCode::SEE_OTHER,
+            about: "The dashboard, for a browser that comes without a credential.",
+            schema: None,
+            headers: vec![("Location", "The path of the dashboard.")],
+        });
+        answers
+    }
+}
+
+/// The answers of a type, each with one more header.
+pub(crate) fn with_header<T: Answer>(
+    schemas: &mut Schemas,
+    name: &'static str,
+    about: &'static str,
+) -> Vec<Answered> {
+    let mut answers = T::answers(schemas);
+    for answered in &mut answers {
+        answered.headers.push((name, about));
+    }
+    answers
+}

@@ -1,0 +1,140 @@
+//! Routes that cannot be without a description.
+
+use axum::Router;
+use axum::handler::Handler;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use utoipa::openapi::path::{HttpMethod, Operation};
+
+use super::{Described, Draft};
+use crate::http::code::Code;
+use crate::service::Service;
+
+/// The route of a handler, whose `#[utoipa::path]` says path, method and purpose. All else follows from its signature.
+macro_rules! route {
+    ($handler:ident) => {
+        ::paste::paste! {
+            $crate::http::openapi::Route::of::<[<__path_ $handler>], _, _, _>($handler)
+        }
+    };
+    ($module:ident::$handler:ident) => {
+        ::paste::paste! {
+            $crate::http::openapi::Route::of::<$module::[<__path_ $handler>], _, _, _>(
+                $module::$handler,
+            )
+        }
+    };
+}
+
+pub(crate) use route;
+
+/// A handler at its place.
+pub(crate) struct Route {
+    pub(super) path: String,
+    pub(super) method: HttpMethod,
+    pub(super) operation: Operation,
+    pub(super) describe: fn(&mut Draft<'_>),
+    pub(super) refusals: Vec<Code>,
+    handler: MethodRouter<Service>,
+}
+
+impl Route {
+    /// The route of a handler; [`route!`] finds `P`, the handler's documentation.
+    pub(crate) fn of<P, H, T, D>(handler: H) -> Self
+    where
+        P: utoipa::Path,
+        H: Handler<T, Service> + Described<D>,
+        T: 'static,
+    {
+        let method = P::methods().into_iter().next().unwrap_or(HttpMethod::Get);
+        Self {
+            path: P::path(),
+            operation: P::operation(),
+            describe: H::describe,
+            refusals: Vec::new(),
+            handler: on(filter(&method), handler),
+            method,
+        }
+    }
+
+    /// The route, which may also refuse with these codes: what the use case may find, beside what the signature says.
+    pub(crate) fn refuses(mut self, codes: &[Code]) -> Self {
+        self.refusals.extend(codes);
+        self
+    }
+}
+
+fn filter(method: &HttpMethod) -> MethodFilter {
+    match method {
+        HttpMethod::Get => MethodFilter::GET,
+        HttpMethod::Post => MethodFilter::POST,
+        HttpMethod::Put => MethodFilter::PUT,
+        HttpMethod::Patch => MethodFilter::PATCH,
+        HttpMethod::Delete => MethodFilter::DELETE,
+        HttpMethod::Options => MethodFilter::OPTIONS,
+        HttpMethod::Head => MethodFilter::HEAD,
+        HttpMethod::Trace => MethodFilter::TRACE,
+    }
+}
+
+/// Routes, in groups that the description shows as chapters.
+#[derive(Default)]
+pub(crate) struct Routes {
+    pub(super) router: Router<Service>,
+    pub(super) groups: Vec<Group>,
+}
+
+/// The routes of one kind of thing.
+pub(super) struct Group {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) routes: Vec<Route>,
+}
+
+impl Routes {
+    /// A group without routes as yet.
+    pub(crate) fn group(name: &'static str, about: &'static str) -> Self {
+        let group = Group {
+            name,
+            about,
+            routes: Vec::new(),
+        };
+        Self {
+            router: Router::new(),
+            groups: vec![group],
+        }
+    }
+
+    /// The routes and one more in the last group.
+    pub(crate) fn with(mut self, route: Route) -> Self {
+        self.router = self.router.route(&route.path, route.handler.clone());
+        if let Some(group) = self.groups.last_mut() {
+            group.routes.push(route);
+        }
+        self
+    }
+
+    /// These routes, and then the others.
+    pub(crate) fn and(mut self, others: Self) -> Self {
+        self.router = self.router.merge(others.router);
+        self.groups.extend(others.groups);
+        self
+    }
+
+    /// The routes below a prefix, with whatever their router gets there.
+    pub(crate) fn below(
+        mut self,
+        prefix: &str,
+        finish: impl FnOnce(Router<Service>) -> Router<Service>,
+    ) -> Self {
+        self.router = Router::new().nest(prefix, finish(self.router));
+        for route in self.groups.iter_mut().flat_map(|group| &mut group.routes) {
+            route.path.insert_str(0, prefix);
+        }
+        self
+    }
+
+    /// What serves the routes.
+    pub(crate) fn into_router(self) -> Router<Service> {
+        self.router
+    }
+}

@@ -1,0 +1,164 @@
+//! The API's description: that it is whole, and says what there is. Whether it is true is checked by every test: an answer
+//! that it does not know fails the test that got it.
+
+use std::process::Command;
+
+use pennon_tests::{TestApp, binary, description, resolved};
+use reqwest::{Method, StatusCode};
+use serde_json::Value;
+
+/// What every client may rely on to be there.
+const CONTRACT: &str = "
+    POST /auth/login
+    POST /auth/logout
+    POST /environments
+    GET /environments
+    GET /environments/{environment}
+    PATCH /environments/{environment}
+    POST /environments/{environment}/revoke
+    POST /environments/{environment}/rotate-key
+    POST /flags
+    GET /flags
+    GET /flags/{flag}
+    PATCH /flags/{flag}
+    DELETE /flags/{flag}
+    GET /flags/{flag}/environments/{environment}
+    PUT /flags/{flag}/environments/{environment}
+    POST /flags/{flag}/environments/{environment}/rules
+    GET /flags/{flag}/environments/{environment}/rules
+    PUT /rules/{rule}
+    DELETE /rules/{rule}
+    GET /flags/{flag}/environments/{environment}/rollout
+    PUT /flags/{flag}/environments/{environment}/rollout
+    DELETE /flags/{flag}/environments/{environment}/rollout
+    GET /audit
+    POST /sdk/v1/evaluate
+    POST /sdk/v1/evaluate/batch
+    GET /sdk/v1/config
+    GET /health
+";
+
+/// Every operation with its method and path.
+fn operations() -> Vec<(Method, &'static str, &'static Value)> {
+    let paths = description()["paths"].as_object().expect("there are paths");
+    let operations = paths.iter().flat_map(|(path, item)| {
+        let item = item.as_object().expect("a path has operations");
+        item.iter().map(|(method, operation)| {
+            let method = method.to_ascii_uppercase();
+            let method = method.parse().expect("a method is a method");
+            (method, path.as_str(), operation)
+        })
+    });
+    operations.collect()
+}
+
+#[tokio::test]
+async fn the_description_is_served_and_the_command_prints_the_same() {
+    let app = TestApp::start().await;
+    let served = app.anonymous().get("/openapi.json").await;
+    let served = served.expect(StatusCode::OK);
+    assert_eq!(served.header("content-type"), "application/json");
+    assert_eq!(served.text("/openapi"), "3.1.0");
+    let printed = Command::new(binary())
+        .arg("openapi")
+        .output()
+        .expect("the binary runs");
+    let printed: Value = serde_json::from_slice(&printed.stdout).expect("it prints JSON");
+    assert_eq!(served.json(), printed);
+}
+
+#[test]
+fn no_reference_leads_nowhere() {
+    fn follow(value: &Value) -> usize {
+        match value {
+            Value::Object(members) => {
+                resolved(value);
+                let here = usize::from(members.contains_key("$ref"));
+                here + members.values().map(follow).sum::<usize>()
+            }
+            Value::Array(items) => items.iter().map(follow).sum(),
+            _ => 0,
+        }
+    }
+    assert!(follow(description()) > 100);
+}
+
+#[test]
+fn all_that_the_contract_promises_is_described() {
+    for line in CONTRACT
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+    {
+        let (method, path) = line.split_once(' ').expect("a line has two words");
+        let known = operations()
+            .iter()
+            .any(|(given, at, _)| (given.as_str(), *at) == (method, path));
+        assert!(known, "{line}");
+    }
+}
+
+#[tokio::test]
+async fn every_operation_that_is_described_exists_and_bears_a_name_of_its_own() {
+    let app = TestApp::start().await;
+    let mut names = Vec::new();
+    for (method, path, operation) in operations() {
+        let path = path.replace(['{', '}'], "");
+        let request = app.anonymous().request(method.clone(), &path);
+        let answer = app.anonymous().send(request).await;
+        let code = answer.problem_code();
+        let absent = ["NO_SUCH_PATH", "METHOD_NOT_ALLOWED"];
+        assert!(!absent.contains(&code.as_str()), "{method} {path}");
+        names.push(operation["operationId"].as_str().expect("it has a name"));
+        let summary = operation["summary"].as_str().expect("it has a summary");
+        assert!(summary.ends_with('.'), "{method} {path}: {summary}");
+    }
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+}
+
+#[tokio::test]
+async fn what_needs_a_credential_says_so() {
+    let app = TestApp::start().await;
+    for (method, path, operation) in operations() {
+        let path = path.replace(['{', '}'], "");
+        let answer = app.anonymous().request(method.clone(), &path);
+        let refused = app.anonymous().send(answer).await.status == StatusCode::UNAUTHORIZED;
+        let needs = operation.get("security").is_some();
+        // Without a body there is no key in it either, but the body is looked at first.
+        if path != "/sdk/v1/evaluate" {
+            assert_eq!(refused, needs, "{method} {path}");
+        }
+    }
+}
+
+#[test]
+fn admin_bodies_end_with_the_members_that_are_described() {
+    for (method, path, operation) in operations() {
+        let Some(body) = operation.get("requestBody") else {
+            continue;
+        };
+        let closed = is_closed(&body["content"]["application/json"]["schema"]);
+        assert_eq!(closed, !path.starts_with("/sdk/"), "{method} {path}");
+    }
+}
+
+/// Whether every object in a schema refuses members that it does not list.
+fn is_closed(schema: &Value) -> bool {
+    let schema = resolved(schema);
+    let parts = ["oneOf", "allOf"].iter();
+    let mut parts = parts
+        .filter_map(|name| schema[name].as_array())
+        .flatten()
+        .chain(
+            schema["properties"]
+                .as_object()
+                .into_iter()
+                .flat_map(|map| map.values()),
+        )
+        .chain(schema.get("items"));
+    let open = schema["type"] == "object" && schema["additionalProperties"] != false;
+    !open && parts.all(is_closed)
+}
