@@ -18,7 +18,7 @@ use crate::service::patch::Patch;
 /// A type that is read from the members of a JSON object.
 pub(crate) trait FromFields: Sized {
     /// What it is, for the API's description.
-    const ABOUT: &'static str;
+    const ABOUT: &'static str = "";
 
     /// Its name in the API's description.
     fn name() -> &'static str {
@@ -164,13 +164,16 @@ impl Fields<'_> {
         reason = "the outer none is a fault that has been recorded"
     )]
     pub(crate) fn nullable_object<T: FromFields>(&mut self, name: &str) -> Option<Option<T>> {
-        match self.members.remove(name) {
-            None | Some(Value::Null) => Some(None),
-            Some(Value::Object(members)) => {
-                let pointer = format!("{}/{name}", self.pointer);
-                Fields::of(members, pointer, self.faults, T::from_fields).map(Some)
+        match self.take(name, false, |schemas| nullable(T::refer(schemas))) {
+            Taken::Absent | Taken::Given(Value::Null) => Some(None),
+            Taken::Given(item) => {
+                let Purpose::Read(outer) = &mut self.purpose else {
+                    return None;
+                };
+                let pointer = format!("{}/{name}", outer.pointer);
+                object(pointer, item, outer.faults).map(Some)
             }
-            Some(_) => self.fault(name, "must be an object or null"),
+            Taken::Unseen => None,
         }
     }
 
@@ -181,13 +184,7 @@ impl Fields<'_> {
         bounds: RangeInclusive<usize>,
     ) -> Option<Vec<T>> {
         let items = self.array(name, bounds, T::refer)?;
-        self.each(name, items, |pointer, item, faults| {
-            if let Value::Object(members) = item {
-                return Self::of(members, pointer, faults, T::from_fields);
-            }
-            faults.push(Fault::pointer(pointer, "must be an object"));
-            None
-        })
+        self.each(name, items, object)
     }
 
     /// A list of values.
@@ -317,6 +314,15 @@ impl Fields<'_> {
         }
         None
     }
+}
+
+/// Reads a value that must be an object.
+fn object<T: FromFields>(pointer: String, value: Value, faults: &mut Vec<Fault>) -> Option<T> {
+    if let Value::Object(members) = value {
+        return Fields::of(members, pointer, faults, T::from_fields);
+    }
+    faults.push(Fault::pointer(pointer, "must be an object"));
+    None
 }
 
 impl Object<'_> {
