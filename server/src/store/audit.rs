@@ -81,26 +81,28 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// The two selects of a page, with a condition more. It stands in the text, because an index serves only those queries
-/// in which it reads its own condition.
+/// The two selects of a page. Conditions stand in their text only where they are asked for, because an index serves only
+/// those queries that certainly are about it. A filter that is not set is null.
 macro_rules! selects {
-    ($condition:literal) => {
+    ($accounts:literal, $flag:literal, $environment:literal) => {
         Selects {
             page: concat!(
                 "select id, action, actor_identity, occurred_at, flag_key, environment, product, old_value, new_value
                  from audit_entries where ",
-                $condition,
-                " and ($1 is null or flag_key = $1) and ($2 is null or environment = $2)
-                  and ($3 is null or occurred_at >= $3) and ($4 is null or occurred_at <= $4)
-                 order by occurred_at desc, id desc limit $5 offset $6"
+                selects!(@conditions $accounts, $flag, $environment),
+                " order by occurred_at desc, id desc limit $5 offset $6"
             ),
             total: concat!(
                 "select count(*) from audit_entries where ",
-                $condition,
-                " and ($1 is null or flag_key = $1) and ($2 is null or environment = $2)
-                  and ($3 is null or occurred_at >= $3) and ($4 is null or occurred_at <= $4)"
+                selects!(@conditions $accounts, $flag, $environment),
             ),
         }
+    };
+    (@conditions $accounts:literal, $flag:literal, $environment:literal) => {
+        concat!(
+            $accounts, " and ", $flag, " and ", $environment,
+            " and occurred_at >= $3 and occurred_at <= $4",
+        )
     };
 }
 
@@ -109,8 +111,21 @@ struct Selects {
     total: &'static str,
 }
 
-const EVERYTHING: Selects = selects!("true");
-const WITHOUT_ACCOUNTS: Selects = selects!("not about_accounts");
+impl AuditFilter {
+    #[rustfmt::skip]
+    fn selects(&self) -> Selects {
+        match (self.accounts, self.flag_key.is_some(), self.environment.is_some()) {
+            (false, false, false) => selects!("not about_accounts", "$1 is null", "$2 is null"),
+            (false, true, false) => selects!("not about_accounts", "flag_key = $1", "$2 is null"),
+            (false, false, true) => selects!("not about_accounts", "$1 is null", "environment = $2"),
+            (false, true, true) => selects!("not about_accounts", "flag_key = $1", "environment = $2"),
+            (true, false, false) => selects!("true", "$1 is null", "$2 is null"),
+            (true, true, false) => selects!("true", "flag_key = $1", "$2 is null"),
+            (true, false, true) => selects!("true", "$1 is null", "environment = $2"),
+            (true, true, true) => selects!("true", "flag_key = $1", "environment = $2"),
+        }
+    }
+}
 
 /// One page of entries, newest first.
 pub(crate) async fn list(
@@ -118,15 +133,9 @@ pub(crate) async fn list(
     filter: &AuditFilter,
     page: PageRequest,
 ) -> Result<Page<AuditEntry>, Error> {
-    let selects = if filter.accounts {
-        EVERYTHING
-    } else {
-        WITHOUT_ACCOUNTS
-    };
-    let (from, to) = (
-        filter.from.map(Timestamp::millis),
-        filter.to.map(Timestamp::millis),
-    );
+    let selects = filter.selects();
+    let from = filter.from.map_or(i64::MIN, Timestamp::millis);
+    let to = filter.to.map_or(i64::MAX, Timestamp::millis);
     let rows: Vec<AuditRow> = on_conn!(tx, conn => sqlx::query_as(selects.page)
         .bind(bindable(filter.flag_key.as_ref()))
         .bind(bindable(filter.environment.as_ref()))

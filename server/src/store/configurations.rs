@@ -176,7 +176,7 @@ pub(crate) async fn cells(
     page: PageRequest,
 ) -> Result<Vec<CellRow>, Error> {
     let query = page_of_flags!(
-        selection.order,
+        selection,
         "select pair.flag_id, pair.environment_id, pair.is_enabled, rollouts.percentage,
            (select count(*) from rules
             where rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id) as rules

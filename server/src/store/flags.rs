@@ -24,9 +24,17 @@ pub(crate) struct FlagSelection {
 }
 
 /// The text of a query for one page of flags, in each order. `$before` selects from the flags; its parameters are the
-/// selection's: 1 archived, 2 pattern, 3 limit, 4 offset, 5 key.
+/// selection's: 1 archived, 2 pattern, 3 limit, 4 offset, 5 key. The one flag that a key names has no order, and is found
+/// by the index of keys because the text says that there is a key.
 macro_rules! page_of_flags {
-    ($order:expr, $before:literal, $after:literal) => {
+    ($selection:expr, $before:literal, $after:literal) => {
+        if $selection.key.is_some() {
+            page_of_flags!(@text $before, $after, "key = $5", "key")
+        } else {
+            page_of_flags!(@in_order $selection.order, $before, $after)
+        }
+    };
+    (@in_order $order:expr, $before:literal, $after:literal) => {
         page_of_flags!(@each $order, $before, $after,
             Newest: "created_at desc, id desc", Oldest: "created_at, id",
             Key: "key", KeyBackwards: "key desc",
@@ -35,22 +43,41 @@ macro_rules! page_of_flags {
     };
     (@each $order:expr, $before:literal, $after:literal, $($variant:ident: $by:literal,)+) => {
         match $order {
-            $(pennon_core::model::flag::FlagOrder::$variant => concat!(
-                $before,
-                r" from flags
-                   where ($1 is null or (archived_at is not null) = $1)
-                     and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
-                     and ($5 is null or key = $5)
-                   order by ",
-                $by,
-                " limit $3 offset $4",
-                $after,
-            ),)+
+            $(pennon_core::model::flag::FlagOrder::$variant => {
+                page_of_flags!(@text $before, $after, "$5 is null", $by)
+            })+
         }
+    };
+    (@text $before:literal, $after:literal, $key:literal, $by:literal) => {
+        concat!(
+            $before,
+            r" from flags
+               where ($1 is null or (archived_at is not null) = $1)
+                 and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
+                 and ",
+            $key,
+            " order by ",
+            $by,
+            " limit $3 offset $4",
+            $after,
+        )
     };
 }
 
 pub(super) use page_of_flags;
+
+/// The text of a query that counts the flags of a selection, with the condition on the key.
+macro_rules! count_of_flags {
+    ($key:literal) => {
+        concat!(
+            r"select count(*) from flags
+              where ($1 is null or (archived_at is not null) = $1)
+                and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
+                and ",
+            $key,
+        )
+    };
+}
 
 impl FlagSelection {
     /// The search as a pattern for `like … escape '\'`.
@@ -114,7 +141,7 @@ pub(crate) async fn list(
     page: PageRequest,
 ) -> Result<Page<Flag>, Error> {
     let query = page_of_flags!(
-        selection.order,
+        selection,
         "select id, key, name, description, type, created_by, created_at, archived_at, revision",
         ""
     );
@@ -125,12 +152,12 @@ pub(crate) async fn list(
     .bind(page.offset())
     .bind(bindable(selection.key.as_ref()))
     .fetch_all(conn).await)?;
-    let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(
-        r"select count(*) from flags
-          where ($1 is null or (archived_at is not null) = $1)
-            and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
-            and ($3 is null or key = $3)",
-    )
+    let count = if selection.key.is_some() {
+        count_of_flags!("key = $3")
+    } else {
+        count_of_flags!("$3 is null")
+    };
+    let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(count)
     .bind(selection.archived)
     .bind(selection.pattern())
     .bind(bindable(selection.key.as_ref()))
