@@ -22,7 +22,6 @@ use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::migrate::Migrator;
@@ -30,8 +29,7 @@ use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{Executor, Postgres, Sqlite, Transaction};
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use sqlx::{Connection, Executor, Postgres, Sqlite, Transaction};
 
 use crate::error::Error;
 
@@ -47,8 +45,16 @@ const WRITERS_PATIENCE: Duration = Duration::from_secs(5);
 /// How long the start waits for a PostgreSQL that is itself still starting.
 const STARTING_PATIENCE: Duration = Duration::from_secs(15);
 
-/// How many connections an instance has to PostgreSQL, besides the one on which it listens.
-const POSTGRES_CONNECTIONS: u32 = 12;
+/// How many connections to PostgreSQL an instance reads on.
+const POSTGRES_READERS: u32 = 10;
+
+/// How many connections to PostgreSQL an instance writes on: one that writes, and one that is about to, as far as it can
+/// be without its turn. With more, those that only wait would cost the database something.
+const POSTGRES_WRITERS: u32 = 2;
+
+/// For how long a connection that was not used is taken to be alive still. To ask each time would cost each transaction an
+/// exchange.
+const KNOWN_ALIVE: Duration = Duration::from_secs(1);
 
 /// Begins a write on PostgreSQL, in one exchange. The number stands for writing; any will do as long as it stays the same.
 /// An instance that hangs in the middle of a write loses its turn.
@@ -64,22 +70,13 @@ pub(crate) enum Db {
         readers: SqlitePool,
     },
     /// A server, shared with other instances.
-    Postgres {
-        pool: PgPool,
-        /// Whose turn it is to write among those of this instance. So one connection at most waits for the turn among
-        /// all instances, and the others are free to read.
-        turn: Arc<Mutex<()>>,
-    },
+    Postgres { writers: PgPool, readers: PgPool },
 }
 
 /// A transaction. Dropping it rolls back; only [`commit`](Self::commit) keeps what was written.
 pub(crate) enum Tx {
     Sqlite(Transaction<'static, Sqlite>),
-    Postgres(
-        Transaction<'static, Postgres>,
-        /// The writer's turn, which ends with the transaction.
-        Option<OwnedMutexGuard<()>>,
-    ),
+    Postgres(Transaction<'static, Postgres>),
 }
 
 /// Runs one query text on whichever connection the transaction has.
@@ -90,7 +87,7 @@ macro_rules! on_conn {
                 let $conn = &mut **tx;
                 $query
             }
-            $crate::store::Tx::Postgres(tx, _) => {
+            $crate::store::Tx::Postgres(tx) => {
                 let $conn = &mut **tx;
                 $query
             }
@@ -120,7 +117,7 @@ impl Db {
         match &db {
             Self::Sqlite { writer, .. } => SQLITE_MIGRATIONS.run(writer).await?,
             // Of several instances that start together one brings the tables up to date, while the others wait for it.
-            Self::Postgres { pool, .. } => POSTGRES_MIGRATIONS.run(pool).await?,
+            Self::Postgres { readers, .. } => POSTGRES_MIGRATIONS.run(readers).await?,
         }
         Ok(db)
     }
@@ -131,20 +128,32 @@ impl Db {
         if options.get_application_name().is_none() {
             options = options.application_name("pennon");
         }
-        let pool = PgPoolOptions::new()
-            .max_connections(POSTGRES_CONNECTIONS)
-            .acquire_timeout(PATIENCE)
-            .connect_lazy_with(options);
+        let pool = |connections, patience| {
+            PgPoolOptions::new()
+                .max_connections(connections)
+                .acquire_timeout(patience)
+                .test_before_acquire(false)
+                .before_acquire(|connection, state| {
+                    Box::pin(async move {
+                        if state.idle_for > KNOWN_ALIVE {
+                            connection.ping().await?;
+                        }
+                        Ok(true)
+                    })
+                })
+                .connect_lazy_with(options.clone())
+        };
+        let writers = pool(POSTGRES_WRITERS, WRITERS_PATIENCE);
+        let readers = pool(POSTGRES_READERS, PATIENCE);
         let deadline = tokio::time::Instant::now() + STARTING_PATIENCE;
-        while let Err(error) = pool.acquire().await {
+        while let Err(error) = readers.acquire().await {
             let may_be_starting = matches!(error, sqlx::Error::PoolTimedOut);
             if !may_be_starting || tokio::time::Instant::now() > deadline {
                 return Err(error.into());
             }
             tracing::info!("waiting for the database");
         }
-        let turn = Arc::default();
-        Ok(Self::Postgres { pool, turn })
+        Ok(Self::Postgres { writers, readers })
     }
 
     /// Opens the file with settings under which a commit survives a power failure: every commit is synced.
@@ -177,10 +186,10 @@ impl Db {
     pub(crate) async fn read(&self) -> Result<Tx, Error> {
         Ok(match self {
             Self::Sqlite { readers, .. } => Tx::Sqlite(readers.begin().await?),
-            Self::Postgres { pool, .. } => Tx::Postgres(
-                pool.begin_with("begin transaction isolation level repeatable read, read only")
+            Self::Postgres { readers, .. } => Tx::Postgres(
+                readers
+                    .begin_with("begin transaction isolation level repeatable read, read only")
                     .await?,
-                None,
             ),
         })
     }
@@ -190,14 +199,10 @@ impl Db {
     pub(crate) async fn write(&self) -> Result<Tx, Error> {
         Ok(match self {
             Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("begin immediate").await?),
-            Self::Postgres { pool, turn } => {
-                let turn = Arc::clone(turn).lock_owned();
-                let turn = tokio::time::timeout(WRITERS_PATIENCE, turn)
-                    .await
-                    .map_err(|_| Error::Unavailable(None))?;
-                let mut tx = pool.begin().await?;
+            Self::Postgres { writers, .. } => {
+                let mut tx = writers.begin().await?;
                 tx.execute(TAKE_WRITE_LOCK).await?;
-                Tx::Postgres(tx, Some(turn))
+                Tx::Postgres(tx)
             }
         })
     }
@@ -222,7 +227,10 @@ impl Db {
                 readers.close().await;
                 writer.close().await;
             }
-            Self::Postgres { pool, .. } => pool.close().await,
+            Self::Postgres { writers, readers } => {
+                readers.close().await;
+                writers.close().await;
+            }
         }
     }
 }
@@ -232,7 +240,7 @@ impl Tx {
     pub(crate) async fn commit(self) -> Result<(), Error> {
         match self {
             Self::Sqlite(tx) => tx.commit().await?,
-            Self::Postgres(tx, _turn) => tx.commit().await?,
+            Self::Postgres(tx) => tx.commit().await?,
         }
         Ok(())
     }

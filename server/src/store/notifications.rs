@@ -27,7 +27,7 @@ pub(crate) async fn announce(
     sender: Uuid,
     environments: &[EnvironmentId],
 ) -> Result<(), Error> {
-    let Tx::Postgres(tx, _) = tx else {
+    let Tx::Postgres(tx) = tx else {
         return Ok(());
     };
     if environments.is_empty() {
@@ -48,13 +48,13 @@ pub(crate) async fn announce(
 impl Db {
     /// Begins to listen, on a connection of its own; none on SQLite, where nobody announces anything.
     pub(crate) async fn listen(&self) -> Result<Option<Listener>, Error> {
-        let Self::Postgres { pool, .. } = self else {
+        let Self::Postgres { readers, .. } = self else {
             return Ok(None);
         };
-        if pool.is_closed() {
+        if readers.is_closed() {
             return Err(sqlx::Error::PoolClosed.into());
         }
-        let options = pool.connect_options();
+        let options = readers.connect_options();
         let name = options.get_application_name().unwrap_or_default();
         let options = options
             .as_ref()
