@@ -21,6 +21,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::auth::access_token::AccessTokens;
@@ -50,7 +51,7 @@ pub struct Parts {
     /// Tells this instance from the others on the same database.
     pub(crate) instance: Uuid,
     database_answers: AtomicBool,
-    draining: AtomicBool,
+    draining: watch::Sender<bool>,
 }
 
 impl Deref for Service {
@@ -123,7 +124,7 @@ impl Service {
             snapshots: Snapshots::default(),
             instance: entropy.id(clock.now()),
             database_answers: AtomicBool::new(true),
-            draining: AtomicBool::new(false),
+            draining: watch::Sender::new(false),
             db,
             clock,
             entropy,
@@ -138,12 +139,21 @@ impl Service {
 
     /// Says from now on that no new traffic should come.
     pub fn drain(&self) {
-        self.draining.store(true, Ordering::Relaxed);
+        self.draining.send_replace(true);
     }
 
     /// Whether the service is about to stop.
     pub(crate) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Relaxed)
+        *self.draining.borrow()
+    }
+
+    /// Resolves when the service is about to stop: whatever would go on for ever ends then.
+    pub fn stopping(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut draining = self.draining.subscribe();
+        async move {
+            // An error means that the service is gone, which is as good.
+            let _ = draining.wait_for(|is_draining| *is_draining).await;
+        }
     }
 
     /// Closes the database; to be called when nothing is served any more.
