@@ -33,6 +33,26 @@ pub fn evaluate(
     decide(flag, subject, missing, &mut Silent)
 }
 
+/// Decides `flag` for `subject` as [`evaluate`] does, and tells what decided, at no more cost.
+pub fn evaluate_with_cause(
+    flag: &CompiledFlag,
+    subject: &impl Subject,
+    missing: MissingBucketingValue,
+) -> (Evaluation, Cause) {
+    let mut seen = Seen::default();
+    let evaluation = decide(flag, subject, missing, &mut seen);
+    (evaluation, seen.cause)
+}
+
+/// What decided, beside the reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cause {
+    /// The rule that matched, counted from 0 by ascending priority.
+    pub rule: Option<usize>,
+    /// The subject's bucket, 0 to 99, where a rollout was reached and there was a bucketing value.
+    pub bucket: Option<u32>,
+}
+
 /// Decides `flag` for `subject` as [`evaluate`] does, and records each step of the way.
 pub fn explain(
     flag: &CompiledFlag,
@@ -64,6 +84,7 @@ pub struct Explanation {
 /// One rule that was tried.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RuleTrace {
     /// The rule's priority, which names it within its flag and environment.
     pub priority: Priority,
@@ -80,11 +101,13 @@ pub struct RuleTrace {
 /// One condition and what it met.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ConditionTrace {
     /// The condition.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub condition: Condition,
     /// The attribute's value in the context; its JSON type is its type.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub actual: Option<ActualValue>,
     /// What came of the comparison.
     pub outcome: Outcome,
@@ -93,8 +116,10 @@ pub struct ConditionTrace {
 /// A context value, kept for a trace.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ActualValue {
     /// A string.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     String(Box<str>),
     /// A number.
     Number(f64),
@@ -115,12 +140,14 @@ impl From<Value<'_>> for ActualValue {
 /// The rollout that was reached, and where the subject stood in it.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RolloutTrace {
     /// Whose bucket counts.
     pub strategy: Strategy,
     /// How many of the 100 buckets are in.
     pub percentage: Percentage,
     /// The subject's bucket, 0 to 99; none without a bucketing value.
+    #[cfg_attr(feature = "schema", schema(required, maximum = 99))]
     pub bucket: Option<u32>,
 }
 
@@ -260,6 +287,39 @@ impl Observer for Silent {
     }
     fn rule_ended(&mut self, _: bool) {}
     fn rollout(&mut self, _: &CompiledRollout, _: Option<u32>) {}
+}
+
+/// The observer that remembers what decided.
+#[derive(Default)]
+struct Seen {
+    rules: usize,
+    cause: Cause,
+}
+
+impl Observer for Seen {
+    const SEES_ALL_CONDITIONS: bool = false;
+
+    fn rule(&mut self, _: &CompiledRule) {}
+
+    fn condition(
+        &mut self,
+        _: &CompiledFlag,
+        _: &CompiledCondition,
+        _: Option<Value<'_>>,
+        _: Outcome,
+    ) {
+    }
+
+    fn rule_ended(&mut self, matched: bool) {
+        if matched {
+            self.cause.rule = Some(self.rules);
+        }
+        self.rules = self.rules.saturating_add(1);
+    }
+
+    fn rollout(&mut self, _: &CompiledRollout, bucket: Option<u32>) {
+        self.cause.bucket = bucket;
+    }
 }
 
 /// The observer of an explanation.

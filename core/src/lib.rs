@@ -22,7 +22,9 @@ pub mod snapshot;
 
 pub use compiled::CompiledFlag;
 pub use config::{FlagConfig, ParseError};
-pub use evaluate::{Explanation, MissingBucketingValue, evaluate, explain};
+pub use evaluate::{
+    Cause, Explanation, MissingBucketingValue, evaluate, evaluate_with_cause, explain,
+};
 pub use model::context::{Context, Subject, Value};
 pub use model::evaluation::{Evaluation, Reason};
 pub use snapshot::Snapshot;

@@ -13,6 +13,7 @@ use crate::model::rule::{Operand, Operator};
     derive(serde::Serialize),
     serde(rename_all = "snake_case")
 )]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Outcome {
     /// The comparison is true.
     Held,

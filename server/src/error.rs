@@ -165,6 +165,13 @@ impl Fault {
         }
     }
 
+    /// A fault of a member of the object at `parent`.
+    pub fn member(parent: &str, name: &str, detail: impl Into<String>) -> Self {
+        // Escaped as RFC 6901 demands.
+        let name = name.replace('~', "~0").replace('/', "~1");
+        Self::pointer(format!("{parent}/{name}"), detail)
+    }
+
     /// A fault of the query.
     pub fn parameter(name: impl Into<String>, detail: impl Into<String>) -> Self {
         Self {

@@ -35,13 +35,17 @@ async fn one_by_one(file: &VectorFile, sdk: &Caller<'_>) -> u64 {
     let mut run = 0;
     for case in &file.cases {
         let question = json!({ "flagKey": case["key"], "context": case["context"] });
-        let answer = sdk.post("/sdk/v1/evaluate", question).await;
+        let answer = sdk.post("/sdk/v1/evaluate", question.clone()).await;
         let name = format!("{}: {}", file.name, case["description"]);
         if case["expected"].is_null() {
             assert_eq!(answer.status, StatusCode::NOT_FOUND, "{name}");
         } else {
             assert_eq!(answer.status, StatusCode::OK, "{name}");
             assert_eq!(answer.json(), case["expected"], "{name}");
+            let explained = sdk.post("/sdk/v1/explain", question).await.json();
+            for member in ["enabled", "reason"] {
+                assert_eq!(explained[member], case["expected"][member], "{name}");
+            }
         }
         run += 1;
     }

@@ -5,7 +5,8 @@ use pennon_core::evaluate::Outcome;
 use pennon_core::model::context::{Context, CustomValue};
 use pennon_core::model::rule::Attribute;
 use pennon_core::{
-    CompiledFlag, Evaluation, MissingBucketingValue, Reason, Subject, Value, evaluate, explain,
+    CompiledFlag, Evaluation, MissingBucketingValue, Reason, Subject, Value, evaluate,
+    evaluate_with_cause, explain,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -85,6 +86,18 @@ proptest! {
         let compiled = CompiledFlag::from(flag);
         let explanation = explain(&compiled, &context, missing);
         prop_assert_eq!(explanation.evaluation, evaluate(&compiled, &context, missing));
+    }
+
+    #[test]
+    fn a_cause_is_what_the_explanation_ends_with(
+        flag in flag(), context in context(), missing in missing(),
+    ) {
+        let compiled = CompiledFlag::from(flag);
+        let explanation = explain(&compiled, &context, missing);
+        let (evaluation, cause) = evaluate_with_cause(&compiled, &context, missing);
+        prop_assert_eq!(evaluation, explanation.evaluation);
+        prop_assert_eq!(cause.rule, explanation.rules.iter().position(|rule| rule.matched));
+        prop_assert_eq!(cause.bucket, explanation.rollout.and_then(|rollout| rollout.bucket));
     }
 
     #[test]

@@ -9,10 +9,11 @@ use http::header::CONTENT_TYPE;
 use serde_json::Value;
 
 use super::fields::{Fields, FromFields};
+use super::json::Json;
 use crate::error::Error;
 
 /// The most that a body of the Admin API may have, in bytes.
-const ADMIN_LIMIT: usize = 256 * 1024;
+pub(super) const ADMIN_LIMIT: usize = 256 * 1024;
 
 /// A body that has not been read yet: whether the caller may write, and to what, is checked before what is written.
 pub(crate) struct Body<T>(Request, PhantomData<fn() -> T>);
@@ -55,8 +56,18 @@ impl<T> Body<T> {
     }
 }
 
+/// A body as an object whose texts are slices of it.
+pub(super) fn object(bytes: &[u8]) -> Result<Json<'_>, Error> {
+    match serde_json::from_slice(bytes).map_err(|error| malformed(&error))? {
+        object @ Json::Object(_) => Ok(object),
+        _ => Err(Error::Malformed(
+            "the body must be a JSON object".to_owned(),
+        )),
+    }
+}
+
 /// What is wrong with a text that is no JSON.
-pub(crate) fn malformed(error: &serde_json::Error) -> Error {
+fn malformed(error: &serde_json::Error) -> Error {
     Error::Malformed(format!("the body is not valid JSON: {error}"))
 }
 

@@ -327,10 +327,7 @@ fn object<T: FromFields>(pointer: String, value: Value, faults: &mut Vec<Fault>)
 
 impl Object<'_> {
     fn fault(&mut self, name: &str, detail: impl Into<String>) {
-        // Escaped as RFC 6901 demands.
-        let name = name.replace('~', "~0").replace('/', "~1");
-        self.faults
-            .push(Fault::pointer(format!("{}/{name}", self.pointer), detail));
+        self.faults.push(Fault::member(&self.pointer, name, detail));
     }
 }
 

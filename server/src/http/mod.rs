@@ -6,12 +6,17 @@ mod body;
 mod client_address;
 mod code;
 mod coding;
+mod context;
+mod cors;
 mod dashboard;
 mod error;
 pub(crate) mod fields;
 mod from_json;
 mod health;
 mod if_match;
+mod if_none_match;
+mod json;
+mod ofrep;
 mod openapi;
 mod path;
 mod query;
@@ -54,6 +59,7 @@ pub fn router(service: Service) -> Router {
 fn api() -> Routes {
     admin::routes()
         .and(sdk::routes())
+        .and(ofrep::routes())
         .and(health::routes())
         .and(reference::routes())
 }

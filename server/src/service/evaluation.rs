@@ -2,6 +2,7 @@
 
 use pennon_core::{Context, Evaluation, Reason};
 
+use super::explanation::Explained;
 use crate::auth::sdk_environment::SdkEnvironment;
 use crate::error::{Entity, Error};
 
@@ -14,6 +15,19 @@ pub(crate) fn evaluate(
     environment
         .snapshot()
         .evaluate(key, context)
+        .ok_or(Error::NotFound(Entity::Flag))
+}
+
+/// Decides one flag, and tells how. A flag that the environment does not have is an error.
+pub(crate) fn explain(
+    environment: &SdkEnvironment,
+    key: &str,
+    context: &Context<'_>,
+) -> Result<Explained, Error> {
+    environment
+        .snapshot()
+        .explain(key, context)
+        .map(|(explanation, ids)| Explained::new(explanation, ids))
         .ok_or(Error::NotFound(Entity::Flag))
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod audit;
 pub(crate) mod changes;
 pub(crate) mod environments;
 pub(crate) mod evaluation;
+pub(crate) mod explanation;
 pub(crate) mod flags;
 mod follow;
 pub(crate) mod patch;

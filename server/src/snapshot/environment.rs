@@ -3,9 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use pennon_core::{CompiledFlag, Context, Evaluation, FlagConfig, MissingBucketingValue, evaluate};
+use pennon_core::model::id::RuleId;
+use pennon_core::{
+    CompiledFlag, Context, Evaluation, Explanation, MissingBucketingValue, evaluate,
+    evaluate_with_cause, explain,
+};
 
 use super::document::Document;
+use crate::store::snapshots::LoadedFlag;
 
 /// The flags of an environment at one revision. It never changes: a change makes a new one, which shares with its
 /// predecessor every flag that stayed as it was.
@@ -16,9 +21,21 @@ pub(crate) struct EnvironmentSnapshot {
     document: OnceLock<Arc<Document>>,
 }
 
+/// A result, and what decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Decision {
+    pub(crate) evaluation: Evaluation,
+    /// The rule that matched.
+    pub(crate) rule: Option<RuleId>,
+    /// The subject's bucket, 0 to 99, where a rollout decided by one.
+    pub(crate) bucket: Option<u32>,
+}
+
 /// A flag, ready to be evaluated and ready to be sent.
 struct ServedFlag {
     compiled: CompiledFlag,
+    /// By ascending priority, as evaluation counts them.
+    rule_ids: Box<[RuleId]>,
     /// The flag's entry in the config document; none if it is archived.
     entry: Option<Box<str>>,
 }
@@ -37,6 +54,33 @@ impl EnvironmentSnapshot {
             context,
             MissingBucketingValue::Excluded,
         ))
+    }
+
+    /// Decides a flag as [`evaluate`](Self::evaluate) does, and tells what decided.
+    pub(crate) fn decide(&self, key: &str, context: &Context<'_>) -> Option<Decision> {
+        self.flags.get(key).map(|flag| flag.decide(context))
+    }
+
+    /// Decides all active flags, by key.
+    pub(crate) fn decide_all(&self, context: &Context<'_>) -> Vec<(&str, Decision)> {
+        let active = self.flags.iter().filter(|(_, flag)| flag.entry.is_some());
+        let mut decisions: Vec<(&str, Decision)> = active
+            .map(|(key, flag)| (&**key, flag.decide(context)))
+            .collect();
+        decisions.sort_unstable_by_key(|(key, _)| *key);
+        decisions
+    }
+
+    /// Decides a flag as [`evaluate`](Self::evaluate) does, and tells every step of the way, with the ids of the flag's
+    /// rules by ascending priority.
+    pub(crate) fn explain(
+        &self,
+        key: &str,
+        context: &Context<'_>,
+    ) -> Option<(Explanation, &[RuleId])> {
+        let flag = self.flags.get(key)?;
+        let explanation = explain(&flag.compiled, context, MissingBucketingValue::Excluded);
+        Some((explanation, &flag.rule_ids))
     }
 
     /// The config document of all active flags: made on first use, and then the same bytes for as long as this lives.
@@ -76,10 +120,11 @@ impl EnvironmentSnapshot {
     }
 
     /// The snapshot after `changed` flags have taken the place of their former selves.
-    pub(crate) fn with(&self, changed: Vec<FlagConfig>, revision: i64) -> Self {
+    pub(crate) fn with(&self, changed: Vec<LoadedFlag>, revision: i64) -> Self {
         let mut flags = self.flags.clone();
-        for config in changed {
-            flags.insert(Arc::from(&*config.key), Arc::new(ServedFlag::new(config)));
+        for flag in changed {
+            let key = Arc::from(&*flag.config.key);
+            flags.insert(key, Arc::new(ServedFlag::new(flag)));
         }
         Self {
             revision,
@@ -90,7 +135,7 @@ impl EnvironmentSnapshot {
 }
 
 impl ServedFlag {
-    fn new(config: FlagConfig) -> Self {
+    fn new(LoadedFlag { config, rule_ids }: LoadedFlag) -> Self {
         let entry = if config.archived {
             None
         } else {
@@ -98,7 +143,21 @@ impl ServedFlag {
         };
         Self {
             compiled: config.into(),
+            rule_ids: rule_ids.into(),
             entry: entry.map(String::into_boxed_str),
+        }
+    }
+
+    fn decide(&self, context: &Context<'_>) -> Decision {
+        let (evaluation, cause) =
+            evaluate_with_cause(&self.compiled, context, MissingBucketingValue::Excluded);
+        Decision {
+            evaluation,
+            rule: cause
+                .rule
+                .and_then(|index| self.rule_ids.get(index))
+                .copied(),
+            bucket: cause.bucket,
         }
     }
 }

@@ -15,7 +15,7 @@ use arc_swap::ArcSwap;
 use pennon_core::model::id::EnvironmentId;
 
 pub(crate) use document::{Document, Encoding};
-pub(crate) use environment::EnvironmentSnapshot;
+pub(crate) use environment::{Decision, EnvironmentSnapshot};
 
 use crate::auth::secret::SecretHash;
 use crate::error::Error;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pennon_core::FlagConfig;
-use pennon_core::model::id::EnvironmentId;
+use pennon_core::model::id::{EnvironmentId, RuleId};
 use pennon_core::model::targeting::TargetingRule;
 use uuid::Uuid;
 
@@ -32,6 +32,13 @@ struct FlagConfigRow {
     strategy: Option<String>,
 }
 
+/// A flag of an environment as it is to be served, with the ids that evaluation itself does not need.
+pub(crate) struct LoadedFlag {
+    pub(crate) config: FlagConfig,
+    /// The ids of its rules, by ascending priority.
+    pub(crate) rule_ids: Vec<RuleId>,
+}
+
 /// All active environments.
 pub(crate) async fn heads(tx: &mut Tx) -> Result<Vec<Head>, Error> {
     let rows: Vec<(Uuid, Vec<u8>, i64)> = on_conn!(tx, conn => sqlx::query_as(
@@ -57,7 +64,7 @@ pub(crate) async fn changed_flags(
     tx: &mut Tx,
     environment: EnvironmentId,
     revision: i64,
-) -> Result<Vec<FlagConfig>, Error> {
+) -> Result<Vec<LoadedFlag>, Error> {
     let rows: Vec<FlagConfigRow> = on_conn!(tx, conn => sqlx::query_as(
         "select flags.id, flags.key, flags.archived_at is not null as archived, pair.is_enabled,
                 pair.ttl_override_seconds, rollouts.percentage, rollouts.strategy
@@ -86,35 +93,40 @@ pub(crate) async fn changed_flags(
     let flag = |row: FlagConfigRow| {
         let rules = rules_of_flag.remove(&row.id).unwrap_or_default();
         let key: Box<str> = row.key.as_str().into();
-        flag_config(row, rules).unwrap_or_else(|error| {
+        loaded(row, rules).unwrap_or_else(|error| {
             tracing::error!(flag = %key, %error, "a flag cannot be read and is served as disabled");
-            FlagConfig {
+            let config = FlagConfig {
                 key,
                 archived: false,
                 enabled: false,
                 rules: Vec::new(),
                 rollout: None,
                 ttl: None,
+            };
+            LoadedFlag {
+                config,
+                rule_ids: Vec::new(),
             }
         })
     };
     Ok(rows.into_iter().map(flag).collect())
 }
 
-fn flag_config(row: FlagConfigRow, rules: Vec<RuleRow>) -> Result<FlagConfig, Error> {
-    let rules = rules
-        .into_iter()
-        .map(|rule| TargetingRule::try_from(rule).map(|record| record.rule));
+fn loaded(row: FlagConfigRow, rules: Vec<RuleRow>) -> Result<LoadedFlag, Error> {
+    let records = rules.into_iter().map(TargetingRule::try_from);
+    let records: Vec<TargetingRule> = records.collect::<Result<_, _>>()?;
     let rollout = match (row.percentage, row.strategy) {
         (Some(percentage), Some(strategy)) => Some(rollout(percentage, &strategy, row.id)?),
         _ => None,
     };
-    Ok(FlagConfig {
+    let rule_ids = records.iter().map(|record| record.id).collect();
+    let config = FlagConfig {
         key: row.key.into(),
         archived: row.archived,
         enabled: row.is_enabled,
-        rules: rules.collect::<Result<_, _>>()?,
+        rules: records.into_iter().map(|record| record.rule).collect(),
         rollout,
         ttl: ttl(row.ttl_override_seconds, row.id)?,
-    })
+    };
+    Ok(LoadedFlag { config, rule_ids })
 }

@@ -1,21 +1,28 @@
 //! How a flag stands in an environment.
 
 use axum::extract::State;
+use pennon_core::Context;
 use pennon_core::model::configuration::Configuration;
 use pennon_core::model::id::EnvironmentId;
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
 
 use crate::auth::actor::{Actor, Editor};
-use crate::error::Error;
-use crate::http::body::Body;
+use crate::error::{Error, Fault};
+use crate::http::body::{ADMIN_LIMIT, Body, object};
 use crate::http::code::Code;
+use crate::http::context;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
-use crate::http::openapi::{Routes, route};
+use crate::http::json::Json as Input;
+use crate::http::openapi::shape::nullable;
+use crate::http::openapi::{InBody, Routes, Schemas, route};
 use crate::http::path::Path;
 use crate::http::query::{FromParameters, NoQuery, Parameters, Query};
 use crate::http::respond::{Changed, Json, Tagged};
+use crate::service::explanation::Explained;
 use crate::service::targeting::{ConfigurationPatch, Difference, PairId};
 use crate::service::{Service, targeting};
 
@@ -24,7 +31,8 @@ pub(super) fn routes() -> Routes {
     Routes::group("Configurations", "How a flag stands in an environment.")
         .with(route!(one))
         .with(route!(update).refuses(written))
-        .with(route!(copy).refuses(written).refuses(&[Code::TooManyRules]))
+        .with(route!(copy).refuses(written))
+        .with(route!(explain))
 }
 
 /// Reads how a flag stands in an environment.
@@ -92,6 +100,56 @@ async fn copy(
         dry_run,
         differences,
     }))
+}
+
+/// Evaluates a flag in an environment, and tells every step of the way.
+///
+/// It is for administrators, who need no SDK key for it: the flag is decided as it stands in the database, also in a revoked
+/// environment. Nothing is counted as usage.
+#[utoipa::path(post, path = "/flags/{flag}/environments/{environment}/explain")]
+async fn explain(
+    State(service): State<Service>,
+    actor: Actor,
+    Path(pair): Path<PairId>,
+    _: NoQuery,
+    body: Body<Subject>,
+) -> Result<Json<Explained>, Error> {
+    targeting::check(&service, &actor, pair).await?;
+    let bytes = body.bytes(ADMIN_LIMIT).await?;
+    let mut faults = Vec::new();
+    let context = subject(object(&bytes)?, &mut faults);
+    if !faults.is_empty() {
+        return Err(Error::Invalid(faults));
+    }
+    targeting::explain(&service, &actor, pair, &context)
+        .await
+        .map(Json)
+}
+
+/// Whom to evaluate for.
+enum Subject {}
+
+impl InBody for Subject {
+    fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+        schemas.define("Subject", |schemas| {
+            let context = context::schema(schemas);
+            ObjectBuilder::new()
+                .schema_type(Type::Object)
+                .description(Some("Whom to evaluate for."))
+                .property("context", nullable(context))
+                .additional_properties(Some(AdditionalProperties::FreeForm(false)))
+                .into()
+        })
+    }
+}
+
+fn subject<'a>(mut body: Input<'a>, faults: &mut Vec<Fault>) -> Context<'a> {
+    let context = context::context(body.take("context"), "/context", faults);
+    if let Input::Object(members) = body {
+        let unknown = members.iter().filter(|(name, _)| name != "context");
+        faults.extend(unknown.map(|(name, _)| Fault::member("", name, "is not known here")));
+    }
+    context
 }
 
 impl FromFields for ConfigurationPatch {

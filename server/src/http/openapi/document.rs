@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use utoipa::openapi::path::{PathItem, Paths};
 use utoipa::openapi::schema::{Components, ObjectBuilder, Type};
-use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{HeaderBuilder, Info, License, OpenApi, OpenApiBuilder, RefOr, Server};
 
-use super::parts::{ACCESS_TOKEN, SDK_KEY};
+use super::parts::{ACCESS_TOKEN, API_KEY, SDK_KEY};
 use super::problems::Problems;
 use super::routes::{Group, Route, Routes};
 use super::{Draft, Schemas};
@@ -89,6 +89,13 @@ fn request_id() -> RefOr<utoipa::openapi::Header> {
         .into()
 }
 
+fn api_key() -> SecurityScheme {
+    SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(
+        "X-API-Key",
+        "The same `sdkKey`, for providers of OpenFeature that send it so.",
+    )))
+}
+
 fn security_schemes() -> BTreeMap<String, RefOr<SecurityScheme>> {
     let bearer = |format: &str, about: &str| {
         let mut scheme = Http::new(HttpAuthScheme::Bearer);
@@ -112,5 +119,6 @@ fn security_schemes() -> BTreeMap<String, RefOr<SecurityScheme>> {
                  replaced.",
             ),
         ),
+        (API_KEY.to_owned(), api_key().into()),
     ])
 }

@@ -30,6 +30,9 @@ pub(super) const ACCESS_TOKEN: &str = "accessToken";
 /// The scheme of applications' credentials.
 pub(super) const SDK_KEY: &str = "sdkKey";
 
+/// The scheme of applications' credentials where they come in a header of their own.
+pub(crate) const API_KEY: &str = "apiKey";
+
 /// An extractor that says what it asks of callers, and how it refuses.
 pub(crate) trait Input {
     fn describe(draft: &mut Draft<'_>);

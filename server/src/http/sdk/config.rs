@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use pennon_core::FlagConfig;
@@ -18,6 +18,7 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use crate::auth::sdk_environment::SdkEnvironment;
 use crate::error::Error;
 use crate::http::coding::accepts;
+use crate::http::if_none_match::IfNoneMatch;
 use crate::http::openapi::{Answer, Answered, Draft, Input, Schemas};
 use crate::http::query::given;
 use crate::http::respond::Json;
@@ -133,48 +134,6 @@ impl Input for Keys {
                     .build(),
             );
         }
-    }
-}
-
-/// What the client has already, by its tags.
-pub(super) struct IfNoneMatch(Vec<String>);
-
-impl IfNoneMatch {
-    /// Whether the client has what this tag identifies, by the weak comparison of RFC 9110, 8.8.3.2.
-    fn has(&self, etag: &str) -> bool {
-        let opaque = |tag: &str| tag.strip_prefix("W/").unwrap_or(tag).to_owned();
-        let current = opaque(etag);
-        self.0
-            .iter()
-            .flat_map(|value| value.split(','))
-            .map(str::trim)
-            .any(|tag| tag == "*" || opaque(tag) == current)
-    }
-}
-
-impl<S: Sync> FromRequestParts<S> for IfNoneMatch {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let values = parts.headers.get_all(IF_NONE_MATCH).iter();
-        let values = values.filter_map(|value| value.to_str().ok());
-        Ok(Self(values.map(str::to_owned).collect()))
-    }
-}
-
-impl Input for IfNoneMatch {
-    fn describe(draft: &mut Draft<'_>) {
-        draft.parameter(
-            ParameterBuilder::new()
-                .name("If-None-Match")
-                .parameter_in(ParameterIn::Header)
-                .required(Required::False)
-                .description(Some(
-                    "The `ETag` of the last answer: 304 if nothing has changed.",
-                ))
-                .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
-                .build(),
-        );
     }
 }
 

@@ -7,17 +7,18 @@ use pennon_core::{Context, Evaluation};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::context::context;
-use super::json::Json as Input;
 use super::questions::{Question, Questions};
 use crate::auth::sdk_environment::{MaybeSdkEnvironment, SdkEnvironment};
 use crate::error::{Error, Fault};
-use crate::http::body::{Body, malformed};
+use crate::http::body::{Body, object};
+use crate::http::context::context;
+use crate::http::json::Json as Input;
 use crate::http::respond::Json;
+use crate::service::explanation::Explained;
 use crate::service::{Service, evaluation};
 
 /// The most that an evaluation request may have, in bytes.
-const EVALUATE_LIMIT: usize = 64 * 1024;
+pub(super) const EVALUATE_LIMIT: usize = 64 * 1024;
 
 /// The most that a batch request may have, in bytes.
 const BATCH_LIMIT: usize = 1024 * 1024;
@@ -91,19 +92,28 @@ pub(super) async fn batch(
     Ok(Json(Evaluations(questions.iter().map(answer).collect())))
 }
 
+/// Evaluates a flag for a context, and tells every step of the way.
+///
+/// The result is the one of `evaluate`. A rule shows all its conditions, with the value that each met and what came of the
+/// comparison; the rollout shows the subject's bucket.
+#[utoipa::path(post, path = "/explain")]
+pub(super) async fn explain(
+    environment: SdkEnvironment,
+    body: Body<Question>,
+) -> Result<Json<Explained>, Error> {
+    let bytes = body.bytes(EVALUATE_LIMIT).await?;
+    let mut faults = Vec::new();
+    match question(object(&bytes)?, "", &mut faults) {
+        Some((key, context)) if faults.is_empty() => {
+            evaluation::explain(&environment, &key, &context).map(Json)
+        }
+        _ => Err(Error::Invalid(faults)),
+    }
+}
+
 /// Evaluations in the order of their questions.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Evaluations(Vec<Evaluation>);
-
-/// The body as an object.
-fn object(bytes: &[u8]) -> Result<Input<'_>, Error> {
-    match serde_json::from_slice(bytes).map_err(|error| malformed(&error))? {
-        object @ Input::Object(_) => Ok(object),
-        _ => Err(Error::Malformed(
-            "the body must be a JSON object".to_owned(),
-        )),
-    }
-}
 
 /// Which flag is asked for, and for whom.
 fn question<'a>(

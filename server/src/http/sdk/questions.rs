@@ -1,12 +1,11 @@
 //! The bodies of evaluation requests, as the API's description shows them. They are read without copying, in
-//! [`super::evaluate`] and [`super::context`].
+//! [`super::evaluate`] and [`crate::http::context`].
 
-use utoipa::openapi::schema::{
-    AdditionalProperties, ArrayBuilder, ObjectBuilder, OneOfBuilder, Type,
-};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use super::evaluate::BATCH_ITEMS;
+use crate::http::context;
 use crate::http::openapi::shape::nullable;
 use crate::http::openapi::{InBody, Schemas};
 
@@ -50,7 +49,7 @@ impl InBody for Questions {
 }
 
 fn question(schemas: &mut Schemas) -> ObjectBuilder {
-    let context = schemas.define("EvaluationContext", |_| context().into());
+    let context = context::schema(schemas);
     ObjectBuilder::new()
         .schema_type(Type::Object)
         .property(
@@ -61,46 +60,8 @@ fn question(schemas: &mut Schemas) -> ObjectBuilder {
         .property("context", nullable(context))
 }
 
-fn context() -> ObjectBuilder {
-    let email = text("For targeting.").pattern(Some(
-        // As `is_email` reads it.
-        "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\
-         (\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$",
-    ));
-    ObjectBuilder::new()
-        .schema_type(Type::Object)
-        .description(Some(
-            "Whom a flag is evaluated for. What is absent or `null` matches no condition; other members are ignored.",
-        ))
-        .property("userId", absent_or(text("For targeting, and the bucketing value of `per_user` rollouts.")))
-        .property("tenantId", absent_or(text("For targeting, and the bucketing value of `per_tenant` rollouts.")))
-        .property("email", absent_or(email))
-        .property("country", absent_or(text("For targeting.")))
-        .property("customAttributes", absent_or(custom_attributes()))
-        .examples([serde_json::json!({
-            "userId": "ada",
-            "country": "DE",
-            "customAttributes": { "planLevel": 4 },
-        })])
-}
-
-fn custom_attributes() -> ObjectBuilder {
-    let value = [Type::String, Type::Number, Type::Boolean, Type::Null]
-        .into_iter()
-        .map(|kind| ObjectBuilder::new().schema_type(kind))
-        .fold(OneOfBuilder::new(), OneOfBuilder::item);
-    ObjectBuilder::new()
-        .schema_type(Type::Object)
-        .description(Some("Every other attribute, for targeting, by name."))
-        .additional_properties(Some(AdditionalProperties::from(RefOr::from(value))))
-}
-
 fn text(about: &str) -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(Type::String)
         .description(Some(about))
-}
-
-fn absent_or(schema: ObjectBuilder) -> RefOr<Schema> {
-    nullable(schema.into())
 }

@@ -65,9 +65,9 @@ pub(crate) enum Part {
 
 /// How a flag is set up, with what the database knows beside it.
 pub(in crate::service) struct Standing {
-    pair: Pair,
-    rules: Vec<TargetingRule>,
-    rollout: Option<FlagRollout>,
+    pub(super) pair: Pair,
+    pub(super) rules: Vec<TargetingRule>,
+    pub(super) rollout: Option<FlagRollout>,
 }
 
 /// One change on the way from one set-up to another.

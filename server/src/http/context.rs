@@ -7,6 +7,11 @@ use pennon_core::Context;
 use pennon_core::model::context::{CustomValue, is_email};
 
 use super::json::Json;
+use super::openapi::Schemas;
+use super::openapi::shape::nullable;
+use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+
 use crate::error::Fault;
 
 /// Reads a context; absent and null mean empty. Members that are not known are ignored, bad ones are reported.
@@ -81,10 +86,9 @@ fn custom_attributes<'a>(
                 continue;
             }
             _ => {
-                let name = name.replace('~', "~0").replace('/', "~1");
-                let pointer = format!("{pointer}/customAttributes/{name}");
-                faults.push(Fault::pointer(
-                    pointer,
+                faults.push(Fault::member(
+                    &format!("{pointer}/customAttributes"),
+                    &name,
                     "must be a string, a number or a boolean",
                 ));
                 continue;
@@ -93,4 +97,53 @@ fn custom_attributes<'a>(
         attributes.insert(name, value);
     }
     attributes
+}
+
+/// How contexts look, for the API's description.
+pub(super) fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+    schemas.define("EvaluationContext", |_| described().into())
+}
+
+fn described() -> ObjectBuilder {
+    let email = text("For targeting.").pattern(Some(
+        // As `is_email` reads it.
+        "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\
+         (\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$",
+    ));
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .description(Some(
+            "Whom a flag is evaluated for. What is absent or `null` matches no condition; other members are ignored.",
+        ))
+        .property("userId", absent_or(text("For targeting, and the bucketing value of `per_user` rollouts.")))
+        .property("tenantId", absent_or(text("For targeting, and the bucketing value of `per_tenant` rollouts.")))
+        .property("email", absent_or(email))
+        .property("country", absent_or(text("For targeting.")))
+        .property("customAttributes", absent_or(described_attributes()))
+        .examples([serde_json::json!({
+            "userId": "ada",
+            "country": "DE",
+            "customAttributes": { "planLevel": 4 },
+        })])
+}
+
+fn described_attributes() -> ObjectBuilder {
+    let value = [Type::String, Type::Number, Type::Boolean, Type::Null]
+        .into_iter()
+        .map(|kind| ObjectBuilder::new().schema_type(kind))
+        .fold(OneOfBuilder::new(), OneOfBuilder::item);
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .description(Some("Every other attribute, for targeting, by name."))
+        .additional_properties(Some(AdditionalProperties::from(RefOr::from(value))))
+}
+
+fn text(about: &str) -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some(about))
+}
+
+fn absent_or(schema: ObjectBuilder) -> RefOr<Schema> {
+    nullable(schema.into())
 }

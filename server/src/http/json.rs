@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// A JSON value whose texts are slices of the request, except those with escapes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Json<'a> {
+pub(crate) enum Json<'a> {
     Null,
     Boolean(bool),
     Number(f64),
@@ -18,7 +18,7 @@ pub(super) enum Json<'a> {
 
 impl<'a> Json<'a> {
     /// Takes a member out of an object; of several with the same name the last one counts.
-    pub(super) fn take(&mut self, name: &str) -> Json<'a> {
+    pub(crate) fn take(&mut self, name: &str) -> Json<'a> {
         let Self::Object(members) = self else {
             return Json::Null;
         };

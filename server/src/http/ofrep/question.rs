@@ -1,0 +1,188 @@
+//! What providers ask: by which key, for which flag, and for whom.
+
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
+use bytes::Bytes;
+use http::HeaderMap;
+use http::request::Parts;
+use pennon_core::Context;
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+
+use super::answer::Failure;
+use crate::auth::sdk_environment::SdkEnvironment;
+use crate::auth::{Presented, presented};
+use crate::error::{Error, Place};
+use crate::http::body::{Body, object};
+use crate::http::code::Code;
+use crate::http::context;
+use crate::http::json::Json;
+use crate::http::openapi::{API_KEY, Draft, Input};
+use crate::service::Service;
+
+/// The most that a question may have, in bytes.
+const LIMIT: usize = 64 * 1024;
+
+/// The header that may carry the key instead of `Authorization`.
+const X_API_KEY: &str = "x-api-key";
+
+/// The environment of the SDK key in `Authorization`, which wins, or in `X-API-Key`.
+pub(super) struct OfrepEnvironment(pub(super) SdkEnvironment);
+
+impl FromRequestParts<Service> for OfrepEnvironment {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
+        let key = match presented(&parts.headers) {
+            Presented::Bearer(key) => Some(key),
+            Presented::Nothing => api_key(&parts.headers),
+            Presented::Unusable => None,
+        };
+        SdkEnvironment::from_key(service, key.ok_or(Error::Unauthenticated)?).map(Self)
+    }
+}
+
+/// The one value of `X-API-Key`.
+fn api_key(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(X_API_KEY).into_iter();
+    match (values.next(), values.next()) {
+        (Some(key), None) => key.to_str().ok(),
+        _ => None,
+    }
+}
+
+impl Input for OfrepEnvironment {
+    fn describe(draft: &mut Draft<'_>) {
+        SdkEnvironment::describe(draft);
+        draft.needs_credential(API_KEY);
+    }
+}
+
+/// The flag that the path names: any text, as a key that nobody has is one that is unknown.
+pub(super) struct FlagKey(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for FlagKey {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let parameters = RawPathParams::from_request_parts(parts, state).await;
+        let parameters = parameters.map_err(|_| Error::NoSuchPath)?;
+        let key = parameters.iter().next().map(|(_, key)| key.to_owned());
+        Ok(Self(key.unwrap_or_default()))
+    }
+}
+
+impl Input for FlagKey {
+    fn describe(draft: &mut Draft<'_>) {
+        draft.parameter(
+            ParameterBuilder::new()
+                .name("key")
+                .parameter_in(ParameterIn::Path)
+                .required(Required::True)
+                .description(Some("The flag's key."))
+                .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+                .build(),
+        );
+    }
+}
+
+/// For whom: `{ "context": { .. } }`.
+pub(super) struct Question(Bytes);
+
+impl<S: Sync> FromRequest<S> for Question {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        let body = Body::<()>::from_request(request, state).await?;
+        body.bytes(LIMIT).await.map(Self)
+    }
+}
+
+impl Input for Question {
+    fn describe(draft: &mut Draft<'_>) {
+        let schema = draft.schemas.define("OfrepQuestion", |_| {
+            let context = ObjectBuilder::new()
+                .schema_type(Type::Object)
+                .description(Some(
+                    "`targetingKey` stands for `userId` where that is absent. `userId`, `tenantId`, `email` and \
+                     `country` are the built-in attributes; every other text, number or boolean is a custom one, \
+                     also those within `customAttributes`. What is none of these is ignored.",
+                ))
+                .property("targetingKey", ObjectBuilder::new().schema_type(Type::String))
+                .examples([serde_json::json!({ "targetingKey": "ada", "country": "DE", "planLevel": 4 })]);
+            ObjectBuilder::new()
+                .schema_type(Type::Object)
+                .description(Some("Whom to evaluate for. Other members are ignored."))
+                .property("context", context)
+                .into()
+        });
+        draft.body(schema);
+        draft.refuses([Code::BodyTooLarge, Code::UnsupportedMediaType]);
+    }
+}
+
+impl Question {
+    /// The body as it was sent.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Whom to evaluate for, in our own terms.
+    pub(super) fn context(&self) -> Result<Context<'_>, Failure> {
+        let mut body = object(&self.0).map_err(|error| Failure::parse_error(error.to_string()))?;
+        let members = match body.take("context") {
+            Json::Object(members) => members,
+            Json::Null => Vec::new(),
+            _ => {
+                return Err(Failure::invalid_context(
+                    "/context must be an object".into(),
+                ));
+            }
+        };
+        let mut faults = Vec::new();
+        let context = context::context(translated(members), "/context", &mut faults);
+        if faults.is_empty() {
+            return Ok(context);
+        }
+        let sentences: Vec<String> = faults
+            .iter()
+            .map(|fault| {
+                let (Place::Pointer(place) | Place::Parameter(place)) = &fault.place;
+                format!("{place} {}", fault.detail)
+            })
+            .collect();
+        Err(Failure::invalid_context(sentences.join("; ")))
+    }
+}
+
+/// The context of a provider, which is flat, as one of ours.
+fn translated<'a>(members: Vec<(std::borrow::Cow<'a, str>, Json<'a>)>) -> Json<'a> {
+    let (mut built_in, mut custom) = (Vec::new(), Vec::new());
+    let mut targeting_key = Json::Null;
+    for (name, value) in members {
+        match (&*name, value) {
+            ("targetingKey", value) => targeting_key = value,
+            ("userId" | "tenantId" | "email" | "country", value) => built_in.push((name, value)),
+            ("customAttributes", Json::Object(members)) => {
+                custom.extend(members.into_iter().filter(|(_, value)| is_plain(value)));
+            }
+            (_, value) if is_plain(&value) => custom.push((name, value)),
+            _ => {}
+        }
+    }
+    let names_user = |(name, value): &(_, Json<'_>)| *name == "userId" && *value != Json::Null;
+    if !built_in.iter().any(names_user) {
+        built_in.push(("userId".into(), targeting_key));
+    }
+    built_in.push(("customAttributes".into(), Json::Object(custom)));
+    Json::Object(built_in)
+}
+
+/// Whether a value can be an attribute. A provider's context may also have lists and structures, which no rule asks for.
+fn is_plain(value: &Json<'_>) -> bool {
+    match value {
+        Json::String(_) | Json::Boolean(_) => true,
+        Json::Number(number) => number.is_finite(),
+        Json::Null | Json::Array(_) | Json::Object(_) => false,
+    }
+}

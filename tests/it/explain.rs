@@ -1,0 +1,152 @@
+//! Why an evaluation came out as it did.
+
+use pennon_tests::{Caller, Pair, TestApp};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+fn condition(attribute: &str, operator: &str, value: i64) -> Value {
+    json!({ "attribute": attribute, "operator": operator, "valueType": "number", "valueInt": value })
+}
+
+/// A flag that is on, with two rules and a rollout; the ids of its rules.
+async fn targeted(admin: &Caller<'_>) -> (Pair, Vec<Value>) {
+    let pair = admin.pair().await;
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    for (priority, conditions) in [
+        (
+            8,
+            json!([condition("seats", ">=", 10), condition("age", "!=", 3)]),
+        ),
+        (
+            2,
+            json!([condition("seats", "<", 2), condition("country", "==", 1)]),
+        ),
+    ] {
+        let rule = json!({
+            "priority": priority, "logic": "and", "value": false, "conditions": conditions,
+        });
+        let created = admin.post(&format!("{}/rules", pair.path), rule).await;
+        created.expect(StatusCode::CREATED);
+    }
+    let rollout = json!({ "percentage": 50, "strategy": "per_user" });
+    let created = admin.put(&format!("{}/rollout", pair.path), rollout).await;
+    created.expect(StatusCode::CREATED);
+    let rules = admin.get(&format!("{}/rules", pair.path)).await.json();
+    let ids = rules.as_array().cloned().unwrap_or_default();
+    let ids = ids.iter().map(|rule| rule["id"].clone()).collect();
+    (pair, ids)
+}
+
+#[tokio::test]
+async fn every_step_is_told_to_applications_and_administrators_alike() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (pair, ids) = targeted(&admin).await;
+    let context = json!({ "userId": "ada", "country": "DE", "customAttributes": { "seats": 12 } });
+    let mut low = condition("seats", "<", 2);
+    low["actual"] = json!(12.0);
+    low["outcome"] = json!("did_not_hold");
+    let mut country = condition("country", "==", 1);
+    country["actual"] = json!("DE");
+    country["outcome"] = json!("other_type");
+    let mut high = condition("seats", ">=", 10);
+    high["actual"] = json!(12.0);
+    high["outcome"] = json!("held");
+    let mut age = condition("age", "!=", 3);
+    age["actual"] = json!(null);
+    age["outcome"] = json!("missing");
+    // FNV-1a of "ada" is 943263163.
+    let expected = json!({
+        "enabled": false, "reason": "rollout",
+        "rules": [
+            {
+                "id": ids[0], "priority": 2, "logic": "and", "value": false, "matched": false,
+                "conditions": [low, country],
+            },
+            {
+                "id": ids[1], "priority": 8, "logic": "and", "value": false, "matched": false,
+                "conditions": [high, age],
+            },
+        ],
+        "rollout": { "strategy": "per_user", "percentage": 50, "bucket": 63 },
+    });
+    let question = json!({ "flagKey": "checkout", "context": context });
+    let told = app
+        .sdk(&pair.sdk_key)
+        .post("/sdk/v1/explain", question)
+        .await;
+    assert_eq!(told.expect(StatusCode::OK).json(), expected);
+    let path = format!("{}/explain", pair.path);
+    let told = admin.post(&path, json!({ "context": context })).await;
+    assert_eq!(told.expect(StatusCode::OK).json(), expected);
+    let matching = json!({ "customAttributes": { "seats": 10, "age": 4 } });
+    let told = admin
+        .post(&path, json!({ "context": matching }))
+        .await
+        .json();
+    assert_eq!(told["reason"], "targeting_rule");
+    assert_eq!(told["rules"][1]["matched"], true);
+    assert_eq!(told["rollout"], json!(null));
+}
+
+#[tokio::test]
+async fn nobody_in_particular_is_explained_too_and_so_is_a_flag_that_is_off_or_archived() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (pair, _) = targeted(&admin).await;
+    let path = format!("{}/explain", pair.path);
+    for nobody in [
+        json!({}),
+        json!({ "context": null }),
+        json!({ "context": {} }),
+    ] {
+        let told = admin
+            .post(&path, nobody)
+            .await
+            .expect(StatusCode::OK)
+            .json();
+        assert_eq!(told["rollout"]["bucket"], json!(null));
+        assert_eq!(told["enabled"], false);
+    }
+    admin.switch(&pair.flag, &pair.environment, false).await;
+    let told = admin.post(&path, json!({})).await.json();
+    let off = json!({ "enabled": false, "reason": "flag_disabled", "rules": [], "rollout": null });
+    assert_eq!(told, off);
+    let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
+    archived.expect(StatusCode::NO_CONTENT);
+    let told = admin.post(&path, json!({})).await.json();
+    assert_eq!(told["reason"], "flag_archived");
+}
+
+#[tokio::test]
+async fn an_explanation_is_refused_like_an_evaluation() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let sdk = app.sdk(&pair.sdk_key);
+    let unknown = sdk
+        .post("/sdk/v1/explain", json!({ "flagKey": "nothing" }))
+        .await;
+    unknown.expect_problem(StatusCode::NOT_FOUND, "FLAG_NOT_FOUND");
+    let key_in_body = json!({ "flagKey": "checkout", "sdkKey": pair.sdk_key });
+    let refused = app.anonymous().post("/sdk/v1/explain", key_in_body).await;
+    refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    let path = format!("{}/explain", pair.path);
+    let bad = json!({ "context": { "email": "x", "userId": 1 }, "flagKey": "checkout" });
+    let refused = admin.post(&path, bad).await;
+    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(
+        refused.faults(),
+        ["/context/userId", "/context/email", "/flagKey"]
+    );
+    let nowhere = format!("/flags/{}/environments/{}/explain", pair.flag, pair.flag);
+    let refused = admin.post(&nowhere, json!({ "x": 1 })).await;
+    refused.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
+    let refused = sdk.post(&path, json!({})).await;
+    refused.expect_problem(StatusCode::FORBIDDEN, "WRONG_CREDENTIAL");
+    // It is a reading: nothing is recorded.
+    assert_eq!(
+        admin.audited().await,
+        ["FLAG_CREATED", "ENVIRONMENT_CREATED"]
+    );
+}

@@ -1,0 +1,284 @@
+//! The OpenFeature Remote Evaluation Protocol.
+
+use pennon_tests::{Answer, Caller, Pair, TestApp};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+const ONE: &str = "/ofrep/v1/evaluate/flags/checkout";
+const ALL: &str = "/ofrep/v1/evaluate/flags";
+
+/// A flag that is on for subjects of one country, and for a percentage of users.
+async fn targeted(admin: &Caller<'_>) -> (Pair, String) {
+    let pair = admin.pair().await;
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    let condition = json!({
+        "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE",
+    });
+    let rule = json!({ "priority": 1, "logic": "and", "value": true, "conditions": [condition] });
+    let rule = admin.post(&format!("{}/rules", pair.path), rule).await;
+    let rule = rule.expect(StatusCode::CREATED).text("/id");
+    let rollout = json!({ "percentage": 64, "strategy": "per_user" });
+    let created = admin.put(&format!("{}/rollout", pair.path), rollout).await;
+    created.expect(StatusCode::CREATED);
+    (pair, rule)
+}
+
+async fn asked(caller: &Caller<'_>, context: Value) -> Value {
+    let answer = caller.post(ONE, json!({ "context": context })).await;
+    answer.expect(StatusCode::OK).json()
+}
+
+#[tokio::test]
+async fn every_reason_has_its_standard_word_and_our_own_beside_it() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (pair, rule) = targeted(&admin).await;
+    let sdk = app.sdk(&pair.sdk_key);
+    let matched = json!({
+        "key": "checkout", "value": true, "variant": "on", "reason": "TARGETING_MATCH",
+        "metadata": { "reason": "targeting_rule", "ruleId": rule },
+    });
+    assert_eq!(asked(&sdk, json!({ "country": "DE" })).await, matched);
+    let split = |value: bool, bucket: Value| {
+        let variant = if value { "on" } else { "off" };
+        let mut split = json!({
+            "key": "checkout", "value": value, "variant": variant, "reason": "SPLIT",
+            "metadata": { "reason": "rollout", "bucket": bucket },
+        });
+        if bucket.is_null() {
+            split["metadata"] = json!({ "reason": "rollout" });
+        }
+        split
+    };
+    // The bucket of "ada" is 63, that of "linus" 72.
+    assert_eq!(
+        asked(&sdk, json!({ "targetingKey": "ada" })).await,
+        split(true, json!(63))
+    );
+    assert_eq!(
+        asked(&sdk, json!({ "userId": "ada" })).await,
+        split(true, json!(63))
+    );
+    let both = json!({ "targetingKey": "ada", "userId": "linus" });
+    assert_eq!(asked(&sdk, both).await, split(false, json!(72)));
+    assert_eq!(asked(&sdk, json!({})).await, split(false, json!(null)));
+    let rollout = admin.delete(&format!("{}/rollout", pair.path)).await;
+    rollout.expect(StatusCode::NO_CONTENT);
+    let nobody = sdk.post(ONE, json!({})).await.expect(StatusCode::OK).json();
+    assert_eq!(nobody["reason"], "STATIC");
+    assert_eq!(nobody["metadata"], json!({ "reason": "flag_enabled" }));
+    admin.switch(&pair.flag, &pair.environment, false).await;
+    let off = json!({
+        "key": "checkout", "value": false, "variant": "off", "reason": "DISABLED",
+        "metadata": { "reason": "flag_disabled" },
+    });
+    assert_eq!(asked(&sdk, json!({ "country": "DE" })).await, off);
+    let archived = admin.delete(&format!("/flags/{}", pair.flag)).await;
+    archived.expect(StatusCode::NO_CONTENT);
+    let archived = asked(&sdk, json!({})).await;
+    assert_eq!(archived["reason"], "DISABLED");
+    assert_eq!(archived["metadata"], json!({ "reason": "flag_archived" }));
+}
+
+#[tokio::test]
+async fn what_a_provider_sends_becomes_built_in_and_custom_attributes() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    let conditions = json!([
+        { "attribute": "email", "operator": "==", "valueType": "string", "valueString": "a@b.c" },
+        { "attribute": "tenantId", "operator": "==", "valueType": "string", "valueString": "t" },
+        { "attribute": "seats", "operator": ">", "valueType": "number", "valueInt": 2 },
+        { "attribute": "beta", "operator": "==", "valueType": "boolean", "valueBool": true },
+        { "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "pro" },
+    ]);
+    let rule = json!({ "priority": 1, "logic": "and", "value": false, "conditions": conditions });
+    let created = admin.post(&format!("{}/rules", pair.path), rule).await;
+    created.expect(StatusCode::CREATED);
+    let sdk = app.sdk(&pair.sdk_key);
+    let context = json!({
+        "targetingKey": "ada", "email": "a@b.c", "tenantId": "t", "seats": 2.5, "beta": true,
+        "customAttributes": { "plan": "pro", "nested": {} },
+        "list": [1], "structure": { "a": 1 }, "nothing": null,
+    });
+    assert_eq!(asked(&sdk, context).await["reason"], "TARGETING_MATCH");
+    // A custom attribute never stands in for a built-in one.
+    let shadow = json!({ "seats": 3, "beta": true, "customAttributes": { "email": "a@b.c" } });
+    assert_eq!(asked(&sdk, shadow).await["reason"], "STATIC");
+}
+
+fn assert_refused(answer: Answer, status: StatusCode, code: &str, key: Option<&str>) {
+    let refused = answer.expect(status).json();
+    assert_eq!(refused["errorCode"], code);
+    assert_eq!(refused["key"].as_str(), key);
+    assert!(
+        refused["errorDetails"]
+            .as_str()
+            .is_some_and(|details| !details.is_empty())
+    );
+}
+
+#[tokio::test]
+async fn refusals_are_in_the_words_of_the_protocol() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let sdk = app.sdk(&admin.pair().await.sdk_key);
+    for (flag, key) in [
+        ("nothing", "nothing"),
+        ("%00", "\0"),
+        ("a%2Fb", "a/b"),
+        ("%F0", "?"),
+    ] {
+        let unknown = sdk.post(&format!("{ALL}/{flag}"), json!({})).await;
+        if key == "?" {
+            assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+        } else {
+            assert_refused(unknown, StatusCode::NOT_FOUND, "FLAG_NOT_FOUND", Some(key));
+        }
+    }
+    for (path, key) in [(ONE, Some("checkout")), (ALL, None)] {
+        for context in [
+            json!("x"),
+            json!({ "userId": 1 }),
+            json!({ "email": "x" }),
+            json!([]),
+        ] {
+            let bad = sdk.post(path, json!({ "context": context })).await;
+            assert_refused(bad, StatusCode::BAD_REQUEST, "INVALID_CONTEXT", key);
+        }
+        for text in ["", "{", "[]", "1"] {
+            let bad = sdk.request(Method::POST, path).body(text);
+            let bad = sdk
+                .send(bad.header("content-type", "application/json"))
+                .await;
+            assert_refused(bad, StatusCode::BAD_REQUEST, "PARSE_ERROR", key);
+        }
+        let plain = sdk.request(Method::POST, path).body("{}");
+        let plain = sdk.send(plain.header("content-type", "text/plain")).await;
+        plain.expect_problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE");
+        let large = json!({ "context": { "text": "x".repeat(64 * 1024) } });
+        let large = sdk.post(path, large).await;
+        large.expect_problem(StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE");
+    }
+    let wrong = sdk.get(ONE).await;
+    wrong.expect_problem(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED");
+    let nowhere = sdk.post("/ofrep/v1/nothing", json!({})).await;
+    nowhere.expect_problem(StatusCode::NOT_FOUND, "NO_SUCH_PATH");
+}
+
+#[tokio::test]
+async fn the_key_is_a_bearer_or_an_api_key_and_the_bearer_wins() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let key = admin.pair().await.sdk_key;
+    let send = async |authorization: Option<&str>, api_keys: &[&str]| {
+        let anonymous = app.anonymous();
+        let mut request = anonymous.request(Method::POST, ONE).json(&json!({}));
+        for key in api_keys {
+            request = request.header("x-api-key", *key);
+        }
+        if let Some(authorization) = authorization {
+            request = request.header("authorization", authorization);
+        }
+        anonymous.send(request).await
+    };
+    let bearer = format!("Bearer {key}");
+    for (authorization, api_keys) in [
+        (Some(&*bearer), &[][..]),
+        (Some(&*bearer), &["pnk_bad"]),
+        (None, &[&*key]),
+    ] {
+        send(authorization, api_keys).await.expect(StatusCode::OK);
+    }
+    let uniform = app.anonymous().get("/sdk/v1/config").await.bytes;
+    for (authorization, api_keys) in [
+        (None, &[][..]),
+        (None, &["pnk_bad"]),
+        (None, &[&*key, &*key]),
+        (Some("Bearer pnk_bad"), &[&*key]),
+        (Some("Basic x"), &[&*key]),
+        (Some(""), &[&*key]),
+    ] {
+        let refused = send(authorization, api_keys).await;
+        let refused = refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+        assert_eq!(refused.bytes, uniform);
+    }
+}
+
+#[tokio::test]
+async fn all_active_flags_are_answered_and_tagged_for_flags_and_context_together() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (pair, _) = targeted(&admin).await;
+    let (_, other_key) = admin.environment("shop", "empty").await;
+    let archived = admin.flag("archived").await;
+    let archived = admin.delete(&format!("/flags/{archived}")).await;
+    archived.expect(StatusCode::NO_CONTENT);
+    admin.flag("a.flag").await;
+    let sdk = app.sdk(&pair.sdk_key);
+    let ada = json!({ "context": { "targetingKey": "ada" } });
+    let answer = sdk.post(ALL, ada.clone()).await.expect(StatusCode::OK);
+    let flags = answer.json();
+    let keys: Vec<&Value> = flags["flags"]
+        .as_array()
+        .map(|flags| flags.iter().map(|flag| &flag["key"]).collect())
+        .unwrap_or_default();
+    assert_eq!(keys, ["a.flag", "checkout"]);
+    let alone = asked(&sdk, json!({ "targetingKey": "ada" })).await;
+    assert_eq!(flags["flags"][1], alone);
+    let tag = answer.header("etag").to_owned();
+    let again = async |caller: &Caller<'_>, body: &Value| {
+        let request = caller.request(Method::POST, ALL).json(body);
+        caller.send(request.header("if-none-match", &tag)).await
+    };
+    let unchanged = again(&sdk, &ada).await.expect(StatusCode::NOT_MODIFIED);
+    assert!(unchanged.bytes.is_empty());
+    assert_eq!(unchanged.header("etag"), tag);
+    // Another subject, another environment, another state of a flag: another tag.
+    let linus = json!({ "context": { "targetingKey": "linus" } });
+    again(&sdk, &linus).await.expect(StatusCode::OK);
+    again(&app.sdk(&other_key), &ada)
+        .await
+        .expect(StatusCode::OK);
+    again(&app.sdk("pnk_bad"), &ada)
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+    admin.switch(&pair.flag, &pair.environment, false).await;
+    let changed = again(&sdk, &ada).await.expect(StatusCode::OK);
+    assert_ne!(changed.header("etag"), tag);
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    again(&sdk, &ada).await.expect(StatusCode::NOT_MODIFIED);
+}
+
+#[tokio::test]
+async fn pages_of_any_origin_may_ask_as_providers_do() {
+    let app = TestApp::start().await;
+    let anonymous = app.anonymous();
+    let preflight = anonymous
+        .request(Method::OPTIONS, ALL)
+        .header("origin", "https://shop.example.com")
+        .header("access-control-request-method", "POST")
+        .header(
+            "access-control-request-headers",
+            "content-type,x-api-key,if-none-match",
+        );
+    let preflight = anonymous.send(preflight).await.expect(StatusCode::OK);
+    assert_eq!(preflight.header("access-control-allow-origin"), "*");
+    let allowed = preflight.header("access-control-allow-headers");
+    for header in [
+        "content-type",
+        "x-api-key",
+        "if-none-match",
+        "authorization",
+    ] {
+        assert!(allowed.contains(header), "{allowed}");
+    }
+    let refused = anonymous.post(ALL, json!({})).await;
+    assert_eq!(refused.header("access-control-allow-origin"), "*");
+    assert!(
+        refused
+            .header("access-control-expose-headers")
+            .contains("etag")
+    );
+}
