@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 
 use crate::browser;
 use crate::node;
-use crate::postgres::{self, Server};
+use crate::postgres::{self, Durability, Server};
 use crate::process::Run as _;
 use crate::serve::Profile;
 use crate::step::Outcome;
@@ -63,7 +63,7 @@ pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
 
 /// The tests of the server once more, on PostgreSQL.
 pub(crate) fn on_postgres(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
-    let Some(server) = Server::find_or_start()? else {
+    let Some(server) = Server::find_or_start(Durability::None)? else {
         tally.omit(format!(
             "left out: the server on PostgreSQL, which was not found; install it, or let {} name a server",
             postgres::VARIABLE

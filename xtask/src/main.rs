@@ -1,6 +1,7 @@
 //! `cargo xtask`: everything that is done to this repository, from a fresh clone to a release.
 
 mod alone;
+mod bench;
 mod browser;
 mod check;
 mod digest;
@@ -72,8 +73,20 @@ enum Command {
     Playwright,
     /// Take pictures of all pages of the dashboard, into the target folder's screenshots/
     Screenshots,
+    /// Measure a release build, and print what docs/performance.md shows
+    Bench {
+        /// What to measure
+        #[command(subcommand)]
+        what: Measured,
+    },
     /// Build the release binary and try it alone in an empty folder
     Alone,
+}
+
+#[derive(Subcommand)]
+enum Measured {
+    /// Administration on SQLite and PostgreSQL: writes, creations, lists, and how soon other instances follow
+    Admin,
 }
 
 const TARGET: Step = Step {
@@ -144,6 +157,14 @@ const SCREENSHOTS: Step = Step {
     title: "Screenshots",
     work: |workspace, _| check::screenshots(workspace),
 };
+const FIND_POSTGRES: Step = Step {
+    title: "PostgreSQL",
+    work: |_, _| bench::find_postgres(),
+};
+const BENCH_ADMIN: Step = Step {
+    title: "Measurement of administration",
+    work: |workspace, _| bench::admin(workspace),
+};
 const ALONE: Step = Step {
     title: "The release binary, alone in a folder",
     work: |workspace, _| alone::try_it(workspace),
@@ -210,6 +231,9 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Npm => [site, &[SERVER], packages, &[NPM_TESTS]].concat(),
         Command::Playwright => [site, &[SERVER, BROWSER_TESTS]].concat(),
         Command::Screenshots => [site, &[SERVER, SCREENSHOTS]].concat(),
+        Command::Bench {
+            what: Measured::Admin,
+        } => [&[FIND_POSTGRES], site, &[RELEASE, BENCH_ADMIN]].concat(),
         Command::Alone => [site, &[RELEASE, ALONE]].concat(),
     }
 }

@@ -20,6 +20,15 @@ pub(crate) const VARIABLE: &str = "PENNON_TEST_POSTGRES_URL";
 /// The user who runs the cluster where we are root, which PostgreSQL refuses to be.
 const USER: &str = "postgres";
 
+/// What a throwaway cluster promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// As when it is run for others: each commit is on disk.
+    Full,
+    /// Nothing, which is fast.
+    None,
+}
+
 /// A server to test against.
 pub(crate) enum Server {
     /// Somebody else's.
@@ -30,14 +39,16 @@ pub(crate) enum Server {
 
 impl Server {
     /// The server of the environment, or a new one. None where PostgreSQL is not installed.
-    pub(crate) fn find_or_start() -> Result<Option<Self>> {
-        if let Some(url) = env::var(VARIABLE).ok().filter(|url| !url.is_empty()) {
+    pub(crate) fn find_or_start(durability: Durability) -> Result<Option<Self>> {
+        if let Some(url) = given() {
             return Ok(Some(Self::Given(url)));
         }
         let Some(programs) = programs() else {
             return Ok(None);
         };
-        Ok(Some(Self::Throwaway(Cluster::start(&programs)?)))
+        Ok(Some(Self::Throwaway(Cluster::start(
+            &programs, durability,
+        )?)))
     }
 
     /// The address of its first database.
@@ -49,6 +60,15 @@ impl Server {
             }
         }
     }
+}
+
+/// Whether there is a server to be found or started.
+pub(crate) fn is_there() -> bool {
+    given().is_some() || programs().is_some()
+}
+
+fn given() -> Option<String> {
+    env::var(VARIABLE).ok().filter(|url| !url.is_empty())
 }
 
 /// The folder of PostgreSQL's programs. Debian keeps those of the server off the search path.
@@ -92,7 +112,7 @@ struct User {
 impl Cluster {
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    fn start(programs: &Path) -> Result<Self> {
+    fn start(programs: &Path, durability: Durability) -> Result<Self> {
         let user = if number("-u", None)? == 0 {
             let unprivileged = || {
                 let id = number("-u", Some(USER))?;
@@ -125,7 +145,7 @@ impl Cluster {
             .args(["--username", USER, "--auth", "trust", "--no-sync"])
             .args(["--encoding", "UTF8", "--locale", "C"])
             .run_quietly()?;
-        cluster.postmaster = Some(cluster.postmaster().spawn()?);
+        cluster.postmaster = Some(cluster.postmaster(durability).spawn()?);
         cluster.wait_until_ready()?;
         Ok(cluster)
     }
@@ -144,7 +164,7 @@ impl Cluster {
     }
 
     /// The server itself rather than its launcher, so that an interrupt from the terminal reaches it too.
-    fn postmaster(&self) -> Command {
+    fn postmaster(&self, durability: Durability) -> Command {
         let mut postmaster = Command::new(self.programs.join("postgres"));
         postmaster
             .current_dir(&self.folder)
@@ -153,16 +173,19 @@ impl Cluster {
         if let Some(user) = self.user {
             postmaster.uid(user.id).gid(user.group);
         }
-        // What is committed may be lost: it is for tests.
-        let settings = [
+        let mut settings = vec![
             "listen_addresses=127.0.0.1",
             "unix_socket_directories=",
             "max_connections=400",
             "log_min_messages=fatal",
-            "fsync=off",
-            "synchronous_commit=off",
-            "full_page_writes=off",
         ];
+        if durability == Durability::None {
+            settings.extend([
+                "fsync=off",
+                "synchronous_commit=off",
+                "full_page_writes=off",
+            ]);
+        }
         postmaster.arg("-p").arg(self.port.to_string());
         for setting in settings {
             postmaster.arg("-c").arg(setting);

@@ -1,0 +1,162 @@
+//! The databases, past the server: filled with rows, measured bare, asked for plans.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result};
+use sqlx::postgres::PgConnection;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, Row as _};
+
+use crate::samples::Samples;
+
+/// An empty database.
+pub(crate) enum Database {
+    /// A file.
+    Sqlite(PathBuf),
+    /// The URL of a database on a server.
+    Postgres(String),
+}
+
+impl fmt::Display for Database {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Sqlite(_) => "SQLite",
+            Self::Postgres(_) => "PostgreSQL",
+        })
+    }
+}
+
+impl Database {
+    /// A file that is to be.
+    pub(crate) fn sqlite(folder: &Path) -> Self {
+        Self::Sqlite(folder.join("pennon.db"))
+    }
+
+    /// A new database on a server.
+    pub(crate) async fn postgres(server: &str) -> Result<Self> {
+        let mut connection = PgConnection::connect(server)
+            .await
+            .context("PostgreSQL does not answer, and half of what is to be measured needs it")?;
+        let name = format!("pennon_bench_{}", std::process::id());
+        connection
+            .execute(AssertSqlSafe(format!("create database {name}")))
+            .await?;
+        let (base, _) = server
+            .rsplit_once('/')
+            .context("the URL of the server names no database")?;
+        Ok(Self::Postgres(format!("{base}/{name}")))
+    }
+
+    /// Leaves nothing behind on somebody else's server.
+    pub(crate) async fn remove(self, server: &str) -> Result<()> {
+        if let Self::Postgres(url) = self {
+            let (_, name) = url.rsplit_once('/').context("the URL names no database")?;
+            let mut connection = PgConnection::connect(server).await?;
+            connection
+                .execute(AssertSqlSafe(format!("drop database {name} with (force)")))
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// What to set `DATABASE_URL` to.
+    pub(crate) fn url(&self) -> String {
+        match self {
+            Self::Sqlite(file) => format!("sqlite://{}", file.display()),
+            Self::Postgres(url) => url.clone(),
+        }
+    }
+
+    /// One of two texts, by database.
+    pub(crate) fn text(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
+        match self {
+            Self::Sqlite(_) => sqlite,
+            Self::Postgres(_) => postgres,
+        }
+    }
+
+    /// Runs statements in one transaction.
+    pub(crate) async fn execute(&self, statements: &[&str]) -> Result<()> {
+        let script = format!("begin; {}; commit", statements.join("; "));
+        match self {
+            Self::Sqlite(_) => self
+                .open_sqlite()
+                .await?
+                .execute(AssertSqlSafe(script))
+                .await
+                .map(drop)?,
+            Self::Postgres(url) => {
+                let mut connection = PgConnection::connect(url).await?;
+                connection.execute(AssertSqlSafe(script)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the database look at what it holds, as it does by itself in time where it needs to.
+    pub(crate) async fn settle(&self) -> Result<()> {
+        if let Self::Postgres(url) = self {
+            let mut connection = PgConnection::connect(url).await?;
+            connection.execute("vacuum analyze").await?;
+        }
+        Ok(())
+    }
+
+    /// Commits one row after the other, each synced to disk.
+    pub(crate) async fn commits(&self, times: usize) -> Result<Samples> {
+        const CREATE: &str = "create table yardstick (value bigint not null)";
+        const INSERT: &str = "insert into yardstick (value) values (1)";
+        let mut samples = Samples::default();
+        match self {
+            Self::Sqlite(_) => {
+                let mut connection = self.open_sqlite().await?;
+                connection.execute(CREATE).await?;
+                for _ in 0..times {
+                    let started = Instant::now();
+                    sqlx::query(INSERT).execute(&mut connection).await?;
+                    samples.push(started.elapsed());
+                }
+            }
+            Self::Postgres(url) => {
+                let mut connection = PgConnection::connect(url).await?;
+                connection.execute(CREATE).await?;
+                for _ in 0..times {
+                    let started = Instant::now();
+                    sqlx::query(INSERT).execute(&mut connection).await?;
+                    samples.push(started.elapsed());
+                }
+            }
+        }
+        Ok(samples)
+    }
+
+    /// The plan of a query, as the database tells it.
+    pub(crate) async fn plan(&self, query: &str) -> Result<Vec<String>> {
+        match self {
+            Self::Sqlite(_) => {
+                let explain = AssertSqlSafe(format!("explain query plan {query}"));
+                let rows = sqlx::query(explain)
+                    .fetch_all(&mut self.open_sqlite().await?)
+                    .await?;
+                rows.iter().map(|row| Ok(row.try_get("detail")?)).collect()
+            }
+            Self::Postgres(url) => {
+                let explain =
+                    AssertSqlSafe(format!("explain (analyze, costs off, timing off) {query}"));
+                let mut connection = PgConnection::connect(url).await?;
+                let rows = sqlx::query(explain).fetch_all(&mut connection).await?;
+                rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+            }
+        }
+    }
+
+    async fn open_sqlite(&self) -> Result<SqliteConnection> {
+        let options = SqliteConnectOptions::from_str(&self.url())?
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full);
+        Ok(options.connect().await?)
+    }
+}

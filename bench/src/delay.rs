@@ -1,0 +1,87 @@
+//! How long after a write's answer another instance on the same database still answers as before.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use sqlx::postgres::PgConnection;
+use sqlx::{Connection as _, Executor as _};
+
+use crate::database::Database;
+use crate::samples::{Samples, Table, Yardstick};
+use crate::service::Service;
+
+const SAMPLES: u64 = 200;
+
+pub(crate) async fn measure(
+    server: &Path,
+    writing: &Service,
+    database: &Database,
+    table: &mut Table,
+) -> Result<()> {
+    let other = Service::start(server, database).await?;
+    let (environment, key) = writing.environment("delay").await?;
+    let flag = writing.flag("delay").await?;
+    let pair = Pair {
+        writing,
+        other: &other,
+        flag,
+        environment,
+        key,
+    };
+    let heard = pair.samples().await?;
+    table.add(
+        "until another instance follows",
+        &heard,
+        Yardstick::Exchange,
+        None,
+    );
+
+    let mut connection = PgConnection::connect(&database.url()).await?;
+    let cutting = tokio::spawn(async move {
+        loop {
+            let cut = "select pg_terminate_backend(pid) from pg_stat_activity
+                       where datname = current_database() and application_name = 'pennon listening'";
+            if connection.execute(cut).await.is_err() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    });
+    let deaf = pair.samples().await;
+    cutting.abort();
+    table.add(
+        "the same, with its `LISTEN` connection cut",
+        &deaf?,
+        Yardstick::Exchange,
+        None,
+    );
+    Ok(())
+}
+
+/// A flag in an environment, and two instances.
+struct Pair<'a> {
+    writing: &'a Service,
+    other: &'a Service,
+    flag: String,
+    environment: String,
+    key: String,
+}
+
+impl Pair<'_> {
+    async fn samples(&self) -> Result<Samples> {
+        let mut samples = Samples::default();
+        for index in 0..SAMPLES {
+            // At all distances from the last comparison of revisions, in no order.
+            tokio::time::sleep(Duration::from_millis(index * 307 % 500)).await;
+            let enabled = self.other.is_on(&self.key, "delay").await? != Some(true);
+            self.writing
+                .switch(&self.flag, &self.environment, enabled)
+                .await?;
+            let answered = Instant::now();
+            while self.other.is_on(&self.key, "delay").await? != Some(enabled) {}
+            samples.push(answered.elapsed());
+        }
+        Ok(samples)
+    }
+}

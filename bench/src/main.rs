@@ -1,0 +1,80 @@
+//! Measures a release build of the server from outside, and prints what it found as tables.
+//!
+//! Each time stands beside the same run's yardstick: times differ between machines, and these ratios much less.
+
+mod creations;
+mod database;
+mod delay;
+mod lists;
+mod plans;
+mod samples;
+mod service;
+mod writers;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use clap::{Parser, Subcommand};
+
+use database::Database;
+use plans::Plan;
+use samples::Table;
+use service::Service;
+
+/// What to measure.
+#[derive(Parser)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Administration: writes, creations, lists, and how soon other instances follow.
+    Admin {
+        /// The server's binary.
+        #[arg(long)]
+        server: PathBuf,
+        /// A PostgreSQL on which a database can be created.
+        #[arg(long)]
+        postgres: String,
+    },
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let Command::Admin { server, postgres } = CommandLine::parse().command;
+    if !server.is_file() {
+        bail!("there is no server at {}", server.display());
+    }
+    let folder = tempfile::tempdir()?;
+    let databases = [
+        Database::sqlite(folder.path()),
+        Database::postgres(&postgres).await?,
+    ];
+    let mut plans = Vec::new();
+    for database in databases {
+        eprintln!("    {database}");
+        plans.extend(measure(&server, &database).await?);
+        database.remove(&postgres).await?;
+    }
+    plans.iter().for_each(Plan::print);
+    Ok(())
+}
+
+/// Measures on one database, prints its table, and answers the plans of its queries.
+async fn measure(server: &Path, database: &Database) -> Result<Vec<Plan>> {
+    let service = Arc::new(Service::start(server, database).await?);
+    let mut table = Table::new(database);
+    table.yardstick(&service, database).await?;
+    writers::measure(&service, &mut table).await?;
+    creations::measure(&service, database, &mut table).await?;
+    lists::measure(&service, database, &mut table).await?;
+    if let Database::Postgres(_) = database {
+        delay::measure(server, &service, database, &mut table).await?;
+    }
+    drop(service);
+    table.print();
+    plans::of(server, database).await
+}

@@ -1,0 +1,139 @@
+//! Query plans of the lists. The queries are those that the server sends: it logs them, and the database explains them.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+use crate::database::Database;
+use crate::lists::LISTS;
+use crate::service::Service;
+
+/// How a database answers the queries of one call.
+pub(crate) struct Plan {
+    title: String,
+    lines: Vec<String>,
+}
+
+impl Plan {
+    pub(crate) fn print(&self) {
+        println!("\n#### {}\n\n```text", self.title);
+        for line in &self.lines {
+            println!("{line}");
+        }
+        println!("```");
+    }
+}
+
+/// The plans of all lists.
+pub(crate) async fn of(server: &Path, database: &Database) -> Result<Vec<Plan>> {
+    let mut plans = Vec::new();
+    for (what, path) in LISTS {
+        let log = tempfile::NamedTempFile::new()?;
+        let service = Service::start_telling(server, database, File::create(log.path())?).await?;
+        let before = fs::read_to_string(log.path())?.len();
+        service.get(path).await?;
+        drop(service);
+        let told = fs::read_to_string(log.path())?;
+        let told = told.get(before..).unwrap_or_default();
+        let of_list = |query: &&String| query.contains("limit $") || query.contains("count(*)");
+        let mut lines = Vec::new();
+        for query in queries(told)?.iter().filter(of_list) {
+            let is_page = query.contains("limit $");
+            lines.push(
+                if is_page {
+                    "-- the page"
+                } else {
+                    "-- the total"
+                }
+                .to_owned(),
+            );
+            lines.extend(database.plan(&with_values(query, path)).await?);
+        }
+        plans.push(Plan {
+            title: format!("{database}: {what}"),
+            lines,
+        });
+    }
+    Ok(plans)
+}
+
+/// The texts of the queries in a log.
+fn queries(log: &str) -> Result<Vec<String>> {
+    let mut queries = Vec::new();
+    for line in log.lines() {
+        let Some((_, quoted)) = line.split_once("db.statement=") else {
+            continue;
+        };
+        let mut texts = serde_json::Deserializer::from_str(quoted).into_iter::<String>();
+        queries.push(texts.next().context("a statement has no text")??);
+    }
+    Ok(queries)
+}
+
+/// The query with the values that the call binds: a filter that the call does not set is null.
+fn with_values(query: &str, path: &str) -> String {
+    let parameter = |name: &str| {
+        let (_, parameters) = path.split_once('?')?;
+        let mut pairs = parameters
+            .split('&')
+            .filter_map(|pair| pair.split_once('='));
+        pairs
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| value)
+    };
+    let quoted = |name: &str| parameter(name).map(|value| format!("'{value}'"));
+    let page: u64 = parameter("page")
+        .and_then(|page| page.parse().ok())
+        .unwrap_or(1);
+    let pattern = parameter("q").map(|text| format!("'%{}%'", text.replace('_', "\\_")));
+    let values = [
+        ("limit $", Some("20".to_owned())),
+        ("offset $", Some(((page - 1) * 20).to_string())),
+        (" key = $", quoted("key")),
+        ("flag_key = $", quoted("flagKey")),
+        // In quotation marks, which leave it to the column to say what kind of number this is.
+        ("occurred_at >= $", Some(format!("'{}'", i64::MIN))),
+        ("occurred_at <= $", Some(format!("'{}'", i64::MAX))),
+        ("like lower($", pattern),
+    ];
+    let mut text = query.to_owned();
+    for (before, value) in values {
+        // The parameter's number is found where it is compared, and then stands for the value everywhere.
+        if let (Some(number), Some(value)) = (number_after(&text, before), value) {
+            text = replaced(&text, number, &value);
+        }
+    }
+    while let Some(number) = number_after(&text, "$") {
+        text = replaced(&text, number, "null");
+    }
+    text
+}
+
+fn number_after(text: &str, before: &str) -> Option<u32> {
+    let (_, after) = text.split_once(before)?;
+    let digits = after.split(|next: char| !next.is_ascii_digit()).next()?;
+    digits.parse().ok()
+}
+
+/// Parameters have one digit here, so no number begins another.
+fn replaced(text: &str, number: u32, value: &str) -> String {
+    text.replace(&format!("${number}"), value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{queries, with_values};
+
+    #[test]
+    fn a_logged_query_gets_the_values_of_its_call() {
+        let log = r#"DEBUG sqlx::query: summary="select 1 …" db.statement="\n\nselect *\nfrom flags" rows_affected=0"#;
+        assert_eq!(queries(log).unwrap(), ["\n\nselect *\nfrom flags"]);
+        let query =
+            "where ($1 is null or flag_key = $1) and ($2 is null or x = $2) limit $3 offset $4";
+        assert_eq!(
+            with_values(query, "/audit?flagKey=a&page=3"),
+            "where ('a' is null or flag_key = 'a') and (null is null or x = null) limit 20 offset 40"
+        );
+    }
+}

@@ -1,0 +1,161 @@
+//! A running server, and somebody who is signed in to it.
+
+use std::fs::File;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use reqwest::{Client, Method, Response};
+use serde_json::{Value, json};
+
+use crate::database::Database;
+
+const EMAIL: &str = "bench@example.com";
+const PASSWORD: &str = "measured, not guessed";
+
+/// How long the server may take to start.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A server; it ends with this value.
+pub(crate) struct Service {
+    process: Child,
+    base_url: String,
+    http: Client,
+    token: String,
+}
+
+impl Service {
+    /// Starts the server on a database and signs in.
+    pub(crate) async fn start(server: &Path, database: &Database) -> Result<Self> {
+        Self::start_logging(server, database, "error", Stdio::inherit()).await
+    }
+
+    /// Starts a server that logs every statement, with its whole text, into a file.
+    pub(crate) async fn start_telling(
+        server: &Path,
+        database: &Database,
+        log: File,
+    ) -> Result<Self> {
+        Self::start_logging(server, database, "sqlx::query=debug", log.into()).await
+    }
+
+    async fn start_logging(
+        server: &Path,
+        database: &Database,
+        level: &str,
+        log: Stdio,
+    ) -> Result<Self> {
+        let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+        let process = Command::new(server)
+            .env("PENNON_LISTEN", address.to_string())
+            .env("DATABASE_URL", database.url())
+            .env("PENNON_ADMIN_EMAIL", EMAIL)
+            .env("PENNON_ADMIN_PASSWORD", PASSWORD)
+            .env("RUST_LOG", level)
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("{} does not start", server.display()))?;
+        let mut service = Self {
+            process,
+            base_url: format!("http://{address}"),
+            http: Client::new(),
+            token: String::new(),
+        };
+        service.wait_until_it_answers().await?;
+        let credentials = json!({ "email": EMAIL, "password": PASSWORD });
+        let tokens = service
+            .send(Method::POST, "/auth/login", credentials)
+            .await?;
+        service.token = text(&tokens, "access_token")?;
+        Ok(service)
+    }
+
+    async fn wait_until_it_answers(&mut self) -> Result<()> {
+        let started = Instant::now();
+        while self.get("/health/live").await.is_err() {
+            if let Some(status) = self.process.try_wait()? {
+                bail!("the server ended at once ({status})");
+            }
+            if started.elapsed() > PATIENCE {
+                bail!("the server does not answer");
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
+    }
+
+    /// `GET`; anything but success is an error.
+    pub(crate) async fn get(&self, path: &str) -> Result<Value> {
+        let request = self.http.get(format!("{}{path}", self.base_url));
+        let response = request.bearer_auth(&self.token).send().await?;
+        read(path, response).await
+    }
+
+    /// A call with a JSON body; anything but success is an error.
+    pub(crate) async fn send(&self, method: Method, path: &str, body: Value) -> Result<Value> {
+        let request = self
+            .http
+            .request(method, format!("{}{path}", self.base_url));
+        let response = request.bearer_auth(&self.token).json(&body).send().await?;
+        read(path, response).await
+    }
+
+    /// Whether a flag is on for the holder of an SDK key; none if there is no answer about it.
+    pub(crate) async fn is_on(&self, sdk_key: &str, flag: &str) -> Result<Option<bool>> {
+        let request = self.http.post(format!("{}/sdk/v1/evaluate", self.base_url));
+        let request = request
+            .bearer_auth(sdk_key)
+            .json(&json!({ "flagKey": flag }));
+        let answer: Value = request.send().await?.json().await?;
+        Ok(answer.get("enabled").and_then(Value::as_bool))
+    }
+
+    /// Creates an environment and answers its id and SDK key.
+    pub(crate) async fn environment(&self, name: &str) -> Result<(String, String)> {
+        let body = json!({ "product": "bench", "name": name });
+        let created = self.send(Method::POST, "/environments", body).await?;
+        Ok((text(&created, "id")?, text(&created, "sdkKey")?))
+    }
+
+    /// Creates a flag and answers its id.
+    pub(crate) async fn flag(&self, key: &str) -> Result<String> {
+        let body = json!({ "key": key, "name": key, "type": "boolean" });
+        text(&self.send(Method::POST, "/flags", body).await?, "id")
+    }
+
+    /// Switches a flag in an environment.
+    pub(crate) async fn switch(&self, flag: &str, environment: &str, enabled: bool) -> Result<()> {
+        let path = format!("/flags/{flag}/environments/{environment}");
+        let body = json!({ "isEnabled": enabled });
+        self.send(Method::PUT, &path, body).await.map(drop)
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // It may have ended already, which is just as well.
+        _ = self.process.kill();
+        _ = self.process.wait();
+    }
+}
+
+async fn read(path: &str, response: Response) -> Result<Value> {
+    let status = response.status();
+    let body = response.bytes().await?;
+    if !status.is_success() {
+        bail!("{path}: {status} {}", String::from_utf8_lossy(&body));
+    }
+    if body.is_empty() {
+        return Ok(Value::Null);
+    }
+    Ok(serde_json::from_slice(&body)?)
+}
+
+fn text(answer: &Value, member: &str) -> Result<String> {
+    let text = answer.get(member).and_then(Value::as_str);
+    text.map(str::to_owned)
+        .with_context(|| format!("no {member} in {answer}"))
+}

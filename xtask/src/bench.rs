@@ -1,0 +1,36 @@
+//! Measurements, of release builds only.
+
+use anyhow::{Result, bail};
+
+use crate::postgres::{self, Durability, Server};
+use crate::process::Run as _;
+use crate::serve::Profile;
+use crate::step::Outcome;
+use crate::workspace::Workspace;
+
+/// Fails before anything is built where there is no PostgreSQL: half of what is measured needs it.
+pub(crate) fn find_postgres() -> Result<Outcome> {
+    if !postgres::is_there() {
+        bail!(
+            "PostgreSQL was not found; install it, or let {} name a server",
+            postgres::VARIABLE
+        );
+    }
+    Ok(Outcome::UpToDate)
+}
+
+/// Measures administration on both databases, and prints the tables of `docs/performance.md`.
+pub(crate) fn admin(workspace: &Workspace) -> Result<Outcome> {
+    let Some(server) = Server::find_or_start(Durability::Full)? else {
+        return find_postgres();
+    };
+    let mut bench = workspace.cargo();
+    bench
+        .args(["run", "--quiet", "--release", "--package", "pennon-bench"])
+        .args(["--", "admin", "--postgres"])
+        .arg(server.url())
+        .arg("--server")
+        .arg(Profile::Release.binary(workspace))
+        .run()?;
+    Ok(Outcome::Done)
+}
