@@ -3,9 +3,9 @@
 //! On PostgreSQL the services here compare nothing at intervals, so that what arrives has been announced.
 
 use pennon_tests::{Answer, Pair, TestApp, eventually};
-use reqwest::StatusCode;
-use serde_json::{Value, json};
-use sqlx::{Connection, PgConnection};
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+use sqlx::{AssertSqlSafe, PgConnection};
 
 /// Whether a service answers that the flag `checkout` is on.
 async fn is_on(app: &TestApp, key: &str) -> bool {
@@ -182,14 +182,33 @@ async fn a_database_put_back_to_an_earlier_state_is_followed() {
     .await;
 }
 
-/// How many connections wait for the table of rules.
-async fn waiting_for_rules(connection: &mut PgConnection) -> i64 {
-    sqlx::query_scalar(
-        "select count(*) from pg_locks where relation = 'rules'::regclass and not granted",
-    )
-    .fetch_one(connection)
-    .await
-    .expect("PostgreSQL answers")
+/// Keeps a table from everybody, for as long as the connection lives.
+async fn lock(app: &TestApp, table: &'static str) -> PgConnection {
+    let mut connection = app.database().postgres().await;
+    let statement = format!("begin; lock table {table} in access exclusive mode");
+    sqlx::raw_sql(AssertSqlSafe(statement))
+        .execute(&mut connection)
+        .await
+        .expect("the table is locked");
+    connection
+}
+
+/// Waits until so many connections wait for a table in a mode.
+async fn until_waiting(app: &TestApp, table: &'static str, mode: &'static str, expected: i64) {
+    eventually("connections wait for the table", async || {
+        let waiting: i64 = sqlx::query_scalar(
+            "select count(*) from pg_locks
+             where relation = cast(cast($1 as text) as regclass) and mode = $2 and not granted
+               and database = (select oid from pg_database where datname = current_database())",
+        )
+        .bind(table)
+        .bind(mode)
+        .fetch_one(&mut app.database().postgres().await)
+        .await
+        .expect("PostgreSQL answers");
+        waiting == expected
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -214,43 +233,33 @@ async fn a_refill_under_way_neither_delays_a_revocation_nor_brings_the_key_back(
     .await;
 
     // Both services have read that the key works, and now wait for its rules.
-    let mut locking = one.database().postgres().await;
-    let mut lock = locking.begin().await.expect("a transaction");
-    sqlx::query("lock table rules in access exclusive mode")
-        .execute(&mut *lock)
-        .await
-        .expect("the table is locked");
-    let mut onlooker = one.database().postgres().await;
-    let put = admin.request(reqwest::Method::PUT, &path);
+    let rules = lock(&one, "rules").await;
+    let put = admin.request(Method::PUT, &path);
     let switching = tokio::spawn(Answer::to(put.json(&json!({ "isEnabled": true }))));
-    while waiting_for_rules(&mut onlooker).await < 2 {
-        tokio::task::yield_now().await;
-    }
+    until_waiting(&one, "rules", "AccessShareLock", 2).await;
 
     let revoke = format!("/environments/{environment}/revoke");
-    let post = admin.request(reqwest::Method::POST, &revoke);
-    let revoking = tokio::spawn(Answer::to(post));
+    let revoking = tokio::spawn(Answer::to(admin.request(Method::POST, &revoke)));
     for app in [&one, &other] {
         eventually("the key is refused", async || is_refused(app, &key).await).await;
     }
-    assert_eq!(waiting_for_rules(&mut onlooker).await, 2);
 
-    lock.rollback().await.expect("the table is free again");
+    // Who gets the environments after them knows that both have ended, and keeps the next refills from beginning.
+    let (environments, ()) = tokio::join!(lock(&one, "environments"), async {
+        until_waiting(&one, "environments", "AccessExclusiveLock", 1).await;
+        drop(rules);
+    });
+    for app in [&one, &other] {
+        assert!(is_refused(app, &key).await);
+    }
+
+    drop(environments);
     let switched = switching.await.expect("an answer");
     switched.expect(StatusCode::NO_CONTENT);
-    let revoked: Value = revoking
-        .await
-        .expect("an answer")
-        .expect(StatusCode::OK)
-        .json();
-    assert_eq!(revoked["status"], "revoked");
-    // Refills follow each other, so whoever knows the next environment has ended those that were under way.
-    let (_, next_key) = admin.environment("shop", "next").await;
+    let revoked = revoking.await.expect("an answer");
+    let revoked = revoked.expect(StatusCode::OK);
+    assert_eq!(revoked.text("/status"), "revoked");
     for app in [&one, &other] {
-        eventually("the next environment is served", async || {
-            !is_refused(app, &next_key).await
-        })
-        .await;
         assert!(is_refused(app, &key).await);
     }
 }
@@ -301,7 +310,7 @@ async fn a_database_that_takes_no_connections_is_waited_for() {
     let let_in = async |allowed: bool| {
         let mut server = app.database().server().await;
         let statement = format!("alter database \"{name}\" allow_connections {allowed}");
-        sqlx::query(sqlx::AssertSqlSafe(statement))
+        sqlx::query(AssertSqlSafe(statement))
             .execute(&mut server)
             .await
             .expect("the database is altered");

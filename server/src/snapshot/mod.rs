@@ -22,8 +22,11 @@ use crate::error::Error;
 use crate::store::snapshots::{Head, changed_flags, heads};
 use crate::store::{Db, Tx};
 
-/// How long one reading of an environment may take. A connection that hangs must not hold up all that follow.
+/// How long the reading of one environment may take. A connection that hangs must not hold up all that follow.
 const PATIENCE: Duration = Duration::from_secs(15);
+
+/// How long the reading of all revisions may take: they are few, whatever the database holds.
+const PATIENCE_FOR_HEADS: Duration = Duration::from_secs(3);
 
 /// The snapshots of all active environments.
 #[derive(Default)]
@@ -74,7 +77,7 @@ impl Snapshots {
         self.catch_up(db).await?;
         for served in self.by_key.load_full().values() {
             let _turn = self.refilled.lock().await;
-            match patiently(reload_one(served, db)).await {
+            match within(PATIENCE, reload_one(served, db)).await {
                 Err(error @ Error::Unavailable(_)) => return Err(error),
                 Err(error) => {
                     tracing::error!(environment = %served.id, %error, "an environment cannot be read");
@@ -101,7 +104,10 @@ impl Snapshots {
             return Ok(());
         }
         let known = self.by_key.load_full();
-        let active = patiently(async { heads(&mut db.read().await?).await }).await?;
+        let active = within(PATIENCE_FOR_HEADS, async {
+            heads(&mut db.read().await?).await
+        })
+        .await?;
         self.drop_all_but(&active, &known);
         Ok(())
     }
@@ -117,7 +123,7 @@ impl Snapshots {
         // What was revoked before this begins to read will not be read.
         self.revoked().clear();
         let known = self.by_key.load_full();
-        let (mut tx, heads) = patiently(async {
+        let (mut tx, heads) = within(PATIENCE_FOR_HEADS, async {
             let mut tx = db.read().await?;
             let heads = heads(&mut tx).await?;
             Ok((tx, heads))
@@ -130,7 +136,7 @@ impl Snapshots {
             let served = known
                 .get(&head.sdk_key)
                 .filter(|served| served.id == head.id);
-            match patiently(bring_up_to_date(served, &head, &mut tx)).await {
+            match within(PATIENCE, bring_up_to_date(served, &head, &mut tx)).await {
                 Ok(served) => {
                     next.insert(head.sdk_key, served);
                 }
@@ -162,8 +168,11 @@ impl Snapshots {
 }
 
 /// Gives up on a database that does not answer in time.
-async fn patiently<T>(reading: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    tokio::time::timeout(PATIENCE, reading)
+async fn within<T>(
+    patience: Duration,
+    reading: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    tokio::time::timeout(patience, reading)
         .await
         .unwrap_or(Err(Error::Unavailable(None)))
 }

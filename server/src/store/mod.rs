@@ -124,7 +124,8 @@ impl Db {
 
     /// Connects to the server, which may be starting at the same moment.
     async fn open_postgres(url: &str) -> Result<Self, OpenError> {
-        let mut options = PgConnectOptions::from_str(url)?;
+        // No column holds a number to which this would matter, and poolers refuse what they do not know.
+        let mut options = PgConnectOptions::from_str(url)?.extra_float_digits(None);
         if options.get_application_name().is_none() {
             options = options.application_name("pennon");
         }

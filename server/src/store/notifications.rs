@@ -68,7 +68,10 @@ impl Db {
             .connect_lazy_with(options);
         let mut listener = PgListener::connect_with(&own).await?;
         listener.eager_reconnect(false);
-        listener.listen(CHANNEL).await?;
+        match tokio::time::timeout(PATIENCE, listener.listen(CHANNEL)).await {
+            Ok(listening) => listening?,
+            Err(_silent) => return Err(Error::Unavailable(None)),
+        }
         Ok(Some(Listener(listener)))
     }
 }
