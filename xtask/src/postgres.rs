@@ -1,9 +1,10 @@
 //! A PostgreSQL for tests: the one that the environment names, or a throwaway cluster.
 
 use std::env;
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{DirBuilderExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -125,8 +126,7 @@ impl Cluster {
         } else {
             None
         };
-        let folder = env::temp_dir().join(format!("pennon-postgres-{}", std::process::id()));
-        fs::create_dir_all(&folder)?;
+        let folder = new_folder()?;
         if let Some(user) = user {
             chown(&folder, Some(user.id), Some(user.group))?;
         }
@@ -236,9 +236,51 @@ impl Drop for Cluster {
     }
 }
 
+/// A new folder that only its owner may enter. One that is there already is somebody else's, or was left by a run that was
+/// interrupted.
+fn new_folder() -> Result<PathBuf> {
+    let process = std::process::id();
+    for attempt in 0..100 {
+        let folder = env::temp_dir().join(format!("pennon-postgres-{process}-{attempt}"));
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            created => {
+                return created
+                    .map(|()| folder)
+                    .context("no folder for PostgreSQL's data");
+            }
+        }
+    }
+    bail!(
+        "{} is full of folders for PostgreSQL's data",
+        env::temp_dir().display()
+    );
+}
+
 /// A number that `id` knows of a user.
 fn number(option: &str, user: Option<&str>) -> Result<u32> {
     let answer = Command::new("id").arg(option).args(user).output()?;
     let answer = String::from_utf8_lossy(&answer.stdout).into_owned();
     answer.trim().parse().context("`id` told no number")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpStream};
+
+    use super::{Cluster, Durability, programs};
+
+    #[test]
+    fn a_throwaway_cluster_answers_until_it_is_thrown_away() {
+        let Some(programs) = programs() else {
+            return;
+        };
+        let cluster = Cluster::start(&programs, Durability::None).unwrap();
+        let (port, folder) = (cluster.port, cluster.folder.clone());
+        let answers = || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok();
+        assert!(answers());
+        drop(cluster);
+        assert!(!answers());
+        assert!(!folder.exists());
+    }
 }
