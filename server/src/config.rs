@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use http::Uri;
 use ipnet::IpNet;
 use pennon_core::model::text::Secret;
@@ -45,6 +45,11 @@ pub struct Settings {
     /// many, for all accounts together.
     #[arg(long, env = "PENNON_RATE_LIMIT_LOGIN", default_value_t = 10)]
     pub rate_limit_login: u32,
+
+    /// How many seconds a stream of changes may be silent before it shows that it is there. Proxies that cut silent
+    /// connections must wait longer than that.
+    #[arg(long, env = "PENNON_STREAM_HEARTBEAT", default_value_t = 15, value_parser = value_parser!(u16).range(1..))]
+    pub stream_heartbeat: u16,
 
     /// The products that environments may belong to, such as `web,mobile`; any product if not set.
     #[arg(long, env = "PENNON_PRODUCTS", value_delimiter = ',')]

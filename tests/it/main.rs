@@ -28,6 +28,7 @@ mod races;
 mod roles;
 mod rollouts;
 mod rules;
+mod stream;
 mod tokens;
 mod users;
 mod vectors;

@@ -187,6 +187,11 @@ impl TestApp {
         self.database.url().starts_with("sqlite:")
     }
 
+    /// Tells the service that it is about to stop.
+    pub fn drain(&self) {
+        self.service.drain();
+    }
+
     /// Takes the database away, for good.
     pub async fn lose_database(&self) {
         self.service.close().await;

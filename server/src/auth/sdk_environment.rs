@@ -10,7 +10,7 @@ use super::secret::SecretHash;
 use super::{Presented, presented};
 use crate::error::Error;
 use crate::service::Service;
-use crate::snapshot::EnvironmentSnapshot;
+use crate::snapshot::{EnvironmentSnapshot, Follower};
 
 /// An environment whose key the caller holds, as it serves at this moment.
 pub(crate) struct SdkEnvironment(Arc<EnvironmentSnapshot>);
@@ -21,14 +21,19 @@ impl SdkEnvironment {
         &self.0
     }
 
-    /// The environment of a key. Every key that does not work is refused in the same way, so that nobody can find out
-    /// which ones exist or existed. While the database cannot be asked, a key that is not known may yet be a new one.
+    /// The environment of a key.
     pub(crate) fn from_key(service: &Service, key: &str) -> Result<Self, Error> {
-        match service.snapshots.by_key(SecretHash::of(key)) {
-            Some(snapshot) => Ok(Self(snapshot)),
-            None if service.database_answers() => Err(Error::Unauthenticated),
-            None => Err(Error::Unavailable(None)),
-        }
+        known(service, service.snapshots.by_key(SecretHash::of(key))).map(Self)
+    }
+}
+
+/// What a key opens. Every key that does not work is refused in the same way, so that nobody can find out which ones exist
+/// or existed. While the database cannot be asked, a key that is not known may yet be a new one.
+fn known<T>(service: &Service, found: Option<T>) -> Result<T, Error> {
+    match found {
+        Some(found) => Ok(found),
+        None if service.database_answers() => Err(Error::Unauthenticated),
+        None => Err(Error::Unavailable(None)),
     }
 }
 
@@ -56,5 +61,21 @@ impl FromRequestParts<Service> for MaybeSdkEnvironment {
         SdkEnvironment::from_request_parts(parts, service)
             .await
             .map(|environment| Self(Some(environment)))
+    }
+}
+
+/// An environment whose key the caller holds, from now on until the key is refused.
+pub(crate) struct FollowedEnvironment(pub(crate) Follower);
+
+impl FromRequestParts<Service> for FollowedEnvironment {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
+        match presented(&parts.headers) {
+            Presented::Bearer(key) => {
+                known(service, service.snapshots.follow(SecretHash::of(key))).map(Self)
+            }
+            Presented::Nothing | Presented::Unusable => Err(Error::Unauthenticated),
+        }
     }
 }

@@ -8,7 +8,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, StatusCode};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::openapi::{Answer, Answered, Routes, Schemas, route};
+use super::openapi::{Answer, Answered, JSON, Routes, Schemas, route};
 
 pub(super) fn routes() -> Routes {
     Routes::group("Description", "What this is made of.").with(route!(document))
@@ -40,6 +40,7 @@ impl Answer for Document {
         vec![Answered {
             status: StatusCode::OK,
             about: "Done.",
+            media_type: JSON,
             schema: Some(object.into()),
             headers: Vec::new(),
         }]

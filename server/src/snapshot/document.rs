@@ -56,6 +56,11 @@ impl Document {
         &self.etag
     }
 
+    /// What the entity tag has between its quotation marks.
+    pub(crate) fn id(&self) -> &str {
+        self.etag.trim_start_matches("W/").trim_matches('"')
+    }
+
     /// The coding to send to a client that accepts `accepted`: the plain one where compression gains nothing.
     pub(crate) fn worthwhile(&self, accepted: Encoding) -> Encoding {
         if self.plain.len() < WORTH_COMPRESSING {

@@ -1,13 +1,14 @@
 //! What one environment serves at one moment.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use pennon_core::model::id::RuleId;
 use pennon_core::{
     CompiledFlag, Context, Evaluation, Explanation, MissingBucketingValue, evaluate,
     evaluate_with_cause, explain,
 };
+use tokio::sync::OnceCell;
 
 use super::document::Document;
 use crate::store::snapshots::LoadedFlag;
@@ -18,7 +19,7 @@ use crate::store::snapshots::LoadedFlag;
 pub(crate) struct EnvironmentSnapshot {
     revision: i64,
     flags: HashMap<Arc<str>, Arc<ServedFlag>>,
-    document: OnceLock<Arc<Document>>,
+    document: OnceCell<Arc<Document>>,
 }
 
 /// A result, and what decided.
@@ -83,24 +84,18 @@ impl EnvironmentSnapshot {
         Some((explanation, &flag.rule_ids))
     }
 
-    /// The config document of all active flags: made on first use, and then the same bytes for as long as this lives.
+    /// The config document of all active flags: made on first use, by one for all who wait for it, and then the same bytes
+    /// for as long as this lives.
     pub(crate) async fn document(self: &Arc<Self>) -> Arc<Document> {
-        if let Some(document) = self.document.get() {
-            return Arc::clone(document);
-        }
-        let snapshot = Arc::clone(self);
-        let make = move || {
-            Arc::clone(
-                snapshot
-                    .document
-                    .get_or_init(|| snapshot.document_of(|_| true)),
-            )
+        let make = || async {
+            let snapshot = Arc::clone(self);
+            match tokio::task::spawn_blocking(move || snapshot.document_of(|_| true)).await {
+                Ok(document) => document,
+                // The runtime is shutting down: nothing is lost by doing it here.
+                Err(_) => self.document_of(|_| true),
+            }
         };
-        match tokio::task::spawn_blocking(make).await {
-            Ok(document) => document,
-            // The runtime is shutting down: nothing is lost by doing it here.
-            Err(_) => Arc::clone(self.document.get_or_init(|| self.document_of(|_| true))),
-        }
+        Arc::clone(self.document.get_or_init(make).await)
     }
 
     /// The config document of those active flags that are among `keys`.
@@ -129,7 +124,7 @@ impl EnvironmentSnapshot {
         Self {
             revision,
             flags,
-            document: OnceLock::new(),
+            document: OnceCell::new(),
         }
     }
 }

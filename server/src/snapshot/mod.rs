@@ -5,6 +5,7 @@
 
 mod document;
 mod environment;
+mod served;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +17,9 @@ use pennon_core::model::id::EnvironmentId;
 
 pub(crate) use document::{Document, Encoding};
 pub(crate) use environment::{Decision, EnvironmentSnapshot};
+pub(crate) use served::Follower;
 
+use self::served::Served;
 use crate::auth::secret::SecretHash;
 use crate::error::Error;
 use crate::store::snapshots::{Head, changed_flags, heads};
@@ -41,19 +44,15 @@ pub(crate) struct Snapshots {
     revoked: Mutex<HashSet<EnvironmentId>>,
 }
 
-/// An environment that is being served.
-struct Served {
-    id: EnvironmentId,
-    snapshot: ArcSwap<EnvironmentSnapshot>,
-}
-
 impl Snapshots {
     /// What the environment with this key serves.
     pub(crate) fn by_key(&self, key: SecretHash) -> Option<Arc<EnvironmentSnapshot>> {
-        self.by_key
-            .load()
-            .get(&key)
-            .map(|served| served.snapshot.load_full())
+        self.by_key.load().get(&key).map(|served| served.current())
+    }
+
+    /// Follows what the environment with this key serves.
+    pub(crate) fn follow(&self, key: SecretHash) -> Option<Follower> {
+        self.by_key.load().get(&key).map(|served| served.follow())
     }
 
     /// Brings the snapshots up to date with the database: new environments are loaded, revoked ones are dropped, and of
@@ -93,7 +92,13 @@ impl Snapshots {
         let mut revoked = self.revoked();
         revoked.insert(environment);
         let mut next = HashMap::clone(&self.by_key.load());
-        next.retain(|_, served| served.id != environment);
+        next.retain(|_, served| {
+            let goes_on = served.id != environment;
+            if !goes_on {
+                served.end();
+            }
+            goes_on
+        });
         self.by_key.store(Arc::new(next));
     }
 
@@ -186,9 +191,8 @@ async fn bring_up_to_date(
         update(served, head, tx).await?;
         return Ok(Arc::clone(served));
     }
-    let snapshot = ArcSwap::from_pointee(load(head, tx).await?);
-    let id = head.id;
-    Ok(Arc::new(Served { id, snapshot }))
+    let snapshot = load(head, tx).await?;
+    Ok(Arc::new(Served::new(head.id, snapshot)))
 }
 
 async fn load(head: &Head, tx: &mut Tx) -> Result<EnvironmentSnapshot, Error> {
@@ -197,7 +201,7 @@ async fn load(head: &Head, tx: &mut Tx) -> Result<EnvironmentSnapshot, Error> {
 }
 
 async fn update(served: &Served, head: &Head, tx: &mut Tx) -> Result<(), Error> {
-    let current = served.snapshot.load_full();
+    let current = served.current();
     let next = match head.config_revision - current.revision() {
         0 => return Ok(()),
         // A revision that falls is a database put back to an earlier state: nothing that is known can be built upon.
@@ -207,7 +211,7 @@ async fn update(served: &Served, head: &Head, tx: &mut Tx) -> Result<(), Error> 
             current.with(flags, head.config_revision)
         }
     };
-    served.snapshot.store(Arc::new(next));
+    served.replace(next);
     Ok(())
 }
 
@@ -215,7 +219,7 @@ async fn reload_one(served: &Served, db: &Db) -> Result<(), Error> {
     let mut tx = db.read().await?;
     let heads = heads(&mut tx).await?;
     if let Some(head) = heads.iter().find(|head| head.id == served.id) {
-        served.snapshot.store(Arc::new(load(head, &mut tx).await?));
+        served.replace(load(head, &mut tx).await?);
     }
     Ok(())
 }

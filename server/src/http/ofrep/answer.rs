@@ -229,6 +229,7 @@ impl Answer for Answered<Flags> {
         answers.push(openapi::Answered {
             status: StatusCode::NOT_MODIFIED,
             about: "Flags and context are what `If-None-Match` names.",
+            media_type: openapi::JSON,
             schema: None,
             headers: Vec::new(),
         });
@@ -247,6 +248,7 @@ fn refused(status: StatusCode, schemas: &mut Schemas) -> openapi::Answered {
     openapi::Answered {
         status,
         about: "There is no evaluation, and `errorCode` says why.",
+        media_type: openapi::JSON,
         schema: Some(schemas.refer::<Failure>()),
         headers: Vec::new(),
     }

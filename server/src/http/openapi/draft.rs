@@ -14,8 +14,8 @@ use super::Schemas;
 use super::problems::Problems;
 use crate::http::code::Code;
 
-/// The media type of everything but errors.
-const JSON: &str = "application/json";
+/// The media type of nearly everything but errors.
+pub(crate) const JSON: &str = "application/json";
 
 /// An operation in the making.
 pub(crate) struct Draft<'d> {
@@ -31,6 +31,7 @@ pub(crate) struct Draft<'d> {
 pub(crate) struct Answered {
     pub(crate) status: StatusCode,
     pub(crate) about: &'static str,
+    pub(crate) media_type: &'static str,
     pub(crate) schema: Option<RefOr<Schema>>,
     /// Names, and what they hold.
     pub(crate) headers: Vec<(&'static str, &'static str)>,
@@ -90,7 +91,7 @@ impl<'d> Draft<'d> {
     pub(crate) fn body(&mut self, schema: RefOr<Schema>) {
         let body: RequestBody = RequestBodyBuilder::new()
             .required(Some(Required::True))
-            .content(JSON, json(schema))
+            .content(JSON, content(schema))
             .build();
         self.operation.request_body = Some(body.into());
     }
@@ -99,7 +100,7 @@ impl<'d> Draft<'d> {
     pub(crate) fn answers(&mut self, answered: Answered) {
         let mut response = ResponseBuilder::new().description(answered.about);
         if let Some(schema) = answered.schema {
-            response = response.content(JSON, json(schema));
+            response = response.content(answered.media_type, content(schema));
         }
         for (name, about) in answered.headers {
             response = response.header(name, text_header(about));
@@ -140,7 +141,7 @@ impl<'d> Draft<'d> {
     }
 }
 
-fn json(schema: RefOr<Schema>) -> Content {
+fn content(schema: RefOr<Schema>) -> Content {
     ContentBuilder::new().schema(Some(schema)).build()
 }
 

@@ -13,7 +13,7 @@ mod schemas;
 pub(super) mod shape;
 
 pub(super) use self::document::document;
-pub(super) use self::draft::{Answered, Draft};
+pub(super) use self::draft::{Answered, Draft, JSON};
 pub(super) use self::parts::{API_KEY, Answer, Described, InBody, Input};
 pub(super) use self::routes::{Route, Routes, route};
 pub(super) use self::schemas::Schemas;

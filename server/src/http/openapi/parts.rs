@@ -8,9 +8,9 @@ use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Required, Schema};
 
-use super::{Answered, Draft, Schemas};
+use super::{Answered, Draft, JSON, Schemas};
 use crate::auth::actor::{Actor, Administrator, Editor, Person};
-use crate::auth::sdk_environment::{MaybeSdkEnvironment, SdkEnvironment};
+use crate::auth::sdk_environment::{FollowedEnvironment, MaybeSdkEnvironment, SdkEnvironment};
 use crate::error::Error;
 use crate::http::body::Body;
 use crate::http::client_address::ClientAddress;
@@ -145,6 +145,12 @@ impl Input for SdkEnvironment {
     }
 }
 
+impl Input for FollowedEnvironment {
+    fn describe(draft: &mut Draft<'_>) {
+        SdkEnvironment::describe(draft);
+    }
+}
+
 impl Input for MaybeSdkEnvironment {
     fn describe(draft: &mut Draft<'_>) {
         SdkEnvironment::describe(draft);
@@ -220,6 +226,7 @@ impl<T: ToSchema> Answer for Json<T> {
         vec![Answered {
             status: StatusCode::OK,
             about: "Done.",
+            media_type: JSON,
             schema: Some(schemas.refer::<T>()),
             headers: Vec::new(),
         }]
@@ -254,6 +261,7 @@ impl Answer for NoContent {
         vec![Answered {
             status: StatusCode::NO_CONTENT,
             about: "Done.",
+            media_type: JSON,
             schema: None,
             headers: Vec::new(),
         }]
@@ -284,6 +292,7 @@ impl<T: Answer> Answer for OrDashboard<T> {
         answers.push(Answered {
             status: StatusCode::SEE_OTHER,
             about: "The dashboard, for a browser that comes without a credential.",
+            media_type: JSON,
             schema: None,
             headers: vec![("Location", "The path of the dashboard.")],
         });

@@ -19,7 +19,7 @@ use crate::auth::sdk_environment::SdkEnvironment;
 use crate::error::Error;
 use crate::http::coding::accepts;
 use crate::http::if_none_match::IfNoneMatch;
-use crate::http::openapi::{Answer, Answered, Draft, Input, Schemas};
+use crate::http::openapi::{Answer, Answered, Draft, Input, JSON, Schemas};
 use crate::http::query::given;
 use crate::http::respond::Json;
 use crate::snapshot::{Document, Encoding};
@@ -88,6 +88,7 @@ impl Answer for Config {
         answers.push(Answered {
             status: StatusCode::NOT_MODIFIED,
             about: "The content is what `If-None-Match` names.",
+            media_type: JSON,
             schema: None,
             headers: Vec::new(),
         });

@@ -3,6 +3,7 @@
 mod config;
 mod evaluate;
 mod questions;
+mod stream;
 
 use super::code::Code;
 use super::cors::cors;
@@ -18,6 +19,7 @@ pub(super) fn routes() -> Routes {
     .with(route!(evaluate::batch))
     .with(route!(evaluate::explain).refuses(&[Code::FlagNotFound]))
     .with(route!(config::config))
+    .with(route!(stream::stream))
     .below("/sdk/v1", |router| {
         // The fallbacks stand here too, inside the layer, so that browsers may read these errors as well.
         router

@@ -1,0 +1,146 @@
+//! The stream of changes, for clients that want to know at once.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::{FromRequestParts, State};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::unfold;
+use http::header::CACHE_CONTROL;
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, StatusCode};
+use serde::Serialize;
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+
+use crate::auth::sdk_environment::FollowedEnvironment;
+use crate::http::openapi::{Answer, Answered, Draft, Input, Schemas};
+use crate::service::Service;
+use crate::snapshot::Follower;
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Tells when the configuration has changed.
+///
+/// Server-Sent Events: one at once, and one whenever `GET /sdk/v1/config` without `keys[]` has come to answer something
+/// else. Of changes in quick succession only the last may be told. Lines that begin with a colon show that the stream is
+/// alive. It ends when the key is refused, and when the server stops: whoever comes back then is told by the status.
+#[utoipa::path(get, path = "/stream")]
+pub(super) async fn stream(
+    State(service): State<Service>,
+    FollowedEnvironment(follower): FollowedEnvironment,
+    LastEventId(known): LastEventId,
+) -> Changes {
+    Changes {
+        service,
+        follower,
+        known,
+    }
+}
+
+/// The changes of an environment, as they happen.
+pub(super) struct Changes {
+    service: Service,
+    follower: Follower,
+    /// The identifier of the content that the client knows of.
+    known: Option<String>,
+}
+
+/// What an event says.
+#[derive(Serialize)]
+struct Changed<'a> {
+    etag: &'a str,
+}
+
+impl Changes {
+    /// The next event; none when the stream ends.
+    async fn next(&mut self) -> Option<Result<Event, axum::Error>> {
+        tokio::select! {
+            () = self.service.stopping() => None,
+            event = self.change() => event,
+        }
+    }
+
+    async fn change(&mut self) -> Option<Result<Event, axum::Error>> {
+        loop {
+            let document = self.follower.next().await?.document().await;
+            let (etag, id) = (document.etag(), document.id());
+            if self.known.as_deref() != Some(id) {
+                self.known = Some(id.to_owned());
+                let event = Event::default().event("config").id(id);
+                return Some(event.json_data(Changed { etag }));
+            }
+        }
+    }
+}
+
+impl IntoResponse for Changes {
+    fn into_response(self) -> Response {
+        let heartbeat = Duration::from_secs(self.service.settings.stream_heartbeat.into());
+        let events = unfold(self, async |mut changes| {
+            let event = changes.next().await?;
+            Some((event, changes))
+        });
+        let headers = [
+            (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+            // Nginx would otherwise hold events back until it has enough of them.
+            (
+                HeaderName::from_static("x-accel-buffering"),
+                HeaderValue::from_static("no"),
+            ),
+        ];
+        let events = Sse::new(events).keep_alive(KeepAlive::new().interval(heartbeat));
+        (headers, events).into_response()
+    }
+}
+
+impl Answer for Changes {
+    fn answers(_: &mut Schemas) -> Vec<Answered> {
+        let events = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some(
+                "Events named `config`. Their `data` is a JSON object whose `etag` is that of the configuration.",
+            ))
+            .examples([
+                "event: config\nid: pFJxH3TEVXmT\ndata: {\"etag\":\"W/\\\"pFJxH3TEVXmT\\\"\"}\n\n",
+            ]);
+        vec![Answered {
+            status: StatusCode::OK,
+            about: "The events, for as long as the client listens.",
+            media_type: "text/event-stream",
+            schema: Some(events.into()),
+            headers: Vec::new(),
+        }]
+    }
+}
+
+/// The last event that the client has got on an earlier stream.
+pub(super) struct LastEventId(Option<String>);
+
+impl<S: Sync> FromRequestParts<S> for LastEventId {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let id = parts.headers.get(LAST_EVENT_ID);
+        let id = id.and_then(|id| id.to_str().ok());
+        Ok(Self(id.map(str::to_owned)))
+    }
+}
+
+impl Input for LastEventId {
+    fn describe(draft: &mut Draft<'_>) {
+        draft.parameter(
+            ParameterBuilder::new()
+                .name("Last-Event-ID")
+                .parameter_in(ParameterIn::Header)
+                .required(Required::False)
+                .description(Some(
+                    "The `id` of the last event that the client has got: the first one is left out if it would be the same.",
+                ))
+                .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+                .build(),
+        );
+    }
+}

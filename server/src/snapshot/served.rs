@@ -1,0 +1,127 @@
+//! An environment that is being served, from one snapshot to the next.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use pennon_core::model::id::EnvironmentId;
+use tokio::sync::watch;
+
+use super::environment::EnvironmentSnapshot;
+
+/// An environment that is being served.
+pub(super) struct Served {
+    pub(super) id: EnvironmentId,
+    current: ArcSwap<EnvironmentSnapshot>,
+    /// The current snapshot once more, for those who wait for the next one; none once the key is refused.
+    announced: watch::Sender<Option<Arc<EnvironmentSnapshot>>>,
+}
+
+/// Somebody who follows an environment from one snapshot to the next. Whoever is slow finds the newest one, and none of
+/// those in between: that is all that is ever kept for a follower.
+pub(crate) struct Follower(watch::Receiver<Option<Arc<EnvironmentSnapshot>>>);
+
+impl Served {
+    pub(super) fn new(id: EnvironmentId, snapshot: EnvironmentSnapshot) -> Self {
+        let snapshot = Arc::new(snapshot);
+        Self {
+            id,
+            current: ArcSwap::new(Arc::clone(&snapshot)),
+            announced: watch::Sender::new(Some(snapshot)),
+        }
+    }
+
+    /// What is served now.
+    pub(super) fn current(&self) -> Arc<EnvironmentSnapshot> {
+        self.current.load_full()
+    }
+
+    /// Serves this from now on.
+    pub(super) fn replace(&self, snapshot: EnvironmentSnapshot) {
+        let snapshot = Arc::new(snapshot);
+        self.current.store(Arc::clone(&snapshot));
+        self.announced.send_if_modified(|announced| {
+            let goes_on = announced.is_some();
+            if goes_on {
+                *announced = Some(snapshot);
+            }
+            goes_on
+        });
+    }
+
+    /// Tells all followers that there is nothing more to come, for good.
+    pub(super) fn end(&self) {
+        self.announced.send_replace(None);
+    }
+
+    /// Follows the environment from now on.
+    pub(super) fn follow(&self) -> Follower {
+        let mut announced = self.announced.subscribe();
+        announced.mark_changed();
+        Follower(announced)
+    }
+}
+
+impl Follower {
+    /// The newest snapshot that has not been handed out, as soon as there is one, and the current one the first time; none
+    /// once the environment is no longer served with the key by which it was found.
+    pub(crate) async fn next(&mut self) -> Option<Arc<EnvironmentSnapshot>> {
+        // An error means that it has been dropped from what is served.
+        self.0.changed().await.ok()?;
+        self.0.borrow_and_update().clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn revision(number: i64) -> EnvironmentSnapshot {
+        EnvironmentSnapshot::default().with(Vec::new(), number)
+    }
+
+    fn served() -> Served {
+        Served::new(EnvironmentId::new(Uuid::nil()), revision(1))
+    }
+
+    async fn next(follower: &mut Follower) -> Option<i64> {
+        let next = follower.next().await;
+        next.map(|snapshot| snapshot.revision())
+    }
+
+    #[tokio::test]
+    async fn a_follower_gets_the_current_snapshot_and_then_the_newest_one() {
+        let served = served();
+        let mut follower = served.follow();
+        assert_eq!(next(&mut follower).await, Some(1));
+        for number in 2..=1000 {
+            served.replace(revision(number));
+        }
+        assert_eq!(next(&mut follower).await, Some(1000));
+        let idle = timeout(Duration::ZERO, follower.next()).await;
+        assert!(idle.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_has_ended_does_not_come_back() {
+        let served = served();
+        let mut follower = served.follow();
+        served.end();
+        served.replace(revision(2));
+        assert_eq!(next(&mut follower).await, None);
+        assert_eq!(next(&mut served.follow()).await, None);
+    }
+
+    #[tokio::test]
+    async fn what_is_served_no_more_has_ended() {
+        let served = served();
+        let mut follower = served.follow();
+        assert_eq!(next(&mut follower).await, Some(1));
+        drop(served);
+        assert_eq!(next(&mut follower).await, None);
+    }
+}

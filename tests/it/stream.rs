@@ -1,0 +1,366 @@
+//! The stream of changes, over real connections.
+
+use std::time::Duration;
+
+use pennon_tests::{Answer, Caller, Pair, TestApp};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Somebody who listens.
+struct Stream {
+    response: reqwest::Response,
+    read: String,
+}
+
+impl Stream {
+    async fn open(caller: &Caller<'_>) -> Self {
+        Self::open_after(caller, None).await
+    }
+
+    /// Comes back after an event.
+    async fn open_after(caller: &Caller<'_>, last: Option<&str>) -> Self {
+        let mut request = caller.request(Method::GET, "/sdk/v1/stream");
+        if let Some(last) = last {
+            request = request.header("last-event-id", last);
+        }
+        let response = request.send().await.expect("an answer");
+        assert_eq!(response.status(), StatusCode::OK);
+        let read = String::new();
+        Self { response, read }
+    }
+
+    /// Everything up to the next blank line; none at the end.
+    async fn block(&mut self) -> Option<String> {
+        loop {
+            if let Some((block, rest)) = self.read.split_once("\n\n") {
+                let (block, rest) = (block.to_owned(), rest.to_owned());
+                self.read = rest;
+                return Some(block);
+            }
+            let chunk = timeout(PATIENCE, self.response.chunk()).await;
+            let chunk = chunk.expect("something comes in time");
+            let Some(bytes) = chunk.expect("the stream is well formed") else {
+                assert_eq!(self.read, "", "the stream ends between two events");
+                return None;
+            };
+            self.read
+                .push_str(std::str::from_utf8(&bytes).expect("the stream is text"));
+        }
+    }
+
+    /// The tag that the next event tells; none at the end.
+    async fn tag(&mut self) -> Option<String> {
+        loop {
+            let block = self.block().await?;
+            if block != ":" {
+                return Some(told(&block));
+            }
+        }
+    }
+}
+
+/// The tag that an event tells, of which its identifier is a part.
+fn told(event: &str) -> String {
+    let fields: Vec<(&str, &str)> = event
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .collect();
+    let [("event", "config"), ("id", id), ("data", data)] = fields[..] else {
+        panic!("an event of another form: {event}");
+    };
+    let data: Value = serde_json::from_str(data).expect("the data is JSON");
+    let tag = format!("W/\"{id}\"");
+    assert_eq!(data, json!({ "etag": tag }));
+    tag
+}
+
+/// What an event has as its identifier that tells this tag.
+fn id(tag: &str) -> &str {
+    tag.trim_start_matches("W/").trim_matches('"')
+}
+
+/// The tag of the configuration.
+async fn tag(sdk: &Caller<'_>) -> String {
+    let answer = sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
+    answer.header("etag").to_owned()
+}
+
+#[tokio::test]
+async fn the_first_event_comes_at_once_and_tells_the_tag_of_the_configuration() {
+    let app = TestApp::start().await;
+    let key = app.admin().await.pair().await.sdk_key;
+    let sdk = app.sdk(&key);
+    let mut stream = Stream::open(&sdk).await;
+    let header = |name: &str| {
+        let value = stream.response.headers().get(name);
+        value.map(|value| value.to_str().expect("text").to_owned())
+    };
+    let expected = [
+        ("content-type", "text/event-stream"),
+        ("cache-control", "no-store"),
+        ("x-accel-buffering", "no"),
+        ("x-content-type-options", "nosniff"),
+        ("access-control-allow-origin", "*"),
+    ];
+    for (name, value) in expected {
+        assert_eq!(header(name).as_deref(), Some(value), "{name}");
+    }
+    assert!(header("x-request-id").is_some());
+    assert_eq!(header("content-length"), None);
+    assert_eq!(stream.tag().await, Some(tag(&sdk).await));
+}
+
+#[tokio::test]
+async fn each_change_is_told_to_all_who_listen_and_to_nobody_else() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key,
+        ..
+    } = admin.pair().await;
+    let (other, other_key) = admin.environment("shop", "other").await;
+    let (sdk, other_sdk) = (app.sdk(&sdk_key), app.sdk(&other_key));
+    let mut streams = Vec::new();
+    for _ in 0..20 {
+        streams.push(Stream::open(&sdk).await);
+    }
+    let mut elsewhere = Stream::open(&other_sdk).await;
+    elsewhere.tag().await.expect("the first event");
+    for enabled in [true, false, true] {
+        for stream in &mut streams {
+            stream.tag().await.expect("an event");
+        }
+        admin.switch(&flag, &environment, enabled).await;
+    }
+    let latest = tag(&sdk).await;
+    for stream in &mut streams {
+        assert_eq!(stream.tag().await.as_deref(), Some(&*latest));
+    }
+    admin.switch(&flag, &other, true).await;
+    assert_eq!(elsewhere.tag().await, Some(tag(&other_sdk).await));
+}
+
+#[tokio::test]
+async fn who_comes_back_is_told_only_what_is_new() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key,
+        ..
+    } = admin.pair().await;
+    let sdk = app.sdk(&sdk_key);
+    let before = tag(&sdk).await;
+    let mut up_to_date = Stream::open_after(&sdk, Some(id(&before))).await;
+    admin.switch(&flag, &environment, true).await;
+    let after = tag(&sdk).await;
+    assert_ne!(before, after);
+    assert_eq!(up_to_date.tag().await.as_deref(), Some(&*after));
+    for last in [id(&before), "", "no such event"] {
+        let mut stream = Stream::open_after(&sdk, Some(last)).await;
+        assert_eq!(stream.tag().await.as_deref(), Some(&*after), "{last}");
+    }
+}
+
+#[tokio::test]
+async fn a_change_at_another_service_is_told() {
+    let one = TestApp::start().await;
+    let key = one.admin().await.pair().await.sdk_key;
+    let other = one.beside().await;
+    other.follow();
+    let mut stream = Stream::open(&other.sdk(&key)).await;
+    assert_eq!(stream.tag().await, Some(tag(&one.sdk(&key)).await));
+    one.admin().await.flag("another").await;
+    assert_eq!(stream.tag().await, Some(tag(&one.sdk(&key)).await));
+}
+
+#[tokio::test]
+async fn the_stream_shows_that_it_is_there_and_tells_nothing_when_the_content_stays() {
+    let app = TestApp::with_settings(&["--stream-heartbeat", "1"]).await;
+    let admin = app.admin().await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key,
+        ..
+    } = admin.pair().await;
+    let sdk = app.sdk(&sdk_key);
+    let mut stream = Stream::open(&sdk).await;
+    stream.tag().await.expect("the first event");
+    app.watch();
+    app.tamper("update environments set config_revision = config_revision + 1")
+        .await;
+    for _ in 0..2 {
+        assert_eq!(stream.block().await.as_deref(), Some(":"));
+    }
+    admin.switch(&flag, &environment, true).await;
+    assert_eq!(stream.tag().await, Some(tag(&sdk).await));
+
+    app.lose_database().await;
+    for _ in 0..2 {
+        assert_eq!(stream.block().await.as_deref(), Some(":"));
+    }
+}
+
+#[tokio::test]
+async fn the_stream_ends_with_its_key() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    for end in ["revoke", "rotate-key"] {
+        let (environment, key) = admin.environment("shop", end).await;
+        let sdk = app.sdk(&key);
+        let mut stream = Stream::open(&sdk).await;
+        stream.tag().await.expect("the first event");
+        let path = format!("/environments/{environment}/{end}");
+        let ended = admin.post(&path, json!({})).await;
+        assert!(ended.status.is_success());
+        assert_eq!(stream.block().await, None, "{end}");
+        let refused = sdk.get("/sdk/v1/stream").await;
+        refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    }
+}
+
+#[tokio::test]
+async fn the_stream_ends_with_a_key_that_another_service_revoked() {
+    let one = TestApp::start().await;
+    let other = one.beside().await;
+    let admin = one.admin().await;
+    let (environment, key) = admin.environment("shop", "prod").await;
+    other.follow();
+    let sdk = other.sdk(&key);
+    pennon_tests::eventually("the other one knows the key", async || {
+        sdk.get("/sdk/v1/config").await.status == StatusCode::OK
+    })
+    .await;
+    let mut stream = Stream::open(&sdk).await;
+    stream.tag().await.expect("the first event");
+    let revoke = format!("/environments/{environment}/revoke");
+    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    assert_eq!(stream.block().await, None);
+}
+
+#[tokio::test]
+async fn the_stream_ends_when_the_service_stops() {
+    let app = TestApp::start().await;
+    let key = app.admin().await.pair().await.sdk_key;
+    let mut stream = Stream::open(&app.sdk(&key)).await;
+    stream.tag().await.expect("the first event");
+    app.drain();
+    assert_eq!(stream.block().await, None);
+}
+
+#[tokio::test]
+async fn keys_that_do_not_work_are_refused_as_everywhere() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, revoked) = admin.environment("shop", "prod").await;
+    let revoke = format!("/environments/{environment}/revoke");
+    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    let token = app.token().await;
+    let expected = app.anonymous().get("/sdk/v1/config").await;
+    for caller in [
+        app.anonymous(),
+        app.with_authorization(""),
+        app.with_authorization("Basic cG46cG4="),
+        app.with_authorization(token),
+        app.sdk("pnk_unknown"),
+        app.sdk(&revoked),
+    ] {
+        let refused = caller.get("/sdk/v1/stream").await;
+        let refused = refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+        assert_eq!(refused.bytes, expected.bytes);
+        let names = |answer: &Answer| -> Vec<String> {
+            let names = answer.headers.keys();
+            names.map(ToString::to_string).collect()
+        };
+        assert_eq!(names(&refused), names(&expected));
+        for name in ["www-authenticate", "access-control-allow-origin"] {
+            assert_eq!(refused.header(name), expected.header(name));
+        }
+    }
+    app.watch();
+    app.lose_database().await;
+    pennon_tests::eventually("it is known that the database is away", async || {
+        let answer = app.sdk("pnk_unknown").get("/sdk/v1/stream").await;
+        answer.status == StatusCode::SERVICE_UNAVAILABLE && answer.header("retry-after") == "5"
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pages_of_other_origins_may_listen() {
+    let app = TestApp::start().await;
+    let anonymous = app.anonymous();
+    let preflight = anonymous
+        .request(Method::OPTIONS, "/sdk/v1/stream")
+        .header("origin", "https://shop.example.com")
+        .header("access-control-request-method", "GET")
+        .header(
+            "access-control-request-headers",
+            "authorization,last-event-id",
+        );
+    let answer = anonymous.send(preflight).await.expect(StatusCode::OK);
+    assert_eq!(answer.header("access-control-allow-origin"), "*");
+    let allowed = answer.header("access-control-allow-headers");
+    assert!(allowed.contains("authorization") && allowed.contains("last-event-id"));
+}
+
+#[tokio::test]
+async fn head_has_the_headers_and_an_end() {
+    let app = TestApp::start().await;
+    let key = app.admin().await.pair().await.sdk_key;
+    let sdk = app.sdk(&key);
+    let answer = sdk
+        .send(sdk.request(Method::HEAD, "/sdk/v1/stream?unknown=1"))
+        .await
+        .expect(StatusCode::OK);
+    assert_eq!(answer.header("content-type"), "text/event-stream");
+    assert!(answer.bytes.is_empty());
+    let refused = sdk.post("/sdk/v1/stream", json!({})).await;
+    let refused = refused.expect_problem(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED");
+    assert_eq!(refused.header("allow"), "GET,HEAD");
+}
+
+#[tokio::test]
+async fn who_does_not_read_holds_up_nobody() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key,
+        ..
+    } = admin.pair().await;
+    let mut idle = TcpStream::connect(app.address())
+        .await
+        .expect("a connection");
+    let request = format!(
+        "GET /sdk/v1/stream HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {sdk_key}\r\n\r\n"
+    );
+    idle.write_all(request.as_bytes()).await.expect("written");
+    let sdk = app.sdk(&sdk_key);
+    let mut stream = Stream::open(&sdk).await;
+    stream.tag().await.expect("the first event");
+    for number in 0..50 {
+        admin.switch(&flag, &environment, number % 2 == 0).await;
+        assert_eq!(stream.tag().await, Some(tag(&sdk).await));
+    }
+    let revoke = format!("/environments/{environment}/revoke");
+    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    assert_eq!(stream.block().await, None);
+    let mut received = Vec::new();
+    while !received.ends_with(b"\r\n0\r\n\r\n") {
+        let read = timeout(PATIENCE, idle.read_buf(&mut received)).await;
+        let read = read.expect("something comes in time");
+        assert_ne!(read.expect("the connection holds"), 0);
+    }
+}
