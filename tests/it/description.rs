@@ -5,7 +5,7 @@ use std::process::Command;
 
 use pennon_tests::{TestApp, binary, description, resolved};
 use reqwest::{Method, StatusCode};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What every client may rely on to be there.
 const CONTRACT: &str = "
@@ -81,6 +81,20 @@ fn no_reference_leads_nowhere() {
         }
     }
     assert!(follow(description()) > 100);
+}
+
+#[test]
+fn words_are_described_as_they_are_written() {
+    let schemas = &description()["components"]["schemas"];
+    let reasons = [
+        "flag_enabled",
+        "flag_disabled",
+        "flag_archived",
+        "targeting_rule",
+        "rollout",
+    ];
+    assert_eq!(schemas["Reason"]["enum"], json!(reasons));
+    assert_eq!(schemas["Code"]["enum"][0], "INVALID_INPUT");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Closed lists of words.
 
-/// Declares an enum whose variants are words on the wire, once for the parser, the printer and serde.
+/// Declares an enum whose variants are words on the wire, once for the parser, the printer, serde and the schema. (Words are
+/// `tt`, as a `literal` comes in a wrapping that the derive of the schema does not see through.)
 macro_rules! words {
     (
         $(#[$meta:meta])*
-        pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)+ }
+        pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:tt,)+ }
         else $refusal:literal
     ) => {
         #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

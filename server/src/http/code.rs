@@ -3,9 +3,10 @@
 use http::StatusCode;
 use serde::Serialize;
 
-/// Declares the codes, each once for the status, the title and the words on the wire.
+/// Declares the codes, each once for the status, the title and the words on the wire. (Those are `tt`, as a `literal` comes
+/// in a wrapping that the derive of the schema does not see through.)
 macro_rules! codes {
-    ($($(#[$meta:meta])* $code:ident = $word:literal, $status:ident, $title:literal;)+) => {
+    ($($(#[$meta:meta])* $code:ident = $word:tt, $status:ident, $title:literal;)+) => {
         /// What went wrong, in one word that stays the same.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, utoipa::ToSchema)]
         #[schema(as = Code)]

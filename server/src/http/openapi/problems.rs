@@ -41,9 +41,16 @@ fn response(codes: &[Code], schemas: &mut Schemas) -> Response {
         .schema_type(Type::Object)
         .property(
             "status",
-            ObjectBuilder::new().enum_values(Some([status.as_u16()])),
+            ObjectBuilder::new()
+                .schema_type(Type::Integer)
+                .enum_values(Some([status.as_u16()])),
         )
-        .property("code", ObjectBuilder::new().enum_values(Some(words)));
+        .property(
+            "code",
+            ObjectBuilder::new()
+                .schema_type(Type::String)
+                .enum_values(Some(words)),
+        );
     let schema = AllOfBuilder::new()
         .item(schemas.refer::<Problem<'_>>())
         .item(narrowed);
