@@ -4,7 +4,9 @@ mod alone;
 mod bench;
 mod browser;
 mod check;
+mod contract;
 mod digest;
+mod instance;
 mod node;
 mod pack;
 mod postgres;
@@ -79,6 +81,8 @@ enum Command {
         #[command(subcommand)]
         what: Measured,
     },
+    /// Test the API against its own description, with requests that are made up from it
+    Contract,
     /// Build the release binary and try it alone in an empty folder
     Alone,
 }
@@ -165,6 +169,10 @@ const BENCH_ADMIN: Step = Step {
     title: "Measurement of administration",
     work: |workspace, _| bench::admin(workspace),
 };
+const CONTRACT: Step = Step {
+    title: "The API against its description",
+    work: contract::test,
+};
 const ALONE: Step = Step {
     title: "The release binary, alone in a folder",
     work: |workspace, _| alone::try_it(workspace),
@@ -217,7 +225,7 @@ fn steps(command: &Command) -> Vec<Step> {
             .concat();
             steps.extend([NPM_TESTS, BROWSER_TESTS]);
             if *all {
-                steps.extend([RELEASE, ALONE]);
+                steps.extend([CONTRACT, RELEASE, ALONE]);
             }
             steps
         }
@@ -234,6 +242,7 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Bench {
             what: Measured::Admin,
         } => [&[FIND_POSTGRES], site, &[RELEASE, BENCH_ADMIN]].concat(),
+        Command::Contract => [site, &[SERVER, CONTRACT]].concat(),
         Command::Alone => [site, &[RELEASE, ALONE]].concat(),
     }
 }

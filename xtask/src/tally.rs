@@ -51,18 +51,19 @@ impl Tally {
     }
 }
 
-/// The number in a closing line of cargo (`test result: ok. 3 passed; ..`), vitest (`Tests  3 passed (3)`) or
-/// Playwright (`3 passed (1.2s)`).
+/// The number in a closing line of cargo (`test result: ok. 3 passed; ..`), vitest (`Tests  3 passed (3)`),
+/// schemathesis (`5 generated, 3 passed, ..`) or Playwright (`3 passed (1.2s)`).
 fn passed_in(line: &str) -> Option<u64> {
     let line = plain(line);
     let line = line.trim();
     let counts = line
         .strip_prefix("test result: ok. ")
         .or_else(|| line.strip_prefix("Tests "))
+        .or_else(|| line.split_once(" generated, ").map(|(_, counts)| counts))
         .unwrap_or(line);
     let mut words = counts.split_whitespace();
     let number = words.next()?.parse().ok()?;
-    let passed = matches!(words.next()?, "passed" | "passed;");
+    let passed = matches!(words.next()?, "passed" | "passed;" | "passed,");
     passed.then_some(number)
 }
 
@@ -86,6 +87,8 @@ mod tests {
         assert_eq!(passed_in(cargo), Some(12));
         assert_eq!(passed_in("      Tests  34 passed (34)"), Some(34));
         assert_eq!(passed_in("  5 passed (8.1s)"), Some(5));
+        let schemathesis = "  4001 generated, 3990 passed, 11 skipped";
+        assert_eq!(passed_in(schemathesis), Some(3990));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -52,6 +53,16 @@ impl Workspace {
         let mut cargo = cargo();
         cargo.current_dir(&self.root);
         cargo
+    }
+
+    /// A folder of this name in the target folder, with nothing in it.
+    pub(crate) fn empty_folder(&self, name: &str) -> Result<PathBuf> {
+        let folder = self.target.join(name);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        Ok(folder)
     }
 
     /// What the server embeds: the dashboard's scripts, wasm and style.

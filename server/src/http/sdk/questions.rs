@@ -1,7 +1,7 @@
 //! The bodies of evaluation requests, as the API's description shows them. They are read without copying, in
 //! [`super::evaluate`] and [`crate::http::context`].
 
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use super::evaluate::BATCH_ITEMS;
@@ -18,7 +18,12 @@ pub(super) enum Questions {}
 impl InBody for Question {
     fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
         schemas.define("Question", |schemas| {
-            let key = text("The key, for clients that send no `Authorization` header.");
+            // Of no type, as it is not looked at where the header counts.
+            let key = ObjectBuilder::new()
+                .schema_type(SchemaType::AnyValue)
+                .description(Some(
+                    "The key, a string, for clients that send no `Authorization` header; ignored if they do.",
+                ));
             question(schemas)
                 .description(Some(
                     "A flag to evaluate, and for whom. Other members are ignored.",

@@ -1,0 +1,200 @@
+//! The API against its own description, by a tester that makes up requests: those that the description allows, which must
+//! be taken, and those that it forbids, which must be refused, both with answers that it knows.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+use crate::instance::{Instance, text};
+use crate::process::Run as _;
+use crate::serve::Profile;
+use crate::step::Outcome;
+use crate::tally::Tally;
+use crate::workspace::Workspace;
+
+/// The version of schemathesis that tests.
+const VERSION: &str = "4.32.5";
+
+/// How many requests are made up for each operation, at most, in each way of making them up.
+const EXAMPLES: &str = "50";
+
+/// What the tester is told, beside credentials and identifiers.
+const SETTINGS: &str = include_str!("schemathesis.toml");
+
+/// Tests the server on a database of its own. Whoever has no Python is told that this was left out.
+pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
+    let Some(tester) = find_or_install(workspace)? else {
+        tally.omit(
+            "left out: the API against its description; install Python 3 with its venv module"
+                .to_owned(),
+        );
+        return Ok(Outcome::Done);
+    };
+    let folder = workspace.empty_folder("contract")?;
+    // Guessing passwords is what the tester does, so the brake on it is taken off.
+    let settings = [
+        ("PENNON_RATE_LIMIT_LOGIN", "1000000"),
+        ("RUST_LOG", "error"),
+    ];
+    let server = Instance::start(&Profile::Dev.binary(workspace), &folder, &settings)?;
+    let settings = folder.join("schemathesis.toml");
+    fs::write(&settings, Cast::of(&server)?.settings())?;
+    // In two runs: requests of the second one may revoke the environment whose key the first one needs.
+    for which in [
+        "--include-path-regex=^/(sdk|ofrep)/",
+        "--exclude-path-regex=^/(sdk|ofrep)/",
+    ] {
+        let mut run = workspace.command(&tester);
+        run.current_dir(&folder)
+            .arg("--config-file")
+            .arg(&settings)
+            .args(["run", "--seed=1", "--continue-on-failure"])
+            .args(["--max-examples", EXAMPLES, which])
+            .arg(format!("{}/openapi.json", server.base_url()));
+        tally.run("requests made up from the API's description", &mut run)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The tester, in a Python environment of its own; none without Python.
+fn find_or_install(workspace: &Workspace) -> Result<Option<PathBuf>> {
+    let environment = workspace.target.join(format!("schemathesis-{VERSION}"));
+    let tester = environment.join("bin/schemathesis");
+    let complete = environment.join("complete");
+    if complete.is_file() {
+        return Ok(Some(tester));
+    }
+    let mut python = workspace.command("python3");
+    let made = python
+        .args(["-m", "venv", "--clear"])
+        .arg(&environment)
+        .run_quietly();
+    if made.is_err() {
+        return Ok(None);
+    }
+    eprintln!("    installing schemathesis {VERSION}");
+    let package = format!("schemathesis=={VERSION}");
+    let mut pip = workspace.command(environment.join("bin/pip"));
+    pip.args(["install", "--quiet", "--disable-pip-version-check"])
+        .arg(package)
+        .run_quietly()
+        .context("schemathesis cannot be installed")?;
+    fs::write(&complete, "")?;
+    Ok(Some(tester))
+}
+
+/// Who calls, and what there is to call for. Of most things there are some to stay and some to lose.
+struct Cast {
+    administrator: String,
+    sdk_key: String,
+    sessions: [String; 2],
+    expendable_user: String,
+    flags: Vec<String>,
+    environments: Vec<String>,
+    rules: Vec<String>,
+}
+
+/// How many of a kind stay; the others may be lost.
+const TO_STAY: usize = 5;
+
+impl Cast {
+    const PASSWORD: &str = "another password for this try";
+
+    fn of(server: &Instance) -> Result<Self> {
+        let session = server.sign_in_as_administrator()?;
+        let post = |path: &str, body: &Value| server.post(path, Some(&session), body);
+        let id = |path: &str, body: &Value| text(&post(path, body)?, "id");
+        let token = json!({ "name": "contract", "role": "admin" });
+        let token = post("/users/me/tokens", &token)?;
+        let user = |email: &str| {
+            let user = json!({ "email": email, "password": Self::PASSWORD, "role": "admin" });
+            id("/users", &user)
+        };
+        user("ada@example.com")?;
+        let sign_in = || server.sign_in("ada@example.com", Self::PASSWORD);
+        let first = json!({ "product": "Web shop", "name": "of the key" });
+        let first = post("/environments", &first)?;
+        let environment = |number: usize| {
+            let name = format!("environment {number}");
+            id(
+                "/environments",
+                &json!({ "product": "Web shop", "name": name }),
+            )
+        };
+        let flag = |number: usize| {
+            let key = if number == 0 {
+                "pay_by_invoice"
+            } else {
+                &format!("flag_{number}")
+            };
+            id(
+                "/flags",
+                &json!({ "key": key, "name": key, "type": "boolean" }),
+            )
+        };
+        let environments = several(20, environment)?;
+        let flags = several(20, flag)?;
+        let (flag, environment) = (at(&flags, 0)?, at(&environments, 0)?);
+        let rules = format!("/flags/{flag}/environments/{environment}/rules");
+        let rule = |number: usize| {
+            let condition = json!({
+                "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE",
+            });
+            let rule = json!({
+                "priority": number + 1, "logic": "and", "value": true, "conditions": [condition],
+            });
+            id(&rules, &rule)
+        };
+        Ok(Self {
+            administrator: text(&token, "token")?,
+            sdk_key: text(&first, "sdkKey")?,
+            sessions: [sign_in()?, sign_in()?],
+            expendable_user: user("linus@example.com")?,
+            rules: several(60, rule)?,
+            flags,
+            environments,
+        })
+    }
+
+    fn settings(&self) -> String {
+        let [session, session_to_end] = &self.sessions;
+        let mut settings = SETTINGS
+            .replace("{administrator}", &self.administrator)
+            .replace("{sdk key}", &self.sdk_key)
+            .replace("{session}", session)
+            .replace("{session to end}", session_to_end)
+            .replace("{expendable user}", &self.expendable_user);
+        for (to_stay, to_lose, all) in [
+            ("{flags}", "{flags to archive}", &self.flags),
+            (
+                "{environments}",
+                "{environments to revoke}",
+                &self.environments,
+            ),
+            ("{rules}", "{rules to delete}", &self.rules),
+        ] {
+            let (staying, losing) = all.split_at(TO_STAY.min(all.len()));
+            settings = settings
+                .replace(to_stay, &quoted(staying))
+                .replace(to_lose, &quoted(losing));
+        }
+        settings
+    }
+}
+
+fn several(count: usize, make: impl Fn(usize) -> Result<String>) -> Result<Vec<String>> {
+    (0..count).map(make).collect()
+}
+
+fn at(ids: &[String], index: usize) -> Result<&str> {
+    ids.get(index)
+        .map(String::as_str)
+        .context("nothing was created")
+}
+
+fn quoted(ids: &[String]) -> String {
+    let quoted: Vec<String> = ids.iter().map(|id| format!("{id:?}")).collect();
+    quoted.join(", ")
+}

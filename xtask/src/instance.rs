@@ -1,0 +1,165 @@
+//! A server that is started to be tried, and talked to over a bare socket.
+
+use std::env;
+use std::ffi::OsStr;
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+/// The password of the first administrator.
+const PASSWORD: &str = "a password for this try only";
+
+/// A running server; it ends with this value.
+pub(crate) struct Instance {
+    process: Child,
+    address: SocketAddr,
+}
+
+impl Instance {
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    /// Starts a binary in a folder, where it keeps its data, with no environment but what it needs and these settings,
+    /// and waits until it answers.
+    pub(crate) fn start(binary: &Path, folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
+        let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+        let process = Command::new(binary)
+            .current_dir(folder)
+            .env_clear()
+            .envs(env::var_os("PATH").map(|path| ("PATH", path)))
+            .env("PENNON_LISTEN", address.to_string())
+            .env("PENNON_ADMIN_PASSWORD", PASSWORD)
+            .envs(
+                settings
+                    .iter()
+                    .map(|(name, value)| (OsStr::new(name), OsStr::new(value))),
+            )
+            .stdout(Stdio::null())
+            .spawn()?;
+        let mut instance = Self { process, address };
+        let started = Instant::now();
+        while TcpStream::connect(address).is_err() {
+            if let Some(status) = instance.process.try_wait()? {
+                bail!("the server ended at once ({status})");
+            }
+            if started.elapsed() > Self::PATIENCE {
+                bail!("the server does not answer at {address}");
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        Ok(instance)
+    }
+
+    /// Where it answers.
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Gets a page, following redirections; anything but 200 in the end is an error.
+    pub(crate) fn get(&self, path: &str) -> Result<String> {
+        let mut path = path.to_owned();
+        for _ in 0..4 {
+            let answer = self.exchange("GET", &path, None, "")?;
+            let (head, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
+            match (status(head), location(head)) {
+                ("200", _) => return Ok(body.to_owned()),
+                ("302" | "303" | "307" | "308", Some(next)) => next.clone_into(&mut path),
+                _ => bail!("GET {path}: {head}"),
+            }
+        }
+        bail!("GET {path}: redirected too often");
+    }
+
+    /// Posts to the API and answers what it says; anything but success is an error.
+    pub(crate) fn post(&self, path: &str, credential: Option<&str>, body: &Value) -> Result<Value> {
+        let answer = self.exchange("POST", path, credential, &body.to_string())?;
+        let (head, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
+        if !matches!(status(head), "200" | "201") {
+            bail!("POST {path}: {head}\n{body}");
+        }
+        serde_json::from_str(body).with_context(|| format!("POST {path}"))
+    }
+
+    /// Signs in and answers the access token.
+    pub(crate) fn sign_in(&self, email: &str, password: &str) -> Result<String> {
+        let credentials = serde_json::json!({ "email": email, "password": password });
+        let tokens = self.post("/auth/login", None, &credentials)?;
+        text(&tokens, "access_token")
+    }
+
+    /// Signs in as the first administrator and answers the access token.
+    pub(crate) fn sign_in_as_administrator(&self) -> Result<String> {
+        self.sign_in("admin@pennon.local", PASSWORD)
+    }
+
+    fn exchange(
+        &self,
+        method: &str,
+        path: &str,
+        credential: Option<&str>,
+        body: &str,
+    ) -> Result<String> {
+        let mut stream = TcpStream::connect(self.address)?;
+        stream.set_read_timeout(Some(Self::PATIENCE))?;
+        let authorization = credential.map_or_else(String::new, |credential| {
+            format!("Authorization: Bearer {credential}\r\n")
+        });
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAccept: text/html, */*\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n{authorization}\r\n{body}",
+            self.address,
+            body.len(),
+        )?;
+        let mut answer = Vec::new();
+        stream
+            .read_to_end(&mut answer)
+            .with_context(|| format!("{method} {path}"))?;
+        Ok(String::from_utf8_lossy(&answer).into_owned())
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // It may have ended already, which is just as well.
+        _ = self.process.kill();
+        _ = self.process.wait();
+    }
+}
+
+/// A text in an answer.
+pub(crate) fn text(answer: &Value, member: &str) -> Result<String> {
+    let text = answer.get(member).and_then(Value::as_str);
+    Ok(text
+        .with_context(|| format!("no `{member}` in {answer}"))?
+        .to_owned())
+}
+
+fn status(head: &str) -> &str {
+    head.split(' ').nth(1).unwrap_or_default()
+}
+
+fn location(head: &str) -> Option<&str> {
+    head.lines()
+        .filter_map(|line| line.split_once(':'))
+        .find_map(|(name, value)| name.eq_ignore_ascii_case("location").then(|| value.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::location;
+
+    #[test]
+    fn a_redirection_is_read_whatever_the_case_of_its_header() {
+        assert_eq!(
+            location("HTTP/1.1 303 See Other\r\nLocation: /dashboard/login"),
+            Some("/dashboard/login")
+        );
+        assert_eq!(location("HTTP/1.1 200 OK\r\ncontent-length: 2"), None);
+    }
+}
