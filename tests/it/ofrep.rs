@@ -142,6 +142,7 @@ async fn refusals_are_in_the_words_of_the_protocol() {
             json!("x"),
             json!({ "userId": 1 }),
             json!({ "email": "x" }),
+            json!({ "targetingKey": 1, "userId": "ada" }),
             json!([]),
         ] {
             let bad = sdk.post(path, json!({ "context": context })).await;

@@ -104,12 +104,12 @@ pub(super) fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
     schemas.define("EvaluationContext", |_| described().into())
 }
 
+/// What [`is_email`] takes, as a pattern.
+pub(super) const EMAIL: &str = "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+\
+     @[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$";
+
 fn described() -> ObjectBuilder {
-    let email = text("For targeting.").pattern(Some(
-        // As `is_email` reads it.
-        "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\
-         (\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$",
-    ));
+    let email = text("For targeting.").pattern(Some(EMAIL));
     ObjectBuilder::new()
         .schema_type(Type::Object)
         .description(Some(

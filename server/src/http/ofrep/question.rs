@@ -1,5 +1,7 @@
 //! What providers ask: by which key, for which flag, and for whom.
 
+use std::borrow::Cow;
+
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use bytes::Bytes;
 use http::HeaderMap;
@@ -12,11 +14,13 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use super::answer::Failure;
 use crate::auth::sdk_environment::SdkEnvironment;
 use crate::auth::{Presented, presented};
-use crate::error::{Error, Place};
+use crate::error::{Error, Fault, Place};
 use crate::http::body::{Body, object};
 use crate::http::code::Code;
 use crate::http::context;
+use crate::http::context::EMAIL;
 use crate::http::json::Json;
+use crate::http::openapi::shape::nullable;
 use crate::http::openapi::{API_KEY, Draft, Input};
 use crate::service::Service;
 
@@ -101,6 +105,10 @@ impl<S: Sync> FromRequest<S> for Question {
 impl Input for Question {
     fn describe(draft: &mut Draft<'_>) {
         let schema = draft.schemas.define("OfrepQuestion", |_| {
+            let text = || nullable(ObjectBuilder::new().schema_type(Type::String).into());
+            let email = ObjectBuilder::new()
+                .schema_type(Type::String)
+                .pattern(Some(EMAIL));
             let context = ObjectBuilder::new()
                 .schema_type(Type::Object)
                 .description(Some(
@@ -108,12 +116,16 @@ impl Input for Question {
                      `country` are the built-in attributes; every other text, number or boolean is a custom one, \
                      also those within `customAttributes`. What is none of these is ignored.",
                 ))
-                .property("targetingKey", ObjectBuilder::new().schema_type(Type::String))
+                .property("targetingKey", text())
+                .property("userId", text())
+                .property("tenantId", text())
+                .property("email", nullable(email.into()))
+                .property("country", text())
                 .examples([serde_json::json!({ "targetingKey": "ada", "country": "DE", "planLevel": 4 })]);
             ObjectBuilder::new()
                 .schema_type(Type::Object)
                 .description(Some("Whom to evaluate for. Other members are ignored."))
-                .property("context", context)
+                .property("context", nullable(context.into()))
                 .into()
         });
         draft.body(schema);
@@ -140,7 +152,8 @@ impl Question {
             }
         };
         let mut faults = Vec::new();
-        let context = context::context(translated(members), "/context", &mut faults);
+        let context = translated(members, &mut faults);
+        let context = context::context(context, "/context", &mut faults);
         if faults.is_empty() {
             return Ok(context);
         }
@@ -156,12 +169,15 @@ impl Question {
 }
 
 /// The context of a provider, which is flat, as one of ours.
-fn translated<'a>(members: Vec<(std::borrow::Cow<'a, str>, Json<'a>)>) -> Json<'a> {
+fn translated<'a>(members: Vec<(Cow<'a, str>, Json<'a>)>, faults: &mut Vec<Fault>) -> Json<'a> {
     let (mut built_in, mut custom) = (Vec::new(), Vec::new());
     let mut targeting_key = Json::Null;
     for (name, value) in members {
         match (&*name, value) {
-            ("targetingKey", value) => targeting_key = value,
+            ("targetingKey", value @ (Json::String(_) | Json::Null)) => targeting_key = value,
+            ("targetingKey", _) => {
+                faults.push(Fault::member("/context", &name, "must be a string"));
+            }
             ("userId" | "tenantId" | "email" | "country", value) => built_in.push((name, value)),
             ("customAttributes", Json::Object(members)) => {
                 custom.extend(members.into_iter().filter(|(_, value)| is_plain(value)));
