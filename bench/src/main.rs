@@ -9,12 +9,13 @@ mod lists;
 mod plans;
 mod samples;
 mod service;
+mod streams;
 mod writers;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use database::Database;
@@ -40,24 +41,40 @@ enum Command {
         #[arg(long)]
         postgres: String,
     },
+    /// Streams of changes: the memory that they take, and how soon they are told.
+    Streams {
+        /// The server's binary.
+        #[arg(long)]
+        server: PathBuf,
+        /// How many streams to open.
+        #[arg(long, default_value_t = 5000)]
+        streams: usize,
+    },
 }
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let Command::Admin { server, postgres } = CommandLine::parse().command;
-    if !server.is_file() {
-        bail!("there is no server at {}", server.display());
-    }
     let folder = tempfile::tempdir()?;
+    match CommandLine::parse().command {
+        Command::Admin { server, postgres } => admin(&server, &postgres, folder.path()).await,
+        Command::Streams { server, streams } => {
+            let database = Database::sqlite(folder.path());
+            streams::measure(&server, &database, streams).await
+        }
+    }
+}
+
+/// Measures administration on both databases.
+async fn admin(server: &Path, postgres: &str, folder: &Path) -> Result<()> {
     let databases = [
-        Database::sqlite(folder.path()),
-        Database::postgres(&postgres).await?,
+        Database::sqlite(folder),
+        Database::postgres(postgres).await?,
     ];
     let mut plans = Vec::new();
     for database in databases {
         eprintln!("    {database}");
-        plans.extend(measure(&server, &database).await?);
-        database.remove(&postgres).await?;
+        plans.extend(measure(server, &database).await?);
+        database.remove(postgres).await?;
     }
     plans.iter().for_each(Plan::print);
     Ok(())

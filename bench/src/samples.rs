@@ -48,7 +48,7 @@ impl Samples {
         clippy::cast_sign_loss,
         reason = "there are few samples, and shares are between 0 and 1"
     )]
-    fn quantile(&self, share: f64) -> f64 {
+    pub(crate) fn quantile(&self, share: f64) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
         let last = sorted.len().saturating_sub(1);

@@ -103,6 +103,21 @@ impl Service {
         read(path, response).await
     }
 
+    /// The host and port.
+    pub(crate) fn address(&self) -> &str {
+        self.base_url.trim_start_matches("http://")
+    }
+
+    /// How much memory the process has, in MiB, as Linux counts it.
+    pub(crate) fn resident_mebibytes(&self) -> Result<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()))
+            .context("resident memory is read from /proc, which only Linux has")?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        let kibibytes: f64 = kibibytes.context("no VmRSS")?.parse()?;
+        Ok(kibibytes / 1024.0)
+    }
+
     /// Whether a flag is on for the holder of an SDK key; none if there is no answer about it.
     pub(crate) async fn is_on(&self, sdk_key: &str, flag: &str) -> Result<Option<bool>> {
         let request = self.http.post(format!("{}/sdk/v1/evaluate", self.base_url));

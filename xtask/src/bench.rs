@@ -19,6 +19,17 @@ pub(crate) fn find_postgres() -> Result<Outcome> {
     Ok(Outcome::UpToDate)
 }
 
+/// Measures streams of changes.
+pub(crate) fn streams(workspace: &Workspace) -> Result<Outcome> {
+    let mut bench = workspace.cargo();
+    bench
+        .args(["run", "--quiet", "--release", "--package", "pennon-bench"])
+        .args(["--", "streams", "--server"])
+        .arg(Profile::Release.binary(workspace))
+        .run()?;
+    Ok(Outcome::Done)
+}
+
 /// Measures administration on both databases, and prints the tables of `docs/performance.md`.
 pub(crate) fn admin(workspace: &Workspace) -> Result<Outcome> {
     let Some(server) = Server::find_or_start(Durability::Full)? else {

@@ -91,6 +91,8 @@ enum Command {
 enum Measured {
     /// Administration on SQLite and PostgreSQL: writes, creations, lists, and how soon other instances follow
     Admin,
+    /// Streams of changes: the memory of 5,000 of them, and how soon all are told
+    Streams,
 }
 
 const TARGET: Step = Step {
@@ -169,6 +171,10 @@ const BENCH_ADMIN: Step = Step {
     title: "Measurement of administration",
     work: |workspace, _| bench::admin(workspace),
 };
+const BENCH_STREAMS: Step = Step {
+    title: "Measurement of streams",
+    work: |workspace, _| bench::streams(workspace),
+};
 const CONTRACT: Step = Step {
     title: "The API against its description",
     work: contract::test,
@@ -242,6 +248,9 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Bench {
             what: Measured::Admin,
         } => [&[FIND_POSTGRES], site, &[RELEASE, BENCH_ADMIN]].concat(),
+        Command::Bench {
+            what: Measured::Streams,
+        } => [site, &[RELEASE, BENCH_STREAMS]].concat(),
         Command::Contract => [site, &[SERVER, CONTRACT]].concat(),
         Command::Alone => [site, &[RELEASE, ALONE]].concat(),
     }

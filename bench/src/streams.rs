@@ -1,0 +1,114 @@
+//! Streams of changes: what they cost while nothing happens, and how soon all of them are told.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::timeout;
+
+use crate::database::Database;
+use crate::samples::Samples;
+use crate::service::Service;
+
+/// How long all streams together may take to get an event.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How often a change is told.
+const CHANGES: usize = 20;
+
+/// Measures with so many streams, and prints the table.
+pub(crate) async fn measure(server: &Path, database: &Database, streams: usize) -> Result<()> {
+    let service = Service::start(server, database).await?;
+    let (environment, sdk_key) = service.environment("production").await?;
+    let flag = service.flag("checkout").await?;
+    let before = service.resident_mebibytes()?;
+
+    let (telling, mut told) = unbounded_channel();
+    for _ in 0..streams {
+        let stream = open(service.address(), &sdk_key).await?;
+        tokio::spawn(listen(stream, telling.clone()));
+    }
+    all(streams, &mut told).await?;
+    let idle = service.resident_mebibytes()?;
+
+    let (mut each, mut last) = (Samples::default(), Samples::default());
+    for change in 0..CHANGES {
+        let started = Instant::now();
+        service.switch(&flag, &environment, change % 2 == 0).await?;
+        let mut delays: Vec<Duration> = all(streams, &mut told)
+            .await?
+            .into_iter()
+            .map(|told| told.duration_since(started))
+            .collect();
+        delays.sort_unstable();
+        last.push(delays.last().copied().unwrap_or_default());
+        for delay in delays {
+            each.push(delay);
+        }
+    }
+    let after = service.resident_mebibytes()?;
+
+    println!("\n### {streams} streams\n");
+    println!("| | |");
+    println!("|---|--:|");
+    println!("| resident without streams | {before:.1} MiB |");
+    println!("| resident with all streams idle | {idle:.1} MiB |");
+    println!("| resident after {CHANGES} changes | {after:.1} MiB |");
+    println!(
+        "| from a write until half of the streams are told | {:.1} ms |",
+        each.quantile(0.5)
+    );
+    println!(
+        "| from a write until the last stream is told, p50 | {:.1} ms |",
+        last.quantile(0.5)
+    );
+    println!(
+        "| from a write until the last stream is told, worst | {:.1} ms |",
+        last.quantile(1.0)
+    );
+    Ok(())
+}
+
+async fn open(address: &str, sdk_key: &str) -> Result<TcpStream> {
+    let stream = TcpStream::connect(address).await;
+    let mut stream = stream.context("a connection was refused; `ulimit -n` may be too low")?;
+    let request = format!(
+        "GET /sdk/v1/stream HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {sdk_key}\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await?;
+    Ok(stream)
+}
+
+/// Tells when each event came, until the stream ends.
+async fn listen(mut stream: TcpStream, telling: UnboundedSender<Instant>) {
+    let mut buffer = [0; 2048];
+    let mut event = Vec::<u8>::new();
+    while let Ok(read @ 1..) = stream.read(&mut buffer).await {
+        event.extend(buffer.iter().take(read));
+        let ends = event.windows(4).filter(|end| *end == b"}\n\n\r").count();
+        if ends > 0 {
+            event.clear();
+        }
+        for _ in 0..ends {
+            // Nobody listens any more when everything has been measured.
+            _ = telling.send(Instant::now());
+        }
+    }
+}
+
+/// One event of each stream.
+async fn all(streams: usize, told: &mut UnboundedReceiver<Instant>) -> Result<Vec<Instant>> {
+    let receiving = async {
+        let mut instants = Vec::with_capacity(streams);
+        while instants.len() < streams {
+            instants.push(told.recv().await.context("all streams have ended")?);
+        }
+        Ok(instants)
+    };
+    timeout(PATIENCE, receiving)
+        .await
+        .context("not all streams got an event")?
+}
