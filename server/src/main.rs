@@ -59,6 +59,7 @@ async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
     welcome(&base_url, first);
     let watching = tokio::spawn(service.clone().watch());
     let listening = tokio::spawn(service.clone().listen());
+    let counting = tokio::spawn(service.clone().count());
     let serving = axum::serve(
         listener,
         router(service.clone()).into_make_service_with_connect_info::<SocketAddr>(),
@@ -75,6 +76,7 @@ async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
     }
     watching.abort();
     listening.abort();
+    counting.abort();
     service.close().await;
     Ok(())
 }

@@ -30,5 +30,6 @@ mod rollouts;
 mod rules;
 mod stream;
 mod tokens;
+mod usage;
 mod users;
 mod vectors;

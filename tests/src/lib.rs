@@ -165,6 +165,11 @@ impl TestApp {
         self.database.execute(sql).await;
     }
 
+    /// Brings usage to the database now, as a running server does once a minute.
+    pub async fn bring_counts(&self) {
+        self.service.bring_counts().await.expect("usage is kept");
+    }
+
     /// Runs the binary to its end on the app's database.
     pub async fn command(&self, arguments: &[&str]) -> Ran {
         self.command_with_input(arguments, "").await

@@ -10,7 +10,7 @@ macro_rules! words {
     ) => {
         #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum $name {
             $($(#[$variant_meta])* #[cfg_attr(feature = "serde", serde(rename = $word))] $variant,)+

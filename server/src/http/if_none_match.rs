@@ -15,6 +15,11 @@ use super::openapi::{Draft, Input};
 pub(crate) struct IfNoneMatch(Vec<String>);
 
 impl IfNoneMatch {
+    /// Whether the client has anything.
+    pub(crate) fn is_anything(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     /// Whether the client has what this tag identifies, by the weak comparison of RFC 9110, 8.8.3.2.
     pub(crate) fn has(&self, etag: &str) -> bool {
         let opaque = |tag: &str| tag.strip_prefix("W/").unwrap_or(tag).to_owned();

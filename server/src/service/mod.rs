@@ -16,6 +16,7 @@ pub(crate) mod sessions;
 pub(crate) mod targeting;
 pub(crate) mod tokens;
 pub(crate) mod transfer;
+pub(crate) mod usage;
 pub(crate) mod users;
 
 use std::ops::Deref;
@@ -45,6 +46,7 @@ pub struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Entropy,
     pub(crate) snapshots: Snapshots,
+    pending_usage: usage::Pending,
     pub(crate) access_tokens: AccessTokens,
     pub(crate) passwords: Passwords,
     pub(crate) throttle: Throttle,
@@ -123,6 +125,7 @@ impl Service {
             passwords: Passwords::new(&entropy)?,
             throttle: Throttle::new(settings.rate_limit_login),
             snapshots: Snapshots::default(),
+            pending_usage: usage::Pending::default(),
             instance: entropy.id(clock.now()),
             database_answers: AtomicBool::new(true),
             draining: watch::Sender::new(false),
@@ -159,6 +162,7 @@ impl Service {
 
     /// Closes the database; to be called when nothing is served any more.
     pub async fn close(&self) {
+        self.bring_last_counts().await;
         self.db.close().await;
     }
 }

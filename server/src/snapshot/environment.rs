@@ -5,19 +5,20 @@ use std::sync::Arc;
 
 use pennon_core::model::id::RuleId;
 use pennon_core::{
-    CompiledFlag, Context, Evaluation, Explanation, MissingBucketingValue, evaluate,
+    CompiledFlag, Context, Evaluation, Explanation, MissingBucketingValue, Reason, evaluate,
     evaluate_with_cause, explain,
 };
 use tokio::sync::OnceCell;
 
 use super::document::Document;
+use super::usage::{EnvironmentUsage, FlagUsage, PollKind};
 use crate::store::snapshots::LoadedFlag;
 
 /// The flags of an environment at one revision. It never changes: a change makes a new one, which shares with its
 /// predecessor every flag that stayed as it was.
-#[derive(Default)]
 pub(crate) struct EnvironmentSnapshot {
     revision: i64,
+    usage: Arc<EnvironmentUsage>,
     flags: HashMap<Arc<str>, Arc<ServedFlag>>,
     document: OnceCell<Arc<Document>>,
 }
@@ -39,6 +40,8 @@ struct ServedFlag {
     rule_ids: Box<[RuleId]>,
     /// The flag's entry in the config document; none if it is archived.
     entry: Option<Box<str>>,
+    /// Shared by all that the flag ever was and will be in this environment.
+    usage: Arc<FlagUsage>,
 }
 
 impl EnvironmentSnapshot {
@@ -47,14 +50,39 @@ impl EnvironmentSnapshot {
         self.revision
     }
 
-    /// Decides a flag for a context; none if the environment has no such flag.
+    /// An environment without flags as yet.
+    pub(super) fn empty(usage: Arc<EnvironmentUsage>) -> Self {
+        Self {
+            revision: 0,
+            usage,
+            flags: HashMap::new(),
+            document: OnceCell::new(),
+        }
+    }
+
+    /// Decides a flag for a context, and counts it; none if the environment has no such flag.
     pub(crate) fn evaluate(&self, key: &str, context: &Context<'_>) -> Option<Evaluation> {
         let flag = self.flags.get(key)?;
-        Some(evaluate(
-            &flag.compiled,
-            context,
-            MissingBucketingValue::Excluded,
-        ))
+        let evaluation = evaluate(&flag.compiled, context, MissingBucketingValue::Excluded);
+        flag.usage.evaluated(evaluation.reason, 1);
+        Some(evaluation)
+    }
+
+    /// Counts evaluations that happened elsewhere, of a flag that the environment has.
+    pub(crate) fn evaluated(&self, key: &str, reason: Reason, count: u64) {
+        if let Some(flag) = self.flags.get(key) {
+            flag.usage.evaluated(reason, count);
+        }
+    }
+
+    /// Counts a fetch of the configuration.
+    pub(crate) fn polled(&self, kind: PollKind) {
+        self.usage.polled(kind);
+    }
+
+    /// The environment before anything of it was read, to read it anew.
+    pub(super) fn emptied(&self) -> Self {
+        Self::empty(Arc::clone(&self.usage))
     }
 
     /// Decides a flag as [`evaluate`](Self::evaluate) does, and tells what decided.
@@ -72,7 +100,7 @@ impl EnvironmentSnapshot {
         decisions
     }
 
-    /// Decides a flag as [`evaluate`](Self::evaluate) does, and tells every step of the way, with the ids of the flag's
+    /// Decides a flag as [`evaluate`](Self::evaluate) does, and tells every step of the way, but counts nothing, with the ids of the flag's
     /// rules by ascending priority.
     pub(crate) fn explain(
         &self,
@@ -119,10 +147,12 @@ impl EnvironmentSnapshot {
         let mut flags = self.flags.clone();
         for flag in changed {
             let key = Arc::from(&*flag.config.key);
-            flags.insert(key, Arc::new(ServedFlag::new(flag)));
+            let usage = self.usage.flag(flag.id);
+            flags.insert(key, Arc::new(ServedFlag::new(flag, usage)));
         }
         Self {
             revision,
+            usage: Arc::clone(&self.usage),
             flags,
             document: OnceCell::new(),
         }
@@ -130,7 +160,10 @@ impl EnvironmentSnapshot {
 }
 
 impl ServedFlag {
-    fn new(LoadedFlag { config, rule_ids }: LoadedFlag) -> Self {
+    fn new(flag: LoadedFlag, usage: Arc<FlagUsage>) -> Self {
+        let LoadedFlag {
+            config, rule_ids, ..
+        } = flag;
         let entry = if config.archived {
             None
         } else {
@@ -140,12 +173,14 @@ impl ServedFlag {
             compiled: config.into(),
             rule_ids: rule_ids.into(),
             entry: entry.map(String::into_boxed_str),
+            usage,
         }
     }
 
     fn decide(&self, context: &Context<'_>) -> Decision {
         let (evaluation, cause) =
             evaluate_with_cause(&self.compiled, context, MissingBucketingValue::Excluded);
+        self.usage.evaluated(evaluation.reason, 1);
         Decision {
             evaluation,
             rule: cause

@@ -6,6 +6,7 @@
 mod document;
 mod environment;
 mod served;
+mod usage;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,8 +19,10 @@ use pennon_core::model::id::EnvironmentId;
 pub(crate) use document::{Document, Encoding};
 pub(crate) use environment::{Decision, EnvironmentSnapshot};
 pub(crate) use served::Follower;
+pub(crate) use usage::{Counts, PollKind};
 
 use self::served::Served;
+use self::usage::Usage;
 use crate::auth::secret::SecretHash;
 use crate::error::Error;
 use crate::store::snapshots::{Head, changed_flags, heads};
@@ -35,6 +38,7 @@ const PATIENCE_FOR_HEADS: Duration = Duration::from_secs(3);
 #[derive(Default)]
 pub(crate) struct Snapshots {
     by_key: ArcSwap<HashMap<SecretHash, Arc<Served>>>,
+    usage: Usage,
     /// How many refills have begun to read.
     begun: AtomicU64,
     /// Held by whoever brings the snapshots up to date, so that they change in the order of the commits. It holds the
@@ -53,6 +57,11 @@ impl Snapshots {
     /// Follows what the environment with this key serves.
     pub(crate) fn follow(&self, key: SecretHash) -> Option<Follower> {
         self.by_key.load().get(&key).map(|served| served.follow())
+    }
+
+    /// Takes what has been counted since the last time.
+    pub(crate) fn take_usage(&self) -> Counts {
+        self.usage.take()
     }
 
     /// Brings the snapshots up to date with the database: new environments are loaded, revoked ones are dropped, and of
@@ -141,7 +150,12 @@ impl Snapshots {
             let served = known
                 .get(&head.sdk_key)
                 .filter(|served| served.id == head.id);
-            match within(PATIENCE, bring_up_to_date(served, &head, &mut tx)).await {
+            match within(
+                PATIENCE,
+                bring_up_to_date(served, &head, &self.usage, &mut tx),
+            )
+            .await
+            {
                 Ok(served) => {
                     next.insert(head.sdk_key, served);
                 }
@@ -185,19 +199,25 @@ async fn within<T>(
 async fn bring_up_to_date(
     served: Option<&Arc<Served>>,
     head: &Head,
+    usage: &Usage,
     tx: &mut Tx,
 ) -> Result<Arc<Served>, Error> {
     if let Some(served) = served {
         update(served, head, tx).await?;
         return Ok(Arc::clone(served));
     }
-    let snapshot = load(head, tx).await?;
+    let empty = EnvironmentSnapshot::empty(usage.of_environment(head.lineage));
+    let snapshot = load(head, &empty, tx).await?;
     Ok(Arc::new(Served::new(head.id, snapshot)))
 }
 
-async fn load(head: &Head, tx: &mut Tx) -> Result<EnvironmentSnapshot, Error> {
+async fn load(
+    head: &Head,
+    empty: &EnvironmentSnapshot,
+    tx: &mut Tx,
+) -> Result<EnvironmentSnapshot, Error> {
     let flags = changed_flags(tx, head.id, 0).await?;
-    Ok(EnvironmentSnapshot::default().with(flags, head.config_revision))
+    Ok(empty.with(flags, head.config_revision))
 }
 
 async fn update(served: &Served, head: &Head, tx: &mut Tx) -> Result<(), Error> {
@@ -205,7 +225,7 @@ async fn update(served: &Served, head: &Head, tx: &mut Tx) -> Result<(), Error> 
     let next = match head.config_revision - current.revision() {
         0 => return Ok(()),
         // A revision that falls is a database put back to an earlier state: nothing that is known can be built upon.
-        ..0 => load(head, tx).await?,
+        ..0 => load(head, &current.emptied(), tx).await?,
         _ => {
             let flags = changed_flags(tx, head.id, current.revision()).await?;
             current.with(flags, head.config_revision)
@@ -219,7 +239,8 @@ async fn reload_one(served: &Served, db: &Db) -> Result<(), Error> {
     let mut tx = db.read().await?;
     let heads = heads(&mut tx).await?;
     if let Some(head) = heads.iter().find(|head| head.id == served.id) {
-        served.replace(load(head, &mut tx).await?);
+        let empty = served.current().emptied();
+        served.replace(load(head, &empty, &mut tx).await?);
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Environments.
 
+use std::collections::HashSet;
+
 use pennon_core::model::environment::{Environment, EnvironmentName, EnvironmentStatus};
 use pennon_core::model::id::EnvironmentId;
 use pennon_core::model::page::{Page, PageRequest};
@@ -29,6 +31,13 @@ struct EnvironmentRow {
     revision: i64,
 }
 
+#[derive(sqlx::FromRow)]
+struct LineageRow {
+    lineage: Uuid,
+    #[sqlx(flatten)]
+    environment: EnvironmentRow,
+}
+
 /// Adds an environment.
 pub(crate) async fn insert(
     tx: &mut Tx,
@@ -36,8 +45,8 @@ pub(crate) async fn insert(
     sdk_key: SecretHash,
 ) -> Result<(), Error> {
     let inserted = on_conn!(tx, conn => sqlx::query(
-        "insert into environments (id, product, name, sdk_key_hash, sdk_key_prefix, status, created_at, revision)
-         values ($1, $2, $3, $4, $5, $6, $7, $8)",
+        "insert into environments (id, product, name, sdk_key_hash, sdk_key_prefix, status, created_at, revision, lineage_id)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $1)",
     )
     .bind(environment.id.uuid())
     .bind(environment.product.as_str())
@@ -94,6 +103,27 @@ pub(crate) async fn active(tx: &mut Tx) -> Result<Vec<Environment>, Error> {
     rows.into_iter().map(Environment::try_from).collect()
 }
 
+/// The environment whose usage an environment shares: the first of those that replaced each other by key rotations.
+pub(crate) async fn lineage(tx: &mut Tx, id: EnvironmentId) -> Result<EnvironmentId, Error> {
+    let lineage: Option<Uuid> = on_conn!(tx, conn => sqlx::query_scalar(
+        "select coalesce(lineage_id, id) from environments where id = $1",
+    ).bind(id.uuid()).fetch_optional(conn).await)?;
+    Ok(lineage.map_or(id, EnvironmentId::new))
+}
+
+/// The newest environment of each lineage, by product and name.
+pub(crate) async fn lineages(tx: &mut Tx) -> Result<Vec<(EnvironmentId, Environment)>, Error> {
+    let rows: Vec<LineageRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select coalesce(lineage_id, id) as lineage, id, product, name, sdk_key_prefix, status, created_at, revision
+         from environments order by product, name, created_at desc, id desc",
+    ).fetch_all(conn).await)?;
+    let mut seen = HashSet::new();
+    rows.into_iter()
+        .filter(|row| seen.insert(row.lineage))
+        .map(|row| Ok((EnvironmentId::new(row.lineage), row.environment.try_into()?)))
+        .collect()
+}
+
 /// Gives an environment another name.
 pub(crate) async fn rename(
     tx: &mut Tx,
@@ -117,7 +147,7 @@ pub(crate) async fn revoke(tx: &mut Tx, id: EnvironmentId) -> Result<(), Error> 
     Ok(())
 }
 
-/// Lets what `heir` serves count as newer than all that `predecessor` ever served.
+/// Lets what `heir` serves count as newer than all that `predecessor` ever served, and joins their usage.
 pub(crate) async fn inherit_config_revision(
     tx: &mut Tx,
     heir: EnvironmentId,
@@ -125,7 +155,8 @@ pub(crate) async fn inherit_config_revision(
 ) -> Result<i64, Error> {
     Ok(on_conn!(tx, conn => sqlx::query_scalar(
         "update environments set config_revision =
-            (select before.config_revision + 1 from environments before where before.id = $2)
+            (select before.config_revision + 1 from environments before where before.id = $2),
+            lineage_id = (select before.lineage_id from environments before where before.id = $2)
          where id = $1 returning config_revision",
     ).bind(heir.uuid()).bind(predecessor.uuid()).fetch_one(conn).await)?)
 }

@@ -14,6 +14,7 @@ pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod snapshots;
 pub(crate) mod tokens;
+pub(crate) mod usage;
 pub(crate) mod users;
 
 use std::fmt::Display;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pennon_core::FlagConfig;
-use pennon_core::model::id::{EnvironmentId, RuleId};
+use pennon_core::model::id::{EnvironmentId, FlagId, RuleId};
 use pennon_core::model::targeting::TargetingRule;
 use uuid::Uuid;
 
@@ -17,6 +17,8 @@ use crate::error::Error;
 /// An active environment and how far it has come.
 pub(crate) struct Head {
     pub(crate) id: EnvironmentId,
+    /// The first of the environments that replaced each other by key rotations.
+    pub(crate) lineage: EnvironmentId,
     pub(crate) sdk_key: SecretHash,
     pub(crate) config_revision: i64,
 }
@@ -34,6 +36,7 @@ struct FlagConfigRow {
 
 /// A flag of an environment as it is to be served, with the ids that evaluation itself does not need.
 pub(crate) struct LoadedFlag {
+    pub(crate) id: FlagId,
     pub(crate) config: FlagConfig,
     /// The ids of its rules, by ascending priority.
     pub(crate) rule_ids: Vec<RuleId>,
@@ -41,14 +44,15 @@ pub(crate) struct LoadedFlag {
 
 /// All active environments.
 pub(crate) async fn heads(tx: &mut Tx) -> Result<Vec<Head>, Error> {
-    let rows: Vec<(Uuid, Vec<u8>, i64)> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, sdk_key_hash, config_revision from environments where status = 'active'",
+    let rows: Vec<(Uuid, Option<Uuid>, Vec<u8>, i64)> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, lineage_id, sdk_key_hash, config_revision from environments where status = 'active'",
     ).fetch_all(conn).await)?;
-    let head = |(id, hash, config_revision): (Uuid, Vec<u8>, i64)| {
+    let head = |(id, lineage, hash, config_revision): (Uuid, Option<Uuid>, Vec<u8>, i64)| {
         let sdk_key =
             SecretHash::try_from(&*hash).map_err(|problem| bad_row("environments", id, problem))?;
         Ok(Head {
             id: EnvironmentId::new(id),
+            lineage: EnvironmentId::new(lineage.unwrap_or(id)),
             sdk_key,
             config_revision,
         })
@@ -92,7 +96,7 @@ pub(crate) async fn changed_flags(
     }
     let flag = |row: FlagConfigRow| {
         let rules = rules_of_flag.remove(&row.id).unwrap_or_default();
-        let key: Box<str> = row.key.as_str().into();
+        let (id, key): (_, Box<str>) = (FlagId::new(row.id), row.key.as_str().into());
         loaded(row, rules).unwrap_or_else(|error| {
             tracing::error!(flag = %key, %error, "a flag cannot be read and is served as disabled");
             let config = FlagConfig {
@@ -104,6 +108,7 @@ pub(crate) async fn changed_flags(
                 ttl: None,
             };
             LoadedFlag {
+                id,
                 config,
                 rule_ids: Vec::new(),
             }
@@ -119,6 +124,7 @@ fn loaded(row: FlagConfigRow, rules: Vec<RuleRow>) -> Result<LoadedFlag, Error> 
         (Some(percentage), Some(strategy)) => Some(rollout(percentage, &strategy, row.id)?),
         _ => None,
     };
+    let id = FlagId::new(row.id);
     let rule_ids = records.iter().map(|record| record.id).collect();
     let config = FlagConfig {
         key: row.key.into(),
@@ -128,5 +134,9 @@ fn loaded(row: FlagConfigRow, rules: Vec<RuleRow>) -> Result<LoadedFlag, Error> 
         rollout,
         ttl: ttl(row.ttl_override_seconds, row.id)?,
     };
-    Ok(LoadedFlag { config, rule_ids })
+    Ok(LoadedFlag {
+        id,
+        config,
+        rule_ids,
+    })
 }

@@ -8,6 +8,7 @@ mod flags;
 mod rollouts;
 mod rules;
 mod tokens;
+mod usage;
 mod users;
 
 use super::openapi::Routes;
@@ -19,6 +20,7 @@ pub(super) fn routes() -> Routes {
         .and(configurations::routes())
         .and(rules::routes())
         .and(rollouts::routes())
+        .and(usage::routes())
         .and(users::routes())
         .and(tokens::routes())
         .and(audit::routes())

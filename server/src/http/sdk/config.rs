@@ -22,7 +22,7 @@ use crate::http::if_none_match::IfNoneMatch;
 use crate::http::openapi::{Answer, Answered, Draft, Input, JSON, Schemas};
 use crate::http::query::given;
 use crate::http::respond::Json;
-use crate::snapshot::{Document, Encoding};
+use crate::snapshot::{Document, Encoding, PollKind};
 
 /// Fetches all that clients need to evaluate by themselves.
 ///
@@ -49,7 +49,13 @@ pub(super) async fn config(
             HeaderValue::from_static("Authorization, Accept-Encoding, Origin"),
         ),
     ];
-    if known.has(document.etag()) {
+    let is_current = known.has(document.etag());
+    environment.snapshot().polled(match is_current {
+        true => PollKind::Current,
+        false if known.is_anything() => PollKind::Outdated,
+        false => PollKind::First,
+    });
+    if is_current {
         return Ok(Config((StatusCode::NOT_MODIFIED, caching).into_response()));
     }
     let encoding = document.worthwhile(accepted(&headers));

@@ -4,6 +4,7 @@ mod config;
 mod evaluate;
 mod questions;
 mod stream;
+mod usage;
 
 use super::code::Code;
 use super::cors::cors;
@@ -20,6 +21,7 @@ pub(super) fn routes() -> Routes {
     .with(route!(evaluate::explain).refuses(&[Code::FlagNotFound]))
     .with(route!(config::config))
     .with(route!(stream::stream))
+    .with(route!(usage::report))
     .below("/sdk/v1", |router| {
         // The fallbacks stand here too, inside the layer, so that browsers may read these errors as well.
         router

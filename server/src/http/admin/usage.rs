@@ -1,0 +1,68 @@
+//! How often flags are evaluated and environments polled.
+
+use axum::extract::State;
+use pennon_core::model::id::{EnvironmentId, FlagId};
+
+use crate::auth::actor::Actor;
+use crate::error::Error;
+use crate::http::openapi::{Routes, route};
+use crate::http::path::Path;
+use crate::http::query::{FromParameters, Parameters, Query};
+use crate::http::respond::Json;
+use crate::service::usage::{EnvironmentUsage, FlagUsage, Period};
+use crate::service::{Service, usage};
+
+pub(super) fn routes() -> Routes {
+    Routes::group(
+        "Usage",
+        "How often flags are evaluated and environments polled: hourly counts of the last 31 days, which arrive within a \
+         minute, and when something was last seen. Nothing is kept about the subjects of evaluations.",
+    )
+    .with(route!(of_flag))
+    .with(route!(of_environment))
+}
+
+impl FromParameters for Period {
+    fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
+        let from = parameters
+            .about(
+                "The hour of this moment and later; a day before `to` if absent, 31 days at most.",
+            )
+            .optional("from");
+        let to = parameters
+            .about("The hour of this moment and earlier; now if absent.")
+            .optional("to");
+        Some(Self {
+            from: from?,
+            to: to?,
+        })
+    }
+}
+
+/// Tells how often a flag was evaluated, by environment, hour and reason.
+#[utoipa::path(get, path = "/flags/{flag}/usage")]
+async fn of_flag(
+    State(service): State<Service>,
+    actor: Actor,
+    Path(id): Path<FlagId>,
+    query: Query<Period>,
+) -> Result<Json<FlagUsage>, Error> {
+    let period = query.read()?;
+    usage::of_flag(&service, &actor, id, period).await.map(Json)
+}
+
+/// Tells how often anything was evaluated in an environment, and its configuration fetched.
+///
+/// `outdated` against `current` is how far clients are behind what there is.
+#[utoipa::path(get, path = "/environments/{environment}/usage")]
+async fn of_environment(
+    State(service): State<Service>,
+    actor: Actor,
+    Path(id): Path<EnvironmentId>,
+    query: Query<Period>,
+) -> Result<Json<EnvironmentUsage>, Error> {
+    let period = query.read()?;
+    usage::of_environment(&service, &actor, id, period)
+        .await
+        .map(Json)
+}

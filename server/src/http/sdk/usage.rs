@@ -1,0 +1,146 @@
+//! What applications report that evaluate by themselves.
+
+use pennon_core::Reason;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+
+use super::evaluate::EVALUATE_LIMIT;
+use crate::auth::sdk_environment::SdkEnvironment;
+use crate::error::{Error, Fault};
+use crate::http::body::{Body, object};
+use crate::http::json::Json;
+use crate::http::openapi::{InBody, Schemas};
+use crate::http::respond::NoContent;
+use crate::service::usage::{self, Report};
+
+/// How many counts a report may have.
+const ITEMS: std::ops::RangeInclusive<usize> = 1..=1000;
+
+/// What one count may be.
+const COUNT: std::ops::RangeInclusive<f64> = 1.0..=1_000_000_000.0;
+
+/// Reports evaluations that needed no request.
+///
+/// They count as if the server had made them just now. Flags that the environment does not have are passed over.
+#[utoipa::path(post, path = "/usage")]
+pub(super) async fn report(
+    environment: SdkEnvironment,
+    body: Body<Counts>,
+) -> Result<NoContent, Error> {
+    let bytes = body.bytes(EVALUATE_LIMIT).await?;
+    let mut faults = Vec::new();
+    let reports = match object(&bytes)?.take("counts") {
+        Json::Array(items) if ITEMS.contains(&items.len()) => items
+            .into_iter()
+            .enumerate()
+            .filter_map(|(index, item)| one(item, &format!("/counts/{index}"), &mut faults))
+            .collect(),
+        Json::Array(_) => {
+            faults.push(Fault::pointer("/counts", "must have 1 to 1000 items"));
+            Vec::new()
+        }
+        _ => {
+            faults.push(Fault::pointer("/counts", "must be an array"));
+            Vec::new()
+        }
+    };
+    if !faults.is_empty() {
+        return Err(Error::Invalid(faults));
+    }
+    usage::report(&environment, &reports);
+    Ok(NoContent)
+}
+
+fn one(mut item: Json<'_>, pointer: &str, faults: &mut Vec<Fault>) -> Option<Report> {
+    if !matches!(item, Json::Object(_)) {
+        faults.push(Fault::pointer(pointer, "must be an object"));
+        return None;
+    }
+    let flag_key = match item.take("flagKey") {
+        Json::String(key) => Some(key.into_owned()),
+        _ => None,
+    };
+    if flag_key.is_none() {
+        faults.push(Fault::member(pointer, "flagKey", "must be a string"));
+    }
+    let reason = match item.take("reason") {
+        Json::String(word) => Reason::parse(&word).ok(),
+        _ => None,
+    };
+    if reason.is_none() {
+        faults.push(Fault::member(
+            pointer,
+            "reason",
+            "must be a reason of evaluations",
+        ));
+    }
+    let count = match item.take("count") {
+        Json::Number(number) => whole(number),
+        _ => None,
+    };
+    if count.is_none() {
+        faults.push(Fault::member(
+            pointer,
+            "count",
+            "must be an integer from 1 to 1000000000",
+        ));
+    }
+    Some(Report {
+        flag_key: flag_key?,
+        reason: reason?,
+        count: count?,
+    })
+}
+
+fn whole(number: f64) -> Option<u64> {
+    if !COUNT.contains(&number) || number.fract() != 0.0 {
+        return None;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is a whole number within the bounds"
+    )]
+    Some(number as u64)
+}
+
+/// The body of a report.
+pub(super) enum Counts {}
+
+impl InBody for Counts {
+    fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+        let reason = schemas.refer::<Reason>();
+        schemas.define("UsageReport", |_| {
+            let text = |about: &str| {
+                ObjectBuilder::new()
+                    .schema_type(Type::String)
+                    .description(Some(about))
+            };
+            let count = ObjectBuilder::new()
+                .schema_type(Type::Integer)
+                .minimum(Some(*COUNT.start()))
+                .maximum(Some(*COUNT.end()))
+                .description(Some("How often since the last report."));
+            let item = ObjectBuilder::new()
+                .schema_type(Type::Object)
+                .property("flagKey", text("The flag's key."))
+                .required("flagKey")
+                .property("reason", reason)
+                .required("reason")
+                .property("count", count)
+                .required("count");
+            let counts = ArrayBuilder::new()
+                .items(item)
+                .min_items(Some(*ITEMS.start()))
+                .max_items(Some(*ITEMS.end()));
+            ObjectBuilder::new()
+                .schema_type(Type::Object)
+                .description(Some(
+                    "Evaluations since the last report. Other members are ignored.",
+                ))
+                .property("counts", counts)
+                .required("counts")
+                .into()
+        })
+    }
+}

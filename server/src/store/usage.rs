@@ -1,0 +1,174 @@
+//! Usage: hourly counts, and when something was last seen.
+
+use pennon_core::Reason;
+use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_core::model::time::Timestamp;
+use uuid::Uuid;
+
+use super::{Tx, on_conn};
+use crate::error::Error;
+use crate::snapshot::PollKind;
+
+/// Evaluations of a flag within an hour.
+#[derive(sqlx::FromRow)]
+pub(crate) struct FlagHourRow {
+    pub(crate) lineage_id: Uuid,
+    pub(crate) hour: i64,
+    pub(crate) reason: String,
+    pub(crate) evaluations: i64,
+}
+
+/// Adds evaluations of a flag to an hour.
+pub(crate) async fn add_evaluations(
+    tx: &mut Tx,
+    lineage: EnvironmentId,
+    flag: FlagId,
+    hour: Timestamp,
+    reason: Reason,
+    count: u64,
+) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "insert into usage_hours (lineage_id, flag_id, hour, reason, evaluations) values ($1, $2, $3, $4, $5)
+         on conflict (flag_id, lineage_id, hour, reason)
+         do update set evaluations = usage_hours.evaluations + excluded.evaluations",
+    )
+    .bind(lineage.uuid())
+    .bind(flag.uuid())
+    .bind(hour.millis())
+    .bind(reason.as_str())
+    .bind(number(count))
+    .execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// Notes that a flag was evaluated as late as this.
+pub(crate) async fn flag_seen(
+    tx: &mut Tx,
+    lineage: EnvironmentId,
+    flag: FlagId,
+    at: Timestamp,
+) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "insert into flags_last_seen (flag_id, lineage_id, evaluated_at) values ($1, $2, $3)
+         on conflict (flag_id, lineage_id) do update set evaluated_at = excluded.evaluated_at
+         where flags_last_seen.evaluated_at < excluded.evaluated_at",
+    )
+    .bind(flag.uuid())
+    .bind(lineage.uuid())
+    .bind(at.millis())
+    .execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// Adds fetches of an environment's configuration to an hour.
+pub(crate) async fn add_polls(
+    tx: &mut Tx,
+    lineage: EnvironmentId,
+    hour: Timestamp,
+    kind: PollKind,
+    count: u64,
+) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "insert into poll_hours (lineage_id, hour, kind, polls) values ($1, $2, $3, $4)
+         on conflict (lineage_id, hour, kind) do update set polls = poll_hours.polls + excluded.polls",
+    )
+    .bind(lineage.uuid())
+    .bind(hour.millis())
+    .bind(kind.as_str())
+    .bind(number(count))
+    .execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// Notes that an environment was polled as late as this.
+pub(crate) async fn environment_seen(
+    tx: &mut Tx,
+    lineage: EnvironmentId,
+    at: Timestamp,
+) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "insert into environments_last_seen (lineage_id, polled_at) values ($1, $2)
+         on conflict (lineage_id) do update set polled_at = excluded.polled_at
+         where environments_last_seen.polled_at < excluded.polled_at",
+    )
+    .bind(lineage.uuid())
+    .bind(at.millis())
+    .execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// Deletes the hours before this one.
+pub(crate) async fn forget_before(tx: &mut Tx, hour: Timestamp) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query("delete from usage_hours where hour < $1")
+        .bind(hour.millis()).execute(conn).await.map(drop))?;
+    on_conn!(tx, conn => sqlx::query("delete from poll_hours where hour < $1")
+        .bind(hour.millis()).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// The evaluations of a flag, by hour, between two hours inclusively.
+pub(crate) async fn of_flag(
+    tx: &mut Tx,
+    flag: FlagId,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<Vec<FlagHourRow>, Error> {
+    Ok(on_conn!(tx, conn => sqlx::query_as(
+        "select lineage_id, hour, reason, evaluations from usage_hours
+         where flag_id = $1 and hour >= $2 and hour <= $3 order by hour, reason",
+    ).bind(flag.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?)
+}
+
+/// When a flag was last evaluated in each environment.
+pub(crate) async fn flag_last_seen(
+    tx: &mut Tx,
+    flag: FlagId,
+) -> Result<Vec<(EnvironmentId, Timestamp)>, Error> {
+    let rows: Vec<(Uuid, i64)> = on_conn!(tx, conn => sqlx::query_as(
+        "select lineage_id, evaluated_at from flags_last_seen where flag_id = $1",
+    ).bind(flag.uuid()).fetch_all(conn).await)?;
+    let seen = |(lineage, at)| (EnvironmentId::new(lineage), Timestamp::from_millis(at));
+    Ok(rows.into_iter().map(seen).collect())
+}
+
+/// How often anything was evaluated in an environment, by hour, between two hours inclusively.
+pub(crate) async fn of_environment(
+    tx: &mut Tx,
+    lineage: EnvironmentId,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<Vec<(i64, i64)>, Error> {
+    Ok(on_conn!(tx, conn => sqlx::query_as(
+        "select hour, cast(sum(evaluations) as bigint) from usage_hours
+         where lineage_id = $1 and hour >= $2 and hour <= $3 group by hour order by hour",
+    ).bind(lineage.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?)
+}
+
+/// How often an environment was polled, by hour and kind, between two hours inclusively.
+pub(crate) async fn polls(
+    tx: &mut Tx,
+    lineage: EnvironmentId,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<Vec<(i64, String, i64)>, Error> {
+    Ok(on_conn!(tx, conn => sqlx::query_as(
+        "select hour, kind, polls from poll_hours
+         where lineage_id = $1 and hour >= $2 and hour <= $3 order by hour, kind",
+    ).bind(lineage.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?)
+}
+
+/// When an environment was last polled.
+pub(crate) async fn environment_last_seen(
+    tx: &mut Tx,
+    lineage: EnvironmentId,
+) -> Result<Option<Timestamp>, Error> {
+    let at: Option<i64> = on_conn!(tx, conn => sqlx::query_scalar(
+        "select polled_at from environments_last_seen where lineage_id = $1",
+    ).bind(lineage.uuid()).fetch_optional(conn).await)?;
+    Ok(at.map(Timestamp::from_millis))
+}
+
+/// A count as a column holds it.
+fn number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,245 @@
+//! How often flags are evaluated and environments polled.
+
+use pennon_tests::{Caller, Pair, START, TestApp};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+/// The hour in which every app starts.
+const HOUR: &str = "2026-03-01T09:00:00.000Z";
+
+async fn evaluate(sdk: &Caller<'_>, key: &str, times: usize) {
+    for _ in 0..times {
+        sdk.post("/sdk/v1/evaluate", json!({ "flagKey": key }))
+            .await;
+    }
+}
+
+async fn usage(admin: &Caller<'_>, path: &str) -> Value {
+    let answer = admin.get(&format!("{path}/usage")).await;
+    answer.expect(StatusCode::OK).json()
+}
+
+#[tokio::test]
+async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let sdk = app.sdk(&pair.sdk_key);
+    let flag = format!("/flags/{}", pair.flag);
+    evaluate(&sdk, "checkout", 3).await;
+    evaluate(&sdk, "nothing", 1).await;
+    let batch = json!({ "evaluations": [{ "flagKey": "checkout" }, { "flagKey": "nothing" }] });
+    sdk.post("/sdk/v1/evaluate/batch", batch).await;
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    sdk.post("/ofrep/v1/evaluate/flags/checkout", json!({}))
+        .await;
+    sdk.post("/ofrep/v1/evaluate/flags", json!({})).await;
+    // Who asks why does not use the flag.
+    sdk.post("/sdk/v1/explain", json!({ "flagKey": "checkout" }))
+        .await;
+    assert_eq!(usage(&admin, &flag).await["environments"], json!([]));
+    app.bring_counts().await;
+    let first_hour = json!({
+        "hour": HOUR, "evaluations": { "flag_disabled": 4, "flag_enabled": 2 },
+    });
+    let expected = json!({
+        "from": "2026-02-28T09:00:00.000Z", "to": START,
+        "environments": [{
+            "environmentId": pair.environment, "product": "shop", "environment": "prod",
+            "lastEvaluatedAt": START, "hours": [first_hour],
+        }],
+    });
+    assert_eq!(usage(&admin, &flag).await, expected);
+    // Nothing is counted twice, and later counts are added.
+    app.bring_counts().await;
+    evaluate(&sdk, "checkout", 1).await;
+    app.bring_counts().await;
+    app.advance(3600);
+    evaluate(&sdk, "checkout", 5).await;
+    app.bring_counts().await;
+    let admin = app.admin().await;
+    let hours = usage(&admin, &flag).await["environments"][0].clone();
+    let expected = json!([
+        { "hour": HOUR, "evaluations": { "flag_disabled": 4, "flag_enabled": 3 } },
+        { "hour": "2026-03-01T10:00:00.000Z", "evaluations": { "flag_enabled": 5 } },
+    ]);
+    assert_eq!(hours["hours"], expected);
+    assert_eq!(hours["lastEvaluatedAt"], "2026-03-01T10:30:00.000Z");
+}
+
+#[tokio::test]
+async fn polls_are_counted_by_what_the_client_had() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let environment = format!("/environments/{}", pair.environment);
+    let sdk = app.sdk(&pair.sdk_key);
+    let poll = async |tag: Option<&str>| {
+        let mut request = sdk.request(Method::GET, "/sdk/v1/config");
+        if let Some(tag) = tag {
+            request = request.header("if-none-match", tag);
+        }
+        sdk.send(request).await.header("etag").to_owned()
+    };
+    let tag = poll(None).await;
+    poll(Some(&tag)).await;
+    poll(Some(&tag)).await;
+    evaluate(&sdk, "checkout", 2).await;
+    admin.switch(&pair.flag, &pair.environment, true).await;
+    poll(Some(&tag)).await;
+    app.bring_counts().await;
+    let expected = json!({
+        "from": "2026-02-28T09:00:00.000Z", "to": START, "lastPolledAt": START,
+        "hours": [{
+            "hour": HOUR, "evaluations": 2, "polls": { "first": 1, "current": 2, "outdated": 1 },
+        }],
+    });
+    assert_eq!(usage(&admin, &environment).await, expected);
+}
+
+#[tokio::test]
+async fn instances_add_to_the_same_hours_and_a_new_key_goes_on_with_them() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key,
+        ..
+    } = admin.pair().await;
+    let other = app.beside().await;
+    evaluate(&app.sdk(&sdk_key), "checkout", 2).await;
+    evaluate(&other.sdk(&sdk_key), "checkout", 3).await;
+    other.bring_counts().await;
+    let rotate = format!("/environments/{environment}/rotate-key");
+    let rotated = admin.send(admin.request(Method::POST, &rotate)).await;
+    let rotated = rotated.expect(StatusCode::CREATED);
+    evaluate(&app.sdk(&rotated.text("/sdkKey")), "checkout", 4).await;
+    app.bring_counts().await;
+    let used = usage(&admin, &format!("/flags/{flag}")).await;
+    let environments = used["environments"].as_array().cloned().unwrap_or_default();
+    assert_eq!(environments.len(), 1);
+    assert_eq!(environments[0]["environmentId"], rotated.json()["id"]);
+    assert_eq!(
+        environments[0]["hours"][0]["evaluations"],
+        json!({ "flag_disabled": 9 })
+    );
+    for id in [environment, rotated.text("/id")] {
+        let used = usage(&admin, &format!("/environments/{id}")).await;
+        assert_eq!(used["hours"][0]["evaluations"], 9);
+    }
+}
+
+#[tokio::test]
+async fn applications_may_report_what_they_evaluate_by_themselves() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let sdk = app.sdk(&pair.sdk_key);
+    let counts = json!([
+        { "flagKey": "checkout", "reason": "rollout", "count": 1_000_000_000 },
+        { "flagKey": "checkout", "reason": "rollout", "count": 1, "more": true },
+        { "flagKey": "nothing", "reason": "rollout", "count": 7 },
+    ]);
+    let reported = sdk.post("/sdk/v1/usage", json!({ "counts": counts })).await;
+    reported.expect(StatusCode::NO_CONTENT);
+    app.bring_counts().await;
+    let used = usage(&admin, &format!("/flags/{}", pair.flag)).await;
+    let hours = &used["environments"][0]["hours"];
+    assert_eq!(hours[0]["evaluations"], json!({ "rollout": 1_000_000_001 }));
+    let counts = json!([
+        1,
+        { "flagKey": 1, "reason": "x", "count": 0 },
+        { "flagKey": "checkout", "reason": "rollout", "count": 0.5 },
+        { "flagKey": "checkout", "reason": "rollout", "count": 1_000_000_001 },
+        { "flagKey": "checkout" },
+    ]);
+    let refused = sdk.post("/sdk/v1/usage", json!({ "counts": counts })).await;
+    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    let expected = [
+        "/counts/0",
+        "/counts/1/flagKey",
+        "/counts/1/reason",
+        "/counts/1/count",
+        "/counts/2/count",
+        "/counts/3/count",
+        "/counts/4/reason",
+        "/counts/4/count",
+    ];
+    assert_eq!(refused.faults(), expected);
+    for bad in [json!({}), json!({ "counts": [] }), json!({ "counts": 1 })] {
+        let refused = sdk.post("/sdk/v1/usage", bad).await;
+        let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(refused.faults(), ["/counts"]);
+    }
+    let refused = app
+        .anonymous()
+        .post("/sdk/v1/usage", json!({ "counts": [] }))
+        .await;
+    refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+}
+
+#[tokio::test]
+async fn a_period_has_a_beginning_before_its_end_and_at_most_31_days() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    evaluate(&app.sdk(&pair.sdk_key), "checkout", 1).await;
+    app.bring_counts().await;
+    let flag = format!("/flags/{}/usage", pair.flag);
+    let hours = async |query: &str| {
+        let used = admin.get(&format!("{flag}?{query}")).await;
+        let used = used.expect(StatusCode::OK).json();
+        used["environments"][0]["hours"].as_array().map(Vec::len)
+    };
+    assert_eq!(
+        hours("from=2026-03-01T09:59:59.999Z&to=2026-03-01T10:00:00Z").await,
+        Some(1)
+    );
+    assert_eq!(
+        hours("from=2026-03-01T10:00:00Z&to=2026-03-01T10:00:00Z").await,
+        Some(0)
+    );
+    assert_eq!(hours("to=2026-03-01T08:59:59.999Z").await, Some(0));
+    assert_eq!(hours("from=2026-01-29T09:30:00Z").await, Some(1));
+    for query in ["from=2026-01-29T09:29:59Z", "from=2026-03-02T00:00:00Z"] {
+        let refused = admin.get(&format!("{flag}?{query}")).await;
+        let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(refused.faults(), ["from"]);
+    }
+    let unknown = admin
+        .get(&format!("/flags/{}/usage", pair.environment))
+        .await;
+    unknown.expect_problem(StatusCode::NOT_FOUND, "FLAG_NOT_FOUND");
+    let unknown = admin
+        .get(&format!("/environments/{}/usage", pair.flag))
+        .await;
+    unknown.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn hours_are_forgotten_after_31_days_and_the_last_time_never_is() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let sdk = app.sdk(&pair.sdk_key);
+    evaluate(&sdk, "checkout", 1).await;
+    sdk.get("/sdk/v1/config").await;
+    app.bring_counts().await;
+    for days in [31, 1] {
+        app.advance(days * 24 * 3600);
+        app.bring_counts().await;
+    }
+    let admin = app.admin().await;
+    let period = format!("?from={HOUR}&to=2026-03-02T00:00:00Z");
+    let used = admin
+        .get(&format!("/flags/{}/usage{period}", pair.flag))
+        .await
+        .json();
+    assert_eq!(used["environments"][0]["hours"], json!([]));
+    assert_eq!(used["environments"][0]["lastEvaluatedAt"], START);
+    let path = format!("/environments/{}/usage{period}", pair.environment);
+    let used = admin.get(&path).await.json();
+    assert_eq!(used["hours"], json!([]));
+    assert_eq!(used["lastPolledAt"], START);
+}
