@@ -79,9 +79,11 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::snapshot::usage::Usage;
 
     fn revision(number: i64) -> EnvironmentSnapshot {
-        EnvironmentSnapshot::default().with(Vec::new(), number)
+        let usage = Usage::default().of_environment(EnvironmentId::new(Uuid::nil()));
+        EnvironmentSnapshot::empty(usage).with(Vec::new(), number)
     }
 
     fn served() -> Served {
