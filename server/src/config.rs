@@ -51,6 +51,16 @@ pub struct Settings {
     #[arg(long, env = "PENNON_STREAM_HEARTBEAT", default_value_t = 15, value_parser = value_parser!(u16).range(1..))]
     pub stream_heartbeat: u16,
 
+    /// How many connections are served at once; more wait until one ends.
+    #[arg(long, env = "PENNON_MAX_CONNECTIONS", default_value_t = 10_000,
+        value_parser = value_parser!(u32).range(1..=1_000_000))]
+    pub max_connections: u32,
+
+    /// How many requests are worked on at once; more are refused with 503. Streams of events do not count.
+    #[arg(long, env = "PENNON_MAX_IN_FLIGHT", default_value_t = 4096,
+        value_parser = value_parser!(u32).range(1..))]
+    pub max_in_flight: u32,
+
     /// The products that environments may belong to, such as `web,mobile`; any product if not set.
     #[arg(long, env = "PENNON_PRODUCTS", value_delimiter = ',')]
     pub products: Vec<String>,

@@ -179,9 +179,9 @@ pub(crate) fn told(error: Error) -> AdminError {
         Error::Invalid(faults) => {
             AdminError::Invalid(faults.into_iter().map(field_error).collect())
         }
-        Error::Unavailable(_) => AdminError::Unavailable,
+        Error::Unavailable(_) | Error::Overloaded | Error::TimedOut => AdminError::Unavailable,
         Error::Malformed(detail) => AdminError::Transport(detail),
-        error @ (Error::UnsupportedMediaType | Error::TooLarge(_)) => {
+        error @ (Error::UnsupportedMediaType | Error::TooLarge(_) | Error::TooSlow(_)) => {
             AdminError::Transport(error.to_string())
         }
         Error::Internal(detail) => {

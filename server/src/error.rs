@@ -53,6 +53,15 @@ pub enum Error {
     /// The body is larger than allowed.
     #[error("the body must have at most {0} bytes")]
     TooLarge(usize),
+    /// The body did not arrive in time.
+    #[error("the body did not arrive within {0} seconds")]
+    TooSlow(u64),
+    /// There are too many requests at once.
+    #[error("there are too many requests at the moment")]
+    Overloaded,
+    /// The answer took too long.
+    #[error("this took too long; what was to be written may not be")]
+    TimedOut,
     /// The database cannot be asked.
     #[error("the database cannot be reached")]
     Unavailable(#[source] Option<sqlx::Error>),

@@ -1,6 +1,6 @@
 //! Pennon: a feature flag service that teams host themselves.
 //!
-//! `http` turns requests into calls of use cases and their results into responses; `service` holds the use cases;
+//! `serve` takes connections; `http` turns requests into calls of use cases and their results into responses; `service` holds the use cases;
 //! `store` holds the SQL; `snapshot` holds what is evaluated, in memory; `auth` proves who calls; `cli` is the
 //! command line.
 
@@ -11,6 +11,8 @@ mod config;
 mod dashboard;
 mod error;
 mod http;
+mod load;
+mod serve;
 mod service;
 mod snapshot;
 mod store;
@@ -18,5 +20,6 @@ mod store;
 pub use cli::{Command, CommandLine, run};
 pub use clock::{Clock, Entropy, SystemClock};
 pub use config::{DatabaseSettings, Hidden, Settings};
-pub use http::{description, router};
+pub use http::description;
+pub use serve::{Listeners, serve};
 pub use service::{FirstAdministrator, Service, StartError};

@@ -2,21 +2,17 @@
 
 use std::error::Error;
 use std::io::IsTerminal;
-use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Parser;
 use pennon_server::{
-    Command, CommandLine, Entropy, FirstAdministrator, Service, Settings, SystemClock, router, run,
+    Command, CommandLine, Entropy, FirstAdministrator, Listeners, Service, Settings, SystemClock,
+    run, serve,
 };
-use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 use tracing_subscriber::EnvFilter;
-
-/// How long requests under way may take to end once the service is told to stop.
-const DRAIN_TIME: Duration = Duration::from_secs(3);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -28,7 +24,7 @@ async fn main() -> ExitCode {
         None => Ok(Some(settings)),
     };
     let done = match done {
-        Ok(Some(settings)) => serve(settings).await,
+        Ok(Some(settings)) => start(settings).await,
         other => other.map(drop),
     };
     match done {
@@ -49,30 +45,25 @@ fn log(level: &str) {
         .init();
 }
 
-async fn serve(settings: Settings) -> Result<(), Box<dyn Error>> {
+async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
     let base_url = settings.base_url();
-    let listener = TcpListener::bind(settings.listen)
-        .await
-        .map_err(|error| format!("cannot listen on {}: {error}", settings.listen))?;
+    let mut signals = Signals::new()?;
+    let listeners = Listeners::bind(&settings).await?;
     let (service, first) =
         Service::start(settings, Arc::new(SystemClock), Entropy::from_system()?).await?;
     welcome(&base_url, first);
     let watching = tokio::spawn(service.clone().watch());
     let listening = tokio::spawn(service.clone().listen());
     let counting = tokio::spawn(service.clone().count());
-    let serving = axum::serve(
-        listener,
-        router(service.clone()).into_make_service_with_connect_info::<SocketAddr>(),
-    )
-    .with_graceful_shutdown(told_to_stop()?);
-    let serving = tokio::spawn(serving.into_future());
-    told_to_stop()?.await;
-    service.drain();
+    let (stop, told) = oneshot::channel();
+    let told = async { told.await.unwrap_or_default() };
+    let serving = tokio::spawn(serve(listeners, service.clone(), told));
+    signals.next().await;
     tracing::info!("stopping");
-    if let Ok(ended) = tokio::time::timeout(DRAIN_TIME, serving).await {
-        ended??;
-    } else {
-        tracing::warn!("some connections did not end in time");
+    let _ = stop.send(());
+    tokio::select! {
+        ended = serving => ended?,
+        () = signals.next() => tracing::warn!("told again, so what is under way is cut off"),
     }
     watching.abort();
     listening.abort();
@@ -97,14 +88,25 @@ fn welcome(base_url: &str, first: Option<FirstAdministrator>) {
     }
 }
 
-/// Resolves at the first SIGTERM or SIGINT.
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    Ok(async move {
+/// What tells the process to stop: SIGTERM, or SIGINT from a keyboard.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    /// Resolves at the next of them.
+    async fn next(&mut self) {
         tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
         }
-    })
+    }
 }

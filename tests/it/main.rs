@@ -19,6 +19,7 @@ mod environments;
 mod evaluate;
 mod explain;
 mod flags;
+mod hardening;
 mod instances;
 mod migrations;
 mod ofrep;

@@ -19,25 +19,27 @@
 mod binary;
 mod database;
 mod described;
+mod process;
 pub mod vectors;
+mod wire;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use clap::Parser;
 use pennon_core::model::time::Timestamp;
-use pennon_server::{Clock, CommandLine, Entropy, FirstAdministrator, Service, router};
+use pennon_server::{Clock, CommandLine, Entropy, FirstAdministrator, Listeners, Service, serve};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 pub use crate::binary::{Ran, binary};
 pub use crate::database::TestDatabase;
 pub use crate::described::{description, resolved};
+pub use crate::process::{Ended, Process, free_address};
+pub use crate::wire::{Wire, WireAnswer};
 
 /// The first administrator of every app.
 pub const EMAIL: &str = "ana@example.com";
@@ -96,26 +98,20 @@ impl TestApp {
             PASSWORD,
             "--database-url",
             database.url(),
+            "--listen",
+            "127.0.0.1:0",
         ];
         let CommandLine { settings, .. } =
             CommandLine::try_parse_from(common.iter().chain(arguments))
                 .expect("the settings are valid");
         let clock = Arc::new(TestClock::starting());
         let entropy = Entropy::from_seed(database.next_seed());
+        let listeners = Listeners::bind(&settings).await.expect("a port is free");
+        let address = listeners.address().expect("the port is known");
         let (service, first) = Service::start(settings, clock.clone(), entropy)
             .await
             .expect("the service starts");
-        let listener = TcpListener::bind("127.0.0.1:0")
-            .await
-            .expect("a port is free");
-        let address: SocketAddr = listener.local_addr().expect("the port is known");
-        tokio::spawn(
-            axum::serve(
-                listener,
-                router(service.clone()).into_make_service_with_connect_info::<SocketAddr>(),
-            )
-            .into_future(),
-        );
+        tokio::spawn(serve(listeners, service.clone(), std::future::pending()));
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .build()

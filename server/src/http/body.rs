@@ -1,12 +1,14 @@
 //! Request bodies: read late, so that whoever may not write gets no answer about what was written.
 
 use std::marker::PhantomData;
+use std::time::Duration;
 
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use serde_json::Value;
+use tokio::time::timeout;
 
 use super::fields::{Fields, FromFields};
 use super::json::Json;
@@ -14,6 +16,9 @@ use crate::error::Error;
 
 /// The most that a body of the Admin API may have, in bytes.
 pub(super) const ADMIN_LIMIT: usize = 256 * 1024;
+
+/// How long a body may take to arrive.
+const TIME: Duration = Duration::from_secs(10);
 
 /// A body that has not been read yet: whether the caller may write, and to what, is checked before what is written.
 pub(crate) struct Body<T>(Request, PhantomData<fn() -> T>);
@@ -46,13 +51,14 @@ impl<T> Body<T> {
         if !is_json(&self.0) {
             return Err(Error::UnsupportedMediaType);
         }
-        to_bytes(self.0.into_body(), limit).await.map_err(|error| {
-            if is_length_limit(&error) {
-                Error::TooLarge(limit)
-            } else {
-                Error::Malformed("the body could not be received".to_owned())
-            }
-        })
+        match timeout(TIME, to_bytes(self.0.into_body(), limit)).await {
+            Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Err(error)) if is_length_limit(&error) => Err(Error::TooLarge(limit)),
+            Ok(Err(_)) => Err(Error::Malformed(
+                "the body could not be received".to_owned(),
+            )),
+            Err(_) => Err(Error::TooSlow(TIME.as_secs())),
+        }
     }
 }
 

@@ -65,7 +65,10 @@ codes! {
     Stale = "STALE", PRECONDITION_FAILED, "Stale";
     BodyTooLarge = "BODY_TOO_LARGE", PAYLOAD_TOO_LARGE, "Body too large";
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type";
+    RequestTimeout = "REQUEST_TIMEOUT", REQUEST_TIMEOUT, "Request timeout";
     TooManyAttempts = "TOO_MANY_ATTEMPTS", TOO_MANY_REQUESTS, "Too many attempts";
     InternalError = "INTERNAL_ERROR", INTERNAL_SERVER_ERROR, "Internal error";
     DatabaseUnavailable = "DATABASE_UNAVAILABLE", SERVICE_UNAVAILABLE, "Database unavailable";
+    Overloaded = "OVERLOADED", SERVICE_UNAVAILABLE, "Overloaded";
+    TimedOut = "TIMED_OUT", SERVICE_UNAVAILABLE, "Timed out";
 }

@@ -31,6 +31,7 @@ use pennon_dashboard::form::Form;
 use pennon_dashboard::model::Theme;
 use pennon_dashboard::port::{Admin, Visit};
 use tower_http::compression::CompressionLayer;
+use tower_http::limit::RequestBodyLimitLayer;
 
 use super::assets;
 use super::client_address::ClientAddress;
@@ -90,6 +91,7 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         .layer(from_fn(tell_status))
         .layer(from_fn_with_state(service.clone(), same_origin))
         .layer(CompressionLayer::new())
+        .layer(RequestBodyLimitLayer::new(FORM_LIMIT))
         .route(&format!("/{}/{{name}}", assets::FOLDER), get(assets::serve))
         .with_state(options)
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use axum::response::{IntoResponse, Response};
-use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -14,6 +14,9 @@ use crate::error::{Conflict, Entity, Error, Fault, Place};
 
 /// How long a client should wait while the database is away, in seconds.
 const RETRY_WHEN_UNAVAILABLE: u64 = 5;
+
+/// How long a client should wait while there is too much to do, in seconds.
+const RETRY_WHEN_BUSY: u64 = 1;
 
 /// The body of an error.
 #[derive(Serialize, ToSchema)]
@@ -111,6 +114,10 @@ impl IntoResponse for Error {
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        if status == StatusCode::REQUEST_TIMEOUT {
+            // What of the body has not arrived yet can be told from no next request.
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         if let Some(seconds) = retry_after(&self) {
             headers.insert(RETRY_AFTER, seconds.into());
         }
@@ -141,6 +148,9 @@ impl From<&Error> for Code {
             Error::Malformed(_) => Self::MalformedBody,
             Error::UnsupportedMediaType => Self::UnsupportedMediaType,
             Error::TooLarge(_) => Self::BodyTooLarge,
+            Error::TooSlow(_) => Self::RequestTimeout,
+            Error::Overloaded => Self::Overloaded,
+            Error::TimedOut => Self::TimedOut,
             Error::Unavailable(_) => Self::DatabaseUnavailable,
             Error::Internal(_) => Self::InternalError,
         }
@@ -184,6 +194,7 @@ impl From<&Conflict> for Code {
 fn retry_after(error: &Error) -> Option<u64> {
     match error {
         Error::Unavailable(_) => Some(RETRY_WHEN_UNAVAILABLE),
+        Error::Overloaded | Error::TimedOut => Some(RETRY_WHEN_BUSY),
         Error::TooManyAttempts {
             retry_after_seconds,
         } => Some(*retry_after_seconds),

@@ -1,6 +1,7 @@
 //! The HTTP surface. Nothing outside this folder knows of status codes.
 
 mod admin;
+mod admission;
 mod assets;
 mod body;
 mod client_address;
@@ -9,6 +10,7 @@ mod coding;
 mod context;
 mod cors;
 mod dashboard;
+mod deadline;
 mod error;
 pub(crate) mod fields;
 mod from_json;
@@ -41,18 +43,36 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::TraceLayer;
 use tracing::{Span, info_span};
 
+use self::admission::Admission;
+use self::deadline::Deadline;
 use self::openapi::Routes;
 use self::request_id::{X_REQUEST_ID, identify};
 use crate::error::Error;
 use crate::service::Service;
 
 /// Everything that the service answers on its port. A slash at the end of a path makes no difference.
-pub fn router(service: Service) -> Router {
-    let routes = NormalizePathLayer::trim_trailing_slash().layer(routes(service.clone()));
+pub(crate) fn router(service: Service) -> Router {
+    protected(routes(service.clone()), service)
+}
+
+/// Routes with what holds for all of them: bounds, an answer to every panic, an identifier, a log.
+pub(crate) fn protected(routes: Router, service: Service) -> Router {
+    let routes = routes.layer((Deadline, CatchPanicLayer::custom(panicked)));
+    let routes = NormalizePathLayer::trim_trailing_slash().layer(routes);
     Router::new()
-        .fallback_service(routes)
-        .layer(TraceLayer::new_for_http().make_span_with(span))
-        .layer(from_fn_with_state(service, identify))
+        .fallback_service(Admission(service.clone()).layer(routes))
+        .layer((
+            from_fn_with_state(service, identify),
+            SetResponseHeaderLayer::if_not_present(
+                CACHE_CONTROL,
+                HeaderValue::from_static("no-store"),
+            ),
+            SetResponseHeaderLayer::overriding(
+                X_CONTENT_TYPE_OPTIONS,
+                HeaderValue::from_static("nosniff"),
+            ),
+            TraceLayer::new_for_http().make_span_with(span),
+        ))
 }
 
 /// Everything that the API's description speaks of.
@@ -78,15 +98,6 @@ fn routes(service: Service) -> Router {
         .fallback(async || Error::NoSuchPath)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .with_state(service)
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(SetResponseHeaderLayer::if_not_present(
-            CACHE_CONTROL,
-            HeaderValue::from_static("no-store"),
-        ))
-        .layer(SetResponseHeaderLayer::overriding(
-            X_CONTENT_TYPE_OPTIONS,
-            HeaderValue::from_static("nosniff"),
-        ))
 }
 
 /// Where the dashboard begins.

@@ -8,10 +8,10 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, StatusCode};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::openapi::{Answer, Answered, JSON, Routes, Schemas, route};
+use super::openapi::{Answer, Answered, JSON, Routes, Schemas, WHEN_BUSY, route};
 
 pub(super) fn routes() -> Routes {
-    Routes::group("Description", "What this is made of.").with(route!(document))
+    Routes::group("Description", "What this is made of.").with(route!(document).refuses(&WHEN_BUSY))
 }
 
 /// The document, made once.

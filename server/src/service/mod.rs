@@ -33,6 +33,7 @@ use crate::auth::throttle::Throttle;
 use crate::clock::{Clock, Entropy};
 use crate::config::{Hidden, Settings};
 use crate::error::Error;
+use crate::load::Load;
 use crate::snapshot::Snapshots;
 use crate::store::{self, Db, OpenError};
 
@@ -51,6 +52,7 @@ pub struct Parts {
     pub(crate) passwords: Passwords,
     pub(crate) throttle: Throttle,
     pub(crate) settings: Settings,
+    pub(crate) load: Load,
     /// Tells this instance from the others on the same database.
     pub(crate) instance: Uuid,
     database_answers: AtomicBool,
@@ -126,6 +128,7 @@ impl Service {
             throttle: Throttle::new(settings.rate_limit_login),
             snapshots: Snapshots::default(),
             pending_usage: usage::Pending::default(),
+            load: Load::default(),
             instance: entropy.id(clock.now()),
             database_answers: AtomicBool::new(true),
             draining: watch::Sender::new(false),

@@ -14,6 +14,6 @@ pub(super) mod shape;
 
 pub(super) use self::document::document;
 pub(super) use self::draft::{Answered, Draft, JSON};
-pub(super) use self::parts::{API_KEY, Answer, Described, InBody, Input};
+pub(super) use self::parts::{API_KEY, Answer, Described, InBody, Input, WHEN_BUSY};
 pub(super) use self::routes::{Route, Routes, route};
 pub(super) use self::schemas::Schemas;

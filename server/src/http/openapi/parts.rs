@@ -53,6 +53,9 @@ pub(crate) trait Described<S> {
     fn describe(draft: &mut Draft<'_>);
 }
 
+/// How whatever takes its time may be refused.
+pub(crate) const WHEN_BUSY: [Code; 2] = [Code::Overloaded, Code::TimedOut];
+
 macro_rules! handlers {
     ($(($($input:ident),*))+) => {$(
         impl<F, Answering, A, $($input,)*> Described<fn($($input),*) -> Answering> for F
@@ -102,6 +105,7 @@ impl Input for Actor {
             Code::WrongCredential,
             Code::DatabaseUnavailable,
         ]);
+        draft.refuses(WHEN_BUSY);
     }
 }
 
@@ -142,6 +146,7 @@ impl Input for SdkEnvironment {
     fn describe(draft: &mut Draft<'_>) {
         draft.needs_credential(SDK_KEY);
         draft.refuses([Code::Unauthenticated, Code::DatabaseUnavailable]);
+        draft.refuses(WHEN_BUSY);
     }
 }
 
@@ -194,7 +199,9 @@ impl<T: InBody> Input for Body<T> {
             Code::MalformedBody,
             Code::BodyTooLarge,
             Code::UnsupportedMediaType,
+            Code::RequestTimeout,
         ]);
+        draft.refuses(WHEN_BUSY);
     }
 }
 

@@ -1,0 +1,38 @@
+//! How many files the system lets the process have: each connection is one.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// What the database, the log and all else may need beside connections.
+const RESERVE: u64 = 256;
+
+/// Room for so many connections, or for as many as the system allows: connections must not use up the files that the
+/// database needs. The soft limit is often 1024 for the sake of programs that are older than larger ones; those that can
+/// do with more are meant to raise it.
+pub(super) fn room_for(connections: u32) -> usize {
+    let wanted = u64::from(connections).saturating_add(RESERVE);
+    let limit = getrlimit(Resource::Nofile);
+    let current = limit.current.unwrap_or(u64::MAX);
+    let possible = limit.maximum.unwrap_or(u64::MAX).min(wanted);
+    let raised = Rlimit {
+        current: Some(possible),
+        maximum: limit.maximum,
+    };
+    let allowed = if current >= wanted {
+        wanted
+    } else if possible > current && setrlimit(Resource::Nofile, raised).is_ok() {
+        possible
+    } else {
+        current
+    };
+    if allowed >= wanted {
+        return usize::try_from(connections).unwrap_or(usize::MAX);
+    }
+    // Some there must be, however tight it is.
+    let room = allowed.saturating_sub(RESERVE).max(allowed / 4);
+    tracing::warn!(
+        connections = room,
+        files = allowed,
+        "the system allows fewer open files than PENNON_MAX_CONNECTIONS needs"
+    );
+    usize::try_from(room).unwrap_or(usize::MAX)
+}

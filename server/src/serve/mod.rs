@@ -1,0 +1,175 @@
+//! Connections: who may come in, how long they may take, and how they end.
+//!
+//! hyper speaks HTTP/1.1 on them. What is here bounds what a peer can cost, whoever it is: how many connections there
+//! are, how long a peer may take to ask, and how long it may leave an answer unread.
+
+mod accept;
+mod connection;
+mod files;
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::time::{sleep, timeout};
+
+use self::accept::Door;
+use crate::config::Settings;
+use crate::http::router;
+use crate::service::Service;
+
+/// How long requests are still taken once the service is told to stop: those that were on their way, and those of
+/// balancers that do not know yet. Each answer then ends its connection.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// How long connections that were taken at the last moment may take to say what they want.
+const LAST_MOMENT: Duration = Duration::from_millis(100);
+
+/// How long requests under way may take to end after that. Altogether this is less than the ten seconds that container
+/// runtimes wait before they kill.
+const DRAIN_TIME: Duration = Duration::from_secs(8);
+
+/// The ports of the service.
+pub struct Listeners {
+    api: TcpListener,
+}
+
+impl Listeners {
+    /// Takes the ports that the settings name.
+    pub async fn bind(settings: &Settings) -> io::Result<Self> {
+        Ok(Self {
+            api: bind(settings.listen).await?,
+        })
+    }
+
+    /// Where API and dashboard are.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.api.local_addr()
+    }
+}
+
+async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let kind = error.kind();
+        io::Error::new(kind, format!("cannot listen on {address}: {error}"))
+    })
+}
+
+/// Serves until it is told to stop, and then until nothing is under way any more: requests that have begun are answered,
+/// and connections that nobody uses are closed.
+pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Output = ()>) {
+    let app = router(service.clone());
+    let most = files::room_for(service.settings.max_connections);
+    let door = Door::new(listeners.api, app, most, service.load.connections.clone());
+    let told = async {
+        stop.await;
+        service.drain();
+        if door.is_in_use() {
+            sleep(LINGER).await;
+        }
+    };
+    door.accept_until(told).await;
+    let connections = door.close().await;
+    if connections.count() > 0 {
+        sleep(LAST_MOMENT).await;
+    }
+    let left = connections.count();
+    if timeout(DRAIN_TIME, connections.shutdown()).await.is_err() {
+        tracing::warn!(left, "some connections did not end in time");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use axum::Router;
+    use axum::routing::get;
+    use clap::Parser;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+    use tokio::sync::Notify;
+
+    use super::Door;
+    use crate::cli::CommandLine;
+    use crate::clock::{Entropy, SystemClock};
+    use crate::http::protected;
+    use crate::load::Crowd;
+    use crate::service::Service;
+
+    async fn service() -> Service {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("pennon.db").display());
+        let arguments = ["pennon", "--database-url", &url];
+        let CommandLine { settings, .. } = CommandLine::try_parse_from(arguments).unwrap();
+        let clock = Arc::new(SystemClock);
+        let started = Service::start(settings, clock, Entropy::from_seed(1)).await;
+        started.unwrap().0
+    }
+
+    /// Asks for a path without waiting for the answer.
+    async fn ask(stream: &mut TcpStream, path: &str) {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: pennon\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+    }
+
+    /// Reads until an answer has ended like this.
+    async fn read(stream: &mut TcpStream, end: &str) -> String {
+        let mut text = String::new();
+        while !text.ends_with(end) {
+            let mut some = [0; 1024];
+            let read = stream.read(&mut some).await.unwrap();
+            assert!(read > 0, "the connection ended after {text:?}");
+            text.push_str(&String::from_utf8_lossy(&some[..read]));
+        }
+        text
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_500_and_loses_no_other_request() {
+        let service = service().await;
+        let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let slow = {
+            let (begun, go_on) = (begun.clone(), go_on.clone());
+            async move || {
+                begun.notify_one();
+                go_on.notified().await;
+                "slow"
+            }
+        };
+        let panics = async || -> &'static str { panic!("a secret") };
+        let routes = Router::new()
+            .route("/panics", get(panics))
+            .route("/sdk/v1/panics", get(panics))
+            .route("/slow", get(slow));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let app = protected(routes, service.clone());
+        let door = Door::new(listener, app, 8, Crowd::default());
+        tokio::spawn(async move { door.accept_until(std::future::pending()).await });
+
+        let mut patient = TcpStream::connect(address).await.unwrap();
+        ask(&mut patient, "/slow").await;
+        begun.notified().await;
+        let mut unlucky = TcpStream::connect(address).await.unwrap();
+        for path in ["/panics", "/sdk/v1/panics", "/panics"] {
+            ask(&mut unlucky, path).await;
+            let answer = read(&mut unlucky, "}").await;
+            assert!(answer.starts_with("HTTP/1.1 500 "), "{answer}");
+            assert!(answer.contains("INTERNAL_ERROR") && !answer.contains("secret"));
+            assert_eq!(
+                answer.contains("access-control-allow-origin: *"),
+                path.starts_with("/sdk/")
+            );
+        }
+        // The connection of the panics goes on, too, and so do those who have waited meanwhile.
+        ask(&mut unlucky, "/slow").await;
+        begun.notified().await;
+        go_on.notify_waiters();
+        for stream in [&mut patient, &mut unlucky] {
+            assert!(read(stream, "slow").await.starts_with("HTTP/1.1 200 "));
+        }
+        assert_eq!(service.load.requests.size(), 0);
+    }
+}

@@ -1,0 +1,249 @@
+//! What peers can do to the service by being slow, many or rude, and how it ends.
+
+use std::time::Duration;
+
+use pennon_tests::{Pair, Process, TestApp, TestDatabase, Wire, eventually};
+use reqwest::{Client, StatusCode};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+const EVALUATE: &str = "/sdk/v1/evaluate";
+const QUESTION: &str = r#"{"flagKey":"checkout"}"#;
+
+/// Part of a question, and the rest of it.
+fn parted() -> (&'static str, &'static str) {
+    QUESTION.split_at(5)
+}
+
+#[tokio::test]
+async fn a_head_that_never_ends_ends_the_connection() {
+    let app = TestApp::start().await;
+    let (mut silent, mut slow) = (Wire::to(app.address()).await, Wire::to(app.address()).await);
+    slow.write("GET /health HTTP/1.1\r\nhost: pen").await;
+    // From here on time passes whenever nothing else happens.
+    tokio::time::pause();
+    silent.expect_end().await;
+    slow.expect_end().await;
+}
+
+#[tokio::test]
+async fn a_connection_may_rest_for_a_minute_between_requests_but_not_for_ever() {
+    let app = TestApp::start().await;
+    let mut wire = Wire::to(app.address()).await;
+    assert_eq!(wire.get("/health").await.status, 200);
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(65)).await;
+    assert_eq!(wire.get("/health").await.status, 200);
+    wire.expect_end().await;
+}
+
+#[tokio::test]
+async fn a_body_that_dribbles_is_refused() {
+    let app = TestApp::start().await;
+    let Pair { sdk_key, .. } = app.admin().await.pair().await;
+    let (part, _) = parted();
+    let mut wire = Wire::to(app.address()).await;
+    wire.begin_post(EVALUATE, &sdk_key, QUESTION.len(), part)
+        .await;
+    tokio::time::pause();
+    let answer = wire.answer().await;
+    assert_eq!(answer.status, 408);
+    assert!(answer.is_last(), "{}", answer.head);
+    let problem: Value = serde_json::from_str(&answer.body).expect("a problem");
+    assert_eq!(problem["code"], "REQUEST_TIMEOUT");
+    wire.expect_end().await;
+}
+
+#[tokio::test]
+async fn a_head_has_a_bound() {
+    let app = TestApp::start().await;
+    let mut wire = Wire::to(app.address()).await;
+    let long = "a".repeat(70_000);
+    wire.write(&format!(
+        "GET /health?{long} HTTP/1.1\r\nhost: pennon\r\n\r\n"
+    ))
+    .await;
+    let answer = wire.answer().await;
+    assert!([414, 431].contains(&answer.status), "{}", answer.head);
+}
+
+#[tokio::test]
+async fn forms_of_the_dashboard_have_a_bound_before_anybody_reads_them() {
+    let app = TestApp::start().await;
+    let form = "a".repeat(70_000);
+    for path in [
+        "/dashboard/login",
+        "/dashboard/api/sign-in",
+        "/dashboard/api/set-enabled",
+    ] {
+        let request = app
+            .anonymous()
+            .request(reqwest::Method::POST, path)
+            .header("sec-fetch-site", "same-origin")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(form.clone());
+        app.anonymous()
+            .send(request)
+            .await
+            .expect(StatusCode::PAYLOAD_TOO_LARGE);
+    }
+}
+
+#[tokio::test]
+async fn beyond_the_bound_connections_wait_until_one_ends() {
+    let app = TestApp::with_settings(&["--max-connections", "2"]).await;
+    let mut first = Wire::to(app.address()).await;
+    let mut second = Wire::to(app.address()).await;
+    for wire in [&mut first, &mut second] {
+        assert_eq!(wire.get("/health").await.status, 200);
+    }
+    let mut third = Wire::to(app.address()).await;
+    third
+        .write("GET /health HTTP/1.1\r\nhost: pennon\r\n\r\n")
+        .await;
+    // Whatever is served by now is served on the other two.
+    for _ in 0..20 {
+        assert_eq!(first.get("/health").await.status, 200);
+    }
+    let waiting = tokio::time::timeout(Duration::from_millis(50), third.answer()).await;
+    assert!(waiting.is_err(), "{waiting:?}");
+    drop(second);
+    assert_eq!(third.answer().await.status, 200);
+}
+
+#[tokio::test]
+async fn beyond_the_bound_requests_are_refused_at_once_and_health_is_not() {
+    let app = TestApp::with_settings(&["--max-in-flight", "1"]).await;
+    let Pair { sdk_key, .. } = app.admin().await.pair().await;
+    let (part, rest) = parted();
+    let mut slow = Wire::to(app.address()).await;
+    slow.begin_post(EVALUATE, &sdk_key, QUESTION.len(), part)
+        .await;
+    let sdk = app.sdk(&sdk_key);
+    eventually("the slow request is in flight", async || {
+        sdk.get("/sdk/v1/config").await.status == StatusCode::SERVICE_UNAVAILABLE
+    })
+    .await;
+    let shed = sdk
+        .get("/sdk/v1/config")
+        .await
+        .expect_problem(StatusCode::SERVICE_UNAVAILABLE, "OVERLOADED");
+    assert_eq!(shed.header("retry-after"), "1");
+    assert_eq!(shed.header("access-control-allow-origin"), "*");
+    assert_eq!(shed.header("x-content-type-options"), "nosniff");
+    assert!(!shed.header("x-request-id").is_empty());
+    let admin = app.anonymous().get("/flags").await;
+    let admin = admin.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "OVERLOADED");
+    assert_eq!(admin.header("access-control-allow-origin"), "");
+    for path in ["/health", "/health/live", "/health/ready"] {
+        app.anonymous().get(path).await.expect(StatusCode::OK);
+    }
+    slow.write(rest).await;
+    assert_eq!(slow.answer().await.status, 200);
+    sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
+}
+
+/// An SDK key of a new environment with the flag `checkout`.
+async fn prepared(process: &Process) -> String {
+    let token = process.signed_in().await;
+    let post = async |path: &str, body: Value| -> Value {
+        let request = Client::new()
+            .post(format!("{}{path}", process.base_url()))
+            .bearer_auth(&token);
+        let answer = request.json(&body).send().await.expect("an answer");
+        assert_eq!(answer.status(), StatusCode::CREATED);
+        answer.json().await.expect("what was created")
+    };
+    post(
+        "/flags",
+        json!({ "key": "checkout", "name": "Checkout", "type": "boolean" }),
+    )
+    .await;
+    let environment = post(
+        "/environments",
+        json!({ "product": "shop", "name": "prod" }),
+    )
+    .await;
+    environment["sdkKey"].as_str().expect("a key").to_owned()
+}
+
+#[tokio::test]
+async fn connections_that_rest_do_not_hold_up_the_end() {
+    let database = TestDatabase::create().await;
+    let process = Process::start(&database, &[]).await;
+    let mut resting = Vec::new();
+    for _ in 0..200 {
+        let mut wire = Wire::to(process.address()).await;
+        assert_eq!(wire.get("/health").await.status, 200);
+        resting.push(wire);
+    }
+    // One that has never asked for anything.
+    resting.push(Wire::to(process.address()).await);
+    process.terminate();
+    let ended = process.ended().await;
+    assert!(ended.status.success(), "{}", ended.log);
+    assert!(ended.after < Duration::from_secs(3), "{:?}", ended.after);
+    for wire in &mut resting {
+        wire.expect_end().await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_in_flight_fails_when_the_service_is_told_to_stop() {
+    let database = TestDatabase::create().await;
+    let process = Process::start(&database, &[]).await;
+    let key = prepared(&process).await;
+    let address = process.address();
+    let (part, rest) = parted();
+    let mut slow = Vec::new();
+    for _ in 0..20 {
+        let mut wire = Wire::to(address).await;
+        wire.begin_post(EVALUATE, &key, QUESTION.len(), part).await;
+        slow.push(wire);
+    }
+    // Each asks one question after the other on one connection, for as long as the answers let it.
+    let mut busy = JoinSet::new();
+    for _ in 0..50 {
+        let key = key.clone();
+        busy.spawn(async move {
+            let mut wire = Wire::to(address).await;
+            let mut answers = 0;
+            loop {
+                wire.begin_post(EVALUATE, &key, QUESTION.len(), QUESTION)
+                    .await;
+                let answer = wire.answer().await;
+                assert_eq!(answer.status, 200, "{answer:?}");
+                answers += 1;
+                if answer.is_last() {
+                    return answers;
+                }
+            }
+        });
+    }
+    eventually("all are busy", async || {
+        let mut probe = Wire::to(address).await;
+        probe.get("/health").await.status == 200
+    })
+    .await;
+    process.terminate();
+    eventually("readiness says so", async || {
+        let mut probe = Wire::to(address).await;
+        let answer = probe.get("/health/ready").await;
+        assert_eq!(answer.is_last(), answer.status == 503);
+        answer.is_last()
+    })
+    .await;
+    for answers in busy.join_all().await {
+        assert!(answers > 0);
+    }
+    for mut wire in slow {
+        wire.write(rest).await;
+        let answer = wire.answer().await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        assert!(answer.is_last(), "{}", answer.head);
+        wire.expect_end().await;
+    }
+    let ended = process.ended().await;
+    assert!(ended.status.success(), "{}", ended.log);
+    assert!(!ended.log.contains("did not end in time"), "{}", ended.log);
+}

@@ -1,0 +1,113 @@
+//! HTTP as bytes on a socket, for what no well-behaved client does.
+
+use std::net::ToSocketAddrs;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// One connection, on which the test writes what it likes.
+pub struct Wire {
+    stream: TcpStream,
+    read: Vec<u8>,
+}
+
+/// An answer as it came.
+#[derive(Debug)]
+pub struct WireAnswer {
+    /// The status code.
+    pub status: u16,
+    /// Status line and headers, in lower case.
+    pub head: String,
+    /// The body.
+    pub body: String,
+}
+
+impl WireAnswer {
+    /// Whether the connection ends with this answer.
+    pub fn is_last(&self) -> bool {
+        self.head.contains("\r\nconnection: close\r\n")
+    }
+}
+
+impl Wire {
+    /// Connects, and says nothing yet.
+    pub async fn to(address: impl ToSocketAddrs) -> Self {
+        let address = address.to_socket_addrs().expect("an address").next();
+        let stream = TcpStream::connect(address.expect("an address")).await;
+        Self {
+            stream: stream.expect("the service takes the connection"),
+            read: Vec::new(),
+        }
+    }
+
+    /// Writes some bytes.
+    pub async fn write(&mut self, text: &str) {
+        let written = self.stream.write_all(text.as_bytes()).await;
+        written.expect("the service reads");
+    }
+
+    /// Asks for a path.
+    pub async fn get(&mut self, path: &str) -> WireAnswer {
+        self.write(&format!("GET {path} HTTP/1.1\r\nhost: pennon\r\n\r\n"))
+            .await;
+        self.answer().await
+    }
+
+    /// Writes the head of a `POST` of JSON, and a part of its body.
+    pub async fn begin_post(&mut self, path: &str, key: &str, length: usize, part: &str) {
+        self.write(&format!(
+            "POST {path} HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {key}\r\n\
+             content-type: application/json\r\ncontent-length: {length}\r\n\r\n{part}"
+        ))
+        .await;
+    }
+
+    /// Reads the next answer.
+    pub async fn answer(&mut self) -> WireAnswer {
+        self.try_answer().await.expect("an answer before the end")
+    }
+
+    /// Reads the next answer; none if the connection ends before its head is complete.
+    pub async fn try_answer(&mut self) -> Option<WireAnswer> {
+        let end = loop {
+            let end = self.read.windows(4).position(|end| end == b"\r\n\r\n");
+            match end {
+                Some(end) => break end + 4,
+                None if !self.more().await => return None,
+                None => {}
+            }
+        };
+        let head = String::from_utf8_lossy(&self.read[..end]).to_lowercase();
+        let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name));
+        let length = header("content-length: ").map_or(0, |length| length.parse().expect("bytes"));
+        while self.read.len() < end + length {
+            assert!(self.more().await, "the answer is cut off: {head}");
+        }
+        let body = String::from_utf8_lossy(&self.read[end..end + length]).into_owned();
+        self.read.drain(..end + length);
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
+        Some(WireAnswer {
+            status: status.expect("a status"),
+            head,
+            body,
+        })
+    }
+
+    /// Waits until the service has closed the connection, and fails the test if it says anything before.
+    pub async fn expect_end(&mut self) {
+        assert!(
+            !self.more().await,
+            "{:?}",
+            String::from_utf8_lossy(&self.read)
+        );
+    }
+
+    /// Reads some bytes; false at the end.
+    async fn more(&mut self) -> bool {
+        let mut some = [0; 4096];
+        // A connection that is reset has ended, too.
+        let read = self.stream.read(&mut some).await.unwrap_or_default();
+        self.read.extend_from_slice(&some[..read]);
+        read > 0
+    }
+}
