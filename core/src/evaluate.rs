@@ -258,36 +258,28 @@ fn value<'s>(flag: &CompiledFlag, slot: usize, subject: &'s impl Subject) -> Opt
 /// Watches a decision being made, and cannot change it.
 trait Observer {
     /// Whether conditions are compared even after the one that decided their rule.
-    const SEES_ALL_CONDITIONS: bool;
-    fn rule(&mut self, rule: &CompiledRule);
+    const SEES_ALL_CONDITIONS: bool = false;
+
+    fn rule(&mut self, _rule: &CompiledRule) {}
+
     fn condition(
         &mut self,
-        flag: &CompiledFlag,
-        condition: &CompiledCondition,
-        actual: Option<Value<'_>>,
-        outcome: Outcome,
-    );
-    fn rule_ended(&mut self, matched: bool);
-    fn rollout(&mut self, rollout: &CompiledRollout, bucket: Option<u32>);
+        _flag: &CompiledFlag,
+        _condition: &CompiledCondition,
+        _actual: Option<Value<'_>>,
+        _outcome: Outcome,
+    ) {
+    }
+
+    fn rule_ended(&mut self, _matched: bool) {}
+
+    fn rollout(&mut self, _rollout: &CompiledRollout, _bucket: Option<u32>) {}
 }
 
 /// The observer of a plain evaluation: it compiles to nothing.
 struct Silent;
 
-impl Observer for Silent {
-    const SEES_ALL_CONDITIONS: bool = false;
-    fn rule(&mut self, _: &CompiledRule) {}
-    fn condition(
-        &mut self,
-        _: &CompiledFlag,
-        _: &CompiledCondition,
-        _: Option<Value<'_>>,
-        _: Outcome,
-    ) {
-    }
-    fn rule_ended(&mut self, _: bool) {}
-    fn rollout(&mut self, _: &CompiledRollout, _: Option<u32>) {}
-}
+impl Observer for Silent {}
 
 /// The observer that remembers what decided.
 #[derive(Default)]
@@ -297,19 +289,6 @@ struct Seen {
 }
 
 impl Observer for Seen {
-    const SEES_ALL_CONDITIONS: bool = false;
-
-    fn rule(&mut self, _: &CompiledRule) {}
-
-    fn condition(
-        &mut self,
-        _: &CompiledFlag,
-        _: &CompiledCondition,
-        _: Option<Value<'_>>,
-        _: Outcome,
-    ) {
-    }
-
     fn rule_ended(&mut self, matched: bool) {
         if matched {
             self.cause.rule = Some(self.rules);

@@ -6,9 +6,9 @@ use pennon_core::model::configuration::{Configuration, Ttl};
 use super::{Pair, PairId, commit};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
+use crate::service::Service;
 use crate::service::patch::Patch;
 use crate::service::precondition::Precondition;
-use crate::service::{Service, audit};
 use crate::store::{self, Tx};
 
 /// A change of a configuration: what is absent stays as it is.
@@ -68,9 +68,7 @@ pub(super) async fn update(
         ..old.clone()
     };
     store::configurations::update(tx, &new).await?;
-    audit::Entry::of(AuditAction::FlagEnvironmentUpdated)
-        .flag(&pair.flag)
-        .environment(&pair.environment)
+    pair.entry(AuditAction::FlagEnvironmentUpdated)
         .from(Some(old))?
         .to(&new)?
         .record(service, tx, actor)

@@ -6,6 +6,7 @@ mod rollout;
 mod rules;
 mod setup;
 
+use pennon_core::model::audit::AuditAction;
 use pennon_core::model::configuration::Configuration;
 use pennon_core::model::environment::{Environment, EnvironmentStatus};
 use pennon_core::model::flag::Flag;
@@ -22,7 +23,7 @@ pub(super) use self::setup::Standing;
 pub(crate) use self::setup::{Difference, Setup, Switch, copy};
 
 use super::changes::Change;
-use super::{Service, changes, environments, flags};
+use super::{Service, audit, changes, environments, flags};
 use crate::auth::actor::Actor;
 use crate::error::{Conflict, Entity, Error};
 use crate::store::{self, Tx};
@@ -73,6 +74,13 @@ impl Pair {
             return Err(Conflict::FlagArchived.into());
         }
         Ok(pair)
+    }
+
+    /// An audit entry about the pair, in the making.
+    fn entry(&self, action: AuditAction) -> audit::Entry<'_> {
+        audit::Entry::of(action)
+            .flag(&self.flag)
+            .environment(&self.environment)
     }
 
     fn id(&self) -> PairId {

@@ -7,8 +7,8 @@ use pennon_core::model::targeting::FlagRollout;
 use super::{Pair, PairId, commit};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Entity, Error};
+use crate::service::Service;
 use crate::service::precondition::Precondition;
-use crate::service::{Service, audit};
 use crate::store::{self, Tx};
 
 /// What became of something that is set whether or not it was there before.
@@ -91,9 +91,7 @@ pub(super) async fn upsert(
     let (flag, environment) = (pair.flag.id, pair.environment.id);
     let now = service.clock.now();
     let new = store::rollouts::upsert(tx, flag, environment, rollout, now).await?;
-    audit::Entry::of(AuditAction::RolloutConfigured)
-        .flag(&pair.flag)
-        .environment(&pair.environment)
+    pair.entry(AuditAction::RolloutConfigured)
         .from(old)?
         .to(&new)?
         .record(service, tx, actor)
@@ -110,9 +108,7 @@ pub(super) async fn delete(
     old: &FlagRollout,
 ) -> Result<(), Error> {
     store::rollouts::delete(tx, old.flag_id, old.environment_id).await?;
-    audit::Entry::of(AuditAction::RolloutDeleted)
-        .flag(&pair.flag)
-        .environment(&pair.environment)
+    pair.entry(AuditAction::RolloutDeleted)
         .from(Some(old))?
         .record(service, tx, actor)
         .await

@@ -8,8 +8,8 @@ use pennon_core::model::targeting::TargetingRule;
 use super::{Pair, PairId, commit};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Entity, Error};
+use crate::service::Service;
 use crate::service::precondition::Precondition;
-use crate::service::{Service, audit};
 use crate::store::{self, Tx};
 
 /// All rules of a pair, by ascending priority, and the pair's revision.
@@ -171,9 +171,7 @@ pub(super) async fn insert(
         revision: 1,
     };
     store::rules::insert(tx, &rule).await?;
-    audit::Entry::of(AuditAction::RuleCreated)
-        .flag(&pair.flag)
-        .environment(&pair.environment)
+    pair.entry(AuditAction::RuleCreated)
         .rule(rule.id)
         .to(&rule)?
         .record(service, tx, actor)
@@ -197,9 +195,7 @@ pub(super) async fn update(
         ..old.clone()
     };
     store::rules::update(tx, &new).await?;
-    audit::Entry::of(AuditAction::RuleUpdated)
-        .flag(&pair.flag)
-        .environment(&pair.environment)
+    pair.entry(AuditAction::RuleUpdated)
         .rule(old.id)
         .from(Some(old))?
         .to(&new)?
@@ -217,9 +213,7 @@ pub(super) async fn delete(
     old: &TargetingRule,
 ) -> Result<(), Error> {
     store::rules::delete(tx, old.id).await?;
-    audit::Entry::of(AuditAction::RuleDeleted)
-        .flag(&pair.flag)
-        .environment(&pair.environment)
+    pair.entry(AuditAction::RuleDeleted)
         .rule(old.id)
         .from(Some(old))?
         .record(service, tx, actor)
