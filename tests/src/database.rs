@@ -9,7 +9,8 @@ use tempfile::TempDir;
 pub struct TestDatabase {
     url: String,
     seeds: AtomicU64,
-    _folder: Option<TempDir>,
+    /// The folder that was made with it; none if it was there before.
+    folder: Option<TempDir>,
 }
 
 impl TestDatabase {
@@ -23,7 +24,7 @@ impl TestDatabase {
         Self {
             url,
             seeds: AtomicU64::new(1),
-            _folder: Some(folder),
+            folder: Some(folder),
         }
     }
 
@@ -32,7 +33,7 @@ impl TestDatabase {
         Self {
             url: url.to_owned(),
             seeds: AtomicU64::new(1),
-            _folder: None,
+            folder: None,
         }
     }
 
@@ -88,6 +89,35 @@ impl TestDatabase {
     /// The URL to open it with.
     pub fn url(&self) -> &str {
         &self.url
+    }
+}
+
+impl Drop for TestDatabase {
+    /// Takes what was created here off the server again, which others may use too: each database takes megabytes. One that
+    /// was there before stays.
+    fn drop(&mut self) {
+        let is_ours = self.folder.is_some() && self.is_postgres();
+        let server = std::env::var("PENNON_TEST_POSTGRES_URL");
+        let Some(server) = server.ok().filter(|_| is_ours) else {
+            return;
+        };
+        let statement = format!("drop database if exists \"{}\" with (force)", self.name());
+        let removing = async move {
+            let mut connection = PgConnection::connect(&server).await?;
+            sqlx::raw_sql(AssertSqlSafe(statement))
+                .execute(&mut connection)
+                .await
+                .map(drop)
+        };
+        // On a thread of its own, because this one may be a runtime's, which cannot wait here.
+        let removal = std::thread::spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?;
+            runtime.block_on(removing)
+        });
+        // A test is not wrong because its database stays.
+        drop(removal.join());
     }
 }
 
