@@ -16,6 +16,10 @@ pub struct Settings {
     #[arg(long, env = "PENNON_LISTEN", default_value = "127.0.0.1:3000")]
     pub listen: SocketAddr,
 
+    /// The address and port at which Prometheus finds `/metrics`, such as `127.0.0.1:9464`. Without it nothing is measured.
+    #[arg(long, env = "PENNON_METRICS_LISTEN")]
+    pub metrics_listen: Option<SocketAddr>,
+
     /// Where the data is.
     #[command(flatten)]
     pub database: DatabaseSettings,

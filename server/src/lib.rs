@@ -12,6 +12,7 @@ mod dashboard;
 mod error;
 mod http;
 mod load;
+mod metrics;
 mod serve;
 mod service;
 mod snapshot;

@@ -1,7 +1,7 @@
 //! How much is going on at one moment.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the service has its hands full of.
 #[derive(Default)]
@@ -10,8 +10,6 @@ pub(crate) struct Load {
     pub(crate) connections: Crowd,
     /// Requests that have not been answered yet.
     pub(crate) requests: Crowd,
-    /// How many requests have been refused because there were too many.
-    pub(crate) shed: AtomicU64,
 }
 
 /// How many of something there are.
@@ -31,7 +29,6 @@ impl Crowd {
     }
 
     /// How many there are now.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the metrics will read it"))]
     pub(crate) fn size(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }

@@ -21,6 +21,7 @@ mod explain;
 mod flags;
 mod hardening;
 mod instances;
+mod metrics;
 mod migrations;
 mod ofrep;
 mod outage;

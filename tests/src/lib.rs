@@ -23,6 +23,7 @@ mod process;
 pub mod vectors;
 mod wire;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -51,6 +52,7 @@ pub const START: &str = "2026-03-01T09:30:00.000Z";
 /// A running service with an empty database.
 pub struct TestApp {
     base_url: String,
+    metrics_address: Option<SocketAddr>,
     clock: Arc<TestClock>,
     http: reqwest::Client,
     service: Service,
@@ -111,6 +113,7 @@ impl TestApp {
         let (service, first) = Service::start(settings, clock.clone(), entropy)
             .await
             .expect("the service starts");
+        let metrics_address = listeners.metrics_address();
         tokio::spawn(serve(listeners, service.clone(), std::future::pending()));
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
@@ -118,6 +121,7 @@ impl TestApp {
             .expect("the client is made");
         Self {
             base_url: format!("http://{address}"),
+            metrics_address,
             clock,
             http,
             service,
@@ -181,6 +185,20 @@ impl TestApp {
         })
         .await
         .expect("the command ends")
+    }
+
+    /// What Prometheus is told, line by line; the app needs a `--metrics-listen`.
+    pub async fn metrics(&self) -> Vec<String> {
+        let address = self.metrics_address.expect("the metrics have a port");
+        let answer = Answer::to(self.http.get(format!("http://{address}/metrics"))).await;
+        let answer = answer.expect(StatusCode::OK);
+        assert!(
+            answer
+                .header("content-type")
+                .starts_with("text/plain; version=0.0.4")
+        );
+        let text = String::from_utf8(answer.bytes).expect("text");
+        text.lines().map(str::to_owned).collect()
     }
 
     /// Whether the database is a file.

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 use axum::extract::Request;
@@ -79,6 +78,8 @@ where
 }
 
 fn refused(service: &Service) -> Response {
-    service.load.shed.fetch_add(1, Ordering::Relaxed);
+    if let Some(metrics) = &service.metrics {
+        metrics.shed.inc();
+    }
     Error::Overloaded.into_response()
 }

@@ -18,6 +18,7 @@ mod health;
 mod if_match;
 mod if_none_match;
 mod json;
+mod measure;
 mod ofrep;
 mod openapi;
 mod path;
@@ -45,6 +46,8 @@ use tracing::{Span, info_span};
 
 use self::admission::Admission;
 use self::deadline::Deadline;
+use self::measure::Measure;
+pub(crate) use self::measure::metrics_router;
 use self::openapi::Routes;
 use self::request_id::{X_REQUEST_ID, identify};
 use crate::error::Error;
@@ -57,7 +60,8 @@ pub(crate) fn router(service: Service) -> Router {
 
 /// Routes with what holds for all of them: bounds, an answer to every panic, an identifier, a log.
 pub(crate) fn protected(routes: Router, service: Service) -> Router {
-    let routes = routes.layer((Deadline, CatchPanicLayer::custom(panicked)));
+    let measure = Measure(service.metrics.clone());
+    let routes = routes.layer((measure, Deadline, CatchPanicLayer::custom(panicked)));
     let routes = NormalizePathLayer::trim_trailing_slash().layer(routes);
     Router::new()
         .fallback_service(Admission(service.clone()).layer(routes))

@@ -16,7 +16,8 @@ use tokio::time::{sleep, timeout};
 
 use self::accept::Door;
 use crate::config::Settings;
-use crate::http::router;
+use crate::http::{metrics_router, router};
+use crate::load::Crowd;
 use crate::service::Service;
 
 /// How long requests are still taken once the service is told to stop: those that were on their way, and those of
@@ -30,9 +31,13 @@ const LAST_MOMENT: Duration = Duration::from_millis(100);
 /// runtimes wait before they kill.
 const DRAIN_TIME: Duration = Duration::from_secs(8);
 
+/// How many connections there may be to the metrics.
+const METRICS_CONNECTIONS: usize = 32;
+
 /// The ports of the service.
 pub struct Listeners {
     api: TcpListener,
+    metrics: Option<TcpListener>,
 }
 
 impl Listeners {
@@ -40,12 +45,21 @@ impl Listeners {
     pub async fn bind(settings: &Settings) -> io::Result<Self> {
         Ok(Self {
             api: bind(settings.listen).await?,
+            metrics: match settings.metrics_listen {
+                Some(address) => Some(bind(address).await?),
+                None => None,
+            },
         })
     }
 
     /// Where API and dashboard are.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.api.local_addr()
+    }
+
+    /// Where `/metrics` is, if anywhere.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref()?.local_addr().ok()
     }
 }
 
@@ -59,6 +73,9 @@ async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 /// Serves until it is told to stop, and then until nothing is under way any more: requests that have begun are answered,
 /// and connections that nobody uses are closed.
 pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Output = ()>) {
+    let metrics = listeners
+        .metrics
+        .map(|listener| tokio::spawn(serve_metrics(listener, service.clone())));
     let app = router(service.clone());
     let most = files::room_for(service.settings.max_connections);
     let door = Door::new(listeners.api, app, most, service.load.connections.clone());
@@ -78,6 +95,16 @@ pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Out
     if timeout(DRAIN_TIME, connections.shutdown()).await.is_err() {
         tracing::warn!(left, "some connections did not end in time");
     }
+    if let Some(metrics) = metrics {
+        metrics.abort();
+    }
+}
+
+/// Tells Prometheus how the service is, to the very end.
+async fn serve_metrics(listener: TcpListener, service: Service) {
+    let app = metrics_router(service);
+    let door = Door::new(listener, app, METRICS_CONNECTIONS, Crowd::default());
+    door.accept_until(std::future::pending()).await;
 }
 
 #[cfg(test)]
@@ -91,11 +118,10 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
     use tokio::sync::Notify;
 
-    use super::Door;
+    use super::{Crowd, Door};
     use crate::cli::CommandLine;
     use crate::clock::{Entropy, SystemClock};
     use crate::http::protected;
-    use crate::load::Crowd;
     use crate::service::Service;
 
     async fn service() -> Service {

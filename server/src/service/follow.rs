@@ -29,6 +29,9 @@ impl Service {
             ticks.tick().await;
             let caught_up = self.snapshots.catch_up(&self.db).await;
             let answers = !matches!(caught_up, Err(Error::Unavailable(_)));
+            if caught_up.is_ok() {
+                self.confirmed.again();
+            }
             let answered = self.database_answers.swap(answers, Ordering::Relaxed);
             match caught_up {
                 Err(error) if answered => {

@@ -34,6 +34,7 @@ use crate::clock::{Clock, Entropy};
 use crate::config::{Hidden, Settings};
 use crate::error::Error;
 use crate::load::Load;
+use crate::metrics::{Confirmed, Metrics};
 use crate::snapshot::Snapshots;
 use crate::store::{self, Db, OpenError};
 
@@ -53,6 +54,10 @@ pub struct Parts {
     pub(crate) throttle: Throttle,
     pub(crate) settings: Settings,
     pub(crate) load: Load,
+    /// None if nobody is told.
+    pub(crate) metrics: Option<Arc<Metrics>>,
+    /// When what is served was last compared with the database.
+    pub(crate) confirmed: Confirmed,
     /// Tells this instance from the others on the same database.
     pub(crate) instance: Uuid,
     database_answers: AtomicBool,
@@ -103,6 +108,7 @@ impl Service {
         let service = Self::on(db, settings, clock, entropy).await?;
         let first = sessions::create_first_administrator(&service).await?;
         service.snapshots.catch_up(&service.db).await?;
+        service.confirmed.again();
         Ok((service, first))
     }
 
@@ -129,6 +135,11 @@ impl Service {
             snapshots: Snapshots::default(),
             pending_usage: usage::Pending::default(),
             load: Load::default(),
+            metrics: settings
+                .metrics_listen
+                .map(|_| Metrics::new().map(Arc::new))
+                .transpose()?,
+            confirmed: Confirmed::now(),
             instance: entropy.id(clock.now()),
             database_answers: AtomicBool::new(true),
             draining: watch::Sender::new(false),

@@ -60,6 +60,11 @@ impl EnvironmentSnapshot {
         }
     }
 
+    /// How many flags there are, archived ones among them.
+    pub(crate) fn size(&self) -> usize {
+        self.flags.len()
+    }
+
     /// Decides a flag for a context, and counts it; none if the environment has no such flag.
     pub(crate) fn evaluate(&self, key: &str, context: &Context<'_>) -> Option<Evaluation> {
         let flag = self.flags.get(key)?;

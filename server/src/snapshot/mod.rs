@@ -64,6 +64,13 @@ impl Snapshots {
         self.usage.take()
     }
 
+    /// How many environments are served, and how many flags in all of them.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let served = self.by_key.load();
+        let flags = served.values().map(|served| served.current().size());
+        (served.len(), flags.sum())
+    }
+
     /// Brings the snapshots up to date with the database: new environments are loaded, revoked ones are dropped, and of
     /// changed ones only the flags that changed are read and compiled.
     ///

@@ -1,0 +1,154 @@
+//! What Prometheus is told.
+
+use pennon_tests::{Pair, TestApp, Wire, eventually};
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+
+async fn app() -> TestApp {
+    TestApp::with_settings(&["--metrics-listen", "127.0.0.1:0"]).await
+}
+
+/// The value of a series that is named with its labels.
+fn value(metrics: &[String], series: &str) -> Option<f64> {
+    let line = metrics
+        .iter()
+        .find_map(|line| line.strip_prefix(series)?.strip_prefix(' '))?;
+    Some(line.parse().expect("a number"))
+}
+
+fn requests(metrics: &[String], method: &str, route: &str, status: u16) -> Option<f64> {
+    let labels = format!(r#"{{method="{method}",route="{route}",status="{status}"}}"#);
+    value(
+        metrics,
+        &format!("pennon_http_request_duration_seconds_count{labels}"),
+    )
+}
+
+#[tokio::test]
+async fn requests_are_counted_by_method_route_and_status_and_name_nobody() {
+    let app = app().await;
+    let admin = app.admin().await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key,
+        path,
+    } = admin.pair().await;
+    admin.switch(&flag, &environment, true).await;
+    let sdk = app.sdk(&sdk_key);
+    let question = json!({ "flagKey": "checkout", "context": { "userId": "ada" } });
+    for _ in 0..3 {
+        sdk.post("/sdk/v1/evaluate", question.clone())
+            .await
+            .expect(StatusCode::OK);
+    }
+    sdk.post("/sdk/v1/evaluate/", json!({ "flagKey": "nonsense" }))
+        .await
+        .expect(StatusCode::NOT_FOUND);
+    admin.get(&path).await.expect(StatusCode::OK);
+    for unknown in ["/wp-login.php", "/sdk/v1/ada", "/flags/ada/lovelace"] {
+        let answer = app.anonymous().get(unknown).await;
+        answer.expect(StatusCode::NOT_FOUND);
+    }
+    let brew = Method::from_bytes(b"BREW").expect("a method");
+    let caller = app.anonymous();
+    caller.send(caller.request(brew, "/flags")).await;
+
+    let metrics = app.metrics().await;
+    let counted = |method, route, status| requests(&metrics, method, route, status);
+    let pair = "/flags/{flag}/environments/{environment}";
+    assert_eq!(counted("POST", "/sdk/v1/evaluate", 200), Some(3.0));
+    assert_eq!(counted("POST", "/sdk/v1/evaluate", 404), Some(1.0));
+    assert_eq!(counted("GET", pair, 200), Some(1.0));
+    assert_eq!(counted("PUT", pair, 204), Some(1.0));
+    assert_eq!(counted("POST", "/flags", 201), Some(1.0));
+    assert_eq!(counted("other", "/flags", 405), Some(1.0));
+    let text = metrics.join("\n");
+    for secret in [
+        flag.as_str(),
+        &environment,
+        &sdk_key,
+        &sdk_key[..12],
+        "ada",
+        "checkout",
+        "wp-login",
+        "BREW",
+        "private",
+    ] {
+        assert!(!text.contains(secret), "{secret} is in {text}");
+    }
+    assert_eq!(counted("GET", "none", 404), Some(3.0), "{text}");
+}
+
+#[tokio::test]
+async fn the_state_of_the_service_is_told() {
+    let app = app().await;
+    let admin = app.admin().await;
+    admin.pair().await;
+    admin.flag("search").await;
+    let other = admin.environment("shop", "test").await.0;
+    let metrics = app.metrics().await;
+    let now = |series| value(&metrics, series);
+    assert_eq!(now("pennon_database_up"), Some(1.0));
+    assert_eq!(now("pennon_environments"), Some(2.0));
+    assert_eq!(now("pennon_environment_flags"), Some(4.0));
+    assert_eq!(now("pennon_http_requests_in_flight"), Some(0.0));
+    assert!(now("pennon_http_connections") >= Some(1.0));
+    assert!(now("pennon_snapshot_age_seconds") < Some(60.0));
+    let version = env!("CARGO_PKG_VERSION");
+    let build = format!(r#"pennon_build_info{{version="{version}"}}"#);
+    assert_eq!(value(&metrics, &build), Some(1.0));
+
+    let revoke = format!("/environments/{other}/revoke");
+    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+    let metrics = app.metrics().await;
+    assert_eq!(value(&metrics, "pennon_environments"), Some(1.0));
+
+    app.watch();
+    app.lose_database().await;
+    eventually("the database is down", async || {
+        value(&app.metrics().await, "pennon_database_up") == Some(0.0)
+    })
+    .await;
+    let age = async || value(&app.metrics().await, "pennon_snapshot_age_seconds");
+    let before = age().await;
+    eventually("the snapshots age", async || age().await > before).await;
+}
+
+#[tokio::test]
+async fn who_waits_and_who_is_refused_is_told() {
+    let arguments = ["--metrics-listen", "127.0.0.1:0", "--max-in-flight", "1"];
+    let app = TestApp::with_settings(&arguments).await;
+    let Pair { sdk_key, .. } = app.admin().await.pair().await;
+    let mut slow = Wire::to(app.address()).await;
+    slow.begin_post("/sdk/v1/evaluate", &sdk_key, 22, "{").await;
+    eventually("one is in flight", async || {
+        value(&app.metrics().await, "pennon_http_requests_in_flight") == Some(1.0)
+    })
+    .await;
+    for _ in 0..2 {
+        app.anonymous()
+            .get("/flags")
+            .await
+            .expect(StatusCode::SERVICE_UNAVAILABLE);
+    }
+    let metrics = app.metrics().await;
+    assert_eq!(
+        value(&metrics, "pennon_http_requests_shed_total"),
+        Some(2.0)
+    );
+    drop(slow);
+    eventually("whoever goes away is not in flight", async || {
+        value(&app.metrics().await, "pennon_http_requests_in_flight") == Some(0.0)
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_port_of_the_api_tells_nothing() {
+    let app = app().await;
+    app.anonymous()
+        .get("/metrics")
+        .await
+        .expect_problem(StatusCode::NOT_FOUND, "NO_SUCH_PATH");
+}
