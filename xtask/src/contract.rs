@@ -2,13 +2,12 @@
 //! be taken, and those that it forbids, which must be refused, both with answers that it knows.
 
 use std::fs;
-use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use crate::instance::{Instance, text};
-use crate::process::Run as _;
+use crate::python;
 use crate::serve::Profile;
 use crate::step::Outcome;
 use crate::tally::Tally;
@@ -25,7 +24,8 @@ const SETTINGS: &str = include_str!("schemathesis.toml");
 
 /// Tests the server on a database of its own. Whoever has no Python is told that this was left out.
 pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
-    let Some(tester) = find_or_install(workspace)? else {
+    let package = format!("schemathesis=={VERSION}");
+    let Some(programs) = python::environment(workspace, "contract", &[&package])? else {
         tally.omit(
             "left out: the API against its description; install Python 3 with its venv module"
                 .to_owned(),
@@ -46,7 +46,7 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
         "--include-path-regex=^/(sdk|ofrep)/",
         "--exclude-path-regex=^/(sdk|ofrep)/",
     ] {
-        let mut run = workspace.command(&tester);
+        let mut run = workspace.command(programs.join("schemathesis"));
         run.current_dir(&folder)
             .arg("--config-file")
             .arg(&settings)
@@ -56,33 +56,6 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
         tally.run("requests made up from the API's description", &mut run)?;
     }
     Ok(Outcome::Done)
-}
-
-/// The tester, in a Python environment of its own; none without Python.
-fn find_or_install(workspace: &Workspace) -> Result<Option<PathBuf>> {
-    let environment = workspace.target.join(format!("schemathesis-{VERSION}"));
-    let tester = environment.join("bin/schemathesis");
-    let complete = environment.join("complete");
-    if complete.is_file() {
-        return Ok(Some(tester));
-    }
-    let mut python = workspace.command("python3");
-    let made = python
-        .args(["-m", "venv", "--clear"])
-        .arg(&environment)
-        .run_quietly();
-    if made.is_err() {
-        return Ok(None);
-    }
-    eprintln!("    installing schemathesis {VERSION}");
-    let package = format!("schemathesis=={VERSION}");
-    let mut pip = workspace.command(environment.join("bin/pip"));
-    pip.args(["install", "--quiet", "--disable-pip-version-check"])
-        .arg(package)
-        .run_quietly()
-        .context("schemathesis cannot be installed")?;
-    fs::write(&complete, "")?;
-    Ok(Some(tester))
 }
 
 /// Who calls, and what there is to call for. Of most things there are some to stay and some to lose.

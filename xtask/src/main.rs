@@ -8,9 +8,11 @@ mod contract;
 mod digest;
 mod instance;
 mod node;
+mod openfeature;
 mod pack;
 mod postgres;
 mod process;
+mod python;
 mod serve;
 mod site;
 mod step;
@@ -83,6 +85,8 @@ enum Command {
     },
     /// Test the API against its own description, with requests that are made up from it
     Contract,
+    /// Let OpenFeature's own provider for Python ask the server
+    Openfeature,
     /// Build the release binary and try it alone in an empty folder
     Alone,
 }
@@ -179,6 +183,10 @@ const CONTRACT: Step = Step {
     title: "The API against its description",
     work: contract::test,
 };
+const OPENFEATURE: Step = Step {
+    title: "OpenFeature's provider for Python",
+    work: openfeature::test,
+};
 const ALONE: Step = Step {
     title: "The release binary, alone in a folder",
     work: |workspace, _| alone::try_it(workspace),
@@ -229,7 +237,7 @@ fn steps(command: &Command) -> Vec<Step> {
                 packages,
             ]
             .concat();
-            steps.extend([NPM_TESTS, BROWSER_TESTS]);
+            steps.extend([NPM_TESTS, BROWSER_TESTS, OPENFEATURE]);
             if *all {
                 steps.extend([CONTRACT, RELEASE, ALONE]);
             }
@@ -252,6 +260,7 @@ fn steps(command: &Command) -> Vec<Step> {
             what: Measured::Streams,
         } => [site, &[RELEASE, BENCH_STREAMS]].concat(),
         Command::Contract => [site, &[SERVER, CONTRACT]].concat(),
+        Command::Openfeature => [site, &[SERVER, OPENFEATURE]].concat(),
         Command::Alone => [site, &[RELEASE, ALONE]].concat(),
     }
 }

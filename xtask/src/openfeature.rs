@@ -1,0 +1,38 @@
+//! OpenFeature's own provider for Python against the server. Those for Node.js and browsers are tried in `playwright`.
+
+use anyhow::Result;
+
+use crate::instance::Instance;
+use crate::python;
+use crate::serve::Profile;
+use crate::step::Outcome;
+use crate::tally::Tally;
+use crate::workspace::Workspace;
+
+/// The provider, as it is published.
+const PACKAGES: [&str; 3] = [
+    "openfeature-provider-ofrep==0.3.0",
+    "openfeature-sdk==0.10.0",
+    "requests==2.34.2",
+];
+
+/// Tests the server on a database of its own. Whoever has no Python is told that this was left out.
+pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
+    let Some(programs) = python::environment(workspace, "openfeature", &PACKAGES)? else {
+        tally.omit(
+            "left out: OpenFeature's provider for Python; install Python 3 with its venv module"
+                .to_owned(),
+        );
+        return Ok(Outcome::Done);
+    };
+    let folder = workspace.empty_folder("openfeature")?;
+    let settings = [("RUST_LOG", "error")];
+    let server = Instance::start(&Profile::Dev.binary(workspace), &folder, &settings)?;
+    let mut provider = workspace.command(programs.join("python"));
+    provider
+        .arg(workspace.root.join("tests/openfeature/provider.py"))
+        .arg(server.base_url())
+        .arg(server.sign_in_as_administrator()?);
+    tally.run("OpenFeature's provider for Python", &mut provider)?;
+    Ok(Outcome::Done)
+}
