@@ -67,6 +67,27 @@ async fn the_description_is_served_and_the_command_prints_the_same() {
     assert_eq!(served.json(), printed);
 }
 
+#[tokio::test]
+async fn the_page_shows_every_operation_and_needs_nothing_from_elsewhere() {
+    let app = TestApp::start().await;
+    let page = app.anonymous().get("/docs").await.expect(StatusCode::OK);
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+    let policy = page.header("content-security-policy");
+    assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"));
+    let html = String::from_utf8(page.bytes.clone()).expect("the page is text");
+    for (_, _, operation) in operations() {
+        let name = operation["operationId"].as_str().expect("it has a name");
+        assert!(html.contains(&format!("id=\"{name}\"")), "{name}");
+    }
+    for place in html.split("href=\"#").skip(1) {
+        let place = place.split('"').next().unwrap_or_default();
+        assert!(html.contains(&format!("id=\"{place}\"")), "#{place}");
+    }
+    for foreign in ["<script", "src=", "href=\"http", "url("] {
+        assert!(!html.contains(foreign), "{foreign}");
+    }
+}
+
 #[test]
 fn no_reference_leads_nowhere() {
     fn follow(value: &Value) -> usize {

@@ -19,6 +19,7 @@ pub struct AuditEntry {
     /// What was done.
     pub action: AuditAction,
     /// By whom: an e-mail address, with the token's name where a token was used.
+    #[cfg_attr(feature = "schema", schema(example = "ana@example.com (deploy)"))]
     pub actor_identity: String,
     /// When.
     pub occurred_at: Timestamp,

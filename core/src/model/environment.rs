@@ -21,6 +21,7 @@ pub struct Environment {
     /// Its name, unique with the product among active environments.
     pub name: EnvironmentName,
     /// The leading part of the SDK key, to tell keys apart.
+    #[cfg_attr(feature = "schema", schema(example = "pnk_KcuZYI13"))]
     pub sdk_key_prefix: String,
     /// Whether its key works.
     pub status: EnvironmentStatus,

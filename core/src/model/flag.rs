@@ -28,6 +28,7 @@ pub struct Flag {
     #[serde(rename = "type")]
     pub kind: FlagType,
     /// Who created it.
+    #[cfg_attr(feature = "schema", schema(example = "ana@example.com"))]
     pub created_by: String,
     /// When.
     pub created_at: Timestamp,

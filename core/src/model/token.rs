@@ -23,6 +23,7 @@ pub struct Token {
     /// What it may do, as long as its owner may do that too.
     pub role: Role,
     /// The leading part of the secret, to tell tokens apart.
+    #[cfg_attr(feature = "schema", schema(example = "pnt_KcuZYI13"))]
     pub token_prefix: String,
     /// When it was created.
     pub created_at: Timestamp,

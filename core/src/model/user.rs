@@ -19,6 +19,7 @@ pub struct User {
     /// Assigned by the service.
     pub id: UserId,
     /// The address that the person signs in with.
+    #[cfg_attr(feature = "schema", schema(example = "ana@example.com"))]
     pub email: String,
     /// What the person may do.
     pub role: Role,

@@ -98,6 +98,7 @@ fn routes(service: Service) -> Router {
     Router::new()
         .route("/", get(|| async { Redirect::to(DASHBOARD) }))
         .merge(api().into_router())
+        .merge(reference::page())
         .merge(dashboard::router(&service))
         .fallback(async || Error::NoSuchPath)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)

@@ -40,6 +40,7 @@ struct Tokens {
     /// What `/auth/refresh` takes, once, within 30 days.
     refresh_token: String,
     /// `Bearer`.
+    #[schema(example = "Bearer")]
     token_type: &'static str,
     /// How many seconds the access token is good for.
     #[schema(example = 900)]
