@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
-use clap::{Args, value_parser};
+use clap::{Args, ValueEnum, value_parser};
 use http::Uri;
 use ipnet::IpNet;
 use pennon_core::model::text::Secret;
@@ -65,9 +65,22 @@ pub struct Settings {
         value_parser = value_parser!(u32).range(1..))]
     pub max_in_flight: u32,
 
+    /// How lines of the log look.
+    #[arg(long, env = "PENNON_LOG_FORMAT", default_value = "text")]
+    pub log_format: LogFormat,
+
     /// The products that environments may belong to, such as `web,mobile`; any product if not set.
     #[arg(long, env = "PENNON_PRODUCTS", value_delimiter = ',')]
     pub products: Vec<String>,
+}
+
+/// How lines of the log look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object each, for programs.
+    Json,
 }
 
 /// Where the data is.

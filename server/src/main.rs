@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use clap::Parser;
 use pennon_server::{
-    Command, CommandLine, Entropy, FirstAdministrator, Listeners, Service, Settings, SystemClock,
-    run, serve,
+    Command, CommandLine, Entropy, FirstAdministrator, Listeners, LogFormat, Service, Settings,
+    SystemClock, run, serve,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
@@ -17,8 +17,16 @@ use tracing_subscriber::EnvFilter;
 #[tokio::main]
 async fn main() -> ExitCode {
     let CommandLine { command, settings } = CommandLine::parse();
-    let is_command = !matches!(command, None | Some(Command::Serve(_)));
-    log(if is_command { "warn" } else { "info" });
+    let serving = match &command {
+        None => Some(&settings),
+        Some(Command::Serve(settings)) => Some(settings),
+        Some(_) => None,
+    };
+    let is_command = serving.is_none();
+    match serving {
+        Some(settings) => log("info", settings.log_format),
+        None => log("warn", LogFormat::Text),
+    }
     let done = match command {
         Some(command) => run(command).await,
         None => Ok(Some(settings)),
@@ -36,13 +44,19 @@ async fn main() -> ExitCode {
 }
 
 /// Logs to the standard error stream, from this level on if `RUST_LOG` does not say otherwise.
-fn log(level: &str) {
+fn log(level: &str, format: LogFormat) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    tracing_subscriber::fmt()
+    let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
-        .init();
+        .with_writer(std::io::stderr);
+    match format {
+        LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).init(),
+        LogFormat::Json => {
+            log.json().flatten_event(true).with_span_list(false).init();
+            // Otherwise a panic would be lines that are no JSON.
+            std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
+        }
+    }
 }
 
 async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {

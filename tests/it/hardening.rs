@@ -247,3 +247,39 @@ async fn nothing_in_flight_fails_when_the_service_is_told_to_stop() {
     assert!(ended.status.success(), "{}", ended.log);
     assert!(!ended.log.contains("did not end in time"), "{}", ended.log);
 }
+
+#[tokio::test]
+async fn every_line_of_a_log_in_json_is_json_and_names_the_request() {
+    let database = TestDatabase::create().await;
+    let settings = [
+        ("PENNON_LOG_FORMAT", "json"),
+        ("RUST_LOG", "info,tower_http=debug"),
+    ];
+    let process = Process::start(&database, &settings).await;
+    let key = prepared(&process).await;
+    let asked = Client::new()
+        .get(format!("{}/sdk/v1/config?keys=secret", process.base_url()))
+        .bearer_auth(&key)
+        .header("x-request-id", "from-the-test")
+        .send()
+        .await
+        .expect("an answer");
+    assert_eq!(asked.status(), StatusCode::OK);
+    process.terminate();
+    let ended = process.ended().await;
+    let lines: Vec<Value> = ended
+        .log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}")))
+        .collect();
+    let mut messages = lines.iter().map(|line| &line["message"]);
+    assert!(messages.any(|message| message == "stopping"));
+    let answered = lines.iter().find(|line| {
+        line["message"] == "finished processing request" && line["span"]["id"] == "from-the-test"
+    });
+    let answered = answered.expect("the request is in the log");
+    assert_eq!(answered["status"], 200);
+    assert_eq!(answered["span"]["path"], "/sdk/v1/config");
+    assert!(answered["timestamp"].is_string() && answered["level"] == "DEBUG");
+    assert!(!ended.log.contains(&key) && !ended.log.contains("secret"));
+}
