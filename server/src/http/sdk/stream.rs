@@ -98,19 +98,34 @@ impl IntoResponse for Changes {
 
 impl Answer for Changes {
     fn answers(_: &mut Schemas) -> Vec<Answered> {
-        let events = ObjectBuilder::new()
-            .schema_type(Type::String)
-            .description(Some(
-                "Events named `config`. Their `data` is a JSON object whose `etag` is that of the configuration.",
-            ))
-            .examples([
-                "event: config\nid: pFJxH3TEVXmT\ndata: {\"etag\":\"W/\\\"pFJxH3TEVXmT\\\"\"}\n\n",
-            ]);
+        // Of one event, as descriptions of streams are read.
+        let text = || ObjectBuilder::new().schema_type(Type::String);
+        let event = ObjectBuilder::new()
+            .schema_type(Type::Object)
+            .description(Some("An event, one of many."))
+            .property("event", text().enum_values(Some(["config"])))
+            .required("event")
+            .property(
+                "id",
+                text()
+                    .description(Some("What `Last-Event-ID` takes."))
+                    .examples(["pFJxH3TEVXmT"]),
+            )
+            .required("id")
+            .property(
+                "data",
+                text()
+                    .description(Some(
+                        "A JSON object whose `etag` is that of the configuration.",
+                    ))
+                    .examples(["{\"etag\":\"W/\\\"pFJxH3TEVXmT\\\"\"}"]),
+            )
+            .required("data");
         vec![Answered {
             status: StatusCode::OK,
             about: "The events, for as long as the client listens.",
             media_type: "text/event-stream",
-            schema: Some(events.into()),
+            schema: Some(event.into()),
             headers: Vec::new(),
         }]
     }
