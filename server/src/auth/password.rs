@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-use argon2::{Algorithm, Argon2, Params, Version};
+use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
+use argon2::password_hash::{self, CustomizedPasswordHasher, PasswordVerifier};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
 use pennon_core::model::text::Secret;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -120,23 +120,84 @@ async fn in_turn<T: Send + 'static>(
         .map_err(|error| Error::Internal(format!("password hashing stopped: {error}")))
 }
 
-fn argon2() -> Result<Argon2<'static>, Error> {
-    let params = Params::new(19 * 1024, 2, 1, None).map_err(internal)?;
-    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
-}
-
 fn hash(password: &[u8], salt: &[u8]) -> Result<String, Error> {
-    let hash: PasswordHash = argon2()?
-        .hash_password_with_salt(password, salt)
-        .map_err(internal)?;
-    Ok(hash.to_string())
+    let params = Params::new(19 * 1024, 2, 1, None).map_err(internal)?;
+    let hash = Hasher.hash_password_customized(password, salt, None, None, params);
+    Ok(hash.map_err(internal)?.to_string())
 }
 
 fn verify(password: &[u8], hash: &str) -> Result<bool, Error> {
     let hash = PasswordHash::new(hash).map_err(internal)?;
-    Ok(argon2()?.verify_password(password, &hash).is_ok())
+    Ok(Hasher.verify_password(password, &hash).is_ok())
+}
+
+/// Argon2 in memory that goes back to the system at once.
+///
+/// Of blocks of up to 32 MiB, glibc keeps what was freed, for each thread that ever had one, so that 38 MiB would stay in use
+/// after the first sign-ins. Larger ones it asks the system for, and gives them back. What is asked for but never touched
+/// costs nothing.
+struct Hasher;
+
+/// How many blocks of 1 KiB are asked for at least.
+const ROOM: usize = 33 * 1024;
+
+impl CustomizedPasswordHasher<PasswordHash> for Hasher {
+    type Params = Params;
+
+    fn hash_password_customized(
+        &self,
+        password: &[u8],
+        salt: &[u8],
+        algorithm: Option<&str>,
+        version: Option<u32>,
+        params: Params,
+    ) -> password_hash::Result<PasswordHash> {
+        let algorithm = algorithm.map_or(Ok(Algorithm::Argon2id), Algorithm::try_from)?;
+        let version = version.map_or(Ok(Version::V0x13), Version::try_from)?;
+        let mut memory = Vec::with_capacity(params.block_count().max(ROOM));
+        memory.resize(params.block_count(), Block::default());
+        let length = params.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN);
+        let mut output = vec![0; length];
+        let hashed = PasswordHash {
+            algorithm: algorithm.ident(),
+            version: Some(version.into()),
+            params: ParamsString::try_from(&params)?,
+            salt: Some(Salt::new(salt)?),
+            hash: None,
+        };
+        Argon2::new(algorithm, version, params).hash_password_into_with_memory(
+            password,
+            salt,
+            &mut output,
+            memory,
+        )?;
+        Ok(PasswordHash {
+            hash: Some(Output::new(&output)?),
+            ..hashed
+        })
+    }
 }
 
 fn internal(error: impl std::fmt::Display) -> Error {
     Error::Internal(format!("password hashing failed: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use argon2::password_hash::PasswordHasher;
+
+    use super::*;
+
+    #[test]
+    fn hashes_are_those_of_argon2_with_the_usual_memory() {
+        let params = Params::new(19 * 1024, 2, 1, None).unwrap();
+        let usual = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+        let (password, salt) = (b"correct horse", [7; 16]);
+        let expected: PasswordHash = usual.hash_password_with_salt(password, &salt).unwrap();
+        let hash = hash(password, &salt).unwrap();
+        assert_eq!(hash, expected.to_string());
+        assert!(verify(password, &hash).unwrap());
+        assert!(!verify(b"battery staple", &hash).unwrap());
+        assert!(verify(password, "no hash").is_err());
+    }
 }
