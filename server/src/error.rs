@@ -220,16 +220,20 @@ impl From<sqlx::Error> for Error {
 
 /// Whether a database's error code says that it can do nothing for now.
 ///
-/// SQLite's codes are numbers whose low byte is the kind of error: busy, locked, out of memory, I/O error, corrupt, full,
-/// cannot open, no database (<https://sqlite.org/rescode.html>). PostgreSQL's begin with a class: connection exceptions,
-/// refused credentials, no such database, insufficient resources, not ready or locked, operator intervention, system errors
+/// SQLite's codes are numbers whose low byte is the kind of error: busy, locked, out of memory, read-only, I/O error,
+/// corrupt, full, cannot open, no database (<https://sqlite.org/rescode.html>). PostgreSQL's begin with a class: connection exceptions,
+/// read-only as a standby is, lost to another transaction, refused credentials, no such database, insufficient resources, not ready or locked, operator intervention, system errors
 /// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 fn means_away(code: &str) -> bool {
     match code.parse::<u32>() {
-        Ok(number) if code.len() < 5 => matches!(number & 0xff, 5 | 6 | 7 | 10 | 11 | 13 | 14 | 26),
-        _ => ["08", "25P03", "28", "3D", "53", "55", "57", "58"]
-            .iter()
-            .any(|class| code.starts_with(class)),
+        Ok(number) if code.len() < 5 => {
+            matches!(number & 0xff, 5 | 6 | 7 | 8 | 10 | 11 | 13 | 14 | 26)
+        }
+        _ => [
+            "08", "25006", "25P03", "40", "28", "3D", "53", "55", "57", "58",
+        ]
+        .iter()
+        .any(|class| code.starts_with(class)),
     }
 }
 
@@ -240,8 +244,8 @@ mod tests {
     #[test]
     fn a_busy_database_is_away_and_a_violated_constraint_is_not() {
         for code in [
-            "5", "261", "522", "10", "3850", "13", "08006", "25P03", "53300", "55P03", "57P01",
-            "58030",
+            "5", "261", "522", "8", "10", "3850", "13", "08006", "25006", "25P03", "40001",
+            "53300", "55P03", "57P01", "58030",
         ] {
             assert!(means_away(code), "{code}");
         }

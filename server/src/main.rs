@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Parser;
 use pennon_server::{
@@ -12,7 +13,11 @@ use pennon_server::{
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 use tracing_subscriber::EnvFilter;
+
+/// How long counts that are being brought to the database may still take when the service stops.
+const COUNTING_TIME: Duration = Duration::from_secs(2);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -37,16 +42,32 @@ async fn main() -> ExitCode {
     };
     match done {
         Ok(()) => return ExitCode::SUCCESS,
-        Err(error) if is_command => eprintln!("pennon: {error}"),
+        Err(error) if is_command => eprintln!("pennon: {}", with_causes(&*error)),
         Err(error) => tracing::error!("{error}"),
     }
     ExitCode::FAILURE
+}
+
+/// An error and what brought it about, as far as that says more.
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
 }
 
 /// Logs to the standard error stream, from this level on if `RUST_LOG` does not say otherwise.
 fn log(level: &str, format: LogFormat) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     let log = tracing_subscriber::fmt()
+        // A log that cannot be written is no reason to stop: whoever reads it may just have gone.
+        .log_internal_errors(false)
         .with_env_filter(filter)
         .with_writer(std::io::stderr);
     match format {
@@ -66,9 +87,10 @@ async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
     let (service, first) =
         Service::start(settings, Arc::new(SystemClock), Entropy::from_system()?).await?;
     welcome(&base_url, first);
-    let watching = tokio::spawn(service.clone().watch());
-    let listening = tokio::spawn(service.clone().listen());
-    let counting = tokio::spawn(service.clone().count());
+    let mut background = JoinSet::new();
+    background.spawn(keep_going(service.clone(), Service::watch));
+    background.spawn(keep_going(service.clone(), Service::listen));
+    let counting = tokio::spawn(keep_going(service.clone(), Service::count));
     let (stop, told) = oneshot::channel();
     let told = async { told.await.unwrap_or_default() };
     let serving = tokio::spawn(serve(listeners, service.clone(), told));
@@ -79,11 +101,30 @@ async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
         ended = serving => ended?,
         () = signals.next() => tracing::warn!("told again, so what is under way is cut off"),
     }
-    watching.abort();
-    listening.abort();
-    counting.abort();
+    background.shutdown().await;
+    service.drain();
+    // Either way the last counts are brought when the service closes.
+    let _ = tokio::time::timeout(COUNTING_TIME, counting).await;
     service.close().await;
     Ok(())
+}
+
+/// Runs a task that the service cannot do without, and begins it anew should it panic.
+async fn keep_going<F>(service: Service, task: impl Fn(Service) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    loop {
+        let mut running = JoinSet::new();
+        running.spawn(task(service.clone()));
+        match running.join_next().await {
+            Some(Err(error)) if error.is_panic() => {
+                tracing::error!(%error, "a task in the background is begun anew");
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+            _ => return,
+        }
+    }
 }
 
 /// Tells where the dashboard is, and the credentials of an account that has just been created.

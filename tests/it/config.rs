@@ -128,6 +128,7 @@ async fn keys_narrow_the_document_and_its_tag() {
     assert_eq!(keys("keys[]=c&keys[]=a&keys[]=a").await, ["a", "c"]);
     assert_eq!(keys("keys%5B%5D=b").await, ["b"]);
     assert_eq!(keys("keys=b&unknown=1").await, ["b"]);
+    assert_eq!(keys("keys[0]=b&keys[12]=b").await, ["b"]);
     for nothing in ["keys[]=x", "keys[]=", "keys", "keys[]=A", "keys[]=%00"] {
         let answer = sdk
             .get(&format!("/sdk/v1/config?{nothing}"))

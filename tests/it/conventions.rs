@@ -242,6 +242,60 @@ async fn a_parameter_that_a_path_does_not_know_is_refused_everywhere() {
     );
 }
 
+#[tokio::test]
+async fn a_body_where_none_is_known_is_refused_before_anything_happens() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair {
+        flag,
+        environment,
+        path,
+        ..
+    } = admin.pair().await;
+    let (staging, _) = admin.environment("shop", "staging").await;
+    let before = admin.audited().await;
+    let paths = [
+        format!("{path}/copy-from/{staging}"),
+        format!("/environments/{environment}/revoke"),
+        format!("/environments/{environment}/rotate-key"),
+        format!("/flags/{flag}/restore"),
+        "/auth/logout".to_owned(),
+    ];
+    for path in &paths {
+        let refused = admin.post(path, json!({ "dryRun": true })).await;
+        let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(refused.faults(), ["/dryRun"], "{path}");
+        let text = admin.request(Method::POST, path).body("true");
+        let refused = admin.send(text).await;
+        refused.expect_problem(StatusCode::BAD_REQUEST, "MALFORMED_BODY");
+    }
+    assert_eq!(admin.audited().await, before);
+    // Some clients send an empty object where there is nothing to say.
+    admin
+        .post(&paths[0], json!({}))
+        .await
+        .expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn every_path_says_which_methods_it_knows() {
+    let app = TestApp::start().await;
+    let anonymous = app.anonymous();
+    for (path, allowed) in [
+        ("/flags", ["GET", "POST"]),
+        ("/rules/x", ["PUT", "DELETE"]),
+        ("/users/me/password", ["PUT", "PUT"]),
+    ] {
+        let options = anonymous.request(Method::OPTIONS, path);
+        let options = anonymous.send(options).await.expect(StatusCode::NO_CONTENT);
+        for method in allowed {
+            assert!(options.header("allow").contains(method), "{path}");
+        }
+        let wrong = anonymous.send(anonymous.request(Method::TRACE, path)).await;
+        wrong.expect_problem(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED");
+    }
+}
+
 /// A well-formed id that nothing has.
 fn uuid_of_nothing() -> String {
     "01900000-0000-7000-8000-000000000000".to_owned()

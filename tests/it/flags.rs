@@ -360,6 +360,11 @@ async fn flags_can_be_found_by_key_and_by_a_part_of_name_or_key() {
     assert_eq!(keys("?q=_").await, ["dark-mode", "checkout_v2"]);
     assert_eq!(keys("?q=%5C").await, ["Dark"]);
     assert_eq!(keys("?q=%00").await, [] as [Value; 0]);
+    let longest = "%25".repeat(200);
+    assert_eq!(keys(&format!("?q={longest}")).await, [] as [Value; 0]);
+    let refused = admin.get(&format!("/flags?q={longest}x")).await;
+    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(refused.faults(), ["q"]);
     assert_eq!(
         keys("?q=dark&key=dark-mode&archived=false&limit=1").await,
         ["dark-mode"]

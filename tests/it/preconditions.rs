@@ -213,3 +213,25 @@ async fn of_two_changes_that_saw_the_same_one_wins() {
     statuses.sort();
     assert_eq!(statuses, [StatusCode::OK, StatusCode::PRECONDITION_FAILED]);
 }
+
+#[tokio::test]
+async fn a_rule_that_moved_with_a_rotation_is_not_what_was_seen() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let created = admin.post(&format!("{}/rules", pair.path), rule(1)).await;
+    let created = created.expect(StatusCode::CREATED);
+    let path = format!("/rules/{}", created.text("/id"));
+    let rotate = format!("/environments/{}/rotate-key", pair.environment);
+    let rotated = admin.send(admin.request(Method::POST, &rotate)).await;
+    rotated.expect(StatusCode::CREATED);
+    send(
+        &admin,
+        &Method::PUT,
+        &path,
+        &rule(2),
+        created.header("etag"),
+    )
+    .await
+    .expect_problem(StatusCode::PRECONDITION_FAILED, "STALE");
+}

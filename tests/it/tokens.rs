@@ -452,3 +452,20 @@ async fn who_loses_the_right_while_the_body_is_on_its_way_changes_nothing() {
     let answer = finish(allowed).await;
     assert!(answer.contains("HTTP/1.1 201 "), "{answer}");
 }
+
+#[tokio::test]
+async fn a_token_of_an_administrator_sets_nobodys_password() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (_, token) = admin.personal_token("script", "admin").await;
+    let script = script(&app, &token);
+    let eve = admin.user("eve@example.com", "viewer").await;
+    for user in ["me", &eve] {
+        let password = json!({ "password": "another long password" });
+        let refused = script.patch(&format!("/users/{user}"), password).await;
+        refused.expect_problem(StatusCode::FORBIDDEN, "WRONG_CREDENTIAL");
+    }
+    let role = json!({ "role": "editor" });
+    let changed = script.patch(&format!("/users/{eve}"), role).await;
+    changed.expect(StatusCode::OK);
+}

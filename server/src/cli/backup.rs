@@ -26,6 +26,10 @@ pub(super) async fn run(Arguments { file, database }: Arguments) -> Result<(), B
     let mut unfinished = file.clone().into_os_string();
     unfinished.push(".unfinished");
     let unfinished = PathBuf::from(unfinished);
+    if unfinished.exists() {
+        let left = unfinished.display();
+        return Err(format!("{left} is there; unless a backup is running, delete it").into());
+    }
     let db = Db::open_existing(database.database_url.expose()).await?;
     let copied = db.copy_to(&unfinished).await;
     db.close().await;
@@ -39,7 +43,9 @@ pub(super) async fn run(Arguments { file, database }: Arguments) -> Result<(), B
         copy.sync_all()?;
         copy.metadata()?.len()
     };
-    std::fs::rename(&unfinished, &file)?;
+    // Unlike a rename, this overwrites nothing that has come meanwhile.
+    std::fs::hard_link(&unfinished, &file)?;
+    std::fs::remove_file(&unfinished)?;
     println!("{size} bytes are in {}", file.display());
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `pennon import`: makes the flags be as an exported document says.
 
 use std::error::Error;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -47,9 +47,8 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         crate::error::Error::Invalid(faults) => told(&file, &listed(&faults)),
         error => error.to_string(),
     })?;
-    for change in &carried {
-        println!("{}", line(change));
-    }
+    let lines: String = carried.iter().map(line).collect();
+    std::io::stdout().write_all(lines.as_bytes())?;
     match (carried.len(), dry_run) {
         (0, _) => eprintln!("nothing differs"),
         (count, true) => eprintln!("{count} to change; nothing was changed"),
@@ -100,7 +99,7 @@ fn line(change: &Carried) -> String {
     let json = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), Value::to_string);
     let place = change.environment.as_deref();
     format!(
-        "{} {}{}: {} -> {}",
+        "{} {}{}: {} -> {}\n",
         change.action,
         change.flag,
         place

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::fields::{Fields, FromFields};
 use super::json::Json;
-use crate::error::Error;
+use crate::error::{Error, Fault};
 
 /// The most that a body of the Admin API may have, in bytes.
 pub(super) const ADMIN_LIMIT: usize = 256 * 1024;
@@ -51,14 +51,51 @@ impl<T> Body<T> {
         if !is_json(&self.0) {
             return Err(Error::UnsupportedMediaType);
         }
-        match timeout(TIME, to_bytes(self.0.into_body(), limit)).await {
-            Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(error)) if is_length_limit(&error) => Err(Error::TooLarge(limit)),
-            Ok(Err(_)) => Err(Error::Malformed(
-                "the body could not be received".to_owned(),
-            )),
-            Err(_) => Err(Error::TooSlow(TIME.as_secs())),
+        received(self.0, limit).await
+    }
+}
+
+/// No body, or an object without members, which some clients send where there is nothing to say. Whatever else comes was
+/// meant to have an effect that it does not have.
+pub(crate) struct NoBody(Request);
+
+impl<S: Sync> FromRequest<S> for NoBody {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Error> {
+        Ok(Self(request))
+    }
+}
+
+impl NoBody {
+    /// Makes sure that nothing was sent.
+    pub(crate) async fn read(self) -> Result<(), Error> {
+        let bytes = received(self.0, ADMIN_LIMIT).await?;
+        if bytes.is_empty() {
+            return Ok(());
         }
+        let Ok(Value::Object(members)) = serde_json::from_slice(&bytes) else {
+            return Err(Error::Malformed("there is no body to send here".to_owned()));
+        };
+        let unknown = |name: &String| Fault::member("", name, "is not known here");
+        let faults: Vec<Fault> = members.keys().map(unknown).collect();
+        if faults.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Invalid(faults))
+        }
+    }
+}
+
+/// The bytes of a body that has at most `limit` of them.
+async fn received(request: Request, limit: usize) -> Result<Bytes, Error> {
+    match timeout(TIME, to_bytes(request.into_body(), limit)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) if is_length_limit(&error) => Err(Error::TooLarge(limit)),
+        Ok(Err(_)) => Err(Error::Malformed(
+            "the body could not be received".to_owned(),
+        )),
+        Err(_) => Err(Error::TooSlow(TIME.as_secs())),
     }
 }
 

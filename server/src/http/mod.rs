@@ -36,7 +36,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderValue, Method, Uri};
+use http::{HeaderValue, Method, StatusCode, Uri};
 use tower::Layer;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::normalize_path::NormalizePathLayer;
@@ -101,8 +101,17 @@ fn routes(service: Service) -> Router {
         .merge(reference::page())
         .merge(dashboard::router(&service))
         .fallback(async || Error::NoSuchPath)
-        .method_not_allowed_fallback(async || Error::MethodNotAllowed)
+        .method_not_allowed_fallback(other_method)
         .with_state(service)
+}
+
+/// The answer to a method that the path does not know. `Allow` is added to it, which is all that OPTIONS asks for.
+async fn other_method(method: Method) -> Result<StatusCode, Error> {
+    if method == Method::OPTIONS {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        Err(Error::MethodNotAllowed)
+    }
 }
 
 /// Where the dashboard begins.

@@ -202,6 +202,30 @@ impl FromParameter for String {
     }
 }
 
+/// Text to search for. It has a bound because databases have one on patterns.
+pub(crate) struct Search(pub(crate) String);
+
+impl Search {
+    /// The most that a search may have, in characters.
+    pub(crate) const MAX: usize = 200;
+}
+
+impl FromParameter for Search {
+    fn from_parameter(value: String) -> Result<Self, &'static str> {
+        if value.chars().count() > Self::MAX {
+            return Err("must have at most 200 characters");
+        }
+        Ok(Self(value))
+    }
+
+    fn schema(_: &mut Schemas) -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .max_length(Some(Self::MAX))
+            .into()
+    }
+}
+
 impl FromParameter for bool {
     fn from_parameter(value: String) -> Result<Self, &'static str> {
         value.parse().map_err(|_| "must be `true` or `false`")

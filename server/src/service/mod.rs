@@ -22,6 +22,7 @@ pub(crate) mod users;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -37,6 +38,9 @@ use crate::load::Load;
 use crate::metrics::{Confirmed, Metrics};
 use crate::snapshot::Snapshots;
 use crate::store::{self, Db, OpenError};
+
+/// How long the connections to the database may take to close.
+const CLOSING_TIME: Duration = Duration::from_secs(1);
 
 /// The running service: a handle that is cheap to clone.
 #[derive(Clone)]
@@ -105,7 +109,8 @@ impl Service {
         entropy: Entropy,
     ) -> Result<(Self, Option<FirstAdministrator>), StartError> {
         let db = Db::open(settings.database.database_url.expose()).await?;
-        let service = Self::on(db, settings, clock, entropy).await?;
+        let secret = jwt_secret(&db, &settings, &entropy).await?;
+        let service = Self::on(db, &secret, settings, clock, entropy)?;
         let first = sessions::create_first_administrator(&service).await?;
         service.snapshots.catch_up(&service.db).await?;
         service.confirmed.again();
@@ -119,17 +124,20 @@ impl Service {
         entropy: Entropy,
     ) -> Result<Self, StartError> {
         let db = Db::open_existing(settings.database.database_url.expose()).await?;
-        Self::on(db, settings, clock, entropy).await
+        // Nobody signs in on the command line, so no access token is ever made or read.
+        let secret = entropy.bytes::<32>();
+        Self::on(db, &secret, settings, clock, entropy)
     }
 
-    async fn on(
+    fn on(
         db: Db,
+        jwt_secret: &[u8],
         settings: Settings,
         clock: Arc<dyn Clock>,
         entropy: Entropy,
     ) -> Result<Self, StartError> {
         Ok(Self(Arc::new(Parts {
-            access_tokens: AccessTokens::new(&jwt_secret(&db, &settings, &entropy).await?),
+            access_tokens: AccessTokens::new(jwt_secret),
             passwords: Passwords::new(&entropy)?,
             throttle: Throttle::new(settings.rate_limit_login),
             snapshots: Snapshots::default(),
@@ -177,7 +185,8 @@ impl Service {
     /// Closes the database; to be called when nothing is served any more.
     pub async fn close(&self) {
         self.bring_last_counts().await;
-        self.db.close().await;
+        // Connections on which somebody still waits for an answer end with the process.
+        let _ = tokio::time::timeout(CLOSING_TIME, self.db.close()).await;
     }
 }
 

@@ -108,7 +108,9 @@ async fn begin(
         let expires_at = session.expires_at;
         store::sessions::insert_refresh_token(&mut tx, session.id, hash, now, expires_at).await?;
     }
-    store::sessions::forget_expired(&mut tx, days_after(now, -KEEP_EXPIRED_DAYS)).await?;
+    let (expired, oldest) = (-KEEP_EXPIRED_DAYS, -KEEP_EXPIRED_DAYS - SESSION_DAYS);
+    let (expired, oldest) = (days_after(now, expired), days_after(now, oldest));
+    store::sessions::forget_expired(&mut tx, expired, oldest).await?;
     tx.commit().await?;
     Ok(SignedIn {
         session: session.id,
@@ -168,12 +170,12 @@ pub(crate) async fn sign_out(service: &Service, actor: &Person) -> Result<(), Er
     tx.commit().await
 }
 
-/// Creates the first administrator, unless there is an account already. Of several instances that start together, the
+/// Creates the first administrator, unless there is one already. Of several instances that start together, the
 /// one whose insert wins answers the account.
 pub(super) async fn create_first_administrator(
     service: &Service,
 ) -> Result<Option<FirstAdministrator>, StartError> {
-    if store::users::any(&mut service.db.read().await?).await? {
+    if store::users::any_administrator(&mut service.db.read().await?).await? {
         return Ok(None);
     }
     let settings = &service.settings;
@@ -204,8 +206,8 @@ pub(super) async fn create_first_administrator(
     };
     let hash = service.passwords.hash(&password, &service.entropy).await?;
     let mut tx = service.db.write().await?;
-    let first =
-        !store::users::any(&mut tx).await? && store::users::insert(&mut tx, &user, &hash).await?;
+    let first = !store::users::any_administrator(&mut tx).await?
+        && store::users::insert(&mut tx, &user, &hash).await?;
     tx.commit().await?;
     let generated_password = generated.then(|| password.expose().to_owned());
     Ok(first.then_some(FirstAdministrator {

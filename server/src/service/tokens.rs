@@ -107,9 +107,16 @@ pub(crate) async fn revoke(
     actor: &Actor,
     which: WhichToken,
 ) -> Result<(), Error> {
-    if actor.token().is_some() && actor.token() != which.token {
-        actor.administrator()?;
-    }
+    let own = match which.owner {
+        Whose::Mine => true,
+        Whose::Of(id) => id.is_some() && id == actor.user().map(|user| user.id),
+    };
+    let by_itself = actor.token().is_none() || actor.token() == which.token;
+    let administrator = (!own || !by_itself)
+        .then(|| actor.administrator())
+        .transpose()?;
+    // Whoever needs to be an administrator still has to be one when it is done.
+    let actor = administrator.as_deref().unwrap_or(actor);
     let mut tx = service.db.write().await?;
     let token = find(&mut tx, actor, which).await?;
     // Before the revocation, after which a token that revokes itself is none.

@@ -123,6 +123,10 @@ pub(crate) async fn update(
     precondition: &Precondition,
     patch: UserPatch,
 ) -> Result<User, Error> {
+    if patch.password.is_some() && actor.token().is_some() {
+        // A token that leaked and then expired must not have opened a way in that stays.
+        return Err(Error::WrongCredential);
+    }
     let hash = match &patch.password {
         Some(password) => Some(service.passwords.hash(password, &service.entropy).await?),
         None => None,

@@ -1,6 +1,6 @@
 //! What one environment serves at one moment.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use pennon_core::model::id::RuleId;
@@ -92,10 +92,13 @@ impl EnvironmentSnapshot {
 
     /// Decides a flag as [`evaluate`](Self::evaluate) does, and tells what decided.
     pub(crate) fn decide(&self, key: &str, context: &Context<'_>) -> Option<Decision> {
-        self.flags.get(key).map(|flag| flag.decide(context))
+        let flag = self.flags.get(key)?;
+        let decision = flag.decide(context);
+        flag.usage.evaluated(decision.evaluation.reason, 1);
+        Some(decision)
     }
 
-    /// Decides all active flags, by key.
+    /// Decides all active flags, by key. It counts nothing: who asks for all of them may use none.
     pub(crate) fn decide_all(&self, context: &Context<'_>) -> Vec<(&str, Decision)> {
         let active = self.flags.iter().filter(|(_, flag)| flag.entry.is_some());
         let mut decisions: Vec<(&str, Decision)> = active
@@ -122,10 +125,10 @@ impl EnvironmentSnapshot {
     pub(crate) async fn document(self: &Arc<Self>) -> Arc<Document> {
         let make = || async {
             let snapshot = Arc::clone(self);
-            match tokio::task::spawn_blocking(move || snapshot.document_of(|_| true)).await {
+            match tokio::task::spawn_blocking(move || snapshot.whole_document()).await {
                 Ok(document) => document,
                 // The runtime is shutting down: nothing is lost by doing it here.
-                Err(_) => self.document_of(|_| true),
+                Err(_) => self.whole_document(),
             }
         };
         Arc::clone(self.document.get_or_init(make).await)
@@ -133,14 +136,21 @@ impl EnvironmentSnapshot {
 
     /// The config document of those active flags that are among `keys`.
     pub(crate) fn filtered_document(&self, keys: &[String]) -> Arc<Document> {
-        self.document_of(|key| keys.iter().any(|wanted| wanted == key))
+        let wanted: HashSet<&str> = keys.iter().map(String::as_str).collect();
+        let found = wanted
+            .into_iter()
+            .filter_map(|key| self.flags.get_key_value(key));
+        Self::document_of(found)
     }
 
-    fn document_of(&self, wanted: impl Fn(&str) -> bool) -> Arc<Document> {
-        let mut entries: Vec<(&str, &str)> = self
-            .flags
-            .iter()
-            .filter(|(key, _)| wanted(key))
+    fn whole_document(&self) -> Arc<Document> {
+        Self::document_of(self.flags.iter())
+    }
+
+    fn document_of<'f>(
+        flags: impl Iterator<Item = (&'f Arc<str>, &'f Arc<ServedFlag>)>,
+    ) -> Arc<Document> {
+        let mut entries: Vec<(&str, &str)> = flags
             .filter_map(|(key, flag)| Some((&**key, flag.entry.as_deref()?)))
             .collect();
         entries.sort_unstable_by_key(|(key, _)| *key);
@@ -185,7 +195,6 @@ impl ServedFlag {
     fn decide(&self, context: &Context<'_>) -> Decision {
         let (evaluation, cause) =
             evaluate_with_cause(&self.compiled, context, MissingBucketingValue::Excluded);
-        self.usage.evaluated(evaluation.reason, 1);
         Decision {
             evaluation,
             rule: cause

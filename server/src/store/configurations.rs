@@ -143,6 +143,9 @@ pub(crate) async fn move_all(
 ) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("update flag_environments set environment_id = $2 where environment_id = $1")
         .bind(from.uuid()).bind(to.uuid()).execute(conn).await.map(drop))?;
+    // They show their environment, so they are not what they were.
+    on_conn!(tx, conn => sqlx::query("update rules set revision = revision + 1 where environment_id = $1")
+        .bind(to.uuid()).execute(conn).await.map(drop))?;
     Ok(())
 }
 

@@ -188,11 +188,9 @@ impl Db {
     pub(crate) async fn read(&self) -> Result<Tx, Error> {
         Ok(match self {
             Self::Sqlite { readers, .. } => Tx::Sqlite(readers.begin().await?),
-            Self::Postgres { readers, .. } => Tx::Postgres(
-                readers
-                    .begin_with("begin transaction isolation level repeatable read, read only")
-                    .await?,
-            ),
+            Self::Postgres { readers, .. } => {
+                Tx::Postgres(past_dead_connections(|| begin_to_read(readers)).await?)
+            }
         })
     }
 
@@ -202,9 +200,7 @@ impl Db {
         Ok(match self {
             Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("begin immediate").await?),
             Self::Postgres { writers, .. } => {
-                let mut tx = writers.begin().await?;
-                tx.execute(TAKE_WRITE_LOCK).await?;
-                Tx::Postgres(tx)
+                Tx::Postgres(past_dead_connections(|| begin_to_write(writers)).await?)
             }
         })
     }
@@ -245,6 +241,40 @@ impl Tx {
             Self::Postgres(tx) => tx.commit().await?,
         }
         Ok(())
+    }
+}
+
+async fn begin_to_read(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+    pool.begin_with("begin transaction isolation level repeatable read, read only")
+        .await
+}
+
+async fn begin_to_write(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+    let mut tx = pool.begin().await?;
+    tx.execute(TAKE_WRITE_LOCK).await?;
+    Ok(tx)
+}
+
+/// Begins a transaction, once more for each connection that turns out to have been cut off: nothing was done on it yet.
+async fn past_dead_connections<T, F>(begin: impl Fn() -> F) -> Result<T, sqlx::Error>
+where
+    F: Future<Output = Result<T, sqlx::Error>>,
+{
+    for _ in 0..POSTGRES_WRITERS.max(POSTGRES_READERS) {
+        match begin().await {
+            Err(error) if is_cut_off(&error) => {}
+            other => return other,
+        }
+    }
+    begin().await
+}
+
+/// Whether the server, or whoever stands between, has closed the connection. 57P01 is what PostgreSQL says before it does.
+fn is_cut_off(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(error) => error.kind() != ErrorKind::ConnectionRefused,
+        sqlx::Error::Database(answer) => answer.code().is_some_and(|code| code == "57P01"),
+        _ => false,
     }
 }
 

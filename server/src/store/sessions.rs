@@ -154,9 +154,15 @@ pub(crate) async fn end_all(
     Ok(())
 }
 
-/// Forgets the sessions that expired before `then`.
-pub(crate) async fn forget_expired(tx: &mut Tx, then: Timestamp) -> Result<(), Error> {
+/// Forgets the sessions that expired before `then`, and the refresh tokens that are older than any that can still work.
+pub(crate) async fn forget_expired(
+    tx: &mut Tx,
+    then: Timestamp,
+    oldest_token: Timestamp,
+) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("delete from sessions where expires_at < $1")
         .bind(then.millis()).execute(conn).await.map(drop))?;
+    on_conn!(tx, conn => sqlx::query("delete from refresh_tokens where created_at < $1")
+        .bind(oldest_token.millis()).execute(conn).await.map(drop))?;
     Ok(())
 }

@@ -42,7 +42,7 @@ pub(crate) struct LoadedFlag {
     pub(crate) rule_ids: Vec<RuleId>,
 }
 
-/// All active environments.
+/// All active environments. One whose row cannot be read is left out: what is broken must not stop the rest.
 pub(crate) async fn heads(tx: &mut Tx) -> Result<Vec<Head>, Error> {
     let rows: Vec<(Uuid, Option<Uuid>, Vec<u8>, i64)> = on_conn!(tx, conn => sqlx::query_as(
         "select id, lineage_id, sdk_key_hash, config_revision from environments where status = 'active'",
@@ -57,7 +57,15 @@ pub(crate) async fn heads(tx: &mut Tx) -> Result<Vec<Head>, Error> {
             config_revision,
         })
     };
-    rows.into_iter().map(head).collect()
+    let heads = rows.into_iter().map(head);
+    Ok(heads
+        .filter_map(|head| {
+            head.inspect_err(|error: &Error| {
+                tracing::error!(%error, "an environment cannot be read and is not served");
+            })
+            .ok()
+        })
+        .collect())
 }
 
 /// The flags of an environment that changed after `revision`; all of them after revision 0, among them the archived

@@ -38,9 +38,9 @@ pub(crate) struct UserFilter {
     pub(crate) role: Option<Role>,
 }
 
-/// Whether there is any user yet.
-pub(crate) async fn any(tx: &mut Tx) -> Result<bool, Error> {
-    let count: i64 = on_conn!(tx, conn => sqlx::query_scalar("select count(*) from users").fetch_one(conn).await)?;
+/// Whether there is an administrator yet.
+pub(crate) async fn any_administrator(tx: &mut Tx) -> Result<bool, Error> {
+    let count: i64 = on_conn!(tx, conn => sqlx::query_scalar("select count(*) from users where role = 'admin'").fetch_one(conn).await)?;
     Ok(count > 0)
 }
 

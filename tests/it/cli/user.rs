@@ -148,3 +148,14 @@ async fn what_is_no_address_is_refused_and_a_missing_database_is_not_created() {
     ran.expect_failure("there is no database at");
     assert!(!file.exists());
 }
+
+#[tokio::test]
+async fn users_without_an_administrator_do_not_keep_the_first_one_away() {
+    let app = TestApp::start().await;
+    app.tamper("update users set role = 'viewer'").await;
+    let eve = "update users set email = 'eve@example.com'";
+    app.tamper(eve).await;
+    let other = app.beside().await;
+    let signed_in = other.sign_in(EMAIL, PASSWORD).await;
+    assert_eq!(signed_in.expect(StatusCode::OK).text("/user/role"), "admin");
+}

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::auth::access_token::LIFETIME_SECONDS;
 use crate::auth::actor::Person;
 use crate::error::Error;
-use crate::http::body::Body;
+use crate::http::body::{Body, NoBody};
 use crate::http::client_address::ClientAddress;
 use crate::http::code::Code;
 use crate::http::fields::{Fields, FromFields};
@@ -105,7 +105,9 @@ async fn logout(
     State(service): State<Service>,
     actor: Person,
     _: NoQuery,
+    body: NoBody,
 ) -> Result<NoContent, Error> {
+    body.read().await?;
     sessions::sign_out(&service, &actor).await?;
     Ok(NoContent)
 }

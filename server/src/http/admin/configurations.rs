@@ -11,7 +11,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Error, Fault};
-use crate::http::body::{ADMIN_LIMIT, Body, object};
+use crate::http::body::{ADMIN_LIMIT, Body, NoBody, object};
 use crate::http::code::Code;
 use crate::http::context;
 use crate::http::fields::{Fields, FromFields};
@@ -92,7 +92,10 @@ async fn copy(
     Path((pair, other)): Path<(PairId, EnvironmentId)>,
     query: Query<CopyOptions>,
     IfMatch(precondition): IfMatch,
+    body: NoBody,
 ) -> Result<Json<Copied>, Error> {
+    targeting::check(&service, &actor, pair).await?;
+    body.read().await?;
     let CopyOptions { dry_run } = query.read()?;
     let differences =
         targeting::copy(&service, &actor, pair, other, &precondition, dry_run).await?;

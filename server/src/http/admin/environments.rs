@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::auth::actor::{Actor, Administrator};
 use crate::error::Error;
-use crate::http::body::Body;
+use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
@@ -125,7 +125,10 @@ async fn revoke(
     Path(id): Path<EnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
+    body: NoBody,
 ) -> Result<Tagged<Environment>, Error> {
+    environments::get(&service, &actor, id).await?;
+    body.read().await?;
     environments::revoke(&service, &actor, id, &precondition)
         .await
         .map(Tagged)
@@ -142,7 +145,10 @@ async fn rotate_key(
     Path(id): Path<EnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
+    body: NoBody,
 ) -> Result<Created<Tagged<EnvironmentWithKey>>, Error> {
+    environments::get(&service, &actor, id).await?;
+    body.read().await?;
     environments::rotate_key(&service, &actor, id, &precondition)
         .await
         .map(with_key)

@@ -7,13 +7,13 @@ use pennon_core::model::page::Page;
 
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
-use crate::http::body::Body;
+use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
-use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query};
+use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query, Search};
 use crate::http::respond::{Created, Json, NoContent, Tagged};
 use crate::service::flags::{FlagPatch, NewFlag};
 use crate::service::{Service, flags};
@@ -115,7 +115,10 @@ async fn restore(
     Path(id): Path<FlagId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
+    body: NoBody,
 ) -> Result<Tagged<Flag>, Error> {
+    flags::get(&service, &actor, id).await?;
+    body.read().await?;
     flags::restore(&service, &actor, id, &precondition)
         .await
         .map(Tagged)
@@ -161,12 +164,12 @@ impl FromParameters for FlagSelection {
             .optional("key");
         let search = parameters
             .about("Flags whose name or key contains this text, in any case.")
-            .optional("q");
+            .optional::<Search>("q");
         let order = parameters.optional("sort");
         Some(Self {
             archived: archived?,
             key: key?,
-            search: search?,
+            search: search?.map(|Search(text)| text),
             order: order?.unwrap_or_default(),
         })
     }

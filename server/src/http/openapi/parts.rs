@@ -12,7 +12,7 @@ use super::{Answered, Draft, JSON, Schemas};
 use crate::auth::actor::{Actor, Administrator, Editor, Person};
 use crate::auth::sdk_environment::{FollowedEnvironment, MaybeSdkEnvironment, SdkEnvironment};
 use crate::error::Error;
-use crate::http::body::Body;
+use crate::http::body::{Body, NoBody};
 use crate::http::client_address::ClientAddress;
 use crate::http::code::Code;
 use crate::http::fields::FromFields;
@@ -199,6 +199,18 @@ impl<T: InBody> Input for Body<T> {
             Code::MalformedBody,
             Code::BodyTooLarge,
             Code::UnsupportedMediaType,
+            Code::RequestTimeout,
+        ]);
+        draft.refuses(WHEN_BUSY);
+    }
+}
+
+impl Input for NoBody {
+    fn describe(draft: &mut Draft<'_>) {
+        draft.refuses([
+            Code::InvalidInput,
+            Code::MalformedBody,
+            Code::BodyTooLarge,
             Code::RequestTimeout,
         ]);
         draft.refuses(WHEN_BUSY);

@@ -115,11 +115,22 @@ impl<S: Sync> FromRequestParts<S> for Keys {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let given = given(parts).into_iter();
         let keys: Vec<String> = given
-            .filter(|(name, _)| matches!(name.as_str(), "keys[]" | "keys"))
+            .filter(|(name, _)| is_keys(name))
             .map(|(_, key)| key)
             .collect();
         Ok(Self((!keys.is_empty()).then_some(keys)))
     }
+}
+
+/// `keys`, `keys[]`, or `keys[0]`, as some clients number the items of a list.
+fn is_keys(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix("keys") else {
+        return false;
+    };
+    let index = rest
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    rest.is_empty() || index.is_some_and(|index| index.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl Input for Keys {

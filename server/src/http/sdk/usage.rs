@@ -4,7 +4,6 @@ use pennon_core::Reason;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
-use super::evaluate::EVALUATE_LIMIT;
 use crate::auth::sdk_environment::SdkEnvironment;
 use crate::error::{Error, Fault};
 use crate::http::body::{Body, object};
@@ -12,6 +11,9 @@ use crate::http::json::Json;
 use crate::http::openapi::{InBody, Schemas};
 use crate::http::respond::NoContent;
 use crate::service::usage::{self, Report};
+
+/// The most that a report may have, in bytes: as many counts as it may have, with the longest keys.
+const LIMIT: usize = 256 * 1024;
 
 /// How many counts a report may have.
 const ITEMS: std::ops::RangeInclusive<usize> = 1..=1000;
@@ -27,7 +29,7 @@ pub(super) async fn report(
     environment: SdkEnvironment,
     body: Body<Counts>,
 ) -> Result<NoContent, Error> {
-    let bytes = body.bytes(EVALUATE_LIMIT).await?;
+    let bytes = body.bytes(LIMIT).await?;
     let mut faults = Vec::new();
     let reports = match object(&bytes)?.take("counts") {
         Json::Array(items) if ITEMS.contains(&items.len()) => items

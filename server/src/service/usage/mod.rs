@@ -3,6 +3,7 @@
 mod reading;
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::time::Duration;
 
 use pennon_core::Reason;
@@ -54,13 +55,18 @@ pub(crate) struct Report {
 }
 
 impl Service {
-    /// Brings what is counted to the database once a minute; runs for as long as it is polled.
+    /// Brings what is counted to the database once a minute, until the service is about to stop. It is not to be cut off:
+    /// counts of which nobody knows whether they arrived would be brought twice.
     pub async fn count(self) {
         let mut ticks = tokio::time::interval(INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ticks.tick().await;
+        let mut stopping = pin!(self.stopping());
         loop {
-            ticks.tick().await;
+            tokio::select! {
+                _ = ticks.tick() => {}
+                () = &mut stopping => return,
+            }
             if let Err(error) = self.bring_counts().await {
                 tracing::warn!(%error, "usage is kept in memory for now");
             }
