@@ -1,8 +1,11 @@
 //! Usage: hourly counts, and when something was last seen.
 
+use std::collections::HashMap;
+
 use pennon_core::Reason;
 use pennon_core::model::id::{EnvironmentId, FlagId};
 use pennon_core::model::time::Timestamp;
+use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use super::{Tx, on_conn};
@@ -18,82 +21,118 @@ pub(crate) struct FlagHourRow {
     pub(crate) evaluations: i64,
 }
 
-/// Adds evaluations of a flag to an hour.
-pub(crate) async fn add_evaluations(
-    tx: &mut Tx,
-    lineage: EnvironmentId,
-    flag: FlagId,
-    hour: Timestamp,
-    reason: Reason,
-    count: u64,
-) -> Result<(), Error> {
-    on_conn!(tx, conn => sqlx::query(
-        "insert into usage_hours (lineage_id, flag_id, hour, reason, evaluations) values ($1, $2, $3, $4, $5)
-         on conflict (flag_id, lineage_id, hour, reason)
-         do update set evaluations = usage_hours.evaluations + excluded.evaluations",
-    )
-    .bind(lineage.uuid())
-    .bind(flag.uuid())
-    .bind(hour.millis())
-    .bind(reason.as_str())
-    .bind(number(count))
-    .execute(conn).await.map(drop))?;
+/// Evaluations of a flag within an hour, to add.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Evaluations {
+    pub(crate) lineage: EnvironmentId,
+    pub(crate) flag: FlagId,
+    pub(crate) hour: Timestamp,
+    pub(crate) reason: Reason,
+    pub(crate) count: u64,
+}
+
+/// Fetches of an environment's configuration within an hour, to add.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Polls {
+    pub(crate) lineage: EnvironmentId,
+    pub(crate) hour: Timestamp,
+    pub(crate) kind: PollKind,
+    pub(crate) count: u64,
+}
+
+/// Adds evaluations, of which no two are of the same flag, environment, hour and reason. Sums stop at a bound rather than
+/// overflow.
+pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Result<(), Error> {
+    if added.is_empty() {
+        return Ok(());
+    }
+    on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new(
+            "insert into usage_hours (lineage_id, flag_id, hour, reason, evaluations) ",
+        );
+        query.push_values(added, |mut row, one| {
+            row.push_bind(one.lineage.uuid())
+                .push_bind(one.flag.uuid())
+                .push_bind(one.hour.millis())
+                .push_bind(one.reason.as_str())
+                .push_bind(number(one.count));
+        });
+        query.push(
+            " on conflict (flag_id, lineage_id, hour, reason) do update set evaluations = case
+                when usage_hours.evaluations > 9000000000000000000 - excluded.evaluations then 9000000000000000000
+                else usage_hours.evaluations + excluded.evaluations end",
+        );
+        query.build().execute(conn).await.map(drop)
+    })?;
     Ok(())
 }
 
-/// Notes that a flag was evaluated as late as this.
-pub(crate) async fn flag_seen(
+/// Notes how late flags were evaluated, each in an environment at most once.
+pub(crate) async fn flags_seen(
     tx: &mut Tx,
-    lineage: EnvironmentId,
-    flag: FlagId,
-    at: Timestamp,
+    seen: &HashMap<(EnvironmentId, FlagId), Timestamp>,
 ) -> Result<(), Error> {
-    on_conn!(tx, conn => sqlx::query(
-        "insert into flags_last_seen (flag_id, lineage_id, evaluated_at) values ($1, $2, $3)
-         on conflict (flag_id, lineage_id) do update set evaluated_at = excluded.evaluated_at
-         where flags_last_seen.evaluated_at < excluded.evaluated_at",
-    )
-    .bind(flag.uuid())
-    .bind(lineage.uuid())
-    .bind(at.millis())
-    .execute(conn).await.map(drop))?;
+    if seen.is_empty() {
+        return Ok(());
+    }
+    on_conn!(tx, conn => {
+        let mut query =
+            QueryBuilder::new("insert into flags_last_seen (flag_id, lineage_id, evaluated_at) ");
+        query.push_values(seen, |mut row, ((lineage, flag), at)| {
+            row.push_bind(flag.uuid())
+                .push_bind(lineage.uuid())
+                .push_bind(at.millis());
+        });
+        query.push(
+            " on conflict (flag_id, lineage_id) do update set evaluated_at = excluded.evaluated_at
+             where flags_last_seen.evaluated_at < excluded.evaluated_at",
+        );
+        query.build().execute(conn).await.map(drop)
+    })?;
     Ok(())
 }
 
-/// Adds fetches of an environment's configuration to an hour.
-pub(crate) async fn add_polls(
-    tx: &mut Tx,
-    lineage: EnvironmentId,
-    hour: Timestamp,
-    kind: PollKind,
-    count: u64,
-) -> Result<(), Error> {
-    on_conn!(tx, conn => sqlx::query(
-        "insert into poll_hours (lineage_id, hour, kind, polls) values ($1, $2, $3, $4)
-         on conflict (lineage_id, hour, kind) do update set polls = poll_hours.polls + excluded.polls",
-    )
-    .bind(lineage.uuid())
-    .bind(hour.millis())
-    .bind(kind.as_str())
-    .bind(number(count))
-    .execute(conn).await.map(drop))?;
+/// Adds fetches of configurations, of which no two are of the same environment, hour and kind.
+pub(crate) async fn add_polls(tx: &mut Tx, added: &[Polls]) -> Result<(), Error> {
+    if added.is_empty() {
+        return Ok(());
+    }
+    on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new("insert into poll_hours (lineage_id, hour, kind, polls) ");
+        query.push_values(added, |mut row, one| {
+            row.push_bind(one.lineage.uuid())
+                .push_bind(one.hour.millis())
+                .push_bind(one.kind.as_str())
+                .push_bind(number(one.count));
+        });
+        query.push(
+            " on conflict (lineage_id, hour, kind) do update set polls = poll_hours.polls + excluded.polls",
+        );
+        query.build().execute(conn).await.map(drop)
+    })?;
     Ok(())
 }
 
-/// Notes that an environment was polled as late as this.
-pub(crate) async fn environment_seen(
+/// Notes how late environments were polled.
+pub(crate) async fn environments_seen(
     tx: &mut Tx,
-    lineage: EnvironmentId,
-    at: Timestamp,
+    seen: &HashMap<EnvironmentId, Timestamp>,
 ) -> Result<(), Error> {
-    on_conn!(tx, conn => sqlx::query(
-        "insert into environments_last_seen (lineage_id, polled_at) values ($1, $2)
-         on conflict (lineage_id) do update set polled_at = excluded.polled_at
-         where environments_last_seen.polled_at < excluded.polled_at",
-    )
-    .bind(lineage.uuid())
-    .bind(at.millis())
-    .execute(conn).await.map(drop))?;
+    if seen.is_empty() {
+        return Ok(());
+    }
+    on_conn!(tx, conn => {
+        let mut query =
+            QueryBuilder::new("insert into environments_last_seen (lineage_id, polled_at) ");
+        query.push_values(seen, |mut row, (lineage, at)| {
+            row.push_bind(lineage.uuid()).push_bind(at.millis());
+        });
+        query.push(
+            " on conflict (lineage_id) do update set polled_at = excluded.polled_at
+             where environments_last_seen.polled_at < excluded.polled_at",
+        );
+        query.build().execute(conn).await.map(drop)
+    })?;
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 mod reading;
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -19,15 +20,16 @@ use crate::auth::sdk_environment::SdkEnvironment;
 use crate::error::Error;
 use crate::snapshot::{Counts, PollKind};
 use crate::store;
+use crate::store::usage::{Evaluations, Polls};
 
 /// How often counts are brought to the database.
 const INTERVAL: Duration = Duration::from_mins(1);
 
 /// How long the last counts may take before the service stops.
-const LAST_PATIENCE: Duration = Duration::from_secs(1);
+const LAST_PATIENCE: Duration = Duration::from_secs(3);
 
 /// How many counts are added in one transaction, so that writers of other things get their turn in between.
-const BATCH: usize = 500;
+const BATCH: usize = 1000;
 
 const HOUR_MILLIS: i64 = 60 * 60 * 1000;
 const DAY_MILLIS: i64 = 24 * HOUR_MILLIS;
@@ -107,36 +109,62 @@ impl Sums {
 
     /// Adds some of the sums to the database's, and tells whether there may be more.
     async fn bring_some(&mut self, service: &Service, now: Timestamp) -> Result<bool, Error> {
-        let evaluations: Vec<_> = self.evaluations.keys().take(BATCH).copied().collect();
-        let polls: Vec<_> = self.polls.keys().take(BATCH).copied().collect();
+        let (evaluations, polls) = self.some();
         if evaluations.is_empty() && polls.is_empty() {
             return Ok(false);
         }
+        let seen = |hour: Timestamp| {
+            Timestamp::from_millis(now.millis().min(hour.millis() + HOUR_MILLIS - 1))
+        };
+        let (mut flags, mut environments) = (HashMap::new(), HashMap::new());
+        for one in &evaluations {
+            note(&mut flags, (one.lineage, one.flag), seen(one.hour));
+        }
+        for one in &polls {
+            note(&mut environments, one.lineage, seen(one.hour));
+        }
         let mut tx = service.db.write().await?;
-        for key in &evaluations {
-            let count = self.evaluations.get(key).copied().unwrap_or_default();
-            let (environment, flag, hour, reason) = *key;
-            let seen = Timestamp::from_millis(now.millis().min(hour + HOUR_MILLIS - 1));
-            let hour = Timestamp::from_millis(hour);
-            store::usage::add_evaluations(&mut tx, environment, flag, hour, reason, count).await?;
-            store::usage::flag_seen(&mut tx, environment, flag, seen).await?;
-        }
-        for key in &polls {
-            let count = self.polls.get(key).copied().unwrap_or_default();
-            let (environment, hour, kind) = *key;
-            let seen = Timestamp::from_millis(now.millis().min(hour + HOUR_MILLIS - 1));
-            let hour = Timestamp::from_millis(hour);
-            store::usage::add_polls(&mut tx, environment, hour, kind, count).await?;
-            store::usage::environment_seen(&mut tx, environment, seen).await?;
-        }
+        store::usage::add_evaluations(&mut tx, &evaluations).await?;
+        store::usage::flags_seen(&mut tx, &flags).await?;
+        store::usage::add_polls(&mut tx, &polls).await?;
+        store::usage::environments_seen(&mut tx, &environments).await?;
         tx.commit().await?;
-        for key in &evaluations {
-            self.evaluations.remove(key);
+        for Evaluations {
+            lineage,
+            flag,
+            hour,
+            reason,
+            ..
+        } in evaluations
+        {
+            self.evaluations
+                .remove(&(lineage, flag, hour.millis(), reason));
         }
-        for key in &polls {
-            self.polls.remove(key);
+        for one in polls {
+            self.polls
+                .remove(&(one.lineage, one.hour.millis(), one.kind));
         }
         Ok(true)
+    }
+
+    /// As many sums as one transaction is to have.
+    fn some(&self) -> (Vec<Evaluations>, Vec<Polls>) {
+        let evaluations = self.evaluations.iter().take(BATCH);
+        let evaluations = evaluations.map(|((lineage, flag, hour, reason), count)| Evaluations {
+            lineage: *lineage,
+            flag: *flag,
+            hour: Timestamp::from_millis(*hour),
+            reason: *reason,
+            count: *count,
+        });
+        let polls = self.polls.iter().take(BATCH);
+        let polls = polls.map(|((lineage, hour, kind), count)| Polls {
+            lineage: *lineage,
+            hour: Timestamp::from_millis(*hour),
+            kind: *kind,
+            count: *count,
+        });
+        (evaluations.collect(), polls.collect())
     }
 
     /// Deletes what is too old, once an hour.
@@ -151,6 +179,14 @@ impl Sums {
         tx.commit().await?;
         self.cleaned = Some(hour);
         Ok(())
+    }
+}
+
+/// Notes the latest of the times at which something was seen.
+fn note<K: Eq + Hash>(seen: &mut HashMap<K, Timestamp>, key: K, at: Timestamp) {
+    let latest = seen.entry(key).or_insert(at);
+    if latest.millis() < at.millis() {
+        *latest = at;
     }
 }
 
