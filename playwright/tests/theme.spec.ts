@@ -18,7 +18,10 @@ test("pages follow the system until a theme is chosen", async ({ page, server, c
     ["Dark", "toBeLessThan"],
     ["Light", "toBeGreaterThan"],
   ] as const) {
+    // With scripts the page is recoloured at once, before the server has been told to remember.
+    const remembered = page.waitForResponse((answer) => answer.request().method() === "POST");
     await page.getByRole("button", { name: theme }).click();
+    await remembered;
     await expect(page.getByRole("button", { name: theme })).toHaveAttribute("aria-pressed", "true");
     await expect.poll(() => lightness(page))[compares](0.5);
     await page.goto("/dashboard/environments");
