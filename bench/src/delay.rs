@@ -41,7 +41,7 @@ pub(crate) async fn measure(
     let cutting = tokio::spawn(async move {
         loop {
             let cut = "select pg_terminate_backend(pid) from pg_stat_activity
-                       where datname = current_database() and application_name = 'pennon listening'";
+                       where datname = current_database() and application_name like 'pennon % listening'";
             if connection.execute(cut).await.is_err() {
                 return;
             }

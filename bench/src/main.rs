@@ -8,6 +8,8 @@ mod delay;
 mod lists;
 mod plans;
 mod samples;
+mod seeds;
+mod server;
 mod service;
 mod streams;
 mod writers;
@@ -50,6 +52,19 @@ enum Command {
         #[arg(long, default_value_t = 5000)]
         streams: usize,
     },
+    /// The Evaluation API: what requests cost, beside a bare server of the same libraries.
+    Server {
+        /// The server's binary.
+        #[arg(long)]
+        server: PathBuf,
+    },
+    /// The bare server.
+    #[command(hide = true)]
+    Bare {
+        /// How many bytes it sends as its document.
+        #[arg(long)]
+        document: usize,
+    },
 }
 
 #[tokio::main]
@@ -61,6 +76,8 @@ async fn main() -> Result<()> {
             let database = Database::sqlite(folder.path());
             streams::measure(&server, &database, streams).await
         }
+        Command::Server { server } => server::measure(&server, folder.path()).await,
+        Command::Bare { document } => server::serve(document).await,
     }
 }
 

@@ -29,7 +29,16 @@ pub(crate) struct Service {
 impl Service {
     /// Starts the server on a database and signs in.
     pub(crate) async fn start(server: &Path, database: &Database) -> Result<Self> {
-        Self::start_logging(server, database, "error", Stdio::inherit()).await
+        Self::start_logging(server, database, &[], "error", Stdio::inherit()).await
+    }
+
+    /// Starts the server with settings of its own, logging as it does by default, to nobody.
+    pub(crate) async fn start_with(
+        server: &Path,
+        database: &Database,
+        settings: &[(&str, &str)],
+    ) -> Result<Self> {
+        Self::start_logging(server, database, settings, "info", Stdio::null()).await
     }
 
     /// Starts a server that logs every statement, with its whole text, into a file.
@@ -38,12 +47,13 @@ impl Service {
         database: &Database,
         log: File,
     ) -> Result<Self> {
-        Self::start_logging(server, database, "sqlx::query=debug", log.into()).await
+        Self::start_logging(server, database, &[], "sqlx::query=debug", log.into()).await
     }
 
     async fn start_logging(
         server: &Path,
         database: &Database,
+        settings: &[(&str, &str)],
         level: &str,
         log: Stdio,
     ) -> Result<Self> {
@@ -54,6 +64,7 @@ impl Service {
             .env("PENNON_ADMIN_EMAIL", EMAIL)
             .env("PENNON_ADMIN_PASSWORD", PASSWORD)
             .env("RUST_LOG", level)
+            .envs(settings.iter().copied())
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
@@ -106,6 +117,20 @@ impl Service {
     /// The host and port.
     pub(crate) fn address(&self) -> &str {
         self.base_url.trim_start_matches("http://")
+    }
+
+    /// The process's id.
+    pub(crate) fn process(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// The entity tag and the length of the config document that the holder of an SDK key gets.
+    pub(crate) async fn document(&self, sdk_key: &str) -> Result<(String, usize)> {
+        let request = self.http.get(format!("{}/sdk/v1/config", self.base_url));
+        let response = request.bearer_auth(sdk_key).send().await?;
+        let etag = response.error_for_status_ref()?.headers().get("etag");
+        let etag = etag.context("no entity tag")?.to_str()?.to_owned();
+        Ok((etag, response.bytes().await?.len()))
     }
 
     /// How much memory the process has, in MiB, as Linux counts it.

@@ -1,19 +1,17 @@
 //! What a client has to do.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Something for the host to do, in the order given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Ask the service for the configuration, and report the answer under this number.
+    /// Ask the service for the configuration, with the [`etag`](crate::Machine::etag) of what there is as
+    /// `If-None-Match`, and report the answer under this number.
     Fetch {
         /// The number of the request, never used twice.
         request: u32,
         /// 0 for a first attempt, then one more for each that follows a failed one.
         attempt: u32,
-        /// What to send as `If-None-Match`.
-        etag: Option<Box<str>>,
     },
     /// Give up the request under way; its answer would be ignored.
     Abort,
@@ -31,6 +29,12 @@ pub enum Command {
     Expire(Vec<u32>),
     /// Serve nothing any longer.
     Clear,
+    /// Open the stream of changes, and report what it says.
+    Listen,
+    /// Close the stream of changes; what it says is not wanted any longer.
+    Unlisten,
+    /// Report usage, if there is any.
+    Report,
     /// Tell the listeners.
     Emit(Lifecycle),
     /// Settle every call of this kind that waits.
@@ -72,6 +76,8 @@ pub enum Failure {
     Status(u16),
     /// It answered with something that is no configuration.
     Malformed,
+    /// The engine failed over its answer.
+    Trapped,
     /// `initialize()` has not been called, or has failed.
     NotInitialized,
     /// The client has been shut down.

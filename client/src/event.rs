@@ -1,6 +1,6 @@
 //! What happens to a client.
 
-use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use pennon_core::model::configuration::Ttl;
@@ -10,6 +10,21 @@ use pennon_core::model::configuration::Ttl;
 pub enum Event {
     /// `initialize()` was called.
     Initialize,
+    /// `initialize()` was called, and the host had a configuration to begin with, which it holds ready.
+    Provided {
+        /// The time to live of each of its flags.
+        flags: Vec<Option<Ttl>>,
+        /// Its tag, if that is known.
+        etag: Option<String>,
+    },
+    /// This machine takes the place of one that trapped, of a client that was ready; the host holds the last good
+    /// configuration ready.
+    Resumed {
+        /// The time to live of each of its flags.
+        flags: Vec<Option<Ttl>>,
+        /// Whether the other one was in the middle of a refresh.
+        refreshing: bool,
+    },
     /// `refresh()` was called.
     Refresh,
     /// The service answered the request of this number.
@@ -27,6 +42,17 @@ pub enum Event {
     /// The host has looked into its own cache, as [`Command::Restore`](crate::Command::Restore) asked, and serves what
     /// it found there: for each flag, the milliseconds that are left of its time. None, and the cache had nothing.
     Restored(Vec<u64>),
+    /// The stream has told the tag of the configuration that the service has.
+    StreamTold(String),
+    /// The stream has said anything at all.
+    StreamAlive,
+    /// The stream has ended, or could not be opened.
+    StreamEnded {
+        /// The HTTP status with which it was refused; 0 if there was none, or the stream had begun.
+        status: u16,
+        /// The `Retry-After` header, in milliseconds from now.
+        retry_after: Option<u64>,
+    },
     /// The timer has fired.
     Timer,
     /// `shutdown()` was called.
@@ -39,7 +65,7 @@ pub struct Reply {
     /// The HTTP status.
     pub status: u16,
     /// The `ETag` header.
-    pub etag: Option<Box<str>>,
+    pub etag: Option<String>,
     /// The `Retry-After` header, in milliseconds from now.
     pub retry_after: Option<u64>,
     /// The time to live of each flag in the body, or none where the body is no configuration.

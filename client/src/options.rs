@@ -13,6 +13,12 @@ pub struct Options {
     pub retry_delay: u64,
     /// How long one attempt may take.
     pub timeout: u64,
+    /// Whether flags are served past their time for as long as the service is out of reach.
+    pub stale_if_error: bool,
+    /// Whether changes are listened for.
+    pub streaming: bool,
+    /// Whether usage is reported.
+    pub reports: bool,
 }
 
 impl Default for Options {
@@ -23,6 +29,9 @@ impl Default for Options {
             retries: 3,
             retry_delay: 1_000,
             timeout: 3_000,
+            stale_if_error: false,
+            streaming: false,
+            reports: false,
         }
     }
 }

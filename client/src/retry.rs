@@ -3,21 +3,45 @@
 /// No wait between two attempts is longer than this, in milliseconds.
 pub const CEILING: u64 = 30_000;
 
+/// The wait after a first refusal, and after many.
+const REFUSED: u64 = 60_000;
+const REFUSED_CEILING: u64 = 10 * 60_000;
+
 /// The wait after the attempt `attempt` (from 0) has failed: `delay · 2^attempt` up to the [`CEILING`], shortened at
 /// random by up to a half, so that clients that failed together do not come back together.
 pub fn backoff(delay: u64, attempt: u32, random: u32) -> u64 {
-    let whole = 1_u64
-        .checked_shl(attempt)
-        .map_or(CEILING, |factor| delay.saturating_mul(factor))
-        .min(CEILING);
+    between_half_and_whole(doubled(delay, attempt, CEILING), random)
+}
+
+/// The wait after `before` refusals (from 0) and one more. A key that was refused will hardly be accepted in a second,
+/// but may be in some minutes: whoever revoked it may have done so by mistake.
+pub fn refused(before: u32, random: u32) -> u64 {
+    between_half_and_whole(doubled(REFUSED, before, REFUSED_CEILING), random)
+}
+
+/// A time evenly distributed from none to the whole.
+pub fn spread(whole: u64, random: u32) -> u64 {
+    // In two halves, as the product of both does not fit.
+    let (high, low) = (whole >> 32, whole & u64::from(u32::MAX));
+    high * u64::from(random) + (((low + 1) * u64::from(random)) >> 32)
+}
+
+/// A time evenly distributed from the half to the whole.
+pub fn between_half_and_whole(whole: u64, random: u32) -> u64 {
     let half = whole / 2;
-    let jitter = ((whole - half + 1) * u64::from(random)) >> 32;
-    half + jitter
+    half + spread(whole - half, random)
+}
+
+fn doubled(delay: u64, times: u32, ceiling: u64) -> u64 {
+    1_u64
+        .checked_shl(times)
+        .map_or(ceiling, |factor| delay.saturating_mul(factor))
+        .min(ceiling)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CEILING, backoff};
+    use super::{CEILING, backoff, refused, spread};
 
     #[test]
     fn the_wait_doubles_with_every_attempt() {
@@ -39,5 +63,20 @@ mod tests {
             assert_eq!(backoff(1_000, attempt, u32::MAX), CEILING);
             assert_eq!(backoff(u64::MAX, attempt, 0), CEILING / 2);
         }
+    }
+
+    #[test]
+    fn refusals_slow_down_from_a_minute_to_ten() {
+        let waits = [0, 1, 2, 3, 4, 99].map(|before| refused(before, u32::MAX) / 60_000);
+        assert_eq!(waits, [1, 2, 4, 8, 10, 10]);
+        assert_eq!(refused(0, 0), 30_000);
+    }
+
+    #[test]
+    fn a_spread_reaches_from_nothing_to_the_whole() {
+        let times = [0, 1 << 31, u32::MAX].map(|random| spread(30_000, random));
+        assert_eq!(times, [0, 15_000, 30_000]);
+        assert!(spread(u64::MAX, u32::MAX) > u64::MAX - (1 << 33));
+        assert_eq!(spread(u64::MAX, 0), 0);
     }
 }

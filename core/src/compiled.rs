@@ -4,7 +4,6 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::config::FlagConfig;
-use crate::model::configuration::Ttl;
 use crate::model::rollout::{Percentage, Rollout, Strategy};
 use crate::model::rule::{Attribute, Condition, Logic, Operand, Operator, Priority, Rule};
 
@@ -12,18 +11,22 @@ use crate::model::rule::{Attribute, Condition, Logic, Operand, Operator, Priorit
 ///
 /// Each attribute that the flag reads has a number, its slot: the index in [`attributes`](Self::attributes). A caller who
 /// has just these values at hand, in this order, spares the engine every look-up by name.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CompiledFlag {
-    key: Box<str>,
-    ttl: Option<Ttl>,
-    attributes: Box<[Attribute]>,
     pub(crate) archived: bool,
     pub(crate) enabled: bool,
-    pub(crate) rules: Box<[CompiledRule]>,
-    pub(crate) rollout: Option<CompiledRollout>,
+    /// Apart, because most flags have none, and a client holds all flags of its environment.
+    targeting: Option<Box<Targeting>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
+struct Targeting {
+    attributes: Box<[Attribute]>,
+    rules: Box<[CompiledRule]>,
+    rollout: Option<CompiledRollout>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CompiledRule {
     pub(crate) priority: Priority,
     pub(crate) logic: Logic,
@@ -31,14 +34,14 @@ pub(crate) struct CompiledRule {
     pub(crate) conditions: Box<[CompiledCondition]>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CompiledCondition {
     pub(crate) slot: usize,
     pub(crate) operator: Operator,
     pub(crate) operand: Operand,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CompiledRollout {
     pub(crate) slot: usize,
     pub(crate) strategy: Strategy,
@@ -46,55 +49,76 @@ pub(crate) struct CompiledRollout {
 }
 
 impl CompiledFlag {
-    /// The flag's key.
-    pub fn key(&self) -> &str {
-        &self.key
-    }
-
-    /// How long clients may keep the flag, where that differs from their default.
-    pub fn ttl(&self) -> Option<Ttl> {
-        self.ttl
+    /// Takes the rules in any order, and numbers the attributes in the order of their first use.
+    pub(crate) fn new(
+        archived: bool,
+        enabled: bool,
+        rules: Vec<Rule>,
+        rollout: Option<Rollout>,
+    ) -> Self {
+        let targeting = (!rules.is_empty() || rollout.is_some()).then(|| {
+            let mut slots = Slots::default();
+            let rules = compiled_rules(rules, &mut slots);
+            let rollout = rollout.map(|rollout| compiled_rollout(rollout, &mut slots));
+            Box::new(Targeting {
+                attributes: slots.0.into(),
+                rules,
+                rollout,
+            })
+        });
+        Self {
+            archived,
+            enabled,
+            targeting,
+        }
     }
 
     /// The attributes that the flag's rules and rollout read, each once; slot `i` of a subject is the `i`th of them.
     pub fn attributes(&self) -> &[Attribute] {
-        &self.attributes
+        match &self.targeting {
+            Some(targeting) => &targeting.attributes,
+            None => &[],
+        }
     }
 
     /// Whether more than the enabled state takes part in the decision.
     pub fn is_targeted(&self) -> bool {
-        !self.rules.is_empty() || self.rollout.is_some()
+        self.targeting.is_some()
+    }
+
+    /// The rules by ascending priority.
+    pub(crate) fn rules(&self) -> &[CompiledRule] {
+        match &self.targeting {
+            Some(targeting) => &targeting.rules,
+            None => &[],
+        }
+    }
+
+    pub(crate) fn rollout(&self) -> Option<&CompiledRollout> {
+        self.targeting.as_ref()?.rollout.as_ref()
     }
 }
 
 impl From<FlagConfig> for CompiledFlag {
-    /// Sorts the rules by ascending priority and numbers the attributes in the order of their first use.
     fn from(config: FlagConfig) -> Self {
-        let FlagConfig {
-            key,
-            archived,
-            enabled,
-            mut rules,
-            rollout,
-            ttl,
-        } = config;
-        let mut slots = Slots::default();
-        rules.sort_by_key(|rule| rule.priority);
-        let rules = rules
-            .into_iter()
-            .map(|rule| compiled_rule(rule, &mut slots))
-            .collect();
-        let rollout = rollout.map(|rollout| compiled_rollout(rollout, &mut slots));
-        Self {
-            key,
-            ttl,
-            attributes: slots.0.into(),
-            archived,
-            enabled,
-            rules,
-            rollout,
-        }
+        Self::new(
+            config.archived,
+            config.enabled,
+            config.rules,
+            config.rollout,
+        )
     }
+}
+
+/// Sorts by ascending priority, and leaves rules of the same priority in their order. The service has sorted them, so
+/// each comes behind the last; the sort of the standard library would be a tenth of the wasm engine.
+fn compiled_rules(rules: Vec<Rule>, slots: &mut Slots) -> Box<[CompiledRule]> {
+    let mut sorted: Vec<CompiledRule> = Vec::with_capacity(rules.len());
+    for rule in rules {
+        let place = sorted.partition_point(|other| other.priority <= rule.priority);
+        sorted.insert(place, compiled_rule(rule, slots));
+    }
+    sorted.into()
 }
 
 fn compiled_rule(rule: Rule, slots: &mut Slots) -> CompiledRule {

@@ -1,9 +1,10 @@
 //! The config document: what the service hands to clients, and what every engine starts from.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::json::{Reader, boxed};
+use crate::json::{Read, Reader, Refused};
 use crate::model::Invalid;
 use crate::model::configuration::Ttl;
 use crate::model::rollout::{Percentage, Rollout, Strategy};
@@ -54,53 +55,98 @@ pub struct ParseError {
     pub problem: &'static str,
 }
 
+/// What a config document says of one flag, beside its key.
+pub(crate) struct FlagState {
+    pub(crate) archived: bool,
+    pub(crate) enabled: bool,
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) rollout: Option<Rollout>,
+    pub(crate) ttl: Option<Ttl>,
+}
+
 /// Reads a config document, `{ "flags": [..] }`. Members that it does not know are passed over, so that an older client
 /// can read a newer server's document.
 pub fn parse(text: &[u8]) -> Result<Vec<FlagConfig>, ParseError> {
-    let mut reader = Reader::new(text)?;
-    let mut flags = None;
-    reader.object(|reader, member| {
-        match member {
-            "flags" => flags = Some(reader.array(flag)?),
-            _ => reader.skip()?,
-        }
-        Ok(())
+    let mut flags = Vec::new();
+    each(text, |key, flag| {
+        flags.push(FlagConfig {
+            key: key.into(),
+            archived: flag.archived,
+            enabled: flag.enabled,
+            rules: flag.rules,
+            rollout: flag.rollout,
+            ttl: flag.ttl,
+        });
     })?;
-    reader.end()?;
-    flags.ok_or_else(|| reader.error("`flags` is missing"))
+    Ok(flags)
 }
 
-fn flag(reader: &mut Reader<'_>) -> Result<FlagConfig, ParseError> {
-    let (mut key, mut archived, mut enabled) = (None, false, None);
-    let (mut rules, mut rollout, mut ttl) = (None, None, None);
-    reader.object(|reader, member| {
+/// Reads a config document and calls `take` with one flag after the other, so that they need not all be there at once.
+pub(crate) fn each(text: &[u8], take: impl FnMut(&str, FlagState)) -> Result<(), ParseError> {
+    let mut reader = Reader::new(text)?;
+    document(&mut reader, take).map_err(|Refused| reader.error())
+}
+
+fn document(reader: &mut Reader<'_>, mut take: impl FnMut(&str, FlagState)) -> Read<()> {
+    let mut found = false;
+    let mut key = String::new();
+    let mut document = reader.object()?;
+    while let Some(member) = reader.next_member(&mut document)? {
         match member {
-            "key" => key = Some(boxed(reader.string()?)),
+            "flags" if found => return reader.refuse("`flags` occurs twice"),
+            "flags" => {
+                found = true;
+                let mut flags = reader.items()?;
+                while reader.has_next(&mut flags)? {
+                    let flag = flag(reader, &mut key)?;
+                    take(&key, flag);
+                }
+            }
+            _ => reader.skip()?,
+        }
+    }
+    if !found {
+        return reader.refuse("`flags` is missing");
+    }
+    reader.end()
+}
+
+/// Reads a flag, its key into a text that is used for all of them.
+fn flag(reader: &mut Reader<'_>, key: &mut String) -> Read<FlagState> {
+    let (mut has_key, mut archived, mut enabled) = (false, false, None);
+    let (mut rules, mut rollout, mut ttl) = (None, None, None);
+    let mut flag = reader.object()?;
+    while let Some(member) = reader.next_member(&mut flag)? {
+        match member {
+            "key" => {
+                key.clear();
+                key.push_str(reader.string()?);
+                has_key = true;
+            }
             "archived" => archived = reader.boolean()?,
             "enabled" => enabled = Some(reader.boolean()?),
             "rules" => rules = Some(reader.array(rule)?),
-            "rollout" => rollout = reader.nullable(self::rollout)?,
-            "ttlOverrideSeconds" => ttl = reader.nullable(integer::<Ttl>)?,
+            "rollout" => rollout = nullable(reader, self::rollout)?,
+            "ttlOverrideSeconds" => ttl = nullable(reader, integer::<Ttl>)?,
             _ => reader.skip()?,
         }
-        Ok(())
-    })?;
-    match (key, enabled, rules) {
-        (Some(key), Some(enabled), Some(rules)) => Ok(FlagConfig {
-            key,
+    }
+    match (enabled, rules) {
+        (Some(enabled), Some(rules)) if has_key => Ok(FlagState {
             archived,
             enabled,
             rules,
             rollout,
             ttl,
         }),
-        _ => Err(reader.error("a flag needs `key`, `enabled` and `rules`")),
+        _ => reader.refuse("a flag needs `key`, `enabled` and `rules`"),
     }
 }
 
-fn rule(reader: &mut Reader<'_>) -> Result<Rule, ParseError> {
+fn rule(reader: &mut Reader<'_>) -> Read<Rule> {
     let (mut priority, mut logic, mut value, mut conditions) = (None, None, None, None);
-    reader.object(|reader, member| {
+    let mut rule = reader.object()?;
+    while let Some(member) = reader.next_member(&mut rule)? {
         match member {
             "priority" => priority = Some(integer::<Priority>(reader)?),
             "logic" => logic = Some(word(reader, Logic::parse)?),
@@ -108,8 +154,7 @@ fn rule(reader: &mut Reader<'_>) -> Result<Rule, ParseError> {
             "conditions" => conditions = Some(reader.array(condition)?),
             _ => reader.skip()?,
         }
-        Ok(())
-    })?;
+    }
     match (priority, logic, value, conditions) {
         (Some(priority), Some(logic), Some(value), Some(conditions)) if !conditions.is_empty() => {
             Ok(Rule {
@@ -119,14 +164,15 @@ fn rule(reader: &mut Reader<'_>) -> Result<Rule, ParseError> {
                 conditions,
             })
         }
-        _ => Err(reader.error("a rule needs `priority`, `logic`, `value` and `conditions`")),
+        _ => reader.refuse("a rule needs `priority`, `logic`, `value` and `conditions`"),
     }
 }
 
-fn condition(reader: &mut Reader<'_>) -> Result<Condition, ParseError> {
+fn condition(reader: &mut Reader<'_>) -> Read<Condition> {
     let (mut attribute, mut operator, mut value_type) = (None, None, None);
     let (mut string, mut number, mut boolean) = (None, None, None);
-    reader.object(|reader, member| {
+    let mut condition = reader.object()?;
+    while let Some(member) = reader.next_member(&mut condition)? {
         match member {
             "attribute" => attribute = Some(text::<Attribute>(reader)?),
             "operator" => operator = Some(word(reader, Operator::parse)?),
@@ -136,8 +182,7 @@ fn condition(reader: &mut Reader<'_>) -> Result<Condition, ParseError> {
             "valueBool" => boolean = Some(reader.boolean()?),
             _ => reader.skip()?,
         }
-        Ok(())
-    })?;
+    }
     let operand = match value_type {
         Some(ValueType::String) => string.map(Operand::String),
         Some(ValueType::Number) => number.map(Operand::Number),
@@ -150,49 +195,50 @@ fn condition(reader: &mut Reader<'_>) -> Result<Condition, ParseError> {
             operator,
             operand,
         }),
-        _ => {
-            Err(reader
-                .error("a condition needs `attribute`, `operator`, `valueType` and its value"))
-        }
+        _ => reader.refuse("a condition needs `attribute`, `operator`, `valueType` and its value"),
     }
 }
 
-fn rollout(reader: &mut Reader<'_>) -> Result<Rollout, ParseError> {
+fn rollout(reader: &mut Reader<'_>) -> Read<Rollout> {
     let (mut percentage, mut strategy) = (None, None);
-    reader.object(|reader, member| {
+    let mut rollout = reader.object()?;
+    while let Some(member) = reader.next_member(&mut rollout)? {
         match member {
             "percentage" => percentage = Some(integer::<Percentage>(reader)?),
             "strategy" => strategy = Some(word(reader, Strategy::parse)?),
             _ => reader.skip()?,
         }
-        Ok(())
-    })?;
+    }
     match (percentage, strategy) {
         (Some(percentage), Some(strategy)) => Ok(Rollout {
             percentage,
             strategy,
         }),
-        _ => Err(reader.error("a rollout needs `percentage` and `strategy`")),
+        _ => reader.refuse("a rollout needs `percentage` and `strategy`"),
     }
 }
 
+/// Reads `null` as none, and anything else by `value`.
+fn nullable<T>(reader: &mut Reader<'_>, value: fn(&mut Reader<'_>) -> Read<T>) -> Read<Option<T>> {
+    if reader.null()? {
+        return Ok(None);
+    }
+    value(reader).map(Some)
+}
+
 /// An integer that is one of the domain's.
-fn integer<T: TryFrom<i64, Error = Invalid>>(reader: &mut Reader<'_>) -> Result<T, ParseError> {
+fn integer<T: TryFrom<i64, Error = Invalid>>(reader: &mut Reader<'_>) -> Read<T> {
     let number = reader.integer()?;
-    T::try_from(number).map_err(|invalid| reader.error(invalid.detail()))
+    T::try_from(number).or_else(|invalid| reader.refuse(invalid.detail()))
 }
 
 /// A text that is one of the domain's.
-fn text<T: TryFrom<Box<str>, Error = Invalid>>(reader: &mut Reader<'_>) -> Result<T, ParseError> {
-    let text = boxed(reader.string()?);
-    T::try_from(text).map_err(|invalid| reader.error(invalid.detail()))
+fn text<T: TryFrom<Box<str>, Error = Invalid>>(reader: &mut Reader<'_>) -> Read<T> {
+    let text = reader.string()?.into();
+    T::try_from(text).or_else(|invalid| reader.refuse(invalid.detail()))
 }
 
 /// One word out of a closed list.
-fn word<T>(
-    reader: &mut Reader<'_>,
-    parse: impl FnOnce(&str) -> Result<T, Invalid>,
-) -> Result<T, ParseError> {
-    let text = reader.string()?;
-    parse(&text).map_err(|invalid| reader.error(invalid.detail()))
+fn word<T>(reader: &mut Reader<'_>, parse: fn(&str) -> Result<T, Invalid>) -> Read<T> {
+    parse(reader.string()?).or_else(|invalid| reader.refuse(invalid.detail()))
 }

@@ -2,18 +2,17 @@
 //!
 //! The order of precedence is the chain in [`decide`]; each step bears the name of the reason that it gives.
 
-use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::bucketing::bucket;
-use crate::compiled::{CompiledCondition, CompiledFlag, CompiledRollout, CompiledRule};
+use crate::compiled::{CompiledFlag, CompiledRule};
 pub use crate::matching::Outcome;
 use crate::matching::compare;
 use crate::model::context::{Subject, Value};
 use crate::model::evaluation::{Evaluation, Reason};
 use crate::model::rollout::{Percentage, Strategy};
-use crate::model::rule::{Attribute, Condition, Logic, Priority};
+use crate::model::rule::{Attribute, Condition, Logic, Operand, Operator, Priority};
 
 /// What a rollout does with a subject that has no bucketing value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +30,16 @@ pub fn evaluate(
     missing: MissingBucketingValue,
 ) -> Evaluation {
     decide(flag, subject, missing, &mut Silent)
+}
+
+/// Decides `flag` for `subject` as [`evaluate`] does, while `observer` watches.
+pub fn observe(
+    flag: &CompiledFlag,
+    subject: &impl Subject,
+    missing: MissingBucketingValue,
+    observer: &mut impl Observer,
+) -> Evaluation {
+    decide(flag, subject, missing, observer)
 }
 
 /// Decides `flag` for `subject` as [`evaluate`] does, and tells what decided, at no more cost.
@@ -188,7 +197,7 @@ fn targeting_rule(
     observer: &mut impl Observer,
 ) -> Option<Evaluation> {
     let rule = flag
-        .rules
+        .rules()
         .iter()
         .find(|rule| matches(rule, flag, subject, observer))?;
     Some(Evaluation {
@@ -203,11 +212,11 @@ fn rollout(
     missing: MissingBucketingValue,
     observer: &mut impl Observer,
 ) -> Option<Evaluation> {
-    let rollout = flag.rollout.as_ref()?;
+    let rollout = flag.rollout()?;
     let bucket = value(flag, rollout.slot, subject)
         .and_then(bucketing_value)
         .map(bucket);
-    observer.rollout(rollout, bucket);
+    observer.rollout(rollout.strategy, rollout.percentage, bucket);
     let admitted = match (bucket, missing) {
         (Some(bucket), _) => bucket < u32::from(rollout.percentage.get()),
         (None, MissingBucketingValue::Excluded) => false,
@@ -233,13 +242,16 @@ fn matches<O: Observer>(
     subject: &impl Subject,
     observer: &mut O,
 ) -> bool {
-    observer.rule(rule);
+    observer.rule(rule.priority, rule.logic, rule.value);
     let deciding = rule.logic == Logic::Or;
     let mut matched = !deciding;
     for condition in &rule.conditions {
         let actual = value(flag, condition.slot, subject);
-        let outcome = compare(actual, condition.operator, &condition.operand);
-        observer.condition(flag, condition, actual, outcome);
+        let (operator, operand) = (condition.operator, &condition.operand);
+        let outcome = compare(actual, operator, operand);
+        if let Some(attribute) = flag.attributes().get(condition.slot) {
+            observer.condition(attribute, operator, operand, actual, outcome);
+        }
         if (outcome == Outcome::Held) == deciding {
             matched = deciding;
             if !O::SEES_ALL_CONDITIONS {
@@ -256,24 +268,29 @@ fn value<'s>(flag: &CompiledFlag, slot: usize, subject: &'s impl Subject) -> Opt
 }
 
 /// Watches a decision being made, and cannot change it.
-trait Observer {
+pub trait Observer {
     /// Whether conditions are compared even after the one that decided their rule.
     const SEES_ALL_CONDITIONS: bool = false;
 
-    fn rule(&mut self, _rule: &CompiledRule) {}
+    /// A rule is tried.
+    fn rule(&mut self, _priority: Priority, _logic: Logic, _value: bool) {}
 
+    /// A condition of that rule has met this value.
     fn condition(
         &mut self,
-        _flag: &CompiledFlag,
-        _condition: &CompiledCondition,
+        _attribute: &Attribute,
+        _operator: Operator,
+        _operand: &Operand,
         _actual: Option<Value<'_>>,
         _outcome: Outcome,
     ) {
     }
 
+    /// The rule that is tried matches, or does not.
     fn rule_ended(&mut self, _matched: bool) {}
 
-    fn rollout(&mut self, _rollout: &CompiledRollout, _bucket: Option<u32>) {}
+    /// A rollout has been reached, and the subject has this bucket.
+    fn rollout(&mut self, _strategy: Strategy, _percentage: Percentage, _bucket: Option<u32>) {}
 }
 
 /// The observer of a plain evaluation: it compiles to nothing.
@@ -296,7 +313,7 @@ impl Observer for Seen {
         self.rules = self.rules.saturating_add(1);
     }
 
-    fn rollout(&mut self, _: &CompiledRollout, bucket: Option<u32>) {
+    fn rollout(&mut self, _: Strategy, _: Percentage, bucket: Option<u32>) {
         self.cause.bucket = bucket;
     }
 }
@@ -311,39 +328,36 @@ struct Steps {
 impl Observer for Steps {
     const SEES_ALL_CONDITIONS: bool = true;
 
-    fn rule(&mut self, rule: &CompiledRule) {
+    fn rule(&mut self, priority: Priority, logic: Logic, value: bool) {
         self.rules.push(RuleTrace {
-            priority: rule.priority,
-            logic: rule.logic,
-            value: rule.value,
+            priority,
+            logic,
+            value,
             matched: false,
-            conditions: Vec::with_capacity(rule.conditions.len()),
+            conditions: Vec::new(),
         });
     }
 
     fn condition(
         &mut self,
-        flag: &CompiledFlag,
-        condition: &CompiledCondition,
+        attribute: &Attribute,
+        operator: Operator,
+        operand: &Operand,
         actual: Option<Value<'_>>,
         outcome: Outcome,
     ) {
-        let (Some(rule), Some(attribute)) =
-            (self.rules.last_mut(), flag.attributes().get(condition.slot))
-        else {
-            return;
-        };
-        let attribute: Attribute = attribute.to_owned();
         let condition = Condition {
-            attribute,
-            operator: condition.operator,
-            operand: condition.operand.clone(),
+            attribute: attribute.clone(),
+            operator,
+            operand: operand.clone(),
         };
-        rule.conditions.push(ConditionTrace {
-            condition,
-            actual: actual.map(Into::into),
-            outcome,
-        });
+        if let Some(rule) = self.rules.last_mut() {
+            rule.conditions.push(ConditionTrace {
+                condition,
+                actual: actual.map(Into::into),
+                outcome,
+            });
+        }
     }
 
     fn rule_ended(&mut self, matched: bool) {
@@ -352,10 +366,10 @@ impl Observer for Steps {
         }
     }
 
-    fn rollout(&mut self, rollout: &CompiledRollout, bucket: Option<u32>) {
+    fn rollout(&mut self, strategy: Strategy, percentage: Percentage, bucket: Option<u32>) {
         self.rollout = Some(RolloutTrace {
-            strategy: rollout.strategy,
-            percentage: rollout.percentage,
+            strategy,
+            percentage,
             bucket,
         });
     }

@@ -1,9 +1,8 @@
 //! A small pull parser for JSON, strict about the grammar of RFC 8259.
 //!
 //! It exists because a general deserialiser would be most of the wasm engine's size. Nesting is bounded, so that no
-//! document can exhaust the stack.
+//! document can exhaust the stack. Nothing here is generic but [`Reader::array`], for the same reason.
 
-use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -12,10 +11,25 @@ use crate::config::ParseError;
 /// Deeper than any config document nests: flags, flag, rules, rule, conditions, condition, and room for newer members.
 const MAX_DEPTH: u8 = 32;
 
+/// What was read, unless it is not what was asked for; the reader knows why.
+pub(crate) type Read<T> = Result<T, Refused>;
+
+/// The text is not what was asked for.
+pub(crate) struct Refused;
+
 pub(crate) struct Reader<'t> {
     text: &'t str,
     at: usize,
     depth: u8,
+    /// The last string that was written with escapes. Strings without are read where they stand.
+    unescaped: String,
+    problem: &'static str,
+}
+
+/// An array or object of which the reader is inside.
+pub(crate) struct Inside {
+    end: u8,
+    is_first: bool,
 }
 
 impl<'t> Reader<'t> {
@@ -25,6 +39,8 @@ impl<'t> Reader<'t> {
                 text,
                 at: 0,
                 depth: 0,
+                unescaped: String::new(),
+                problem: "",
             }),
             Err(error) => Err(ParseError {
                 offset: error.valid_up_to(),
@@ -33,146 +49,188 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// An error at the place reached.
-    pub(crate) fn error(&self, problem: &'static str) -> ParseError {
+    /// Refuses what stands at the place reached.
+    #[cold]
+    pub(crate) fn refuse<T>(&mut self, problem: &'static str) -> Read<T> {
+        self.problem = problem;
+        Err(Refused)
+    }
+
+    /// Why something was refused.
+    pub(crate) fn error(&self) -> ParseError {
         ParseError {
             offset: self.at,
-            problem,
+            problem: self.problem,
         }
     }
 
     /// Makes sure that nothing but white space is left.
-    pub(crate) fn end(&mut self) -> Result<(), ParseError> {
+    pub(crate) fn end(&mut self) -> Read<()> {
         match self.peek() {
             None => Ok(()),
-            Some(_) => Err(self.error("the document goes on after its end")),
+            Some(_) => self.refuse("the document goes on after its end"),
         }
     }
 
-    /// Reads an object; `member` is called with each name and must read the value.
-    pub(crate) fn object(
-        &mut self,
-        mut member: impl FnMut(&mut Self, &str) -> Result<(), ParseError>,
-    ) -> Result<(), ParseError> {
-        self.sequence(b'{', b'}', "an object is expected", |reader| {
-            let name = reader.string()?;
-            reader.expect(b':', "a colon is expected")?;
-            member(reader, &name)
-        })
+    /// Steps into an object, whose members then follow by [`next_member`](Self::next_member).
+    pub(crate) fn object(&mut self) -> Read<Inside> {
+        self.expect(b'{', "an object is expected")?;
+        self.enter(b'}')
+    }
+
+    /// Reads the name of the next member, whose value must be read then; none at the end of the object.
+    pub(crate) fn next_member(&mut self, object: &mut Inside) -> Read<Option<&str>> {
+        if !self.has_next(object)? {
+            return Ok(None);
+        }
+        let name = self.quoted()?;
+        self.expect(b':', "a colon is expected")?;
+        Ok(Some(name.unwrap_or(&self.unescaped)))
     }
 
     /// Reads an array of what `item` reads.
-    pub(crate) fn array<T>(
-        &mut self,
-        mut item: impl FnMut(&mut Self) -> Result<T, ParseError>,
-    ) -> Result<Vec<T>, ParseError> {
+    pub(crate) fn array<T>(&mut self, item: fn(&mut Self) -> Read<T>) -> Read<Vec<T>> {
         let mut items = Vec::new();
-        self.sequence(b'[', b']', "an array is expected", |reader| {
-            items.push(item(reader)?);
-            Ok(())
-        })?;
+        let mut array = self.items()?;
+        while self.has_next(&mut array)? {
+            items.push(item(self)?);
+        }
         Ok(items)
     }
 
-    /// Reads `null` as none, and anything else by `value`.
-    pub(crate) fn nullable<T>(
-        &mut self,
-        value: impl FnOnce(&mut Self) -> Result<T, ParseError>,
-    ) -> Result<Option<T>, ParseError> {
-        if self.peek() == Some(b'n') {
+    /// Steps into an array, whose items then follow for as long as it [has a next](Self::has_next).
+    pub(crate) fn items(&mut self) -> Read<Inside> {
+        self.expect(b'[', "an array is expected")?;
+        self.enter(b']')
+    }
+
+    /// Whether another item or member follows; if not, steps out.
+    pub(crate) fn has_next(&mut self, inside: &mut Inside) -> Read<bool> {
+        let is_first = core::mem::replace(&mut inside.is_first, false);
+        match self.peek() {
+            Some(byte) if byte == inside.end => {
+                self.at += 1;
+                self.depth -= 1;
+                Ok(false)
+            }
+            Some(b',') if !is_first => {
+                self.at += 1;
+                Ok(true)
+            }
+            _ if is_first => Ok(true),
+            _ => self.refuse("a comma or the end of the list is expected"),
+        }
+    }
+
+    /// Reads `null` if that is what comes.
+    pub(crate) fn null(&mut self) -> Read<bool> {
+        let is_null = self.peek() == Some(b'n');
+        if is_null {
             self.word("null")?;
-            return Ok(None);
         }
-        value(self).map(Some)
+        Ok(is_null)
     }
 
-    pub(crate) fn boolean(&mut self) -> Result<bool, ParseError> {
-        match self.peek() {
-            Some(b't') => self.word("true").map(|()| true),
-            Some(b'f') => self.word("false").map(|()| false),
-            _ => Err(self.error("a boolean is expected")),
-        }
+    pub(crate) fn boolean(&mut self) -> Read<bool> {
+        let value = self.peek() == Some(b't');
+        self.word(if value { "true" } else { "false" })?;
+        Ok(value)
     }
 
-    /// Reads a number without fraction and exponent that fits 64 bits.
-    pub(crate) fn integer(&mut self) -> Result<i64, ParseError> {
-        const EXPECTED: &str = "an integer is expected";
-        match self.peek() {
-            Some(b'-' | b'0'..=b'9') => self.number()?.parse().map_err(|_| self.error(EXPECTED)),
-            _ => Err(self.error(EXPECTED)),
+    /// Reads a number without fraction and exponent, of no more digits than surely fit 64 bits.
+    pub(crate) fn integer(&mut self) -> Read<i64> {
+        const MOST_DIGITS: usize = 18;
+        let number = self.number()?;
+        let digits = number.trim_start_matches('-').as_bytes();
+        if digits.len() > MOST_DIGITS || !digits.iter().all(u8::is_ascii_digit) {
+            return self.refuse("an integer is expected");
         }
+        let value = digits
+            .iter()
+            .fold(0, |value, digit| value * 10 + i64::from(digit - b'0'));
+        Ok(if number.starts_with('-') {
+            -value
+        } else {
+            value
+        })
     }
 
-    pub(crate) fn string(&mut self) -> Result<Cow<'t, str>, ParseError> {
-        self.expect(b'"', "a string is expected")?;
-        let mut text = Cow::Borrowed(self.plain_characters());
-        loop {
-            match self.next_byte() {
-                Some(b'"') => return Ok(text),
-                Some(b'\\') => text.to_mut().push(self.escaped()?),
-                _ => return Err(self.error("the string does not end, or has a control character")),
-            }
-            let more = self.plain_characters();
-            if !more.is_empty() {
-                text.to_mut().push_str(more);
-            }
-        }
+    pub(crate) fn string(&mut self) -> Read<&str> {
+        Ok(self.quoted()?.unwrap_or(&self.unescaped))
     }
 
     /// Reads any value and forgets it.
-    pub(crate) fn skip(&mut self) -> Result<(), ParseError> {
+    pub(crate) fn skip(&mut self) -> Read<()> {
         match self.peek() {
-            Some(b'{') => self.object(|reader, _| reader.skip()),
-            Some(b'[') => self.sequence(b'[', b']', "an array is expected", Self::skip),
-            Some(b'"') => self.string().map(drop),
+            Some(b'{') => {
+                let mut object = self.object()?;
+                while self.next_member(&mut object)?.is_some() {
+                    self.skip()?;
+                }
+                Ok(())
+            }
+            Some(b'[') => self.array(Self::skip).map(drop),
+            Some(b'"') => self.quoted().map(drop),
             Some(b'n') => self.word("null"),
             Some(b't' | b'f') => self.boolean().map(drop),
             _ => self.number().map(drop),
         }
     }
 
-    fn sequence(
-        &mut self,
-        open: u8,
-        close: u8,
-        expected: &'static str,
-        mut item: impl FnMut(&mut Self) -> Result<(), ParseError>,
-    ) -> Result<(), ParseError> {
-        self.expect(open, expected)?;
+    fn enter(&mut self, end: u8) -> Read<Inside> {
         if self.depth == MAX_DEPTH {
-            return Err(self.error("the document nests too deeply"));
+            return self.refuse("the document nests too deeply");
         }
         self.depth += 1;
-        if self.peek() == Some(close) {
+        Ok(Inside {
+            end,
+            is_first: true,
+        })
+    }
+
+    /// Reads a string: as it stands in the text, or into `unescaped` if it has escapes.
+    fn quoted(&mut self) -> Read<Option<&'t str>> {
+        self.expect(b'"', "a string is expected")?;
+        let text = self.plain_characters();
+        if self.byte() == Some(b'"') {
             self.at += 1;
-        } else {
-            loop {
-                item(self)?;
-                match self.next_token() {
-                    Some(b',') => {}
-                    Some(byte) if byte == close => break,
-                    _ => return Err(self.error("a comma or the end of the list is expected")),
-                }
-            }
+            return Ok(Some(text));
         }
-        self.depth -= 1;
-        Ok(())
+        self.unescaped.clear();
+        self.unescaped.push_str(text);
+        self.unescape()?;
+        Ok(None)
     }
 
     /// The characters of a string up to its end or the next escape.
     fn plain_characters(&mut self) -> &'t str {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
+        let length = rest.iter().position(ends).unwrap_or(rest.len());
         let start = self.at;
-        while let Some(byte) = self.byte() {
-            if byte == b'"' || byte == b'\\' || byte < b' ' {
-                break;
-            }
-            self.at += 1;
-        }
+        self.at += length;
         self.text.get(start..self.at).unwrap_or_default()
     }
 
+    /// Reads on from the first escape of a string to its end.
+    #[cold]
+    fn unescape(&mut self) -> Read<()> {
+        loop {
+            match self.next_byte() {
+                Some(b'"') => return Ok(()),
+                Some(b'\\') => {
+                    let character = self.escaped()?;
+                    self.unescaped.push(character);
+                }
+                _ => return self.refuse("the string does not end, or has a control character"),
+            }
+            let more = self.plain_characters();
+            self.unescaped.push_str(more);
+        }
+    }
+
     /// The character that an escape stands for, after its backslash.
-    fn escaped(&mut self) -> Result<char, ParseError> {
+    fn escaped(&mut self) -> Read<char> {
         let character = match self.next_byte() {
             Some(character @ (b'"' | b'\\' | b'/')) => char::from(character),
             Some(b'b') => '\u{8}',
@@ -181,13 +239,13 @@ impl<'t> Reader<'t> {
             Some(b'r') => '\r',
             Some(b't') => '\t',
             Some(b'u') => return self.unicode_escape(),
-            _ => return Err(self.error("there is no such escape")),
+            _ => return self.refuse("there is no such escape"),
         };
         Ok(character)
     }
 
     /// One `\uXXXX`, or the two of a surrogate pair.
-    fn unicode_escape(&mut self) -> Result<char, ParseError> {
+    fn unicode_escape(&mut self) -> Read<char> {
         let first = self.utf16_unit()?;
         let second = match first {
             0xD800..=0xDBFF
@@ -199,18 +257,18 @@ impl<'t> Reader<'t> {
         };
         match char::decode_utf16([first].into_iter().chain(second)).next() {
             Some(Ok(character)) => Ok(character),
-            _ => Err(self.error("half of a surrogate pair stands alone")),
+            _ => self.refuse("half of a surrogate pair stands alone"),
         }
     }
 
-    fn utf16_unit(&mut self) -> Result<u16, ParseError> {
+    fn utf16_unit(&mut self) -> Read<u16> {
         let mut unit = 0;
         for _ in 0..4 {
             let digit = self
                 .next_byte()
                 .and_then(|byte| char::from(byte).to_digit(16));
             let Some(digit) = digit.and_then(|digit| u16::try_from(digit).ok()) else {
-                return Err(self.error("four hexadecimal digits are expected"));
+                return self.refuse("four hexadecimal digits are expected");
             };
             unit = unit << 4 | digit;
         }
@@ -218,64 +276,64 @@ impl<'t> Reader<'t> {
     }
 
     /// The text of a number.
-    fn number(&mut self) -> Result<&'t str, ParseError> {
+    fn number(&mut self) -> Read<&'t str> {
         self.peek();
         let start = self.at;
-        self.take(b"-");
-        if !self.take(b"0") {
+        self.take(|byte| byte == b'-');
+        if !self.take(|byte| byte == b'0') {
             self.digits()?;
         }
-        if self.take(b".") {
+        if self.take(|byte| byte == b'.') {
             self.digits()?;
         }
-        if self.take(b"eE") {
-            self.take(b"+-");
+        if self.take(|byte| matches!(byte, b'e' | b'E')) {
+            self.take(|byte| matches!(byte, b'+' | b'-'));
             self.digits()?;
         }
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    fn digits(&mut self) -> Result<(), ParseError> {
-        if !self.take(b"0123456789") {
-            return Err(self.error("a digit is expected"));
+    fn digits(&mut self) -> Read<()> {
+        let is_digit = |byte: u8| byte.is_ascii_digit();
+        if !self.take(is_digit) {
+            return self.refuse("a digit is expected");
         }
-        while self.take(b"0123456789") {}
+        while self.take(is_digit) {}
         Ok(())
     }
 
-    /// Steps over the next byte if it is one of `bytes`.
-    fn take(&mut self, bytes: &[u8]) -> bool {
-        let taken = self.byte().is_some_and(|byte| bytes.contains(&byte));
-        self.at += usize::from(taken);
-        taken
-    }
-
-    fn word(&mut self, word: &'static str) -> Result<(), ParseError> {
+    fn word(&mut self, word: &'static str) -> Read<()> {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         if !rest.starts_with(word.as_bytes()) {
-            return Err(self.error("there is no such word in JSON"));
+            return self.refuse("another word or value is expected");
         }
         self.at += word.len();
         Ok(())
     }
 
-    fn expect(&mut self, token: u8, problem: &'static str) -> Result<(), ParseError> {
+    fn expect(&mut self, token: u8, problem: &'static str) -> Read<()> {
         if self.peek() != Some(token) {
-            return Err(self.error(problem));
+            return self.refuse(problem);
         }
         self.at += 1;
         Ok(())
     }
 
-    fn next_token(&mut self) -> Option<u8> {
-        self.peek()?;
-        self.next_byte()
-    }
-
     /// The next byte that is not white space, without stepping over it.
     fn peek(&mut self) -> Option<u8> {
-        while self.take(b" \t\r\n") {}
-        self.byte()
+        loop {
+            match self.byte()? {
+                b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
+                byte => return Some(byte),
+            }
+        }
+    }
+
+    /// Steps over the next byte if it is one of these.
+    fn take(&mut self, is_one: impl FnOnce(u8) -> bool) -> bool {
+        let taken = self.byte().is_some_and(is_one);
+        self.at += usize::from(taken);
+        taken
     }
 
     fn next_byte(&mut self) -> Option<u8> {
@@ -287,9 +345,4 @@ impl<'t> Reader<'t> {
     fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
-}
-
-/// Owned text from a parsed string.
-pub(crate) fn boxed(text: Cow<'_, str>) -> alloc::boxed::Box<str> {
-    String::into_boxed_str(text.into_owned())
 }

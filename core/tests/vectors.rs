@@ -146,7 +146,7 @@ fn one_service_can_hold_all_files_at_once() -> Outcome {
 /// One config in all the forms that a case is evaluated by.
 struct Engine {
     snapshot: Snapshot,
-    by_serde: Vec<CompiledFlag>,
+    by_serde: BTreeMap<Box<str>, CompiledFlag>,
 }
 
 impl Engine {
@@ -157,9 +157,13 @@ impl Engine {
             document.flags,
             "the two readers of the config disagree"
         );
+        let compiled = document
+            .flags
+            .into_iter()
+            .map(|flag| (flag.key.clone(), CompiledFlag::from(flag)));
         Ok(Self {
             snapshot: Snapshot::parse(text.as_bytes())?,
-            by_serde: document.flags.into_iter().map(CompiledFlag::from).collect(),
+            by_serde: compiled.collect(),
         })
     }
 
@@ -168,7 +172,7 @@ impl Engine {
             .snapshot
             .find(&case.key)
             .and_then(|index| self.snapshot.get(index));
-        let by_serde = self.by_serde.iter().find(|flag| flag.key() == case.key);
+        let by_serde = self.by_serde.get(&*case.key);
         let context = context(&case.context)?;
         let answers = [
             ("evaluate", found.map(|flag| ask(flag, &context))),

@@ -1,12 +1,15 @@
 //! The flags of one configuration, by number.
 
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 
+use pennon_core::evaluate::observe;
 use pennon_core::model::configuration::Ttl;
 use pennon_core::{CompiledFlag, MissingBucketingValue, Snapshot, evaluate};
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::json::{Trace, array};
 use crate::slots::{Nobody, Slots};
 
 /// What stands for the evaluation of a flag that there is not.
@@ -21,6 +24,8 @@ pub struct Engine {
     input: Vec<u8>,
     snapshot: Snapshot,
     slots: Slots,
+    changes: String,
+    has_loaded: bool,
 }
 
 #[wasm_bindgen]
@@ -36,14 +41,17 @@ impl Engine {
             input: Vec::new(),
             snapshot: Snapshot::default(),
             slots: Slots::new(),
+            changes: String::new(),
+            has_loaded: false,
         }
     }
 
-    /// The address of a buffer of `length` bytes, for the text of a configuration. It is kept for the next one.
+    /// The address of a buffer of `length` bytes, for the text of a configuration. It is kept for the next one, and has
+    /// room for a little more; one that is larger still takes its place.
     pub fn input(&mut self, length: usize) -> *const u8 {
         if self.input.len() < length {
-            self.input.clear();
-            self.input.resize(length, 0);
+            self.input = Vec::new();
+            self.input = vec![0; length.saturating_add(length / 16)];
         }
         self.input.as_ptr()
     }
@@ -52,8 +60,12 @@ impl Engine {
     /// one before stays.
     pub fn load(&mut self, length: usize) -> bool {
         let text = self.input.get(..length).unwrap_or_default();
-        match Snapshot::parse(text) {
+        match self.snapshot.parse_next(text) {
             Ok(snapshot) => {
+                if self.has_loaded {
+                    self.changes = array(snapshot.changes_since(&self.snapshot));
+                }
+                self.has_loaded = true;
                 self.snapshot = snapshot;
                 true
             }
@@ -61,30 +73,41 @@ impl Engine {
         }
     }
 
-    /// The keys of all flags, as a JSON array: nothing makes strings in JavaScript faster, nor ones that a `Map` compares
-    /// faster.
-    pub fn keys(&self) -> String {
-        let mut json = String::from("[");
-        for flag in self.flags() {
-            if json.len() > 1 {
-                json.push(',');
-            }
-            quote(flag.key(), &mut json);
+    /// The keys of all flags, one after the other.
+    pub fn keys(&self) -> Vec<u8> {
+        let mut text = Vec::with_capacity(self.snapshot.bytes_of_keys());
+        for key in self.snapshot.keys() {
+            text.extend_from_slice(key.as_bytes());
         }
-        json.push(']');
-        json
+        text
+    }
+
+    /// Where each of them ends.
+    pub fn ends(&self) -> Vec<u32> {
+        let mut end: u32 = 0;
+        let ends = self.snapshot.keys().map(|key| {
+            end = end.saturating_add(u32::try_from(key.len()).unwrap_or(u32::MAX));
+            end
+        });
+        ends.collect()
+    }
+
+    /// The keys of the flags in which the configuration differs from the one before, as a JSON array. They are told once,
+    /// and not of a first configuration; where there is nothing to tell, the text may be empty.
+    pub fn changes(&mut self) -> String {
+        core::mem::take(&mut self.changes)
     }
 
     /// What each flag is for a subject without attributes, in the form of `Evaluation::encode`: the evaluation ahead of
     /// time, in which a rollout falls through. `TARGETED` is added where a subject's attributes could matter.
     pub fn defaults(&self) -> Vec<u8> {
-        self.flags().iter().map(default).collect()
+        self.snapshot.flags().map(default).collect()
     }
 
     /// The time to live of each flag in seconds, 0 where it is the client's default.
     pub fn ttls(&self) -> Vec<u32> {
-        let seconds = |flag: &CompiledFlag| flag.ttl().map_or(0, Ttl::seconds);
-        self.flags().iter().map(seconds).collect()
+        let seconds = |ttl: Option<Ttl>| ttl.map_or(0, Ttl::seconds);
+        self.snapshot.ttls().map(seconds).collect()
     }
 
     /// The name of the attribute that a flag reads from this slot.
@@ -93,10 +116,9 @@ impl Engine {
         Some(attribute.as_str().into())
     }
 
-    /// Makes room for so many slots, and for so many bytes of text in all of them together. Addresses taken before are
-    /// void afterwards.
-    pub fn reserve(&mut self, slots: usize, text: usize) {
-        self.slots.reserve(slots, text);
+    /// Makes room for so many slots. Addresses taken before are void afterwards.
+    pub fn reserve(&mut self, slots: usize) {
+        self.slots.reserve(slots);
     }
 
     /// Where the slots' tags are. Each slot has two words: a tag (0 absent, 1 false, 2 true, 3 number, from 4 on string:
@@ -110,68 +132,36 @@ impl Engine {
         self.slots.numbers()
     }
 
-    /// Where the text of all slots is.
+    /// Where the text of all slots is: 64 KiB for all of them together.
     pub fn text(&self) -> *const u8 {
         self.slots.text()
     }
 
-    /// What a flag is for the subject in the slots, in the form of `Evaluation::encode`; 2^32 - 1 if there is no such flag.
+    /// What a flag is for the subject in the slots, in the form of `Evaluation::encode`; 2^32 - 1 if there is no such
+    /// flag.
     pub fn evaluate(&self, flag: usize) -> u32 {
         self.snapshot.get(flag).map_or(NONE, |flag| {
             evaluate(flag, &self.slots, MissingBucketingValue::Excluded).encode()
         })
     }
 
-    pub(crate) fn flags(&self) -> &[CompiledFlag] {
-        self.snapshot.flags()
+    /// How a flag is decided for the subject in the slots: the complete trace as JSON, with `null` for
+    /// the values met, which the host has at hand.
+    pub fn explain(&self, flag: usize) -> Option<String> {
+        let flag = self.snapshot.get(flag)?;
+        let mut trace = Trace::default();
+        let missing = MissingBucketingValue::Excluded;
+        let evaluation = observe(flag, &self.slots, missing, &mut trace);
+        Some(trace.end(evaluation))
     }
-}
 
-fn quote(text: &str, json: &mut String) {
-    json.push('"');
-    if text
-        .bytes()
-        .any(|byte| matches!(byte, ..b' ' | b'"' | b'\\'))
-    {
-        text.chars().for_each(|character| escape(character, json));
-    } else {
-        json.push_str(text);
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
     }
-    json.push('"');
-}
-
-fn escape(character: char, json: &mut String) {
-    match character {
-        '"' | '\\' => json.extend(['\\', character]),
-        ..' ' => {
-            json.push_str("\\u00");
-            json.extend([u32::from(character) >> 4, u32::from(character) & 15].map(hexadecimal));
-        }
-        _ => json.push(character),
-    }
-}
-
-fn hexadecimal(digit: u32) -> char {
-    char::from_digit(digit, 16).unwrap_or('0')
 }
 
 fn default(flag: &CompiledFlag) -> u8 {
     let evaluation = evaluate(flag, &Nobody, MissingBucketingValue::FallsThrough).encode();
     let targeted = if flag.is_targeted() { TARGETED } else { 0 };
     u8::try_from(evaluation | targeted).unwrap_or(u8::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use alloc::string::String;
-
-    use super::quote;
-
-    #[test]
-    fn keys_are_quoted_whatever_they_are() {
-        let mut json = String::new();
-        quote("plain é", &mut json);
-        quote("\"\\\u{1f}\n", &mut json);
-        assert_eq!(json, r#""plain é""\"\\\u001f\u000a""#);
-    }
 }

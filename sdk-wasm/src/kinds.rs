@@ -1,4 +1,4 @@
-//! The names of commands and failures, as numbers on both sides of the border.
+//! The names of events, commands and failures, as numbers on both sides of the border.
 
 #![expect(
     clippy::float_cmp,
@@ -7,6 +7,24 @@
 
 use pennon_client::{Call, Command, Failure, Lifecycle};
 use wasm_bindgen::prelude::wasm_bindgen;
+
+/// What happened, where that says it all.
+#[wasm_bindgen]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// `initialize()` was called.
+    Initialize,
+    /// `refresh()` was called.
+    Refresh,
+    /// A request came to no answer.
+    Unreachable,
+    /// The stream said something.
+    StreamAlive,
+    /// The timer fired.
+    Timer,
+    /// `shutdown()` was called.
+    Shutdown,
+}
 
 /// What the host has to do.
 #[wasm_bindgen]
@@ -32,6 +50,12 @@ pub enum CommandKind {
     Expire,
     /// Serve nothing any longer.
     Clear,
+    /// Open the stream of changes.
+    Listen,
+    /// Close it.
+    Unlisten,
+    /// Report usage.
+    Report,
     /// Emit `ready`.
     EmitReady,
     /// Emit `refresh:start`.
@@ -62,6 +86,8 @@ pub enum FailureKind {
     Status,
     /// It answered with something that is no configuration.
     Malformed,
+    /// The engine failed over its answer.
+    Trapped,
     /// The client has not been initialised.
     NotInitialized,
     /// The client has been shut down.
@@ -80,6 +106,9 @@ impl From<&Command> for CommandKind {
             Command::Renew => Self::Renew,
             Command::Expire(_) => Self::Expire,
             Command::Clear => Self::Clear,
+            Command::Listen => Self::Listen,
+            Command::Unlisten => Self::Unlisten,
+            Command::Report => Self::Report,
             Command::Emit(Lifecycle::Ready) => Self::EmitReady,
             Command::Emit(Lifecycle::RefreshStart) => Self::EmitRefreshStart,
             Command::Emit(Lifecycle::RefreshSuccess) => Self::EmitRefreshSuccess,
@@ -98,6 +127,7 @@ impl From<Failure> for FailureKind {
             Failure::TimedOut => Self::TimedOut,
             Failure::Status(_) => Self::Status,
             Failure::Malformed => Self::Malformed,
+            Failure::Trapped => Self::Trapped,
             Failure::NotInitialized => Self::NotInitialized,
             Failure::ShutDown => Self::ShutDown,
         }

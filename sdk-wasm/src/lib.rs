@@ -7,6 +7,7 @@
 extern crate alloc;
 
 mod engine;
+mod json;
 mod kinds;
 mod machine;
 #[cfg(target_arch = "wasm32")]
@@ -14,5 +15,5 @@ mod runtime;
 mod slots;
 
 pub use engine::Engine;
-pub use kinds::{CommandKind, FailureKind};
+pub use kinds::{CommandKind, EventKind, FailureKind};
 pub use machine::Machine;

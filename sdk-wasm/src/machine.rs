@@ -1,41 +1,52 @@
 //! The life of a client, event by event and command by command.
 
-use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use pennon_client::{Command, Event, Failure, Lifecycle, Moment, Options, Reply};
-use pennon_core::CompiledFlag;
+use pennon_core::model::configuration::Ttl;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::engine::Engine;
-use crate::kinds::{CommandKind, FailureKind};
+use crate::kinds::{CommandKind, EventKind, FailureKind};
 
 /// Decides what a client does. The host sets the moment, reports an event, and then takes command after command.
 #[wasm_bindgen]
 pub struct Machine {
     life: pennon_client::Machine,
     moment: Moment,
-    commands: VecDeque<Command>,
+    /// In the order in which they are to be taken.
+    commands: Vec<Command>,
     current: Option<Command>,
 }
 
 #[wasm_bindgen]
 impl Machine {
-    /// A client with these options, in milliseconds and attempts.
+    /// A client with these options, in milliseconds and attempts. `switches` is the sum of 1 to serve flags past their
+    /// time during an outage, 2 to listen for changes, and 4 to report usage.
     #[wasm_bindgen(constructor)]
-    pub fn new(poll_interval: f64, ttl: f64, retries: u32, retry_delay: f64, timeout: f64) -> Self {
+    pub fn new(
+        poll_interval: f64,
+        ttl: f64,
+        retries: u32,
+        retry_delay: f64,
+        timeout: f64,
+        switches: u32,
+    ) -> Self {
         let options = Options {
             poll_interval: whole(poll_interval),
             ttl: whole(ttl),
             retries,
             retry_delay: whole(retry_delay),
             timeout: whole(timeout),
+            stale_if_error: switches & 1 != 0,
+            streaming: switches & 2 != 0,
+            reports: switches & 4 != 0,
         };
         Self {
             life: pennon_client::Machine::new(options),
             moment: Moment { now: 0, random: 0 },
-            commands: VecDeque::new(),
+            commands: Vec::new(),
             current: None,
         }
     }
@@ -48,18 +59,37 @@ impl Machine {
         };
     }
 
-    /// `initialize()` was called.
-    pub fn initialize(&mut self) {
-        self.handle(Event::Initialize);
+    /// Something happened of which there is no more to say, or only the number of a request.
+    pub fn happened(&mut self, event: EventKind, request: u32) {
+        self.handle(match event {
+            EventKind::Initialize => Event::Initialize,
+            EventKind::Refresh => Event::Refresh,
+            EventKind::Unreachable => Event::Unreachable { request },
+            EventKind::StreamAlive => Event::StreamAlive,
+            EventKind::Timer => Event::Timer,
+            EventKind::Shutdown => Event::Shutdown,
+        });
     }
 
-    /// `refresh()` was called.
-    pub fn refresh(&mut self) {
-        self.handle(Event::Refresh);
+    /// `initialize()` was called, and the engine holds a configuration to begin with, of this tag.
+    pub fn provided(&mut self, etag: Option<String>, engine: &Engine) {
+        self.handle(Event::Provided {
+            flags: times(engine),
+            etag,
+        });
+    }
+
+    /// This machine goes on where one that trapped has left off; the engine holds the last good configuration.
+    pub fn resumed(&mut self, refreshing: bool, engine: &Engine) {
+        self.handle(Event::Resumed {
+            flags: times(engine),
+            refreshing,
+        });
     }
 
     /// A request was answered, and the first `length` bytes of the engine's input are the body. If the answer still
-    /// counts and brings a configuration, the engine has it from now on. `retry_after` is in milliseconds.
+    /// counts and brings a configuration, the engine has it from now on, and this is true. `retry_after` is in
+    /// milliseconds.
     pub fn reply(
         &mut self,
         request: u32,
@@ -68,20 +98,16 @@ impl Machine {
         retry_after: Option<f64>,
         engine: &mut Engine,
         length: usize,
-    ) {
+    ) -> bool {
         let configured = status == 200 && self.life.awaits(request) && engine.load(length);
         let reply = Reply {
             status,
-            etag: etag.map(String::into_boxed_str),
+            etag,
             retry_after: retry_after.map(whole),
-            flags: configured.then(|| engine.flags().iter().map(CompiledFlag::ttl).collect()),
+            flags: configured.then(|| times(engine)),
         };
         self.handle(Event::Reply { request, reply });
-    }
-
-    /// A request came to no answer.
-    pub fn unreachable(&mut self, request: u32) {
-        self.handle(Event::Unreachable { request });
+        configured
     }
 
     /// The host serves flags from its own cache, with these milliseconds left for each.
@@ -89,19 +115,24 @@ impl Machine {
         self.handle(Event::Restored(times.iter().copied().map(whole).collect()));
     }
 
-    /// The timer fired.
-    pub fn timer(&mut self) {
-        self.handle(Event::Timer);
+    /// The stream told the tag of the configuration that the service has.
+    #[wasm_bindgen(js_name = streamTold)]
+    pub fn stream_told(&mut self, etag: String) {
+        self.handle(Event::StreamTold(etag));
     }
 
-    /// `shutdown()` was called.
-    pub fn shutdown(&mut self) {
-        self.handle(Event::Shutdown);
+    /// The stream ended, or was refused with this status. `retry_after` is in milliseconds.
+    #[wasm_bindgen(js_name = streamEnded)]
+    pub fn stream_ended(&mut self, status: u16, retry_after: Option<f64>) {
+        self.handle(Event::StreamEnded {
+            status,
+            retry_after: retry_after.map(whole),
+        });
     }
 
     /// Takes the next command; the methods below tell more about it.
     pub fn take(&mut self) -> CommandKind {
-        self.current = self.commands.pop_front();
+        self.current = (!self.commands.is_empty()).then(|| self.commands.remove(0));
         self.current
             .as_ref()
             .map_or(CommandKind::None, CommandKind::from)
@@ -120,12 +151,9 @@ impl Machine {
         }
     }
 
-    /// What to send as `If-None-Match`.
+    /// The tag of the configuration being served: what to send as `If-None-Match`.
     pub fn etag(&self) -> Option<String> {
-        match &self.current {
-            Some(Command::Fetch { etag, .. }) => etag.as_deref().map(String::from),
-            _ => None,
-        }
+        self.life.etag().map(String::from)
     }
 
     /// The flags to serve no longer.
@@ -142,9 +170,10 @@ impl Machine {
             .map_or(FailureKind::None, FailureKind::from)
     }
 
+    #[inline(never)]
     fn handle(&mut self, event: Event) {
-        let commands = self.life.handle(event, self.moment);
-        self.commands.extend(commands);
+        let mut commands = self.life.handle(event, self.moment);
+        self.commands.append(&mut commands);
     }
 
     fn current_failure(&self) -> Option<Failure> {
@@ -155,6 +184,12 @@ impl Machine {
             _ => None,
         }
     }
+}
+
+/// The time to live of each flag that the engine holds.
+#[inline(never)]
+fn times(engine: &Engine) -> Vec<Option<Ttl>> {
+    engine.snapshot().ttls().collect()
 }
 
 /// JavaScript's only number as a whole one; what is negative or no number at all is 0.

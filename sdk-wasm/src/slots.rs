@@ -12,6 +12,10 @@ const NUMBER: u32 = 3;
 /// A string's tag is this plus its length in bytes.
 const STRING: u32 = 4;
 
+/// How many bytes of text a subject may have: as many as the body of a request that the service evaluates. A host counts
+/// what does not fit as absent.
+const TEXT: usize = 64 * 1024;
+
 /// For each slot a tag and where its text starts, its number, and one text of all slots together.
 pub(crate) struct Slots {
     heads: Vec<[u32; 2]>,
@@ -24,18 +28,17 @@ impl Slots {
         let mut slots = Self {
             heads: Vec::new(),
             numbers: Vec::new(),
-            text: Vec::new(),
+            text: alloc::vec![0; TEXT],
         };
-        slots.reserve(16, 1024);
+        slots.reserve(16);
         slots
     }
 
-    /// Makes room for so many slots and bytes of text, and keeps what is there; it never shrinks.
-    pub(crate) fn reserve(&mut self, slots: usize, text: usize) {
+    /// Makes room for so many slots, and keeps what is there; it never shrinks.
+    pub(crate) fn reserve(&mut self, slots: usize) {
         let slots = slots.max(self.heads.len());
         self.heads.resize(slots, [ABSENT, 0]);
         self.numbers.resize(slots, 0.0);
-        self.text.resize(text.max(self.text.len()), 0);
     }
 
     pub(crate) fn heads(&self) -> *const [u32; 2] {

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum, value_parser};
@@ -16,7 +17,8 @@ pub struct Settings {
     #[arg(long, env = "PENNON_LISTEN", default_value = "127.0.0.1:3000")]
     pub listen: SocketAddr,
 
-    /// The address and port at which Prometheus finds `/metrics`, such as `127.0.0.1:9464`. Without it nothing is measured.
+    /// The address and port at which Prometheus finds `/metrics`, such as `127.0.0.1:9464`. Without it nothing is
+    /// measured.
     #[arg(long, env = "PENNON_METRICS_LISTEN")]
     pub metrics_listen: Option<SocketAddr>,
 
@@ -50,12 +52,17 @@ pub struct Settings {
     #[arg(long, env = "PENNON_RATE_LIMIT_LOGIN", default_value_t = 10)]
     pub rate_limit_login: u32,
 
+    /// How many requests a second an environment may make of each instance: so many whose flags the server evaluates,
+    /// and as many again of clients that evaluate by themselves. More are refused with 429. Any number if not set.
+    #[arg(long, env = "PENNON_RATE_LIMIT_EVALUATE")]
+    pub rate_limit_evaluate: Option<NonZeroU32>,
+
     /// How many seconds a stream of changes may be silent before it shows that it is there. Proxies that cut silent
     /// connections must wait longer than that.
     #[arg(long, env = "PENNON_STREAM_HEARTBEAT", default_value_t = 15, value_parser = value_parser!(u16).range(1..))]
     pub stream_heartbeat: u16,
 
-    /// How many connections are served at once; more wait until one ends.
+    /// How many connections are served at once; more are refused with 503.
     #[arg(long, env = "PENNON_MAX_CONNECTIONS", default_value_t = 10_000,
         value_parser = value_parser!(u32).range(1..=1_000_000))]
     pub max_connections: u32,

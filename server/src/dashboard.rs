@@ -179,7 +179,11 @@ pub(crate) fn told(error: Error) -> AdminError {
         Error::Invalid(faults) => {
             AdminError::Invalid(faults.into_iter().map(field_error).collect())
         }
-        Error::Unavailable(_) | Error::Overloaded | Error::TimedOut => AdminError::Unavailable,
+        Error::Unavailable(_)
+        | Error::Unconfirmed(_)
+        | Error::Overloaded
+        | Error::TimedOut
+        | Error::TooManyRequests => AdminError::Unavailable,
         Error::Malformed(detail) => AdminError::Transport(detail),
         error @ (Error::UnsupportedMediaType | Error::TooLarge(_) | Error::TooSlow(_)) => {
             AdminError::Transport(error.to_string())

@@ -17,6 +17,9 @@ pub enum Error {
         /// How long to wait before the next one.
         retry_after_seconds: u64,
     },
+    /// The environment is asked too much.
+    #[error("there are too many requests for this environment at the moment")]
+    TooManyRequests,
     /// A credential of another kind, such as an SDK key for administration.
     #[error("this is the wrong kind of credential")]
     WrongCredential,
@@ -65,6 +68,9 @@ pub enum Error {
     /// The database cannot be asked.
     #[error("the database cannot be reached")]
     Unavailable(#[source] Option<sqlx::Error>),
+    /// The database was lost while it committed.
+    #[error("the database was lost before it confirmed this, so it may have been done or not")]
+    Unconfirmed(#[source] sqlx::Error),
     /// Something that should not happen; the text is for the log alone.
     #[error("{0}")]
     Internal(String),
@@ -204,9 +210,9 @@ impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         use sqlx::Error as Sql;
         let is_away = match &error {
-            Sql::Io(_) | Sql::PoolTimedOut | Sql::PoolClosed | Sql::WorkerCrashed | Sql::Tls(_) => {
-                true
-            }
+            // Whoever gave the connections up has said why. It would be in the log again with every request.
+            Sql::PoolClosed => return Self::Unavailable(None),
+            Sql::Io(_) | Sql::PoolTimedOut | Sql::WorkerCrashed | Sql::Tls(_) => true,
             Sql::Database(answer) => answer.code().is_some_and(|code| means_away(&code)),
             _ => false,
         };
@@ -221,8 +227,9 @@ impl From<sqlx::Error> for Error {
 /// Whether a database's error code says that it can do nothing for now.
 ///
 /// SQLite's codes are numbers whose low byte is the kind of error: busy, locked, out of memory, read-only, I/O error,
-/// corrupt, full, cannot open, no database (<https://sqlite.org/rescode.html>). PostgreSQL's begin with a class: connection exceptions,
-/// read-only as a standby is, lost to another transaction, refused credentials, no such database, insufficient resources, not ready or locked, operator intervention, system errors
+/// corrupt, full, cannot open, no database (<https://sqlite.org/rescode.html>). PostgreSQL's begin with a class:
+/// connection exceptions, read-only as a standby is, lost to another transaction, refused credentials, no such
+/// database, insufficient resources, not ready or locked, operator intervention, system errors
 /// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 fn means_away(code: &str) -> bool {
     match code.parse::<u32>() {

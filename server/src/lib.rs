@@ -1,8 +1,8 @@
 //! Pennon: a feature flag service that teams host themselves.
 //!
-//! `serve` takes connections; `http` turns requests into calls of use cases and their results into responses; `service` holds the use cases;
-//! `store` holds the SQL; `snapshot` holds what is evaluated, in memory; `auth` proves who calls; `cli` is the
-//! command line.
+//! `serve` takes connections; `http` turns requests into calls of use cases and their results into responses; `service`
+//! holds the use cases; `store` holds the SQL; `snapshot` holds what is evaluated, in memory; `auth` proves who calls;
+//! `cli` is the command line.
 
 mod auth;
 mod cli;

@@ -19,6 +19,9 @@ pub(crate) struct Crowd(Arc<AtomicUsize>);
 /// One of a crowd, until it is dropped.
 pub(crate) struct Member(Arc<AtomicUsize>);
 
+/// The time for which a member of a crowd does not count, until it is dropped.
+pub(crate) struct Absence(Arc<AtomicUsize>);
+
 impl Crowd {
     /// One more; none if there are `most` already.
     pub(crate) fn enter(&self, most: usize) -> Option<Member> {
@@ -26,6 +29,12 @@ impl Crowd {
         let before = self.0.fetch_add(1, Ordering::Relaxed);
         // Who is refused leaves again by being dropped.
         (before < most).then_some(member)
+    }
+
+    /// Lets one of the members not count for a while.
+    pub(crate) fn step_out(&self) -> Absence {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+        Absence(Arc::clone(&self.0))
     }
 
     /// How many there are now.
@@ -37,6 +46,12 @@ impl Crowd {
 impl Drop for Member {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Absence {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -53,5 +68,9 @@ mod tests {
         drop(first);
         assert!(crowd.enter(2).is_some());
         assert_eq!(crowd.size(), 1);
+        let absence = crowd.step_out();
+        assert_eq!(crowd.size(), 0);
+        drop((second, absence));
+        assert_eq!(crowd.size(), 0);
     }
 }

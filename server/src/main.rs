@@ -88,6 +88,7 @@ async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
         Service::start(settings, Arc::new(SystemClock), Entropy::from_system()?).await?;
     welcome(&base_url, first);
     let mut background = JoinSet::new();
+    background.spawn(keep_going(service.clone(), Service::probe));
     background.spawn(keep_going(service.clone(), Service::watch));
     background.spawn(keep_going(service.clone(), Service::listen));
     let counting = tokio::spawn(keep_going(service.clone(), Service::count));

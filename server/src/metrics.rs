@@ -1,5 +1,5 @@
-//! What the service tells Prometheus of itself. Labels are methods, the patterns of routes and statuses: never a path as it
-//! was asked for, an id or a key.
+//! What the service tells Prometheus of itself. Labels are methods, the patterns of routes and statuses: never a path
+//! as it was asked for, an id or a key.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -71,7 +71,7 @@ impl Metrics {
             shed,
             in_flight: gauge(
                 "http_requests_in_flight",
-                "How many requests have not been answered yet.",
+                "How many requests are worked on.",
             )?,
             connections: gauge("http_connections", "How many connections there are.")?,
             age,

@@ -88,6 +88,18 @@ async fn the_tag_stays_until_the_content_changes_and_comes_back_with_it() {
         assert_eq!(answer.header("etag"), tag);
         assert_eq!(answer.header("access-control-allow-origin"), "*");
     }
+    // The length that is told to HEAD would be that of the document, so a 304 tells none.
+    for method in [Method::GET, Method::HEAD] {
+        let request = sdk.request(method.clone(), "/sdk/v1/config");
+        let answer = sdk.send(request.header("if-none-match", &tag)).await;
+        let answer = answer.expect(StatusCode::NOT_MODIFIED);
+        assert!(!answer.headers.contains_key("content-length"), "{method}");
+        let answer = sdk.send(sdk.request(method, "/sdk/v1/config")).await;
+        assert_eq!(
+            answer.header("content-length"),
+            first.bytes.len().to_string()
+        );
+    }
     admin.switch(&flag, &environment, true).await;
     let changed = conditional(&sdk, "/sdk/v1/config", &tag)
         .await

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use pennon_tests::{Pair, Process, TestApp, TestDatabase, Wire, eventually};
+use pennon_tests::{
+    Answer, EMAIL, PASSWORD, Pair, Process, TestApp, TestDatabase, Wire, eventually,
+};
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -68,6 +70,20 @@ async fn a_head_has_a_bound() {
 }
 
 #[tokio::test]
+async fn who_is_refused_before_the_body_has_come_reads_why_and_may_go_on() {
+    let app = TestApp::start().await;
+    let mut wire = Wire::to(app.address()).await;
+    for path in ["/sdk/v1/evaluate", "/flags", "/nowhere"] {
+        wire.begin_post(path, "nobody's", 22, "").await;
+        let refused = wire.answer().await;
+        assert!((401..=404).contains(&refused.status), "{refused:?}");
+        assert!(!refused.is_last(), "{refused:?}");
+        wire.write(&"x".repeat(22)).await;
+    }
+    assert_eq!(wire.get("/health/live").await.status, 200);
+}
+
+#[tokio::test]
 async fn forms_of_the_dashboard_have_a_bound_before_anybody_reads_them() {
     let app = TestApp::start().await;
     let form = "a".repeat(70_000);
@@ -90,57 +106,112 @@ async fn forms_of_the_dashboard_have_a_bound_before_anybody_reads_them() {
 }
 
 #[tokio::test]
-async fn beyond_the_bound_connections_wait_until_one_ends() {
+async fn beyond_the_bound_connections_are_told_so_and_hear_how_the_service_is() {
     let app = TestApp::with_settings(&["--max-connections", "2"]).await;
     let mut first = Wire::to(app.address()).await;
     let mut second = Wire::to(app.address()).await;
     for wire in [&mut first, &mut second] {
-        assert_eq!(wire.get("/health").await.status, 200);
+        assert_eq!(wire.get("/flags").await.status, 401);
     }
-    let mut third = Wire::to(app.address()).await;
-    third
-        .write("GET /health HTTP/1.1\r\nhost: pennon\r\n\r\n")
-        .await;
-    // Whatever is served by now is served on the other two.
-    for _ in 0..20 {
-        assert_eq!(first.get("/health").await.status, 200);
+    for _ in 0..100 {
+        let mut refused = Wire::to(app.address()).await;
+        let answer = refused.get("/sdk/v1/config").await;
+        assert_eq!(answer.status, 503);
+        assert!(answer.is_last() && answer.body.contains("OVERLOADED"));
+        assert!(answer.head.contains("\r\nretry-after: 1\r\n"));
+        assert!(answer.head.contains("\r\naccess-control-allow-origin: *"));
+        refused.expect_end().await;
+        let mut supervisor = Wire::to(app.address()).await;
+        let answer = supervisor.get("/health").await;
+        assert!(answer.status == 200 && answer.is_last(), "{}", answer.head);
     }
-    let waiting = tokio::time::timeout(Duration::from_millis(50), third.answer()).await;
-    assert!(waiting.is_err(), "{waiting:?}");
+    assert_eq!(first.get("/flags").await.status, 401);
     drop(second);
-    assert_eq!(third.answer().await.status, 200);
+    eventually("there is a place again", async || {
+        let mut third = Wire::to(app.address()).await;
+        third.get("/flags").await.status == 401
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_asks_nothing_beyond_the_bound_soon_makes_room() {
+    let app = TestApp::with_settings(&["--max-connections", "1"]).await;
+    let mut only = Wire::to(app.address()).await;
+    assert_eq!(only.get("/health").await.status, 200);
+    let mut silent = Vec::new();
+    for _ in 0..40 {
+        silent.push(Wire::to(app.address()).await);
+    }
+    let mut supervisor = Wire::to(app.address()).await;
+    tokio::time::pause();
+    assert_eq!(supervisor.get("/health").await.status, 200);
+    assert_eq!(only.get("/health").await.status, 200);
+}
+
+/// What somebody is answered while another request is worked on, and there is room for no more.
+async fn shed(app: &TestApp, ask: impl AsyncFn() -> Answer) -> Answer {
+    // A password takes its time.
+    let busy = async {
+        loop {
+            app.sign_in(EMAIL, PASSWORD).await;
+        }
+    };
+    let refused = async {
+        for _ in 0..100_000 {
+            let answer = ask().await;
+            if answer.status == StatusCode::SERVICE_UNAVAILABLE {
+                return answer;
+            }
+        }
+        panic!("nobody is refused");
+    };
+    tokio::select! {
+        answer = refused => answer,
+        never = busy => never,
+    }
 }
 
 #[tokio::test]
 async fn beyond_the_bound_requests_are_refused_at_once_and_health_is_not() {
     let app = TestApp::with_settings(&["--max-in-flight", "1"]).await;
     let Pair { sdk_key, .. } = app.admin().await.pair().await;
-    let (part, rest) = parted();
-    let mut slow = Wire::to(app.address()).await;
-    slow.begin_post(EVALUATE, &sdk_key, QUESTION.len(), part)
-        .await;
-    let sdk = app.sdk(&sdk_key);
-    eventually("the slow request is in flight", async || {
-        sdk.get("/sdk/v1/config").await.status == StatusCode::SERVICE_UNAVAILABLE
+    let (sdk, anonymous) = (app.sdk(&sdk_key), app.anonymous());
+    let refused = shed(&app, async || {
+        for path in ["/health", "/health/live", "/health/ready"] {
+            anonymous.get(path).await.expect(StatusCode::OK);
+        }
+        sdk.get("/sdk/v1/config").await
     })
-    .await;
-    let shed = sdk
-        .get("/sdk/v1/config")
-        .await
-        .expect_problem(StatusCode::SERVICE_UNAVAILABLE, "OVERLOADED");
-    assert_eq!(shed.header("retry-after"), "1");
-    assert_eq!(shed.header("access-control-allow-origin"), "*");
-    assert_eq!(shed.header("x-content-type-options"), "nosniff");
-    assert!(!shed.header("x-request-id").is_empty());
-    let admin = app.anonymous().get("/flags").await;
+    .await
+    .expect_problem(StatusCode::SERVICE_UNAVAILABLE, "OVERLOADED");
+    assert_eq!(refused.header("retry-after"), "1");
+    assert_eq!(refused.header("access-control-allow-origin"), "*");
+    assert_eq!(refused.header("x-content-type-options"), "nosniff");
+    assert!(!refused.header("x-request-id").is_empty());
+    let admin = shed(&app, async || anonymous.get("/flags").await).await;
     let admin = admin.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "OVERLOADED");
     assert_eq!(admin.header("access-control-allow-origin"), "");
-    for path in ["/health", "/health/live", "/health/ready"] {
-        app.anonymous().get(path).await.expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn those_who_send_slowly_take_nobody_elses_place() {
+    let app = TestApp::with_settings(&["--max-in-flight", "2"]).await;
+    let Pair { sdk_key, .. } = app.admin().await.pair().await;
+    let (part, rest) = parted();
+    let mut slow = Vec::new();
+    for _ in 0..10 {
+        let mut wire = Wire::to(app.address()).await;
+        wire.begin_post(EVALUATE, &sdk_key, QUESTION.len(), part)
+            .await;
+        slow.push(wire);
+        let asked = app.sdk(&sdk_key).get("/sdk/v1/config").await;
+        asked.expect(StatusCode::OK);
     }
-    slow.write(rest).await;
-    assert_eq!(slow.answer().await.status, 200);
-    sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
+    for mut wire in slow {
+        wire.write(rest).await;
+        assert_eq!(wire.answer().await.status, 200);
+    }
 }
 
 /// An SDK key of a new environment with the flag `checkout`.
@@ -184,6 +255,39 @@ async fn connections_that_rest_do_not_hold_up_the_end() {
     assert!(ended.status.success(), "{}", ended.log);
     assert!(ended.after < Duration::from_secs(3), "{:?}", ended.after);
     for wire in &mut resting {
+        wire.expect_end().await;
+    }
+}
+
+#[tokio::test]
+async fn those_who_have_sent_half_a_request_do_not_hold_up_the_end() {
+    let database = TestDatabase::create().await;
+    let process = Process::start(&database, &[]).await;
+    let key = prepared(&process).await;
+    let (part, _) = parted();
+    let mut halves = Vec::new();
+    for is_used in [false, true] {
+        for is_head in [false, true] {
+            let mut wire = Wire::to(process.address()).await;
+            if is_used {
+                assert_eq!(wire.get("/health").await.status, 200);
+            }
+            if is_head {
+                wire.write("GET /health HTTP/1.1\r\nhost: pen").await;
+            } else {
+                wire.begin_post(EVALUATE, &key, QUESTION.len(), part).await;
+            }
+            halves.push(wire);
+        }
+    }
+    let mut resting = Wire::to(process.address()).await;
+    assert_eq!(resting.get("/health").await.status, 200);
+    process.terminate();
+    let ended = process.ended().await;
+    assert!(ended.status.success(), "{}", ended.log);
+    assert!(ended.after < Duration::from_secs(3), "{:?}", ended.after);
+    assert!(!ended.log.contains("did not end in time"), "{}", ended.log);
+    for wire in halves.iter_mut().chain([&mut resting]) {
         wire.expect_end().await;
     }
 }
@@ -253,7 +357,7 @@ async fn every_line_of_a_log_in_json_is_json_and_names_the_request() {
     let database = TestDatabase::create().await;
     let settings = [
         ("PENNON_LOG_FORMAT", "json"),
-        ("RUST_LOG", "info,tower_http=debug"),
+        ("RUST_LOG", "info,pennon_server::http=debug"),
     ];
     let process = Process::start(&database, &settings).await;
     let key = prepared(&process).await;
@@ -274,9 +378,9 @@ async fn every_line_of_a_log_in_json_is_json_and_names_the_request() {
         .collect();
     let mut messages = lines.iter().map(|line| &line["message"]);
     assert!(messages.any(|message| message == "stopping"));
-    let answered = lines.iter().find(|line| {
-        line["message"] == "finished processing request" && line["span"]["id"] == "from-the-test"
-    });
+    let answered = lines
+        .iter()
+        .find(|line| line["message"] == "answered" && line["span"]["id"] == "from-the-test");
     let answered = answered.expect("the request is in the log");
     assert_eq!(answered["status"], 200);
     assert_eq!(answered["span"]["path"], "/sdk/v1/config");

@@ -22,7 +22,7 @@ async fn is_refused(app: &TestApp, key: &str) -> bool {
 async fn cut_off_listeners(app: &TestApp) {
     let cut: i64 = sqlx::query_scalar(
         "select count(pg_terminate_backend(pid)) from pg_stat_activity
-         where datname = current_database() and application_name = 'pennon listening'",
+         where datname = current_database() and application_name like 'pennon % listening'",
     )
     .fetch_one(&mut app.database().postgres().await)
     .await
@@ -35,7 +35,7 @@ async fn until_somebody_listens(app: &TestApp) {
     eventually("somebody listens", async || {
         let listeners: i64 = sqlx::query_scalar(
             "select count(*) from pg_stat_activity
-             where datname = current_database() and application_name = 'pennon listening'
+             where datname = current_database() and application_name like 'pennon % listening'
                and state = 'idle' and (query ilike 'listen%' or query = 'select 1')",
         )
         .fetch_one(&mut app.database().postgres().await)

@@ -1,8 +1,8 @@
 //! What goes on without the database, and what does not.
 
-use pennon_tests::{Pair, TestApp, eventually};
-use reqwest::StatusCode;
-use serde_json::json;
+use pennon_tests::{LossyWay, Pair, Process, TestApp, TestDatabase, eventually};
+use reqwest::{Client, Method, StatusCode};
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn evaluation_goes_on_without_the_database_and_administration_says_when_to_come_back() {
@@ -53,6 +53,11 @@ async fn evaluation_goes_on_without_the_database_and_administration_says_when_to
         let answer = answer.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "DATABASE_UNAVAILABLE");
         assert_eq!(answer.header("retry-after"), "5");
     }
+    let page = app.anonymous().request(Method::GET, "/dashboard/flags");
+    let page = page.header("cookie", "pennon_session=one-that-cannot-be-looked-up");
+    let page = admin.send(page).await;
+    let page = page.expect(StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(page.header("retry-after"), "5");
     app.sdk("")
         .get("/sdk/v1/config")
         .await
@@ -106,4 +111,122 @@ async fn a_broken_row_disables_its_flag_and_nothing_else() {
         .get("/sdk/v1/config")
         .await
         .expect(StatusCode::OK);
+}
+
+/// How the service says it is, and how its database.
+async fn health(base_url: &str) -> (String, String) {
+    let answer = reqwest::get(format!("{base_url}/health")).await;
+    let health: Value = answer.expect("an answer").json().await.expect("JSON");
+    let text = |pointer| health.pointer(pointer).and_then(Value::as_str);
+    (
+        text("/status").unwrap_or_default().to_owned(),
+        text("/database/status").unwrap_or_default().to_owned(),
+    )
+}
+
+#[tokio::test]
+async fn an_environment_that_cannot_be_read_holds_up_no_other_and_health_says_so() {
+    let app = TestApp::start().await;
+    let base_url = format!("http://{}", app.address());
+    let admin = app.admin().await;
+    let broken = admin.pair().await;
+    let rule = json!({
+        "priority": 1, "logic": "and", "value": false,
+        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
+    });
+    let rule = admin.post(&format!("{}/rules", broken.path), rule).await;
+    rule.expect(StatusCode::CREATED);
+    let mut others = Vec::new();
+    for name in ["a", "b", "c"] {
+        others.push(admin.environment("shop", name).await.1);
+    }
+    let is_on = async |key: &str| {
+        let question = json!({ "flagKey": "checkout" });
+        let answer = app.sdk(key).post("/sdk/v1/evaluate", question).await;
+        answer.expect(StatusCode::OK).json()["enabled"] == true
+    };
+    // From now on the query that reads this rule fails.
+    for sql in [
+        "alter table rules rename to kept_rules",
+        "create view rules as select id, flag_id, environment_id, logic, value, conditions, created_at, updated_at,
+            revision, priority + abs(case when value then 0 else -9223372036854775807 - 1 end) as priority from kept_rules",
+        "update flag_environments set is_enabled = true, config_revision = config_revision + 100",
+        "update environments set config_revision = config_revision + 100",
+    ] {
+        app.tamper(sql).await;
+    }
+    app.watch();
+    for key in &others {
+        eventually("the others are read", async || is_on(key).await).await;
+    }
+    assert!(!is_on(&broken.sdk_key).await);
+    eventually("health says so", async || {
+        health(&base_url).await == ("degraded".to_owned(), "up".to_owned())
+    })
+    .await;
+    app.tamper("drop view rules").await;
+    app.tamper("alter table kept_rules rename to rules").await;
+    eventually("it is read, too", async || is_on(&broken.sdk_key).await).await;
+    eventually("health says so", async || {
+        health(&base_url).await == ("ok".to_owned(), "up".to_owned())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_log_says_once_what_cannot_be_read() {
+    let database = TestDatabase::create().await;
+    let process = Process::start(&database, &[]).await;
+    let (base_url, token) = (process.base_url(), process.signed_in().await);
+    let create = async |product: &str| {
+        let request = Client::new()
+            .post(format!("{base_url}/environments"))
+            .bearer_auth(&token)
+            .json(&json!({ "product": product, "name": "prod" }));
+        let answer = request.send().await.expect("an answer");
+        assert_eq!(answer.status(), StatusCode::CREATED);
+    };
+    create("shop").await;
+    database
+        .execute("update environments set sdk_key_hash = substr(sdk_key_hash, 1, 3)")
+        .await;
+    eventually("health says so", async || {
+        health(&base_url).await.0 == "degraded"
+    })
+    .await;
+    // Each of them has everything compared.
+    for product in ["a", "b", "c"] {
+        create(product).await;
+    }
+    process.terminate();
+    let log = process.ended().await.log;
+    assert_eq!(
+        log.matches("cannot be brought up to date").count(),
+        1,
+        "{log}"
+    );
+    assert_eq!(log.matches("ERROR").count(), 1, "{log}");
+}
+
+#[tokio::test]
+async fn a_commit_that_is_not_confirmed_is_said_to_be_in_doubt() {
+    let database = TestDatabase::create().await;
+    if !database.is_postgres() {
+        // A commit to a file is not answered over a connection.
+        return;
+    }
+    let (scheme_and_user, rest) = database.url().split_once('@').expect("a user");
+    let (server, name) = rest.split_once('/').expect("a name");
+    let way = LossyWay::to(server).await;
+    let url = format!("{scheme_and_user}@{}/{name}", way.address());
+    let app = TestApp::on_database(&url).await;
+    let admin = app.admin().await;
+    way.lose_next_commit();
+    let body = json!({ "key": "checkout", "name": "x", "type": "boolean" });
+    let answer = admin.post("/flags", body).await;
+    let answer = answer.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "DATABASE_UNAVAILABLE");
+    assert_eq!(answer.header("retry-after"), "5");
+    assert!(answer.text("/detail").contains("may have been done or not"));
+    let flags = admin.get("/flags").await.expect(StatusCode::OK);
+    assert_eq!(flags.text("/items/0/key"), "checkout");
 }

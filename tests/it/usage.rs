@@ -1,6 +1,6 @@
 //! How often flags are evaluated and environments polled.
 
-use pennon_tests::{Caller, Pair, START, TestApp};
+use pennon_tests::{Caller, LossyWay, Pair, START, TestApp, TestDatabase};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -87,6 +87,9 @@ async fn polls_are_counted_by_what_the_client_had() {
     evaluate(&sdk, "checkout", 2).await;
     admin.switch(&pair.flag, &pair.environment, true).await;
     poll(Some(&tag)).await;
+    // Only who fetches the configuration has it then.
+    let headers = sdk.request(Method::HEAD, "/sdk/v1/config");
+    sdk.send(headers).await.expect(StatusCode::OK);
     app.bring_counts().await;
     let expected = json!({
         "from": "2026-02-28T09:00:00.000Z", "to": START, "lastPolledAt": START,
@@ -242,4 +245,30 @@ async fn hours_are_forgotten_after_31_days_and_the_last_time_never_is() {
     let used = admin.get(&path).await.json();
     assert_eq!(used["hours"], json!([]));
     assert_eq!(used["lastPolledAt"], START);
+}
+
+#[tokio::test]
+async fn counts_whose_arrival_nobody_hears_of_are_not_counted_twice() {
+    let database = TestDatabase::create().await;
+    if !database.is_postgres() {
+        // A commit to a file is not answered over a connection.
+        return;
+    }
+    let (scheme_and_user, rest) = database.url().split_once('@').expect("a user");
+    let (server, name) = rest.split_once('/').expect("a name");
+    let way = LossyWay::to(server).await;
+    let url = format!("{scheme_and_user}@{}/{name}", way.address());
+    let app = TestApp::on_database(&url).await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let sdk = app.sdk(&pair.sdk_key);
+    evaluate(&sdk, "checkout", 3).await;
+    way.lose_next_commit();
+    assert!(!app.try_to_bring_counts().await);
+    evaluate(&sdk, "checkout", 2).await;
+    app.bring_counts().await;
+    let flag = usage(&admin, &format!("/flags/{}", pair.flag)).await;
+    let hours = &flag["environments"][0]["hours"];
+    let expected = json!([{ "hour": HOUR, "evaluations": { "flag_disabled": 5 } }]);
+    assert_eq!(*hours, expected);
 }

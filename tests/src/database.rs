@@ -93,8 +93,8 @@ impl TestDatabase {
 }
 
 impl Drop for TestDatabase {
-    /// Takes what was created here off the server again, which others may use too: each database takes megabytes. One that
-    /// was there before stays.
+    /// Takes what was created here off the server again, which others may use too: each database takes megabytes. One
+    /// that was there before stays.
     fn drop(&mut self) {
         let is_ours = self.folder.is_some() && self.is_postgres();
         let server = std::env::var("PENNON_TEST_POSTGRES_URL");

@@ -19,12 +19,29 @@ pub(crate) fn find_postgres() -> Result<Outcome> {
     Ok(Outcome::UpToDate)
 }
 
+/// Measures `@pennon/core` as it is published. The collector is at the program's call, so that memory can be weighed.
+pub(crate) fn client(workspace: &Workspace) -> Result<Outcome> {
+    let mut node = workspace.command("node");
+    node.args(["--expose-gc", "npm/core/bench/main.js"]).run()?;
+    Ok(Outcome::Done)
+}
+
+/// Measures what evaluations cost.
+pub(crate) fn server(workspace: &Workspace) -> Result<Outcome> {
+    without_postgres(workspace, "server")
+}
+
 /// Measures streams of changes.
 pub(crate) fn streams(workspace: &Workspace) -> Result<Outcome> {
+    without_postgres(workspace, "streams")
+}
+
+/// Measures what SQLite is enough for.
+fn without_postgres(workspace: &Workspace, what: &str) -> Result<Outcome> {
     let mut bench = workspace.cargo();
     bench
         .args(["run", "--quiet", "--release", "--package", "pennon-bench"])
-        .args(["--", "streams", "--server"])
+        .args(["--", what, "--server"])
         .arg(Profile::Release.binary(workspace))
         .run()?;
     Ok(Outcome::Done)

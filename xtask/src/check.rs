@@ -1,5 +1,6 @@
 //! The gate: everything that must hold before a change is let in.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -109,8 +110,52 @@ pub(crate) fn npm(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
             .arg("--strict")
             .arg(&package)
             .run()?;
+        // Not for the resolution of Node.js 10, which knows no more than one entry.
+        node::tool(workspace, "attw")
+            .args(["--profile", "node16", "--quiet", "--pack"])
+            .arg(&package)
+            .run()?;
     }
-    script(workspace, Path::new("playwright"), "check").run()?;
+    for other in [
+        "examples/nest-api",
+        "examples/react-vite",
+        "matrix",
+        "playwright",
+    ] {
+        script(workspace, Path::new(other), "check").run()?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// How much of something slow is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What each change must pass.
+    Gate,
+    /// All of it.
+    All,
+}
+
+/// The tarball of `@pennon/core` in an application of each tool.
+pub(crate) fn matrix(workspace: &Workspace, tally: &mut Tally, extent: Extent) -> Result<Outcome> {
+    let browser = browser::find_or_install(workspace)?;
+    let name = match extent {
+        Extent::Gate => "test",
+        Extent::All => "test:all",
+    };
+    let mut tests = script(workspace, Path::new("matrix"), name);
+    let tests = tests.env("PENNON_CHROMIUM", browser);
+    tally.run("of the tarball in applications", tests)?;
+    Ok(Outcome::Done)
+}
+
+/// Whether the core, the npm package and the server evaluate alike.
+pub(crate) fn parity(workspace: &Workspace, arguments: &[OsString]) -> Result<Outcome> {
+    product(workspace, "build")
+        .args(["--bin", "parity"])
+        .run()?;
+    let mut parity = workspace.command(workspace.target.join("debug/parity"));
+    parity.args(arguments).run()?;
     Ok(Outcome::Done)
 }
 

@@ -17,6 +17,7 @@ mod serve;
 mod site;
 mod step;
 mod tally;
+mod twin;
 mod wasm;
 mod workspace;
 
@@ -26,6 +27,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+use check::Extent;
 use serve::Profile;
 use step::Step;
 use tally::Tally;
@@ -73,6 +75,18 @@ enum Command {
     Site,
     /// Build and test the npm packages
     Npm,
+    /// Try the tarball of `@pennon/core` where it is used: Node.js, Vite, Next.js, a strict content security policy
+    Matrix {
+        /// Also with all other bundlers, runtimes and test runners
+        #[arg(long)]
+        all: bool,
+    },
+    /// Compare all that evaluates on random flags and contexts: the core, the npm package and the server
+    Parity {
+        /// What the comparison is told, after `--`: `--pairs 1000000`, `--seed 2`
+        #[arg(last = true)]
+        arguments: Vec<OsString>,
+    },
     /// Run the browser tests
     Playwright,
     /// Take pictures of all pages of the dashboard, into the target folder's screenshots/
@@ -95,6 +109,10 @@ enum Command {
 enum Measured {
     /// Administration on SQLite and PostgreSQL: writes, creations, lists, and how soon other instances follow
     Admin,
+    /// The npm package in Node.js: reads, loading, memory, and what a browser has to load
+    Client,
+    /// The Evaluation API: what requests cost beside a bare server of the same libraries, and how that grows
+    Server,
     /// Streams of changes: the memory of 5,000 of them, and how soon all are told
     Streams,
 }
@@ -159,6 +177,18 @@ const NPM_TESTS: Step = Step {
     title: "Tests of the npm packages",
     work: check::npm,
 };
+const PARITY: Step = Step {
+    title: "Parity of all that evaluates",
+    work: |workspace, _| check::parity(workspace, &[]),
+};
+const MATRIX: Step = Step {
+    title: "The tarball where it is used",
+    work: |workspace, tally| check::matrix(workspace, tally, Extent::Gate),
+};
+const WHOLE_MATRIX: Step = Step {
+    title: "The tarball wherever it is used",
+    work: |workspace, tally| check::matrix(workspace, tally, Extent::All),
+};
 const BROWSER_TESTS: Step = Step {
     title: "Tests in a browser",
     work: check::playwright,
@@ -174,6 +204,14 @@ const FIND_POSTGRES: Step = Step {
 const BENCH_ADMIN: Step = Step {
     title: "Measurement of administration",
     work: |workspace, _| bench::admin(workspace),
+};
+const BENCH_CLIENT: Step = Step {
+    title: "Measurement of the npm package",
+    work: |workspace, _| bench::client(workspace),
+};
+const BENCH_SERVER: Step = Step {
+    title: "Measurement of evaluations",
+    work: |workspace, _| bench::server(workspace),
 };
 const BENCH_STREAMS: Step = Step {
     title: "Measurement of streams",
@@ -216,6 +254,9 @@ fn obey(command: Command) -> Result<()> {
             };
             serve::run(&workspace, profile, &arguments)?;
         }
+        Command::Parity { arguments } => {
+            check::parity(&workspace, &arguments)?;
+        }
         Command::Build => eprintln!("\n{}", Profile::Release.binary(&workspace).display()),
         _ => tally.report(),
     }
@@ -237,7 +278,8 @@ fn steps(command: &Command) -> Vec<Step> {
                 packages,
             ]
             .concat();
-            steps.extend([NPM_TESTS, BROWSER_TESTS, OPENFEATURE]);
+            let matrix = if *all { WHOLE_MATRIX } else { MATRIX };
+            steps.extend([NPM_TESTS, PARITY, matrix, BROWSER_TESTS, OPENFEATURE]);
             if *all {
                 steps.extend([CONTRACT, RELEASE, ALONE]);
             }
@@ -251,11 +293,20 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Wasm => vec![TARGET, TOOLS, ENGINE],
         Command::Site => site.to_vec(),
         Command::Npm => [site, &[SERVER], packages, &[NPM_TESTS]].concat(),
-        Command::Playwright => [site, &[SERVER, BROWSER_TESTS]].concat(),
+        Command::Parity { .. } => [site, packages].concat(),
+        Command::Matrix { all: false } => [packages, &[MATRIX]].concat(),
+        Command::Matrix { all: true } => [packages, &[WHOLE_MATRIX]].concat(),
+        Command::Playwright => [site, packages, &[SERVER, BROWSER_TESTS]].concat(),
         Command::Screenshots => [site, &[SERVER, SCREENSHOTS]].concat(),
         Command::Bench {
             what: Measured::Admin,
         } => [&[FIND_POSTGRES], site, &[RELEASE, BENCH_ADMIN]].concat(),
+        Command::Bench {
+            what: Measured::Client,
+        } => [packages, &[BENCH_CLIENT]].concat(),
+        Command::Bench {
+            what: Measured::Server,
+        } => [site, &[RELEASE, BENCH_SERVER]].concat(),
         Command::Bench {
             what: Measured::Streams,
         } => [site, &[RELEASE, BENCH_STREAMS]].concat(),

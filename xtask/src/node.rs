@@ -39,7 +39,7 @@ pub(crate) fn tool(workspace: &Workspace, name: &str) -> Command {
     workspace.command(workspace.root.join("node_modules/.bin").join(name))
 }
 
-/// The packages that are published: every folder in `npm/` with a manifest, by name.
+/// The packages that are published: every folder in `npm/` with a manifest, each after those that it is built upon.
 pub(crate) fn packages(workspace: &Workspace) -> Result<Vec<PathBuf>> {
     let mut packages = Vec::new();
     for entry in fs::read_dir(workspace.root.join("npm")).context("npm/")? {
@@ -48,7 +48,9 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<Vec<PathBuf>> {
             packages.push(folder);
         }
     }
+    // By name, the core comes first, but the package for Next.js before the one for React.
     packages.sort();
+    packages.sort_by_key(|folder| folder.ends_with("next"));
     Ok(packages)
 }
 

@@ -236,8 +236,8 @@ impl Drop for Cluster {
     }
 }
 
-/// A new folder that only its owner may enter. One that is there already is somebody else's, or was left by a run that was
-/// interrupted.
+/// A new folder that only its owner may enter. One that is there already is somebody else's, or was left by a run that
+/// was interrupted.
 fn new_folder() -> Result<PathBuf> {
     let process = std::process::id();
     for attempt in 0..100 {

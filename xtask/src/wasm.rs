@@ -10,6 +10,7 @@ use crate::digest;
 use crate::node;
 use crate::process::Run as _;
 use crate::step::Outcome;
+use crate::twin;
 use crate::workspace::Workspace;
 
 /// Rust's name of the platform.
@@ -17,8 +18,7 @@ pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
 /// What the compiler's output may use beyond the first wasm. `wasm-opt --all-features` would also emit what no browser
 /// reads yet, so they are named one by one.
-const OPTIMISE: [&str; 7] = [
-    "-Oz",
+pub(crate) const FEATURES: [&str; 6] = [
     "--enable-bulk-memory",
     "--enable-nontrapping-float-to-int",
     "--enable-sign-ext",
@@ -28,7 +28,7 @@ const OPTIMISE: [&str; 7] = [
 ];
 
 /// Raise it whenever this module turns the same compiled wasm into something else.
-const RECIPE: &str = "1";
+const RECIPE: &str = "3";
 
 /// A crate that becomes a wasm module.
 #[derive(Debug)]
@@ -41,6 +41,8 @@ pub(crate) struct Module<'a> {
     pub(crate) name: &'a str,
     /// Whether there is a `{name}.d.ts` too.
     pub(crate) typescript: bool,
+    /// Whether nothing but numbers crosses its border, one at a time.
+    pub(crate) bare: bool,
 }
 
 /// The engine of the npm packages.
@@ -49,6 +51,7 @@ pub(crate) const ENGINE: Module<'_> = Module {
     features: "",
     name: "engine",
     typescript: true,
+    bare: true,
 };
 
 /// The dashboard's islands.
@@ -57,6 +60,7 @@ pub(crate) const DASHBOARD: Module<'_> = Module {
     features: "hydrate",
     name: "pennon",
     typescript: false,
+    bare: false,
 };
 
 /// Adds the wasm target to the toolchain in use. With `RUSTUP_AUTO_INSTALL=0` nobody else would.
@@ -76,11 +80,18 @@ pub(crate) fn install_target(workspace: &Workspace) -> Result<Outcome> {
 
 /// Builds the engine to where `@pennon/core` expects it.
 pub(crate) fn engine(workspace: &Workspace) -> Result<Outcome> {
-    build(
-        workspace,
-        &ENGINE,
-        &workspace.root.join("npm/core/generated"),
-    )
+    let folder = workspace.root.join("npm/core/generated");
+    let wasm = folder.join("engine_bg.wasm");
+    let deflated = folder.join("engine_bg.wasm.deflated");
+    let outcome = build(workspace, &ENGINE, &folder)?;
+    if !deflated.exists() {
+        fs::write(deflated, deflate(&fs::read(&wasm)?)?)?;
+    }
+    let twin = folder.join("engine_bg.wasm2js.js");
+    if !twin.exists() {
+        twin::translate(workspace, &wasm, &twin)?;
+    }
+    Ok(outcome)
 }
 
 /// Builds `module` into `folder`. Cargo knows whether the crate must be compiled; binding and optimising are repeated
@@ -103,7 +114,7 @@ pub(crate) fn build(workspace: &Workspace, module: &Module<'_>, folder: &Path) -
         fs::remove_dir_all(folder)?;
     }
     fs::create_dir_all(folder)?;
-    bind(module, bytes, folder)?;
+    bind(module, &bytes, folder)?;
     optimise(workspace, &folder.join(format!("{}_bg.wasm", module.name)))?;
     fs::write(stamp, made_from)?;
     Ok(Outcome::Done)
@@ -141,15 +152,26 @@ pub(crate) fn cargo(
 }
 
 /// Without a default module path the glue holds no `import.meta.url`, which bundlers stumble over.
-fn bind(module: &Module<'_>, compiled: Vec<u8>, folder: &Path) -> Result<()> {
+fn bind(module: &Module<'_>, compiled: &[u8], folder: &Path) -> Result<()> {
+    let mut wasm = walrus::ModuleConfig::new()
+        .generate_name_section(false)
+        .generate_producers_section(false)
+        .parse(compiled)?;
+    if module.bare {
+        // wasm-bindgen goes by this list. When it is empty there is no table of JavaScript's objects and no function
+        // with two results, which nothing here needs and wasm2js does not know.
+        wasm.customs.remove_raw("target_features");
+        wasm.customs.add(walrus::RawCustomSection {
+            name: "target_features".to_owned(),
+            data: vec![0],
+        });
+    }
     Bindgen::new()
-        .input_bytes(module.name, compiled)
+        .input_module(module.name, wasm)
         .out_name(module.name)
         .web(true)?
         .typescript(module.typescript)
         .omit_default_module_path(true)
-        .remove_name_section(true)
-        .remove_producers_section(true)
         .generate(folder)
         .context("wasm-bindgen")?;
     if folder.join("snippets").exists() {
@@ -161,10 +183,19 @@ fn bind(module: &Module<'_>, compiled: Vec<u8>, folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// As small as "deflate" can be: a twentieth smaller than zlib makes it, for a second of work.
+fn deflate(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut deflated = Vec::new();
+    let options = zopfli::Options::default();
+    zopfli::compress(options, zopfli::Format::Deflate, bytes, &mut deflated)?;
+    Ok(deflated)
+}
+
 fn optimise(workspace: &Workspace, wasm: &Path) -> Result<()> {
     node::tool(workspace, "wasm-opt")
         .arg(wasm)
-        .args(OPTIMISE)
+        .arg("-Oz")
+        .args(FEATURES)
         .arg("--output")
         .arg(wasm)
         .run_quietly()?;

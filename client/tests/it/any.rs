@@ -25,6 +25,16 @@ fn event() -> impl Strategy<Value = Event> {
         request.prop_map(|request| Event::Unreachable { request }),
         prop::collection::vec(0_u64..100_000, 0..3).prop_map(Event::Restored),
         Just(Event::Timer),
+        prop::sample::select(vec!["tag", "other"]).prop_map(|tag| Event::StreamTold(tag.into())),
+        Just(Event::StreamAlive),
+        prop::sample::select(vec![0, 401, 503]).prop_map(|status| Event::StreamEnded {
+            status,
+            retry_after: None,
+        }),
+        Just(Event::Provided {
+            flags: vec![None],
+            etag: None,
+        }),
     ]
 }
 
@@ -33,7 +43,12 @@ proptest! {
     fn requests_never_overlap_every_call_is_settled_and_shutdown_is_the_end(
         steps in prop::collection::vec((event(), 0_u64..70_000, any::<u32>()), 0..60),
     ) {
-        let mut machine = Machine::new(Options::default());
+        let mut machine = Machine::new(Options {
+            streaming: true,
+            reports: true,
+            ..Options::default()
+        });
+        let mut listening = false;
         let mut now = 0;
         let (mut initialize_waits, mut refresh_waits) = (false, false);
         let mut under_way = None;
@@ -42,7 +57,8 @@ proptest! {
         for (event, wait, random) in steps.into_iter().chain(end) {
             now += wait;
             match &event {
-                Event::Initialize => initialize_waits = true,
+                Event::Initialize | Event::Provided { .. } => initialize_waits = true,
+                Event::StreamEnded { .. } => listening = false,
                 Event::Refresh => refresh_waits = true,
                 Event::Reply { request, .. } | Event::Unreachable { request } if under_way == Some(*request) => {
                     under_way = None;
@@ -56,6 +72,11 @@ proptest! {
                         under_way = Some(request);
                     }
                     Command::Abort => under_way = None,
+                    Command::Listen => {
+                        prop_assert!(!ended && !listening);
+                        listening = true;
+                    }
+                    Command::Unlisten => listening = false,
                     Command::Emit(event) => {
                         prop_assert!(!ended);
                         ended = event == Lifecycle::Shutdown;
@@ -67,6 +88,6 @@ proptest! {
                 }
             }
         }
-        prop_assert!(ended && !initialize_waits && !refresh_waits);
+        prop_assert!(ended && !initialize_waits && !refresh_waits && !listening);
     }
 }

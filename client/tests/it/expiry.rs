@@ -114,12 +114,60 @@ fn a_time_that_ends_during_a_refresh_needs_no_second_one() {
 }
 
 #[test]
-fn an_outage_ends_in_silence_without_polling() {
+fn without_polling_a_lost_service_is_asked_on_at_the_pace_of_the_time_to_live() {
     let mut world = World::ready(QUIET, &[None]);
     world.passes(60_000);
     world.is_unreachable();
     world.journal();
-    world.passes(1_000_000_000);
+    for minute in [120_000, 180_000] {
+        world.passes(60_000);
+        world.is_unreachable();
+        assert_eq!(
+            world.journal(),
+            [
+                format!("{minute}: emit refresh:start"),
+                format!("{minute}: fetch 0 with v1"),
+                format!("{minute}: emit refresh:error Unreachable"),
+            ]
+        );
+    }
+    world.passes(60_000);
+    world.answers(status(304));
+    world.journal();
+    world.passes(59_999);
     assert!(world.journal().is_empty());
-    assert_eq!(world.timer(), None);
+}
+
+const STALE: Options = Options {
+    stale_if_error: true,
+    ..QUIET
+};
+
+#[test]
+fn flags_may_outlive_an_outage_and_the_service_is_asked_again_all_the_same() {
+    let mut world = World::ready(STALE, &[None, Some(10)]);
+    for _ in 0..3 {
+        world.passes(60_000);
+        world.is_unreachable();
+    }
+    let journal = world.journal();
+    assert!(!journal.iter().any(|line| line.contains("expire")));
+    assert!(journal.len() >= 9, "{journal:?}");
+    world.passes(60_000);
+    world.answers(status(304));
+    assert_eq!(
+        world.journal()[2..],
+        ["240000: renew", "240000: emit refresh:success"]
+    );
+}
+
+#[test]
+fn flags_do_not_outlive_a_refusal() {
+    let mut world = World::ready(STALE, &[None]);
+    world.passes(60_000);
+    world.answers(status(401));
+    assert_eq!(
+        world.journal()[2..],
+        ["60000: expire [0]", "60000: emit refresh:error 401"]
+    );
 }

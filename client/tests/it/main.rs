@@ -1,9 +1,11 @@
 //! Whole lives of a client, in virtual time.
 
 mod any;
+mod beginnings;
 mod expiry;
 mod initialize;
 mod refresh;
 mod retries;
 mod shutdown;
+mod stream;
 mod world;

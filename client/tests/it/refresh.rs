@@ -171,6 +171,9 @@ fn an_interval_longer_than_any_timer_is_waited_for_in_parts() {
         },
         &[None],
     );
+    world.happens(Event::Refresh);
+    world.answers(status(304));
+    world.journal();
     assert_eq!(world.timer(), Some(0x7fff_ffff));
     world.passes(interval);
     assert_eq!(
@@ -180,4 +183,29 @@ fn an_interval_longer_than_any_timer_is_waited_for_in_parts() {
             "5000000000: fetch 0 with v1"
         ]
     );
+}
+
+#[test]
+fn first_polls_are_spread_over_the_interval_and_later_ones_keep_it() {
+    for (random, first) in [(0, 0), (1 << 31, 15_000), (u32::MAX, 30_000)] {
+        let mut world = World::new(POLLING);
+        world.random(random);
+        world.happens(Event::Initialize);
+        world.answers(configuration("v1", &[None]));
+        world.journal();
+        world.passes(first);
+        assert_eq!(
+            world.journal(),
+            [
+                format!("{first}: emit refresh:start"),
+                format!("{first}: fetch 0 with v1")
+            ]
+        );
+        world.answers(status(304));
+        world.journal();
+        world.passes(29_999);
+        assert!(world.journal().is_empty());
+        world.passes(1);
+        assert_eq!(world.journal().len(), 2);
+    }
 }

@@ -144,3 +144,66 @@ fn a_refresh_between_two_attempts_does_not_wait() {
         ]
     );
 }
+
+#[test]
+fn a_refused_key_is_tried_again_after_minutes_that_double_up_to_ten() {
+    for code in [401, 403] {
+        let mut world = World::ready(
+            Options {
+                poll_interval: 30_000,
+                ..PATIENT
+            },
+            &[Some(86_400)],
+        );
+        world.passes(30_000);
+        let mut polls = Vec::new();
+        for minutes in [1, 2, 4, 8, 10, 10] {
+            world.answers(status(code));
+            world.journal();
+            world.passes(minutes * 60_000 - 1);
+            assert!(world.journal().is_empty());
+            world.passes(1);
+            polls.extend(world.journal());
+        }
+        assert_eq!(polls.len(), 12);
+        world.answers(status(304));
+        world.journal();
+        world.passes(30_000);
+        assert_eq!(world.journal().len(), 2, "the usual interval is back");
+    }
+}
+
+#[test]
+fn a_refused_key_does_not_come_back_early_because_flags_run_out() {
+    let mut world = World::ready(PATIENT, &[None]);
+    world.passes(59_000);
+    world.happens(Event::Refresh);
+    world.answers(status(401));
+    world.journal();
+    world.passes(59_999);
+    assert_eq!(world.journal(), ["60000: expire [0]"]);
+    world.passes(1);
+    assert_eq!(
+        world.journal(),
+        ["119000: emit refresh:start", "119000: fetch 0 with v1"]
+    );
+}
+
+#[test]
+fn a_refresh_that_is_asked_for_does_not_wait_for_refused_polls() {
+    let mut world = World::ready(PATIENT, &[None]);
+    world.happens(Event::Refresh);
+    world.answers(status(403));
+    world.happens(Event::Refresh);
+    world.answers(status(304));
+    assert_eq!(
+        world.journal()[4..],
+        [
+            "0: emit refresh:start",
+            "0: fetch 0 with v1",
+            "0: renew",
+            "0: emit refresh:success",
+            "0: refresh Ok(())",
+        ]
+    );
+}

@@ -98,13 +98,9 @@ impl World {
                 self.timer = None;
                 return;
             }
-            Command::Fetch {
-                request,
-                attempt,
-                etag,
-            } => {
+            Command::Fetch { request, attempt } => {
                 self.request = request;
-                let etag = etag.as_deref().unwrap_or("nothing");
+                let etag = self.machine.etag().unwrap_or("nothing");
                 format!("fetch {attempt} with {etag}")
             }
             Command::Abort => "abort".to_owned(),
@@ -113,6 +109,9 @@ impl World {
             Command::Renew => "renew".to_owned(),
             Command::Expire(flags) => format!("expire {flags:?}"),
             Command::Clear => "clear".to_owned(),
+            Command::Listen => "listen".to_owned(),
+            Command::Unlisten => "unlisten".to_owned(),
+            Command::Report => "report".to_owned(),
             Command::Emit(event) => format!("emit {}", event_name(event)),
             Command::Settle(call, outcome) => format!("{} {outcome:?}", call_name(call)),
         };
@@ -165,4 +164,7 @@ pub(crate) const QUIET: Options = Options {
     retries: 0,
     retry_delay: 1_000,
     timeout: 3_000,
+    stale_if_error: false,
+    streaming: false,
+    reports: false,
 };

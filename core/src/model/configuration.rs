@@ -1,5 +1,7 @@
 //! How a flag stands in an environment.
 
+use core::num::NonZeroU32;
+
 use super::Invalid;
 
 /// How long clients may keep a flag before they must ask again: 1 second to 365 days.
@@ -14,7 +16,7 @@ use super::Invalid;
     derive(utoipa::ToSchema),
     schema(value_type = i64, format = Int64, minimum = 1, maximum = 31_536_000, example = 30)
 )]
-pub struct Ttl(u32);
+pub struct Ttl(NonZeroU32);
 
 impl Ttl {
     /// 365 days, in seconds.
@@ -22,7 +24,7 @@ impl Ttl {
 
     /// Whole seconds.
     pub const fn seconds(self) -> u32 {
-        self.0
+        self.0.get()
     }
 }
 
@@ -30,8 +32,8 @@ impl TryFrom<i64> for Ttl {
     type Error = Invalid;
 
     fn try_from(seconds: i64) -> Result<Self, Invalid> {
-        match u32::try_from(seconds) {
-            Ok(seconds @ 1..=Self::MAX) => Ok(Self(seconds)),
+        match u32::try_from(seconds).map(NonZeroU32::new) {
+            Ok(Some(seconds)) if seconds.get() <= Self::MAX => Ok(Self(seconds)),
             _ => Err(Invalid::new("must be an integer from 1 to 31536000")),
         }
     }
@@ -39,7 +41,7 @@ impl TryFrom<i64> for Ttl {
 
 impl From<Ttl> for u32 {
     fn from(ttl: Ttl) -> Self {
-        ttl.0
+        ttl.0.get()
     }
 }
 

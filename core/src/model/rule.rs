@@ -189,8 +189,8 @@ impl TryFrom<Box<str>> for Attribute {
             "tenantId" => Ok(Self::TenantId),
             "email" => Ok(Self::Email),
             "country" => Ok(Self::Country),
-            text if text.contains('\0') => Err(Invalid::new("must not contain U+0000")),
-            text => match text.chars().count() {
+            text if has_null(text) => Err(Invalid::new("must not contain U+0000")),
+            text => match characters(text) {
                 1..=128 => Ok(Self::Custom(name)),
                 _ => Err(Invalid::new("must have 1 to 128 characters")),
             },
@@ -232,10 +232,10 @@ impl TryFrom<Box<str>> for OperandText {
     type Error = Invalid;
 
     fn try_from(text: Box<str>) -> Result<Self, Invalid> {
-        if text.contains('\0') {
+        if has_null(&text) {
             return Err(Invalid::new("must not contain U+0000"));
         }
-        if text.chars().count() > 1024 {
+        if characters(&text) > 1024 {
             return Err(Invalid::new("must have at most 1024 characters"));
         }
         Ok(Self(text))
@@ -246,6 +246,16 @@ impl From<OperandText> for Box<str> {
     fn from(text: OperandText) -> Self {
         text.0
     }
+}
+
+/// How many Unicode scalar values a text has: as many as bytes that do not continue one. (The standard library counts
+/// long texts faster, by code that would be a twentieth of the wasm engine.)
+fn characters(text: &str) -> usize {
+    text.bytes().filter(|byte| byte & 0xC0 != 0x80).count()
+}
+
+fn has_null(text: &str) -> bool {
+    text.bytes().any(|byte| byte == 0)
 }
 
 /// An integer that a double holds exactly, −(2⁵³ − 1) to 2⁵³ − 1, so that comparisons agree in every runtime.

@@ -1,7 +1,7 @@
 //! Closed lists of words.
 
-/// Declares an enum whose variants are words on the wire, once for the parser, the printer, serde and the schema. (Words are
-/// `tt`, as a `literal` comes in a wrapping that the derive of the schema does not see through.)
+/// Declares an enum whose variants are words on the wire, once for the parser, the printer, serde and the schema.
+/// (Words are `tt`, as a `literal` comes in a wrapping that the derive of the schema does not see through.)
 macro_rules! words {
     (
         $(#[$meta:meta])*

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::io;
 
 use pennon_core::config::{self, FlagConfig};
-use pennon_core::{CompiledFlag, ParseError, Snapshot};
+use pennon_core::{ParseError, Snapshot};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -215,15 +215,18 @@ proptest! {
     fn a_snapshot_finds_each_flag_by_its_key_and_no_other(document in document(), key in text()) {
         let text = serde_json::to_vec(&document).map_err(fail)?;
         let snapshot = Snapshot::parse(&text).map_err(fail)?;
-        let keys: Vec<_> = snapshot.flags().iter().map(CompiledFlag::key).collect();
+        let keys: Vec<_> = snapshot.keys().collect();
         prop_assert!(keys.is_sorted(), "{keys:?}");
         // Of two flags with one key, the later one counts.
         let last: BTreeMap<_, _> = document.flags.iter().map(|flag| (&*flag.key, flag)).collect();
         prop_assert_eq!(keys.len(), last.len());
         for key in last.keys().copied().chain([key.as_str()]) {
-            let found = snapshot.find(key).and_then(|index| snapshot.get(index));
-            prop_assert_eq!(found.map(CompiledFlag::key), last.get(key).map(|flag| &*flag.key));
-            prop_assert_eq!(found.map(CompiledFlag::ttl), last.get(key).map(|flag| flag.ttl));
+            let found = snapshot.find(key);
+            let flag = last.get(key);
+            let key_found = found.and_then(|index| snapshot.keys().nth(index));
+            prop_assert_eq!(key_found, flag.map(|flag| &*flag.key));
+            let ttl_found = found.and_then(|index| snapshot.ttls().nth(index));
+            prop_assert_eq!(ttl_found, flag.map(|flag| flag.ttl));
         }
     }
 }

@@ -133,9 +133,9 @@ fn verify(password: &[u8], hash: &str) -> Result<bool, Error> {
 
 /// Argon2 in memory that goes back to the system at once.
 ///
-/// Of blocks of up to 32 MiB, glibc keeps what was freed, for each thread that ever had one, so that 38 MiB would stay in use
-/// after the first sign-ins. Larger ones it asks the system for, and gives them back. What is asked for but never touched
-/// costs nothing.
+/// Of blocks of up to 32 MiB, glibc keeps what was freed, for each thread that ever had one, so that 38 MiB would stay
+/// in use after the first sign-ins. Larger ones it asks the system for, and gives them back. What is asked for but
+/// never touched costs nothing.
 struct Hasher;
 
 /// How many blocks of 1 KiB are asked for at least.

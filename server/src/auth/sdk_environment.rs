@@ -10,7 +10,7 @@ use super::secret::SecretHash;
 use super::{Presented, presented};
 use crate::error::Error;
 use crate::service::Service;
-use crate::snapshot::{EnvironmentSnapshot, Follower};
+use crate::snapshot::{EnvironmentSnapshot, Follower, Pace};
 
 /// An environment whose key the caller holds, as it serves at this moment.
 pub(crate) struct SdkEnvironment(Arc<EnvironmentSnapshot>);
@@ -21,18 +21,34 @@ impl SdkEnvironment {
         &self.0
     }
 
-    /// The environment of a key.
+    /// The environment of a key, which is to be asked for evaluations.
     pub(crate) fn from_key(service: &Service, key: &str) -> Result<Self, Error> {
+        let environment = Self::of(service, key)?;
+        keeps(service, &environment.0.paces().evaluation)?;
+        Ok(environment)
+    }
+
+    fn of(service: &Service, key: &str) -> Result<Self, Error> {
         known(service, service.snapshots.by_key(SecretHash::of(key))).map(Self)
     }
 }
 
-/// What a key opens. Every key that does not work is refused in the same way, so that nobody can find out which ones exist
-/// or existed. While the database cannot be asked, a key that is not known may yet be a new one.
+/// Refuses a request that does not keep the pace, if the settings bound it.
+fn keeps(service: &Service, pace: &Pace) -> Result<(), Error> {
+    match service.settings.rate_limit_evaluate {
+        Some(per_second) if !pace.admits(service.clock.now(), per_second) => {
+            Err(Error::TooManyRequests)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a key opens. Every key that does not work is refused in the same way, so that nobody can find out which ones
+/// exist or existed. While the database cannot be asked, a key that is not known may yet be a new one.
 fn known<T>(service: &Service, found: Option<T>) -> Result<T, Error> {
     match found {
         Some(found) => Ok(found),
-        None if service.database_answers() => Err(Error::Unauthenticated),
+        None if service.is_current() => Err(Error::Unauthenticated),
         None => Err(Error::Unavailable(None)),
     }
 }
@@ -41,10 +57,14 @@ impl FromRequestParts<Service> for SdkEnvironment {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
-        match presented(&parts.headers) {
-            Presented::Bearer(key) => Self::from_key(service, key),
-            Presented::Nothing | Presented::Unusable => Err(Error::Unauthenticated),
-        }
+        Self::from_key(service, bearer(parts)?)
+    }
+}
+
+fn bearer(parts: &Parts) -> Result<&str, Error> {
+    match presented(&parts.headers) {
+        Presented::Bearer(key) => Ok(key),
+        Presented::Nothing | Presented::Unusable => Err(Error::Unauthenticated),
     }
 }
 
@@ -64,6 +84,19 @@ impl FromRequestParts<Service> for MaybeSdkEnvironment {
     }
 }
 
+/// An environment whose key is held by a caller that evaluates by itself.
+pub(crate) struct ConfiguredEnvironment(pub(crate) SdkEnvironment);
+
+impl FromRequestParts<Service> for ConfiguredEnvironment {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
+        let environment = SdkEnvironment::of(service, bearer(parts)?)?;
+        keeps(service, &environment.0.paces().configuration)?;
+        Ok(Self(environment))
+    }
+}
+
 /// An environment whose key the caller holds, from now on until the key is refused.
 pub(crate) struct FollowedEnvironment(pub(crate) Follower);
 
@@ -71,11 +104,11 @@ impl FromRequestParts<Service> for FollowedEnvironment {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
-        match presented(&parts.headers) {
-            Presented::Bearer(key) => {
-                known(service, service.snapshots.follow(SecretHash::of(key))).map(Self)
-            }
-            Presented::Nothing | Presented::Unusable => Err(Error::Unauthenticated),
+        let key = SecretHash::of(bearer(parts)?);
+        let follower = known(service, service.snapshots.follow(key))?;
+        if let Some(environment) = follower.current() {
+            keeps(service, &environment.paces().configuration)?;
         }
+        Ok(Self(follower))
     }
 }

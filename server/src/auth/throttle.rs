@@ -1,8 +1,8 @@
 //! A brake on guessing passwords.
 //!
-//! Failed attempts are counted, for a minute. Passwords are checked only a few at once, and the count is looked at when an
-//! attempt's turn has come, so that many at the same time do not slip through. Nothing is counted per account alone, or
-//! anybody could lock somebody else out.
+//! Failed attempts are counted, for a minute. Passwords are checked only a few at once, and the count is looked at when
+//! an attempt's turn has come, so that many at the same time do not slip through. Nothing is counted per account alone,
+//! or anybody could lock somebody else out.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

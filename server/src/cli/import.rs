@@ -1,13 +1,13 @@
 //! `pennon import`: makes the flags be as an exported document says.
 
 use std::error::Error;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::Value;
 
-use super::open;
+use super::{open, read};
 use crate::auth::actor::Actor;
 use crate::config::DatabaseSettings;
 use crate::error::{Fault, Place};
@@ -55,16 +55,6 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         (count, false) => eprintln!("{count} changed"),
     }
     Ok(())
-}
-
-fn read(file: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
-    let read = if file == Path::new("-") {
-        let mut text = Vec::new();
-        std::io::stdin().read_to_end(&mut text).map(|_| text)
-    } else {
-        std::fs::read(file)
-    };
-    read.map_err(|error| told(file, &format!("cannot be read: {error}")).into())
 }
 
 /// Reads a document by the rules of the API: all that is wrong is said at once, and nothing unknown passes in silence.

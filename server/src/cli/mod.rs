@@ -4,10 +4,12 @@ mod backup;
 mod export;
 mod health;
 mod import;
+mod types;
 mod user;
 
 use std::error::Error;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
@@ -48,6 +50,8 @@ pub enum Command {
     Health(health::Arguments),
     /// Create and list users, and change their roles and passwords.
     User(user::Arguments),
+    /// Declare the keys of all flags for TypeScript, so that a misspelt one does not compile.
+    Types(types::Arguments),
     /// Print the description of the API (OpenAPI 3.1), as JSON.
     Openapi,
 }
@@ -61,6 +65,7 @@ pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
         Command::Import(arguments) => import::run(arguments).await?,
         Command::Health(arguments) => health::run(arguments).await?,
         Command::User(arguments) => user::run(arguments).await?,
+        Command::Types(arguments) => types::run(arguments).await?,
         Command::Openapi => openapi()?,
     }
     Ok(None)
@@ -69,6 +74,17 @@ pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
 /// Prints the description of the API.
 fn openapi() -> std::io::Result<()> {
     writeln!(std::io::stdout(), "{}", http::description())
+}
+
+/// The content of a file; `-` is the standard input.
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    let read = if file == Path::new("-") {
+        let mut text = Vec::new();
+        std::io::stdin().read_to_end(&mut text).map(|_| text)
+    } else {
+        std::fs::read(file)
+    };
+    read.map_err(|error| format!("{}: cannot be read: {error}", file.display()))
 }
 
 /// The service on a database that is there, for use cases alone: nothing is served.

@@ -1,4 +1,5 @@
-//! `pennon user`: accounts, for whoever runs the binary beside the database, and so also for whoever has no password left.
+//! `pennon user`: accounts, for whoever runs the binary beside the database, and so also for whoever has no password
+//! left.
 
 use std::error::Error;
 use std::io::Write;

@@ -1,85 +1,159 @@
-//! Which requests are let in, and which are the last of their connection.
+//! Which requests are let in.
 
-use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
-use http::HeaderValue;
-use http::header::CONNECTION;
-use tower::{Layer, Service as Tower};
+use bytes::Bytes;
+use hyper::body::{Frame, SizeHint};
 
-use super::cors;
 use crate::error::Error;
+use crate::load::{Absence, Crowd, Member};
 use crate::service::Service;
 
-/// Lets in as many requests as the settings say, and refuses the rest at once: whoever is refused can ask again, while
-/// a queue without a bound would have everybody wait. Questions after the service's health are always let in.
+/// Marks the request of a connection for which there was no ordinary place: it is let in only to ask after the health.
+#[derive(Clone)]
+pub(crate) struct OnSpareConnection;
+
+/// Lets in as many requests as the settings say; none if there is no room: whoever is refused can ask again, while a
+/// queue without a bound would have everybody wait. Questions after the service's health are always let in.
 ///
 /// What counts is the time until the head of the answer, so a stream of events counts for as long as it takes to begin.
-#[derive(Clone)]
-pub(super) struct Admission(pub(super) Service);
-
-impl<S> Layer<S> for Admission {
-    type Service = Admitting<S>;
-
-    fn layer(&self, inner: S) -> Admitting<S> {
-        let service = self.0.clone();
-        Admitting { inner, service }
-    }
+/// Not in it is the time in which the peer has yet to send more of the body, or slow peers could have all others refused.
+pub(super) fn admit(service: &Service, request: Request) -> Option<(Request, Member)> {
+    let most = if request.uri().path().starts_with("/health") {
+        usize::MAX
+    } else if request.extensions().get::<OnSpareConnection>().is_some() {
+        0
+    } else {
+        usize::try_from(service.settings.max_in_flight).unwrap_or(usize::MAX)
+    };
+    let crowd = &service.load.requests;
+    let present = crowd.enter(most)?;
+    Some((request.map(|body| Arriving::of(body, crowd, most)), present))
 }
 
-#[derive(Clone)]
-pub(super) struct Admitting<S> {
-    inner: S,
-    service: Service,
-}
-
-impl<S> Tower<Request> for Admitting<S>
-where
-    S: Tower<Request, Response = Response, Error = Infallible>,
-    S::Future: Send + 'static,
-{
-    type Response = Response;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, request: Request) -> Self::Future {
-        let service = self.service.clone();
-        let path = request.uri().path();
-        let is_open = cors::is_open(path);
-        let most = if path.starts_with("/health") {
-            usize::MAX
-        } else {
-            usize::try_from(service.settings.max_in_flight).unwrap_or(usize::MAX)
-        };
-        let admitted = service.load.requests.enter(most);
-        let answer = admitted.map(|present| (self.inner.call(request), present));
-        Box::pin(async move {
-            let mut response = match answer {
-                Some((answer, _present)) => answer.await?,
-                None => refused(&service),
-            };
-            if is_open && response.status().is_server_error() {
-                cors::open(&mut response);
-            }
-            if service.is_draining() {
-                let close = HeaderValue::from_static("close");
-                response.headers_mut().insert(CONNECTION, close);
-            }
-            Ok(response)
-        })
-    }
-}
-
-fn refused(service: &Service) -> Response {
+/// The answer to who is not let in.
+pub(super) fn refused(service: &Service) -> Response {
     if let Some(metrics) = &service.metrics {
         metrics.shed.inc();
     }
     Error::Overloaded.into_response()
+}
+
+/// A body whose request is not in the crowd while it waits for the peer.
+struct Arriving {
+    body: Body,
+    crowd: Crowd,
+    most: usize,
+    waiting: Option<Absence>,
+}
+
+/// There was no room any more when the peer sent the rest of its request.
+#[derive(Debug, thiserror::Error)]
+#[error("there are too many requests at the moment")]
+pub(super) struct Crowded;
+
+impl Arriving {
+    fn of(body: Body, crowd: &Crowd, most: usize) -> Body {
+        if body.is_end_stream() {
+            return body;
+        }
+        Body::new(Self {
+            body,
+            crowd: crowd.clone(),
+            most,
+            waiting: None,
+        })
+    }
+}
+
+impl HttpBody for Arriving {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let this = self.get_mut();
+        let frame = Pin::new(&mut this.body).poll_frame(context);
+        if frame.is_pending() {
+            this.waiting.get_or_insert_with(|| this.crowd.step_out());
+            return Poll::Pending;
+        }
+        let is_back = this.waiting.take().is_some();
+        if is_back && this.crowd.size() > this.most {
+            return Poll::Ready(Some(Err(axum::Error::new(Crowded))));
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use axum::body::to_bytes;
+    use futures_util::stream;
+    use tokio::sync::oneshot;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    /// A body that arrives when it is told to.
+    fn slow() -> (Body, oneshot::Sender<Bytes>) {
+        let (rest, body) = oneshot::channel();
+        (Body::from_stream(stream::once(body)), rest)
+    }
+
+    /// Waits for as long as nothing else can happen.
+    async fn is_idle(reading: &mut (impl Future + Unpin)) -> bool {
+        timeout(Duration::ZERO, reading).await.is_err()
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_a_body_leaves_room_for_others_and_comes_back_if_there_is_any() {
+        let crowd = Crowd::default();
+        for is_full in [false, true] {
+            let (body, rest) = slow();
+            let present = crowd.enter(1).unwrap();
+            let mut reading = Box::pin(to_bytes(Arriving::of(body, &crowd, 1), 100));
+            assert!(is_idle(&mut reading).await);
+            assert_eq!(crowd.size(), 0);
+            let other = is_full.then(|| crowd.enter(1).unwrap());
+            rest.send("rest".into()).unwrap();
+            match reading.await {
+                Ok(bytes) => assert_eq!((&*bytes, is_full), (&b"rest"[..], false)),
+                Err(error) => {
+                    assert!(is_full && super::super::body::is_caused_by::<Crowded>(&error));
+                }
+            }
+            drop((present, other));
+            assert_eq!(crowd.size(), 0);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_given_up_leaves_the_count_right() {
+        let crowd = Crowd::default();
+        let (body, _rest) = slow();
+        let present = crowd.enter(1).unwrap();
+        let mut reading = Box::pin(to_bytes(Arriving::of(body, &crowd, 1), 100));
+        assert!(is_idle(&mut reading).await);
+        drop(reading);
+        assert_eq!(crowd.size(), 1);
+        drop(present);
+        assert_eq!(crowd.size(), 0);
+    }
 }

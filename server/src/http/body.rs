@@ -3,13 +3,15 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use axum::body::to_bytes;
+use axum::body::{HttpBody, to_bytes};
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
+use http_body_util::LengthLimitError;
 use serde_json::Value;
 use tokio::time::timeout;
 
+use super::admission::Crowded;
 use super::fields::{Fields, FromFields};
 use super::json::Json;
 use crate::error::{Error, Fault};
@@ -89,9 +91,14 @@ impl NoBody {
 
 /// The bytes of a body that has at most `limit` of them.
 async fn received(request: Request, limit: usize) -> Result<Bytes, Error> {
+    let declared = request.body().size_hint().lower();
+    if usize::try_from(declared).map_or(true, |declared| declared > limit) {
+        return Err(Error::TooLarge(limit));
+    }
     match timeout(TIME, to_bytes(request.into_body(), limit)).await {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) if is_length_limit(&error) => Err(Error::TooLarge(limit)),
+        Ok(Err(error)) if is_caused_by::<LengthLimitError>(&error) => Err(Error::TooLarge(limit)),
+        Ok(Err(error)) if is_caused_by::<Crowded>(&error) => Err(Error::Overloaded),
         Ok(Err(_)) => Err(Error::Malformed(
             "the body could not be received".to_owned(),
         )),
@@ -127,10 +134,11 @@ fn is_json(request: &Request) -> bool {
     essence.eq_ignore_ascii_case("application/json")
 }
 
-fn is_length_limit(error: &axum::Error) -> bool {
+/// Whether an error is at bottom one of these.
+pub(super) fn is_caused_by<E: std::error::Error + 'static>(error: &axum::Error) -> bool {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = source {
-        if error.is::<http_body_util::LengthLimitError>() {
+        if error.is::<E>() {
             return true;
         }
         source = error.source();

@@ -3,8 +3,8 @@
 use http::StatusCode;
 use serde::Serialize;
 
-/// Declares the codes, each once for the status, the title and the words on the wire. (Those are `tt`, as a `literal` comes
-/// in a wrapping that the derive of the schema does not see through.)
+/// Declares the codes, each once for the status, the title and the words on the wire. (Those are `tt`, as a `literal`
+/// comes in a wrapping that the derive of the schema does not see through.)
 macro_rules! codes {
     ($($(#[$meta:meta])* $code:ident = $word:tt, $status:ident, $title:literal;)+) => {
         /// What went wrong, in one word that stays the same.
@@ -67,6 +67,7 @@ codes! {
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type";
     RequestTimeout = "REQUEST_TIMEOUT", REQUEST_TIMEOUT, "Request timeout";
     TooManyAttempts = "TOO_MANY_ATTEMPTS", TOO_MANY_REQUESTS, "Too many attempts";
+    TooManyRequests = "TOO_MANY_REQUESTS", TOO_MANY_REQUESTS, "Too many requests";
     InternalError = "INTERNAL_ERROR", INTERNAL_SERVER_ERROR, "Internal error";
     DatabaseUnavailable = "DATABASE_UNAVAILABLE", SERVICE_UNAVAILABLE, "Database unavailable";
     Overloaded = "OVERLOADED", SERVICE_UNAVAILABLE, "Overloaded";

@@ -1,7 +1,30 @@
 //! Which content codings a client takes.
 
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
 use http::HeaderMap;
 use http::header::ACCEPT_ENCODING;
+use http::request::Parts;
+
+use crate::snapshot::Encoding;
+
+/// The coding that the client takes and that makes the content smallest.
+pub(crate) struct Accepted(pub(crate) Encoding);
+
+impl<S: Sync> FromRequestParts<S> for Accepted {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(if accepts(&parts.headers, "br") {
+            Encoding::Brotli
+        } else if accepts(&parts.headers, "gzip") {
+            Encoding::Gzip
+        } else {
+            Encoding::Identity
+        }))
+    }
+}
 
 /// Whether `Accept-Encoding` names the coding, and not with a weight of zero (RFC 9110, 12.5.3).
 pub(super) fn accepts(headers: &HeaderMap, coding: &str) -> bool {

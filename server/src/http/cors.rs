@@ -1,46 +1,37 @@
 //! What pages of other origins may do.
+//!
+//! They may call the Evaluation API: the SDK key is what opens the door, and it is sent on purpose, never by the browser.
 
-use std::time::Duration;
-
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use http::header::{
-    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, AUTHORIZATION, CONTENT_TYPE, ETAG,
-    IF_NONE_MATCH, RETRY_AFTER,
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE,
 };
-use http::{HeaderName, HeaderValue, Method};
-use tower_http::cors::{Any, CorsLayer};
+use http::{HeaderMap, HeaderValue};
 
-/// How long browsers may remember that they may call.
-const PREFLIGHT_AGE: Duration = Duration::from_hours(2);
-
-/// Pages of any origin may call: the SDK key is what opens the door, and it is sent on purpose, never by the browser.
-pub(super) fn cors() -> CorsLayer {
-    CorsLayer::new()
-        .allow_origin(Any)
-        .allow_methods([Method::GET, Method::HEAD, Method::POST])
-        .allow_headers([
-            AUTHORIZATION,
-            CONTENT_TYPE,
-            IF_NONE_MATCH,
-            HeaderName::from_static("x-api-key"),
-            HeaderName::from_static("last-event-id"),
-        ])
-        .expose_headers([ETAG, RETRY_AFTER, HeaderName::from_static("x-request-id")])
-        .max_age(PREFLIGHT_AGE)
-        .vary([])
-}
-
-/// Whether [`cors`] holds for a path.
+/// Whether pages of any origin may call a path. As for routes, more than one slash at its start counts as one.
 pub(super) fn is_open(path: &str) -> bool {
-    path.starts_with("/sdk/") || path.starts_with("/ofrep/")
+    let path = path.trim_start_matches('/');
+    path.starts_with("sdk/") || path.starts_with("ofrep/")
 }
 
-/// Lets pages read an answer that arose outside of [`cors`].
-pub(super) fn open(response: &mut Response) {
-    let any = HeaderValue::from_static("*");
-    let headers = response.headers_mut();
-    if headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, any).is_none() {
-        let exposed = HeaderValue::from_static("retry-after,x-request-id");
-        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
-    }
+/// The answer to a browser that asks whether a page may call.
+pub(super) fn preflight() -> Response {
+    let permissions = [
+        (ACCESS_CONTROL_ALLOW_METHODS, "GET,HEAD,POST"),
+        (
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            "authorization,content-type,if-none-match,x-api-key,last-event-id",
+        ),
+        // Browsers may remember it for two hours; some of them remember nothing for longer.
+        (ACCESS_CONTROL_MAX_AGE, "7200"),
+    ];
+    permissions.into_response()
+}
+
+/// Lets pages read an answer.
+pub(super) fn open(headers: &mut HeaderMap) {
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    let exposed = HeaderValue::from_static("etag,retry-after,x-request-id");
+    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
 }

@@ -10,11 +10,12 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any, get, post};
 use http::header::{
-    ACCEPT, CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,
+    ACCEPT, CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION, ORIGIN, REFERRER_POLICY, RETRY_AFTER,
+    SET_COOKIE,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -35,6 +36,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 
 use super::assets;
 use super::client_address::ClientAddress;
+use super::error::RETRY_WHEN_UNAVAILABLE;
 use crate::auth::actor::Person;
 use crate::dashboard::{SignedInAdmin, told};
 use crate::service::Service;
@@ -89,6 +91,7 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         .route("/dashboard/{*nowhere}", any(render))
         .layer(from_fn_with_state(service.clone(), session))
         .layer(from_fn(tell_status))
+        .layer(map_response(tell_when_to_return))
         .layer(from_fn_with_state(service.clone(), same_origin))
         .layer(CompressionLayer::new())
         .layer(RequestBodyLimitLayer::new(FORM_LIMIT))
@@ -185,6 +188,15 @@ async fn tell_status(request: Request, next: Next) -> Response {
         .and_then(|status| StatusCode::from_u16(status).ok())
         .unwrap_or(parts.status);
     Response::from_parts(parts, Body::from(body))
+}
+
+/// Says of pages and server functions, too, when it is worth while to ask again.
+async fn tell_when_to_return(mut response: Response) -> Response {
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        let headers = response.headers_mut();
+        headers.insert(RETRY_AFTER, RETRY_WHEN_UNAVAILABLE.into());
+    }
+    response
 }
 
 /// Allows a page what it consists of and nothing else. The nonce exists only while the page is rendered.

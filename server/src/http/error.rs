@@ -13,7 +13,7 @@ use super::respond::etag;
 use crate::error::{Conflict, Entity, Error, Fault, Place};
 
 /// How long a client should wait while the database is away, in seconds.
-const RETRY_WHEN_UNAVAILABLE: u64 = 5;
+pub(super) const RETRY_WHEN_UNAVAILABLE: u64 = 5;
 
 /// How long a client should wait while there is too much to do, in seconds.
 const RETRY_WHEN_BUSY: u64 = 1;
@@ -82,53 +82,74 @@ impl<'a> Problem<'a> {
     }
 }
 
+/// A problem that says the same once more in the words of another protocol (RFC 9457, section 3.2).
+#[derive(Serialize)]
+struct Extended<'a, M> {
+    #[serde(flatten)]
+    problem: &'a Problem<'a>,
+    #[serde(flatten)]
+    more: M,
+}
+
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        match &self {
-            Self::Internal(detail) => tracing::error!(detail, "internal error"),
-            Self::Unavailable(Some(reason)) => {
-                tracing::warn!(%reason, "the database cannot be asked");
-            }
-            _ => {}
-        }
-        let code = Code::from(&self);
-        let status = code.status();
-        let detail = match &self {
-            Self::Internal(_) => {
-                Cow::Borrowed("something went wrong on our side; it is in the log")
-            }
-            other => Cow::Owned(other.to_string()),
-        };
-        let errors = match &self {
-            Self::Invalid(faults) => faults.iter().map(InvalidMember::from).collect(),
-            _ => Vec::new(),
-        };
-        let problem = Problem::new(code, detail, errors);
-        let body = serde_json::to_vec(&problem).unwrap_or_default();
-        let mut response = (status, body).into_response();
-        let headers = response.headers_mut();
-        headers.insert(
-            CONTENT_TYPE,
-            HeaderValue::from_static("application/problem+json"),
-        );
-        if status == StatusCode::UNAUTHORIZED {
-            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        }
-        if status == StatusCode::REQUEST_TIMEOUT {
-            // What of the body has not arrived yet can be told from no next request.
-            headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        }
-        if let Some(seconds) = retry_after(&self) {
-            headers.insert(RETRY_AFTER, seconds.into());
-        }
-        if let Self::Stale {
-            current: Some(current),
-        } = self
-        {
-            return (etag(current), response).into_response();
-        }
-        response
+        respond(&self, |problem| serde_json::to_vec(problem))
     }
+}
+
+/// The answer to an error, with more members than a problem has.
+pub(super) fn extended(error: &Error, more: impl Serialize) -> Response {
+    respond(error, |problem| {
+        serde_json::to_vec(&Extended { problem, more })
+    })
+}
+
+fn respond(
+    error: &Error,
+    write: impl FnOnce(&Problem<'_>) -> serde_json::Result<Vec<u8>>,
+) -> Response {
+    match error {
+        Error::Internal(detail) => tracing::error!(detail, "internal error"),
+        Error::Unavailable(Some(reason)) | Error::Unconfirmed(reason) => {
+            tracing::warn!(%reason, "the database cannot be asked");
+        }
+        _ => {}
+    }
+    let code = Code::from(error);
+    let status = code.status();
+    let detail = match error {
+        Error::Internal(_) => Cow::Borrowed("something went wrong on our side; it is in the log"),
+        other => Cow::Owned(other.to_string()),
+    };
+    let errors = match error {
+        Error::Invalid(faults) => faults.iter().map(InvalidMember::from).collect(),
+        _ => Vec::new(),
+    };
+    let problem = Problem::new(code, detail, errors);
+    let body = write(&problem).unwrap_or_default();
+    let mut response = (status, body).into_response();
+    let headers = response.headers_mut();
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("application/problem+json"),
+    );
+    if status == StatusCode::UNAUTHORIZED {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    if status == StatusCode::REQUEST_TIMEOUT {
+        // What of the body has not arrived yet can be told from no next request.
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    if let Some(seconds) = retry_after(error) {
+        headers.insert(RETRY_AFTER, seconds.into());
+    }
+    if let Error::Stale {
+        current: Some(current),
+    } = error
+    {
+        return (etag(*current), response).into_response();
+    }
+    response
 }
 
 impl From<&Error> for Code {
@@ -137,6 +158,7 @@ impl From<&Error> for Code {
             Error::Unauthenticated => Self::Unauthenticated,
             Error::WrongPassword => Self::WrongPassword,
             Error::TooManyAttempts { .. } => Self::TooManyAttempts,
+            Error::TooManyRequests => Self::TooManyRequests,
             Error::WrongCredential => Self::WrongCredential,
             Error::Forbidden(_) => Self::Forbidden,
             Error::NotFound(entity) => Self::from(*entity),
@@ -151,7 +173,7 @@ impl From<&Error> for Code {
             Error::TooSlow(_) => Self::RequestTimeout,
             Error::Overloaded => Self::Overloaded,
             Error::TimedOut => Self::TimedOut,
-            Error::Unavailable(_) => Self::DatabaseUnavailable,
+            Error::Unavailable(_) | Error::Unconfirmed(_) => Self::DatabaseUnavailable,
             Error::Internal(_) => Self::InternalError,
         }
     }
@@ -193,8 +215,8 @@ impl From<&Conflict> for Code {
 
 fn retry_after(error: &Error) -> Option<u64> {
     match error {
-        Error::Unavailable(_) => Some(RETRY_WHEN_UNAVAILABLE),
-        Error::Overloaded | Error::TimedOut => Some(RETRY_WHEN_BUSY),
+        Error::Unavailable(_) | Error::Unconfirmed(_) => Some(RETRY_WHEN_UNAVAILABLE),
+        Error::Overloaded | Error::TimedOut | Error::TooManyRequests => Some(RETRY_WHEN_BUSY),
         Error::TooManyAttempts {
             retry_after_seconds,
         } => Some(*retry_after_seconds),

@@ -23,7 +23,8 @@ pub(super) fn routes() -> Routes {
 /// How the service is.
 #[derive(Serialize, ToSchema)]
 struct Health {
-    /// `ok`, or `degraded` while the database does not answer.
+    /// `ok`, or `degraded` while the database does not answer, or holds something that cannot be served; the log says
+    /// what.
     #[schema(example = "ok")]
     status: &'static str,
     /// The version of the service.
@@ -69,10 +70,10 @@ async fn ready(State(service): State<Service>) -> Readiness {
 }
 
 fn of(service: &Service) -> Health {
-    let (status, database) = if service.database_answers() {
-        ("ok", "up")
-    } else {
-        ("degraded", "down")
+    let (status, database) = match service.database_answers() {
+        true if service.snapshots.faults.are_there() => ("degraded", "up"),
+        true => ("ok", "up"),
+        false => ("degraded", "down"),
     };
     Health {
         status,

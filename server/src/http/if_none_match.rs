@@ -22,7 +22,6 @@ impl IfNoneMatch {
 
     /// Whether the client has what this tag identifies, by the weak comparison of RFC 9110, 8.8.3.2.
     pub(crate) fn has(&self, etag: &str) -> bool {
-        let opaque = |tag: &str| tag.strip_prefix("W/").unwrap_or(tag).to_owned();
         let current = opaque(etag);
         self.0
             .iter()
@@ -30,6 +29,11 @@ impl IfNoneMatch {
             .map(str::trim)
             .any(|tag| tag == "*" || opaque(tag) == current)
     }
+}
+
+/// A tag without the mark of a weak one.
+fn opaque(tag: &str) -> &str {
+    tag.strip_prefix("W/").unwrap_or(tag)
 }
 
 impl<S: Sync> FromRequestParts<S> for IfNoneMatch {

@@ -11,6 +11,7 @@ mod context;
 mod cors;
 mod dashboard;
 mod deadline;
+mod edge;
 mod error;
 pub(crate) mod fields;
 mod from_json;
@@ -31,52 +32,30 @@ mod sdk;
 use std::any::Any;
 
 use axum::Router;
-use axum::extract::Request;
-use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
-use http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderValue, Method, StatusCode, Uri};
-use tower::Layer;
+use http::{Method, StatusCode};
 use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::normalize_path::NormalizePathLayer;
-use tower_http::set_header::SetResponseHeaderLayer;
-use tower_http::trace::TraceLayer;
-use tracing::{Span, info_span};
 
-use self::admission::Admission;
+pub(crate) use self::admission::OnSpareConnection;
 use self::deadline::Deadline;
+pub(crate) use self::edge::Edge;
 use self::measure::Measure;
 pub(crate) use self::measure::metrics_router;
 use self::openapi::Routes;
-use self::request_id::{X_REQUEST_ID, identify};
 use crate::error::Error;
 use crate::service::Service;
 
-/// Everything that the service answers on its port. A slash at the end of a path makes no difference.
-pub(crate) fn router(service: Service) -> Router {
+/// Everything that the service answers on its port.
+pub(crate) fn edge(service: Service) -> Edge {
     protected(routes(service.clone()), service)
 }
 
-/// Routes with what holds for all of them: bounds, an answer to every panic, an identifier, a log.
-pub(crate) fn protected(routes: Router, service: Service) -> Router {
+/// Routes with bounds of time, and with an answer to every panic.
+pub(crate) fn protected(routes: Router, service: Service) -> Edge {
     let measure = Measure(service.metrics.clone());
     let routes = routes.layer((measure, Deadline, CatchPanicLayer::custom(panicked)));
-    let routes = NormalizePathLayer::trim_trailing_slash().layer(routes);
-    Router::new()
-        .fallback_service(Admission(service.clone()).layer(routes))
-        .layer((
-            from_fn_with_state(service, identify),
-            SetResponseHeaderLayer::if_not_present(
-                CACHE_CONTROL,
-                HeaderValue::from_static("no-store"),
-            ),
-            SetResponseHeaderLayer::overriding(
-                X_CONTENT_TYPE_OPTIONS,
-                HeaderValue::from_static("nosniff"),
-            ),
-            TraceLayer::new_for_http().make_span_with(span),
-        ))
+    Edge::new(routes, service)
 }
 
 /// Everything that the API's description speaks of.
@@ -116,16 +95,6 @@ async fn other_method(method: Method) -> Result<StatusCode, Error> {
 
 /// Where the dashboard begins.
 const DASHBOARD: &str = "/dashboard";
-
-/// What the log knows of a request: neither its query nor its headers, which may hold secrets.
-fn span(request: &Request) -> Span {
-    let (method, uri): (&Method, &Uri) = (request.method(), request.uri());
-    let id = request
-        .headers()
-        .get(X_REQUEST_ID)
-        .and_then(|id| id.to_str().ok());
-    info_span!("request", %method, path = uri.path(), id)
-}
 
 #[expect(
     clippy::needless_pass_by_value,

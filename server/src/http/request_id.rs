@@ -1,9 +1,6 @@
 //! An identifier for each request, by which an answer is found in the log.
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
-use http::{HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::service::Service;
 
@@ -12,26 +9,10 @@ pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-i
 /// How long an identifier may be that a caller gives, in bytes.
 const MAX_LENGTH: usize = 128;
 
-/// Takes the caller's identifier if it is a decent one, makes one up otherwise, and sends it back with the answer.
-pub(super) async fn identify(
-    State(service): State<Service>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let given = request
-        .headers()
-        .get(X_REQUEST_ID)
-        .filter(|id| is_decent(id))
-        .cloned();
-    let id = given.or_else(|| made_up(&service));
-    if let Some(id) = &id {
-        request.headers_mut().insert(X_REQUEST_ID, id.clone());
-    }
-    let mut response = next.run(request).await;
-    if let Some(id) = id {
-        response.headers_mut().insert(X_REQUEST_ID, id);
-    }
-    response
+/// The caller's identifier if it is a decent one, and one that is made up otherwise.
+pub(super) fn identify(service: &Service, headers: &HeaderMap) -> Option<HeaderValue> {
+    let given = headers.get(X_REQUEST_ID).filter(|id| is_decent(id));
+    given.cloned().or_else(|| made_up(service))
 }
 
 /// Only what cannot confuse a log or whoever reads it.

@@ -6,42 +6,54 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
-use super::connection::converse;
+use super::App;
+use super::connection::{Phase, converse};
 use crate::load::{Crowd, Member};
 
 /// How long to wait when the system has no file or memory for another connection. Others end meanwhile.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// How many connections there may be beyond the bound: on them nobody gets more than to be told so at once, and to hear
+/// how the service is.
+const SPARE: usize = 32;
+
 /// A port with the connections that came by it.
-pub(super) struct Door {
+pub(super) struct Door<A> {
     listener: TcpListener,
-    app: Router,
+    app: A,
     /// One for each connection that there may be.
     places: Arc<Semaphore>,
+    spare_places: Arc<Semaphore>,
     crowd: Crowd,
-    connections: GracefulShutdown,
+    /// What all connections listen to.
+    phase: watch::Sender<Phase>,
 }
 
-impl Door {
-    pub(super) fn new(listener: TcpListener, app: Router, most: usize, crowd: Crowd) -> Self {
+/// What a connection takes up for as long as it lasts.
+struct Place {
+    _permit: OwnedSemaphorePermit,
+    is_spare: bool,
+}
+
+impl<A: App> Door<A> {
+    pub(super) fn new(listener: TcpListener, app: A, most: usize, crowd: Crowd) -> Self {
         Self {
             listener,
             app,
             places: Arc::new(Semaphore::new(most)),
+            spare_places: Arc::new(Semaphore::new(SPARE)),
             crowd,
-            connections: GracefulShutdown::new(),
+            phase: watch::Sender::new(Phase::Open),
         }
     }
 
     /// Whether there is any connection.
     pub(super) fn is_in_use(&self) -> bool {
-        self.connections.count() > 0
+        self.phase.receiver_count() > 0
     }
 
     /// Takes connections until something happens.
@@ -52,24 +64,22 @@ impl Door {
         }
     }
 
-    /// Takes no connection any more, save those that the system has taken already, and answers all that there are.
-    pub(super) async fn close(self) -> GracefulShutdown {
-        while let Ok(place) = Arc::clone(&self.places).try_acquire_owned()
+    /// Takes no connection any more, save those that the system has taken already, and answers what all of them listen
+    /// to.
+    pub(super) async fn close(self) -> watch::Sender<Phase> {
+        while let Some(place) = self.ordinary_place()
             && let Ok(Ok(taken)) = timeout(Duration::ZERO, self.listener.accept()).await
         {
             self.converse(taken, place);
         }
-        self.connections
+        self.phase
     }
 
     async fn accept(&self) -> Infallible {
         let mut is_failing = false;
         loop {
-            // While there is no place, new connections wait with the system.
-            let Ok(place) = Arc::clone(&self.places).acquire_owned().await else {
-                // Nobody closes the semaphore.
-                std::future::pending().await
-            };
+            // While there is no place at all, new connections wait with the system.
+            let place = self.place().await;
             match self.listener.accept().await {
                 Ok(taken) => {
                     is_failing = false;
@@ -87,12 +97,36 @@ impl Door {
         }
     }
 
-    fn converse(&self, (stream, peer): (TcpStream, SocketAddr), place: OwnedSemaphorePermit) {
+    /// An ordinary place or, while there is none, a spare one.
+    async fn place(&self) -> Place {
+        let (ordinary, spare) = (Arc::clone(&self.places), Arc::clone(&self.spare_places));
+        tokio::select! {
+            biased;
+            Ok(permit) = ordinary.acquire_owned() => Place { _permit: permit, is_spare: false },
+            Ok(permit) = spare.acquire_owned() => Place { _permit: permit, is_spare: true },
+            // Nobody closes the semaphores.
+            else => std::future::pending().await,
+        }
+    }
+
+    fn ordinary_place(&self) -> Option<Place> {
+        let permit = Arc::clone(&self.places).try_acquire_owned().ok()?;
+        Some(Place {
+            _permit: permit,
+            is_spare: false,
+        })
+    }
+
+    fn converse(&self, (stream, peer): (TcpStream, SocketAddr), mut place: Place) {
+        if place.is_spare {
+            // There may be room by now.
+            place = self.ordinary_place().unwrap_or(place);
+        }
         let app = self.app.clone();
         let present: Option<Member> = self.crowd.enter(usize::MAX);
-        let watcher = self.connections.watcher();
+        let phases = self.phase.subscribe();
         tokio::spawn(async move {
-            converse(stream, peer, app, watcher).await;
+            converse(stream, peer, app, phases, place.is_spare).await;
             drop((place, present));
         });
     }

@@ -1,26 +1,35 @@
 //! One connection, from its first byte to its last.
 
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::ConnectInfo;
+use bytes::Bytes;
 use http::Request;
-use hyper::body::Incoming;
+use http_body_util::{BodyExt, Limited};
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::Watcher;
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutWriter;
 use tower::ServiceExt;
 
+use super::App;
+use crate::http::OnSpareConnection;
+
 /// How long a new connection may take until the head of its first request is complete.
 const FIRST_HEAD_TIME: Duration = Duration::from_secs(10);
+
+/// How long one may take that there is no ordinary place for.
+const SPARE_HEAD_TIME: Duration = Duration::from_secs(2);
 
 /// How long a connection may take from one answer until the head of the next request is complete. Proxies keep
 /// connections for up to a minute; whoever closes first must be they, or a request crosses the end of its connection.
@@ -32,31 +41,158 @@ const WRITE_TIME: Duration = Duration::from_secs(30);
 /// The most that the head of a request may have, in bytes.
 const HEAD_LIMIT: usize = 64 * 1024;
 
-/// Answers the requests of a connection until it ends, or until the watcher says that the next answer is the last.
-pub(super) async fn converse(stream: TcpStream, peer: SocketAddr, app: Router, watcher: Watcher) {
+/// How much of a body is still received that nobody wants, in bytes. It costs no memory.
+const UNWANTED_BYTES: usize = 16 * 1024 * 1024;
+
+/// How long that may take.
+const UNWANTED_TIME: Duration = Duration::from_secs(2);
+
+/// How far connections are on the way to their end.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Phase {
+    /// Requests come and go.
+    Open,
+    /// The next answer is the last, and who has not begun to ask is closed.
+    Closing,
+    /// Nobody waits any more for the rest of a request.
+    Overdue,
+}
+
+/// Whether the peer has to send something before anything can go on. Once the connection is closing, hyper itself ends it
+/// between an answer and the next request, so that this need not be told when an answer ends.
+#[derive(Clone)]
+struct PeersTurn(Arc<AtomicBool>);
+
+impl PeersTurn {
+    fn set(&self, is_peers: bool) {
+        self.0.store(is_peers, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Answers the requests of a connection until it ends by itself or by its phase. On a spare one there is but one request.
+pub(super) async fn converse(
+    stream: TcpStream,
+    peer: SocketAddr,
+    app: impl App,
+    mut phases: watch::Receiver<Phase>,
+    is_spare: bool,
+) {
     // Without it small answers would wait for the peer's acknowledgement. That it fails is no reason not to answer.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(WRITE_TIME));
     let has_asked = AtomicBool::new(false);
+    let turn = PeersTurn(Arc::new(AtomicBool::new(true)));
     let answer = service_fn(|request: Request<Incoming>| {
         has_asked.store(true, Ordering::Relaxed);
-        let mut request = request.map(Body::new);
+        turn.set(false);
+        let mut request = request.map(|body| Arriving::of(body, &turn));
         request.extensions_mut().insert(ConnectInfo(peer));
+        if is_spare {
+            request.extensions_mut().insert(OnSpareConnection);
+        }
         app.clone().oneshot(request)
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(NEXT_HEAD_TIME)
         .max_header_size(HEAD_LIMIT)
+        .keep_alive(!is_spare)
         .serve_connection(TokioIo::new(Box::pin(stream)), answer);
-    let mut connection = pin!(watcher.watch(connection));
-    let ended = match timeout(FIRST_HEAD_TIME, &mut connection).await {
-        Ok(ended) => ended,
-        Err(_) if has_asked.load(Ordering::Relaxed) => connection.await,
-        Err(_) => return,
+    let mut connection = pin!(connection);
+    let first_head_time = if is_spare {
+        SPARE_HEAD_TIME
+    } else {
+        FIRST_HEAD_TIME
     };
-    if let Err(error) = ended {
-        tracing::debug!(%error, %peer, "a connection ended badly");
+    let mut first_head = pin!(sleep(first_head_time));
+    let (mut awaits_first_head, mut is_told) = (true, true);
+    loop {
+        tokio::select! {
+            biased;
+            ended = &mut connection => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, %peer, "a connection ended badly");
+                }
+                return;
+            }
+            changed = phases.changed(), if is_told => {
+                is_told = changed.is_ok();
+                match *phases.borrow_and_update() {
+                    Phase::Closing => connection.as_mut().graceful_shutdown(),
+                    Phase::Overdue if turn.get() => return,
+                    Phase::Open | Phase::Overdue => {}
+                }
+            }
+            () = &mut first_head, if awaits_first_head => {
+                if !has_asked.load(Ordering::Relaxed) {
+                    return;
+                }
+                awaits_first_head = false;
+            }
+        }
+    }
+}
+
+/// A body that tells whose turn it is, and that is received even if nobody wants it: a peer that is refused while it
+/// still sends would otherwise find its connection cut, and not read why.
+struct Arriving {
+    /// There until this is dropped.
+    body: Option<Incoming>,
+    turn: PeersTurn,
+}
+
+impl Arriving {
+    fn of(body: Incoming, turn: &PeersTurn) -> Body {
+        if body.is_end_stream() {
+            return Body::new(body);
+        }
+        let (body, turn) = (Some(body), turn.clone());
+        Body::new(Self { body, turn })
+    }
+}
+
+impl HttpBody for Arriving {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = match &mut self.body {
+            Some(body) => Pin::new(body).poll_frame(context),
+            None => Poll::Ready(None),
+        };
+        self.turn.set(frame.is_pending());
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(HttpBody::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body
+            .as_ref()
+            .map(HttpBody::size_hint)
+            .unwrap_or_default()
+    }
+}
+
+impl Drop for Arriving {
+    fn drop(&mut self) {
+        self.turn.set(false);
+        if let Some(body) = self.body.take().filter(|body| !body.is_end_stream()) {
+            let mut rest = Limited::new(body, UNWANTED_BYTES);
+            // Whatever comes of it, nobody waits for it.
+            tokio::spawn(timeout(UNWANTED_TIME, async move {
+                while let Some(Ok(_)) = rest.frame().await {}
+            }));
+        }
     }
 }

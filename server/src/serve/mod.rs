@@ -7,16 +7,22 @@ mod accept;
 mod connection;
 mod files;
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use axum::extract::Request;
+use axum::response::Response;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
+use tower::Service as Tower;
 
 use self::accept::Door;
+use self::connection::Phase;
 use crate::config::Settings;
-use crate::http::{metrics_router, router};
+use crate::http::{edge, metrics_router};
 use crate::load::Crowd;
 use crate::service::Service;
 
@@ -27,12 +33,37 @@ const LINGER: Duration = Duration::from_secs(1);
 /// How long connections that were taken at the last moment may take to say what they want.
 const LAST_MOMENT: Duration = Duration::from_millis(100);
 
+/// How long after that those may take who have sent part of a request.
+const REST_TIME: Duration = Duration::from_secs(1);
+
+/// How often is then looked for such peers.
+const OVERDUE_INTERVAL: Duration = Duration::from_millis(250);
+
 /// How long requests under way may take to end after that. Altogether this is less than the ten seconds that container
 /// runtimes wait before they kill.
-const DRAIN_TIME: Duration = Duration::from_secs(8);
+const DRAIN_TIME: Duration = Duration::from_secs(7);
 
 /// How many connections there may be to the metrics.
 const METRICS_CONNECTIONS: usize = 32;
+
+/// What answers requests.
+trait App:
+    Tower<Request, Response = Response, Error = Infallible, Future: Send>
+    + Clone
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<S> App for S where
+    S: Tower<Request, Response = Response, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static
+{
+}
 
 /// The ports of the service.
 pub struct Listeners {
@@ -76,7 +107,7 @@ pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Out
     let metrics = listeners
         .metrics
         .map(|listener| tokio::spawn(serve_metrics(listener, service.clone())));
-    let app = router(service.clone());
+    let app = edge(service.clone());
     let most = files::room_for(service.settings.max_connections);
     let door = Door::new(listeners.api, app, most, service.load.connections.clone());
     let told = async {
@@ -88,15 +119,34 @@ pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Out
     };
     door.accept_until(told).await;
     let connections = door.close().await;
-    if connections.count() > 0 {
+    if !connections.is_closed() {
         sleep(LAST_MOMENT).await;
     }
-    let left = connections.count();
-    if timeout(DRAIN_TIME, connections.shutdown()).await.is_err() {
-        tracing::warn!(left, "some connections did not end in time");
+    connections.send_replace(Phase::Closing);
+    if timeout(REST_TIME, connections.closed()).await.is_err() {
+        end_overdue(&connections).await;
     }
     if let Some(metrics) = metrics {
         metrics.abort();
+    }
+}
+
+/// Waits for requests under way, and no longer for the rest of those that are still on their way.
+async fn end_overdue(connections: &watch::Sender<Phase>) {
+    let ended = async {
+        loop {
+            connections.send_replace(Phase::Overdue);
+            if timeout(OVERDUE_INTERVAL, connections.closed())
+                .await
+                .is_ok()
+            {
+                return;
+            }
+        }
+    };
+    if timeout(DRAIN_TIME, ended).await.is_err() {
+        let left = connections.receiver_count();
+        tracing::warn!(left, "some connections did not end in time");
     }
 }
 

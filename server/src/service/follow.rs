@@ -34,13 +34,19 @@ impl Service {
             }
             let answered = self.database_answers.swap(answers, Ordering::Relaxed);
             match caught_up {
-                Err(error) if answered => {
+                Err(error @ Error::Unavailable(_)) if answered => {
                     tracing::error!(%error, "the database does not answer as it should");
                 }
                 Ok(()) if !answered => tracing::info!("the database answers again"),
                 _ => {}
             }
         }
+    }
+
+    /// Finds out whether the database is there, apart from what is read of it: reading waits for its turn, and for those
+    /// who hold something. Runs for as long as it is polled, or ends at once on SQLite.
+    pub async fn probe(self) {
+        self.db.probe(&self.entropy).await;
     }
 
     /// Follows what other instances announce; runs for as long as it is polled, or ends at once on SQLite, where nothing
@@ -54,10 +60,12 @@ impl Service {
                 Ok(Some(listener)) => Box::pin(self.hear(listener, backoff.is_first())).await,
                 Err(error) => error,
             };
-            if backoff.is_first() || began.elapsed() > Backoff::LONGEST {
+            let is_away = !self.db.is_present();
+            if backoff.is_first() || began.elapsed() > Backoff::LONGEST || is_away {
                 tracing::warn!(error = %lost, "the announcements of other instances are cut off");
                 backoff = Backoff::default();
             }
+            self.db.until_present().await;
             tokio::time::sleep(backoff.next(&self.entropy)).await;
         }
     }

@@ -39,6 +39,10 @@ use crate::metrics::{Confirmed, Metrics};
 use crate::snapshot::Snapshots;
 use crate::store::{self, Db, OpenError};
 
+/// How long the database may be silent before something new may be in it. It is probed four times in that time, so that a
+/// busy moment is not taken for silence.
+const SILENCE: Duration = Duration::from_secs(1);
+
 /// How long the connections to the database may take to close.
 const CLOSING_TIME: Duration = Duration::from_secs(1);
 
@@ -108,9 +112,10 @@ impl Service {
         clock: Arc<dyn Clock>,
         entropy: Entropy,
     ) -> Result<(Self, Option<FirstAdministrator>), StartError> {
-        let db = Db::open(settings.database.database_url.expose()).await?;
+        let instance = entropy.id(clock.now());
+        let db = Db::open(settings.database.database_url.expose(), instance).await?;
         let secret = jwt_secret(&db, &settings, &entropy).await?;
-        let service = Self::on(db, &secret, settings, clock, entropy)?;
+        let service = Self::on(db, instance, &secret, settings, clock, entropy)?;
         let first = sessions::create_first_administrator(&service).await?;
         service.snapshots.catch_up(&service.db).await?;
         service.confirmed.again();
@@ -123,14 +128,16 @@ impl Service {
         clock: Arc<dyn Clock>,
         entropy: Entropy,
     ) -> Result<Self, StartError> {
+        let instance = entropy.id(clock.now());
         let db = Db::open_existing(settings.database.database_url.expose()).await?;
         // Nobody signs in on the command line, so no access token is ever made or read.
         let secret = entropy.bytes::<32>();
-        Self::on(db, &secret, settings, clock, entropy)
+        Self::on(db, instance, &secret, settings, clock, entropy)
     }
 
     fn on(
         db: Db,
+        instance: Uuid,
         jwt_secret: &[u8],
         settings: Settings,
         clock: Arc<dyn Clock>,
@@ -148,7 +155,7 @@ impl Service {
                 .map(|_| Metrics::new().map(Arc::new))
                 .transpose()?,
             confirmed: Confirmed::now(),
-            instance: entropy.id(clock.now()),
+            instance,
             database_answers: AtomicBool::new(true),
             draining: watch::Sender::new(false),
             db,
@@ -160,7 +167,13 @@ impl Service {
 
     /// Whether the database answered when it was last asked.
     pub(crate) fn database_answers(&self) -> bool {
-        self.database_answers.load(Ordering::Relaxed)
+        self.db.is_present() && self.database_answers.load(Ordering::Relaxed)
+    }
+
+    /// Whether what was new in the database a moment ago would be known here. When the database falls silent, this is the
+    /// first to tell.
+    pub(crate) fn is_current(&self) -> bool {
+        self.database_answers() && self.db.silence() < SILENCE
     }
 
     /// Says from now on that no new traffic should come.

@@ -1,8 +1,8 @@
 //! What one environment serves at one moment.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use imbl::HashMap;
 use pennon_core::model::id::RuleId;
 use pennon_core::{
     CompiledFlag, Context, Evaluation, Explanation, MissingBucketingValue, Reason, evaluate,
@@ -11,6 +11,8 @@ use pennon_core::{
 use tokio::sync::OnceCell;
 
 use super::document::Document;
+use super::filtered::Filtered;
+use super::pace::Paces;
 use super::usage::{EnvironmentUsage, FlagUsage, PollKind};
 use crate::store::snapshots::LoadedFlag;
 
@@ -19,8 +21,10 @@ use crate::store::snapshots::LoadedFlag;
 pub(crate) struct EnvironmentSnapshot {
     revision: i64,
     usage: Arc<EnvironmentUsage>,
+    /// Of a kind of which a copy costs nothing, and a change of a copy the path to what it touches.
     flags: HashMap<Arc<str>, Arc<ServedFlag>>,
     document: OnceCell<Arc<Document>>,
+    filtered: Filtered,
 }
 
 /// A result, and what decided.
@@ -57,6 +61,7 @@ impl EnvironmentSnapshot {
             usage,
             flags: HashMap::new(),
             document: OnceCell::new(),
+            filtered: Filtered::default(),
         }
     }
 
@@ -85,6 +90,11 @@ impl EnvironmentSnapshot {
         self.usage.polled(kind);
     }
 
+    /// How fast the environment is asked.
+    pub(crate) fn paces(&self) -> &Paces {
+        &self.usage.paces
+    }
+
     /// The environment before anything of it was read, to read it anew.
     pub(super) fn emptied(&self) -> Self {
         Self::empty(Arc::clone(&self.usage))
@@ -108,8 +118,8 @@ impl EnvironmentSnapshot {
         decisions
     }
 
-    /// Decides a flag as [`evaluate`](Self::evaluate) does, and tells every step of the way, but counts nothing, with the ids of the flag's
-    /// rules by ascending priority.
+    /// Decides a flag as [`evaluate`](Self::evaluate) does, and tells every step of the way, but counts nothing, with
+    /// the ids of the flag's rules by ascending priority.
     pub(crate) fn explain(
         &self,
         key: &str,
@@ -120,8 +130,8 @@ impl EnvironmentSnapshot {
         Some((explanation, &flag.rule_ids))
     }
 
-    /// The config document of all active flags: made on first use, by one for all who wait for it, and then the same bytes
-    /// for as long as this lives.
+    /// The config document of all active flags: made on first use, by one for all who wait for it, and then the same
+    /// bytes for as long as this lives.
     pub(crate) async fn document(self: &Arc<Self>) -> Arc<Document> {
         let make = || async {
             let snapshot = Arc::clone(self);
@@ -136,25 +146,17 @@ impl EnvironmentSnapshot {
 
     /// The config document of those active flags that are among `keys`.
     pub(crate) fn filtered_document(&self, keys: &[String]) -> Arc<Document> {
-        let wanted: HashSet<&str> = keys.iter().map(String::as_str).collect();
-        let found = wanted
-            .into_iter()
-            .filter_map(|key| self.flags.get_key_value(key));
-        Self::document_of(found)
+        let found = keys
+            .iter()
+            .filter_map(|key| self.flags.get_key_value(&**key));
+        let mut entries = by_key(found);
+        entries.dedup_by_key(|(key, _)| *key);
+        let found: Vec<&Arc<str>> = entries.iter().map(|(key, _)| *key).collect();
+        self.filtered.get_or_make(&found, || document_of(&entries))
     }
 
     fn whole_document(&self) -> Arc<Document> {
-        Self::document_of(self.flags.iter())
-    }
-
-    fn document_of<'f>(
-        flags: impl Iterator<Item = (&'f Arc<str>, &'f Arc<ServedFlag>)>,
-    ) -> Arc<Document> {
-        let mut entries: Vec<(&str, &str)> = flags
-            .filter_map(|(key, flag)| Some((&**key, flag.entry.as_deref()?)))
-            .collect();
-        entries.sort_unstable_by_key(|(key, _)| *key);
-        Arc::new(Document::new(entries.into_iter().map(|(_, entry)| entry)))
+        Arc::new(document_of(&by_key(self.flags.iter())))
     }
 
     /// The snapshot after `changed` flags have taken the place of their former selves.
@@ -170,8 +172,24 @@ impl EnvironmentSnapshot {
             usage: Arc::clone(&self.usage),
             flags,
             document: OnceCell::new(),
+            filtered: Filtered::default(),
         }
     }
+}
+
+/// The entries of active flags, by key.
+fn by_key<'f>(
+    flags: impl Iterator<Item = (&'f Arc<str>, &'f Arc<ServedFlag>)>,
+) -> Vec<(&'f Arc<str>, &'f str)> {
+    let mut entries: Vec<_> = flags
+        .filter_map(|(key, flag)| Some((key, flag.entry.as_deref()?)))
+        .collect();
+    entries.sort_unstable_by_key(|(key, _)| *key);
+    entries
+}
+
+fn document_of(entries: &[(&Arc<str>, &str)]) -> Document {
+    Document::new(entries.iter().map(|(_, entry)| *entry))
 }
 
 impl ServedFlag {

@@ -5,6 +5,9 @@
 
 mod document;
 mod environment;
+mod faults;
+mod filtered;
+mod pace;
 mod served;
 mod usage;
 
@@ -18,14 +21,16 @@ use pennon_core::model::id::EnvironmentId;
 
 pub(crate) use document::{Document, Encoding};
 pub(crate) use environment::{Decision, EnvironmentSnapshot};
+pub(crate) use pace::Pace;
 pub(crate) use served::Follower;
 pub(crate) use usage::{Counts, PollKind};
 
+use self::faults::{Faults, Found};
 use self::served::Served;
 use self::usage::Usage;
 use crate::auth::secret::SecretHash;
 use crate::error::Error;
-use crate::store::snapshots::{Head, changed_flags, heads};
+use crate::store::snapshots::{Head, Heads, changed_flags, heads};
 use crate::store::{Db, Tx};
 
 /// How long the reading of one environment may take. A connection that hangs must not hold up all that follow.
@@ -39,6 +44,7 @@ const PATIENCE_FOR_HEADS: Duration = Duration::from_secs(3);
 pub(crate) struct Snapshots {
     by_key: ArcSwap<HashMap<SecretHash, Arc<Served>>>,
     usage: Usage,
+    pub(crate) faults: Faults,
     /// How many refills have begun to read.
     begun: AtomicU64,
     /// Held by whoever brings the snapshots up to date, so that they change in the order of the commits. It holds the
@@ -80,7 +86,9 @@ impl Snapshots {
         let mut refilled = self.refilled.lock().await;
         if *refilled <= seen {
             let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
-            self.refill(db).await?;
+            let found = self.refill(db).await;
+            let found = found.inspect_err(|error| self.faults.failed(error))?;
+            self.faults.are(found);
             *refilled = number;
         }
         Ok(())
@@ -129,7 +137,7 @@ impl Snapshots {
             heads(&mut db.read().await?).await
         })
         .await?;
-        self.drop_all_but(&active, &known);
+        self.drop_all_but(&active.readable, &known);
         Ok(())
     }
 
@@ -140,20 +148,25 @@ impl Snapshots {
         }
     }
 
-    async fn refill(&self, db: &Db) -> Result<(), Error> {
+    /// Reads what has changed and serves it, and answers what could not be read.
+    async fn refill(&self, db: &Db) -> Result<Found, Error> {
         // What was revoked before this begins to read will not be read.
         self.revoked().clear();
         let known = self.by_key.load_full();
-        let (mut tx, heads) = within(PATIENCE_FOR_HEADS, async {
+        let (mut tx, heads): (Tx, Heads) = within(PATIENCE_FOR_HEADS, async {
             let mut tx = db.read().await?;
             let heads = heads(&mut tx).await?;
             Ok((tx, heads))
         })
         .await?;
         // At once, because to load what is new may take its time.
-        self.drop_all_but(&heads, &known);
-        let mut next = HashMap::with_capacity(heads.len());
-        for head in heads {
+        self.drop_all_but(&heads.readable, &known);
+        let unreadable = heads.unreadable.into_iter();
+        let mut found: Found = unreadable
+            .map(|(id, error)| (Some(id), error.to_string()))
+            .collect();
+        let mut next = HashMap::with_capacity(heads.readable.len());
+        for head in heads.readable {
             let served = known
                 .get(&head.sdk_key)
                 .filter(|served| served.id == head.id);
@@ -169,13 +182,16 @@ impl Snapshots {
                 Err(error @ Error::Unavailable(_)) => return Err(error),
                 // One environment that cannot be read must not hold up the others, and goes on as it was.
                 Err(error) => {
-                    tracing::error!(environment = %head.id, %error, "an environment cannot be read");
+                    found.insert(Some(head.id), error.to_string());
                     next.extend(served.map(|served| (head.sdk_key, Arc::clone(served))));
+                    // Where a query has failed, PostgreSQL answers no other in the same transaction. That a new one may
+                    // see more does no harm: what it reads too early is read again.
+                    tx = within(PATIENCE_FOR_HEADS, db.read()).await?;
                 }
             }
         }
         self.serve(next);
-        Ok(())
+        Ok(found)
     }
 
     /// Serves these environments from now on, save those that were revoked while they were being read.
@@ -245,7 +261,7 @@ async fn update(served: &Served, head: &Head, tx: &mut Tx) -> Result<(), Error> 
 async fn reload_one(served: &Served, db: &Db) -> Result<(), Error> {
     let mut tx = db.read().await?;
     let heads = heads(&mut tx).await?;
-    if let Some(head) = heads.iter().find(|head| head.id == served.id) {
+    if let Some(head) = heads.readable.iter().find(|head| head.id == served.id) {
         let empty = served.current().emptied();
         served.replace(load(head, &empty, &mut tx).await?);
     }

@@ -62,8 +62,13 @@ impl Served {
 }
 
 impl Follower {
-    /// The newest snapshot that has not been handed out, as soon as there is one, and the current one the first time; none
-    /// once the environment is no longer served with the key by which it was found.
+    /// The current snapshot, whether or not it has been handed out; none once the key is refused.
+    pub(crate) fn current(&self) -> Option<Arc<EnvironmentSnapshot>> {
+        self.0.borrow().clone()
+    }
+
+    /// The newest snapshot that has not been handed out, as soon as there is one, and the current one the first time;
+    /// none once the environment is no longer served with the key by which it was found.
     pub(crate) async fn next(&mut self) -> Option<Arc<EnvironmentSnapshot>> {
         // An error means that it has been dropped from what is served.
         self.0.changed().await.ok()?;

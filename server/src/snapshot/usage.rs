@@ -7,16 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pennon_core::Reason;
 use pennon_core::model::id::{EnvironmentId, FlagId};
 
+use super::pace::Paces;
+
 /// What is counted of all environments that are served, and of those that no longer are until that has been taken.
 #[derive(Default)]
 pub(crate) struct Usage(Mutex<Vec<Arc<EnvironmentUsage>>>);
 
-/// What is counted of an environment.
+/// What is counted of an environment, whichever snapshot it serves.
 pub(crate) struct EnvironmentUsage {
     /// The first of the environments that replaced each other by key rotations: they share their usage.
     lineage: EnvironmentId,
     flags: Mutex<HashMap<FlagId, Arc<FlagUsage>>>,
     polls: [AtomicU64; PollKind::ALL.len()],
+    pub(super) paces: Paces,
 }
 
 /// How often a flag was evaluated, by reason.
@@ -60,6 +63,7 @@ impl Usage {
             lineage,
             flags: Mutex::default(),
             polls: Default::default(),
+            paces: Paces::default(),
         });
         lock(&self.0).push(Arc::clone(&usage));
         usage

@@ -8,6 +8,7 @@ pub(crate) mod configurations;
 pub(crate) mod environments;
 pub(crate) mod flags;
 pub(crate) mod notifications;
+mod postgres;
 pub(crate) mod rollouts;
 pub(crate) mod rules;
 pub(crate) mod sessions;
@@ -26,12 +27,14 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sqlx::migrate::Migrator;
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{Connection, Executor, Postgres, Sqlite, Transaction};
+use sqlx::{Sqlite, Transaction};
+use uuid::Uuid;
 
+use self::postgres::{CommitError, LeasedTx, Server};
+use crate::clock::Entropy;
 use crate::error::Error;
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/sqlite");
@@ -43,25 +46,6 @@ const PATIENCE: Duration = Duration::from_millis(1500);
 /// How long a writer waits for the turn of those before it.
 const WRITERS_PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long the start waits for a PostgreSQL that is itself still starting.
-const STARTING_PATIENCE: Duration = Duration::from_secs(15);
-
-/// How many connections to PostgreSQL an instance reads on.
-const POSTGRES_READERS: u32 = 10;
-
-/// How many connections to PostgreSQL an instance writes on: one that writes, and one that is about to, as far as it can
-/// be without its turn. With more, those that only wait would cost the database something.
-const POSTGRES_WRITERS: u32 = 2;
-
-/// For how long a connection that was not used is taken to be alive still. To ask each time would cost each transaction an
-/// exchange.
-const KNOWN_ALIVE: Duration = Duration::from_secs(1);
-
-/// Begins a write on PostgreSQL, in one exchange. The number stands for writing; any will do as long as it stays the same.
-/// An instance that hangs in the middle of a write loses its turn.
-const TAKE_WRITE_LOCK: &str = "set local lock_timeout = '5s'; set local idle_in_transaction_session_timeout = '10s'; \
-                               select pg_advisory_xact_lock(22594200760438272)";
-
 /// The database.
 #[derive(Clone)]
 pub(crate) enum Db {
@@ -71,16 +55,16 @@ pub(crate) enum Db {
         readers: SqlitePool,
     },
     /// A server, shared with other instances.
-    Postgres { writers: PgPool, readers: PgPool },
+    Postgres(Server),
 }
 
 /// A transaction. Dropping it rolls back; only [`commit`](Self::commit) keeps what was written.
 pub(crate) enum Tx {
     Sqlite(Transaction<'static, Sqlite>),
-    Postgres(Transaction<'static, Postgres>),
+    Postgres(LeasedTx),
 }
 
-/// Runs one query text on whichever connection the transaction has.
+/// Runs one query text on whichever connection the transaction has, for as long as the database is there.
 macro_rules! on_conn {
     ($tx:expr, $conn:ident => $query:expr) => {
         match $tx {
@@ -89,8 +73,9 @@ macro_rules! on_conn {
                 $query
             }
             $crate::store::Tx::Postgres(tx) => {
+                let (tx, lease) = tx.parts();
                 let $conn = &mut **tx;
-                $query
+                lease.until_lost(async { $query }).await
             }
         }
     };
@@ -100,62 +85,31 @@ pub(crate) use on_conn;
 
 impl Db {
     /// Connects to the database that the URL names and brings its tables up to date. A file that is missing is created.
-    pub(crate) async fn open(url: &str) -> Result<Self, OpenError> {
-        Self::connect(url, true).await
+    /// A server shows its administrator which instance the connections are of.
+    pub(crate) async fn open(url: &str, instance: Uuid) -> Result<Self, OpenError> {
+        Self::connect(url, Some(instance)).await
     }
 
     /// The same for a database that must be there already.
     pub(crate) async fn open_existing(url: &str) -> Result<Self, OpenError> {
-        Self::connect(url, false).await
+        Self::connect(url, None).await
     }
 
-    async fn connect(url: &str, create: bool) -> Result<Self, OpenError> {
+    async fn connect(url: &str, instance: Option<Uuid>) -> Result<Self, OpenError> {
         let db = match url.split_once(':').map(|(scheme, _)| scheme) {
-            Some("sqlite") => Self::open_sqlite(url, create).await?,
-            Some("postgres" | "postgresql") => Self::open_postgres(url).await?,
+            Some("sqlite") => Self::open_sqlite(url, instance.is_some()).await?,
+            Some("postgres" | "postgresql") => Self::Postgres(Server::open(url, instance).await?),
             _ => return Err(OpenError::UnknownScheme),
         };
         match &db {
             Self::Sqlite { writer, .. } => SQLITE_MIGRATIONS.run(writer).await?,
             // Of several instances that start together one brings the tables up to date, while the others wait for it.
-            Self::Postgres { readers, .. } => POSTGRES_MIGRATIONS.run(readers).await?,
+            Self::Postgres(server) => {
+                let (pools, _) = server.lease()?;
+                POSTGRES_MIGRATIONS.run(&pools.readers).await?;
+            }
         }
         Ok(db)
-    }
-
-    /// Connects to the server, which may be starting at the same moment.
-    async fn open_postgres(url: &str) -> Result<Self, OpenError> {
-        // No column holds a number to which this would matter, and poolers refuse what they do not know.
-        let mut options = PgConnectOptions::from_str(url)?.extra_float_digits(None);
-        if options.get_application_name().is_none() {
-            options = options.application_name("pennon");
-        }
-        let pool = |connections, patience| {
-            PgPoolOptions::new()
-                .max_connections(connections)
-                .acquire_timeout(patience)
-                .test_before_acquire(false)
-                .before_acquire(|connection, state| {
-                    Box::pin(async move {
-                        if state.idle_for > KNOWN_ALIVE {
-                            connection.ping().await?;
-                        }
-                        Ok(true)
-                    })
-                })
-                .connect_lazy_with(options.clone())
-        };
-        let writers = pool(POSTGRES_WRITERS, WRITERS_PATIENCE);
-        let readers = pool(POSTGRES_READERS, PATIENCE);
-        let deadline = tokio::time::Instant::now() + STARTING_PATIENCE;
-        while let Err(error) = readers.acquire().await {
-            let may_be_starting = matches!(error, sqlx::Error::PoolTimedOut);
-            if !may_be_starting || tokio::time::Instant::now() > deadline {
-                return Err(error.into());
-            }
-            tracing::info!("waiting for the database");
-        }
-        Ok(Self::Postgres { writers, readers })
     }
 
     /// Opens the file with settings under which a commit survives a power failure: every commit is synced.
@@ -188,9 +142,7 @@ impl Db {
     pub(crate) async fn read(&self) -> Result<Tx, Error> {
         Ok(match self {
             Self::Sqlite { readers, .. } => Tx::Sqlite(readers.begin().await?),
-            Self::Postgres { readers, .. } => {
-                Tx::Postgres(past_dead_connections(|| begin_to_read(readers)).await?)
-            }
+            Self::Postgres(server) => Tx::Postgres(server.begin_to_read().await?),
         })
     }
 
@@ -199,9 +151,7 @@ impl Db {
     pub(crate) async fn write(&self) -> Result<Tx, Error> {
         Ok(match self {
             Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("begin immediate").await?),
-            Self::Postgres { writers, .. } => {
-                Tx::Postgres(past_dead_connections(|| begin_to_write(writers)).await?)
-            }
+            Self::Postgres(server) => Tx::Postgres(server.begin_to_write().await?),
         })
     }
 
@@ -225,10 +175,38 @@ impl Db {
                 readers.close().await;
                 writer.close().await;
             }
-            Self::Postgres { writers, readers } => {
-                readers.close().await;
-                writers.close().await;
-            }
+            Self::Postgres(server) => server.close().await,
+        }
+    }
+
+    /// Finds out at intervals whether the database is there, for as long as it is polled. A file always is, so there this
+    /// ends at once.
+    pub(crate) async fn probe(&self, entropy: &Entropy) {
+        if let Self::Postgres(server) = self {
+            match server.probe(entropy).await {}
+        }
+    }
+
+    /// Whether the database is there. While it is not, whatever asks it fails at once.
+    pub(crate) fn is_present(&self) -> bool {
+        match self {
+            Self::Sqlite { .. } => true,
+            Self::Postgres(server) => server.is_present(),
+        }
+    }
+
+    /// Waits until the database is there.
+    pub(crate) async fn until_present(&self) {
+        if let Self::Postgres(server) = self {
+            server.until_present().await;
+        }
+    }
+
+    /// For how long the database has not been heard of.
+    pub(crate) fn silence(&self) -> Duration {
+        match self {
+            Self::Sqlite { .. } => Duration::ZERO,
+            Self::Postgres(server) => server.silence(),
         }
     }
 }
@@ -238,43 +216,12 @@ impl Tx {
     pub(crate) async fn commit(self) -> Result<(), Error> {
         match self {
             Self::Sqlite(tx) => tx.commit().await?,
-            Self::Postgres(tx) => tx.commit().await?,
+            Self::Postgres(tx) => tx.commit().await.map_err(|error| match error {
+                CommitError::Failed(error) => Error::from(error),
+                CommitError::Unknown(error) => Error::Unconfirmed(error),
+            })?,
         }
         Ok(())
-    }
-}
-
-async fn begin_to_read(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-    pool.begin_with("begin transaction isolation level repeatable read, read only")
-        .await
-}
-
-async fn begin_to_write(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-    let mut tx = pool.begin().await?;
-    tx.execute(TAKE_WRITE_LOCK).await?;
-    Ok(tx)
-}
-
-/// Begins a transaction, once more for each connection that turns out to have been cut off: nothing was done on it yet.
-async fn past_dead_connections<T, F>(begin: impl Fn() -> F) -> Result<T, sqlx::Error>
-where
-    F: Future<Output = Result<T, sqlx::Error>>,
-{
-    for _ in 0..POSTGRES_WRITERS.max(POSTGRES_READERS) {
-        match begin().await {
-            Err(error) if is_cut_off(&error) => {}
-            other => return other,
-        }
-    }
-    begin().await
-}
-
-/// Whether the server, or whoever stands between, has closed the connection. 57P01 is what PostgreSQL says before it does.
-fn is_cut_off(error: &sqlx::Error) -> bool {
-    match error {
-        sqlx::Error::Io(error) => error.kind() != ErrorKind::ConnectionRefused,
-        sqlx::Error::Database(answer) => answer.code().is_some_and(|code| code == "57P01"),
-        _ => false,
     }
 }
 

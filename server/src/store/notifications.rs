@@ -7,8 +7,10 @@ use std::time::Duration;
 use pennon_core::model::id::EnvironmentId;
 use sqlx::Executor;
 use sqlx::postgres::{PgListener, PgNotification, PgPoolOptions};
+use tokio::time::timeout;
 use uuid::Uuid;
 
+use super::postgres::Lease;
 use super::{Db, PATIENCE, Tx};
 use crate::error::Error;
 
@@ -19,7 +21,10 @@ const CHANNEL: &str = "pennon";
 const QUIET: Duration = Duration::from_secs(10);
 
 /// A connection on which announcements are heard.
-pub(crate) struct Listener(PgListener);
+pub(crate) struct Listener {
+    listener: PgListener,
+    lease: Lease,
+}
 
 /// Tells all instances which environments change, as soon as the transaction commits and only then.
 pub(crate) async fn announce(
@@ -37,42 +42,43 @@ pub(crate) async fn announce(
         .iter()
         .map(|environment| format!("{sender} {environment}"))
         .collect();
-    sqlx::query("select pg_notify($1, payload) from unnest($2::text[]) as payload")
+    let (tx, lease) = tx.parts();
+    let notify = sqlx::query("select pg_notify($1, payload) from unnest($2::text[]) as payload")
         .bind(CHANNEL)
-        .bind(payloads)
-        .execute(&mut **tx)
-        .await?;
+        .bind(payloads);
+    lease.until_lost(notify.execute(&mut **tx)).await?;
     Ok(())
 }
 
 impl Db {
     /// Begins to listen, on a connection of its own; none on SQLite, where nobody announces anything.
     pub(crate) async fn listen(&self) -> Result<Option<Listener>, Error> {
-        let Self::Postgres { readers, .. } = self else {
+        let Self::Postgres(server) = self else {
             return Ok(None);
         };
-        if readers.is_closed() {
+        let (pools, mut lease) = server.lease()?;
+        if pools.readers.is_closed() {
             return Err(sqlx::Error::PoolClosed.into());
         }
-        let options = readers.connect_options();
-        let name = options.get_application_name().unwrap_or_default();
-        let options = options
-            .as_ref()
-            .clone()
-            .application_name(&format!("{name} listening"));
         let own = PgPoolOptions::new()
             .max_connections(1)
             .acquire_timeout(PATIENCE)
             .max_lifetime(None)
             .idle_timeout(None)
-            .connect_lazy_with(options);
-        let mut listener = PgListener::connect_with(&own).await?;
-        listener.eager_reconnect(false);
-        match tokio::time::timeout(PATIENCE, listener.listen(CHANNEL)).await {
-            Ok(listening) => listening?,
-            Err(_silent) => return Err(Error::Unavailable(None)),
+            .connect_lazy_with(server.options_for("listening"));
+        let listen = async {
+            let mut listener = PgListener::connect_with(&own).await?;
+            listener.eager_reconnect(false);
+            listener.listen(CHANNEL).await?;
+            Ok(listener)
+        };
+        match timeout(2 * PATIENCE, lease.until_lost(listen)).await {
+            Ok(listening) => Ok(Some(Listener {
+                listener: listening?,
+                lease,
+            })),
+            Err(_silent) => Err(Error::Unavailable(None)),
         }
-        Ok(Some(Listener(listener)))
     }
 }
 
@@ -85,7 +91,7 @@ impl Listener {
         loop {
             let mut foreign = is_foreign(&self.next().await?);
             // Without waiting: a change of many environments is announced once for each of them.
-            while let Ok(next) = tokio::time::timeout(Duration::ZERO, self.0.try_recv()).await {
+            while let Ok(next) = timeout(Duration::ZERO, self.listener.try_recv()).await {
                 foreign |= is_foreign(&next?.ok_or(Error::Unavailable(None))?);
             }
             if foreign {
@@ -97,7 +103,8 @@ impl Listener {
     /// The next announcement. While it is quiet, makes sure that the silence is not that of a dead connection.
     async fn next(&mut self) -> Result<PgNotification, Error> {
         loop {
-            match tokio::time::timeout(QUIET, self.0.try_recv()).await {
+            let next = self.lease.until_lost(self.listener.try_recv());
+            match timeout(QUIET, next).await {
                 Ok(next) => return next?.ok_or(Error::Unavailable(None)),
                 Err(_quiet) => self.ask().await?,
             }
@@ -105,7 +112,7 @@ impl Listener {
     }
 
     async fn ask(&mut self) -> Result<(), Error> {
-        match tokio::time::timeout(PATIENCE, self.0.execute("select 1")).await {
+        match timeout(PATIENCE, self.listener.execute("select 1")).await {
             Ok(answer) => Ok(answer.map(drop)?),
             Err(_silent) => Err(Error::Unavailable(None)),
         }

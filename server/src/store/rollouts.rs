@@ -44,8 +44,8 @@ pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<FlagRollout>, Error> {
 
 /// Keeps a rollout, new or changed, and answers it as it is kept.
 ///
-/// A new one starts at a revision that no rollout of the pair has ever had, so that a tag of one that was deleted does not
-/// fit its successor.
+/// A new one starts at a revision that no rollout of the pair has ever had, so that a tag of one that was deleted does
+/// not fit its successor.
 pub(crate) async fn upsert(
     tx: &mut Tx,
     flag: FlagId,

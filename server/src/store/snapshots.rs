@@ -42,30 +42,36 @@ pub(crate) struct LoadedFlag {
     pub(crate) rule_ids: Vec<RuleId>,
 }
 
-/// All active environments. One whose row cannot be read is left out: what is broken must not stop the rest.
-pub(crate) async fn heads(tx: &mut Tx) -> Result<Vec<Head>, Error> {
+/// All active environments. Those whose row cannot be read are apart: what is broken must not stop the rest.
+pub(crate) struct Heads {
+    pub(crate) readable: Vec<Head>,
+    pub(crate) unreadable: Vec<(EnvironmentId, Error)>,
+}
+
+/// Reads how far each active environment has come.
+pub(crate) async fn heads(tx: &mut Tx) -> Result<Heads, Error> {
     let rows: Vec<(Uuid, Option<Uuid>, Vec<u8>, i64)> = on_conn!(tx, conn => sqlx::query_as(
         "select id, lineage_id, sdk_key_hash, config_revision from environments where status = 'active'",
     ).fetch_all(conn).await)?;
-    let head = |(id, lineage, hash, config_revision): (Uuid, Option<Uuid>, Vec<u8>, i64)| {
-        let sdk_key =
-            SecretHash::try_from(&*hash).map_err(|problem| bad_row("environments", id, problem))?;
-        Ok(Head {
-            id: EnvironmentId::new(id),
-            lineage: EnvironmentId::new(lineage.unwrap_or(id)),
-            sdk_key,
-            config_revision,
-        })
-    };
-    let heads = rows.into_iter().map(head);
-    Ok(heads
-        .filter_map(|head| {
-            head.inspect_err(|error: &Error| {
-                tracing::error!(%error, "an environment cannot be read and is not served");
-            })
-            .ok()
-        })
-        .collect())
+    let (mut readable, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
+    for (id, lineage, hash, config_revision) in rows {
+        match SecretHash::try_from(&*hash) {
+            Ok(sdk_key) => readable.push(Head {
+                id: EnvironmentId::new(id),
+                lineage: EnvironmentId::new(lineage.unwrap_or(id)),
+                sdk_key,
+                config_revision,
+            }),
+            Err(problem) => {
+                let error = bad_row("environments", id, problem);
+                unreadable.push((EnvironmentId::new(id), error));
+            }
+        }
+    }
+    Ok(Heads {
+        readable,
+        unreadable,
+    })
 }
 
 /// The flags of an environment that changed after `revision`; all of them after revision 0, among them the archived

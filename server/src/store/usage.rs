@@ -40,6 +40,14 @@ pub(crate) struct Polls {
     pub(crate) count: u64,
 }
 
+/// Begins to add what has this name; false if that was added before.
+pub(crate) async fn begin_batch(tx: &mut Tx, id: Uuid, now: Timestamp) -> Result<bool, Error> {
+    let rows = on_conn!(tx, conn => sqlx::query(
+        "insert into usage_batches (id, brought_at) values ($1, $2) on conflict (id) do nothing",
+    ).bind(id).bind(now.millis()).execute(conn).await.map(|done| done.rows_affected()))?;
+    Ok(rows > 0)
+}
+
 /// Adds evaluations, of which no two are of the same flag, environment, hour and reason. Sums stop at a bound rather than
 /// overflow.
 pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Result<(), Error> {
@@ -136,11 +144,13 @@ pub(crate) async fn environments_seen(
     Ok(())
 }
 
-/// Deletes the hours before this one.
+/// Deletes the hours before this one, and the names of what was added before.
 pub(crate) async fn forget_before(tx: &mut Tx, hour: Timestamp) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("delete from usage_hours where hour < $1")
         .bind(hour.millis()).execute(conn).await.map(drop))?;
     on_conn!(tx, conn => sqlx::query("delete from poll_hours where hour < $1")
+        .bind(hour.millis()).execute(conn).await.map(drop))?;
+    on_conn!(tx, conn => sqlx::query("delete from usage_batches where brought_at < $1")
         .bind(hour.millis()).execute(conn).await.map(drop))?;
     Ok(())
 }

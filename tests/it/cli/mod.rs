@@ -3,4 +3,5 @@
 mod backup;
 mod health;
 mod transfer;
+mod types;
 mod user;

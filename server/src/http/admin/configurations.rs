@@ -107,8 +107,8 @@ async fn copy(
 
 /// Evaluates a flag in an environment, and tells every step of the way.
 ///
-/// It is for administrators, who need no SDK key for it: the flag is decided as it stands in the database, also in a revoked
-/// environment. Nothing is counted as usage.
+/// It is for administrators, who need no SDK key for it: the flag is decided as it stands in the database, also in a
+/// revoked environment. Nothing is counted as usage.
 #[utoipa::path(post, path = "/flags/{flag}/environments/{environment}/explain")]
 async fn explain(
     State(service): State<Service>,

@@ -52,8 +52,8 @@ struct TokenList(Vec<Token>);
 
 /// Creates a token of one's own.
 ///
-/// `token`, the secret, is in this answer and never again: the service keeps only a hash. Its role is at most one's own. One
-/// can have 50.
+/// `token`, the secret, is in this answer and never again: the service keeps only a hash. Its role is at most one's
+/// own. One can have 50.
 #[utoipa::path(post, path = "/users/me/tokens")]
 async fn create(
     State(service): State<Service>,

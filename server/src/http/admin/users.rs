@@ -71,8 +71,8 @@ async fn one(
 
 /// Changes the role of a user, or resets the password.
 ///
-/// What is absent stays as it is. A reset ends all sessions of the user, and needs a session of one's own: a personal access
-/// token does not suffice. There is always an administrator left.
+/// What is absent stays as it is. A reset ends all sessions of the user, and needs a session of one's own: a personal
+/// access token does not suffice. There is always an administrator left.
 #[utoipa::path(patch, path = "/users/{user}")]
 async fn update(
     State(service): State<Service>,

@@ -6,19 +6,20 @@ use sha2::{Digest, Sha256};
 
 use super::answer::{Answered, Failure, Flag, Flags};
 use super::question::{FlagKey, OfrepEnvironment, Question};
-use crate::error::Error;
+use super::refusal::Refusal;
 use crate::http::if_none_match::IfNoneMatch;
 
 /// Evaluates a flag for a context.
 ///
-/// `variant` is `on` or `off`, `reason` one of OpenFeature's own. `metadata` has Pennon's reason and, where they decided, the
-/// rule's id and the subject's bucket.
+/// `variant` is `on` or `off`, `reason` one of OpenFeature's own. `metadata` has Pennon's reason and, where they
+/// decided, the rule's id and the subject's bucket.
 #[utoipa::path(post, path = "/evaluate/flags/{key}")]
 pub(super) async fn one(
     OfrepEnvironment(environment): OfrepEnvironment,
     FlagKey(key): FlagKey,
-    question: Question,
-) -> Result<Answered<Flag>, Error> {
+    question: Result<Question, Refusal>,
+) -> Result<Answered<Flag>, Refusal> {
+    let question = question.map_err(|refusal| refusal.about(&key))?;
     let context = match question.context() {
         Ok(context) => context,
         Err(failure) => return Ok(Answered::Refused(failure.about(key))),
@@ -39,7 +40,7 @@ pub(super) async fn all(
     OfrepEnvironment(environment): OfrepEnvironment,
     known: IfNoneMatch,
     question: Question,
-) -> Result<Answered<Flags>, Error> {
+) -> Result<Answered<Flags>, Refusal> {
     let context = match question.context() {
         Ok(context) => context,
         Err(failure) => return Ok(Answered::Refused(failure)),

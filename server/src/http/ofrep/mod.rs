@@ -4,23 +4,18 @@
 mod answer;
 mod evaluate;
 mod question;
+mod refusal;
 
-use super::cors::cors;
 use super::openapi::{Routes, route};
-use crate::error::Error;
 
 pub(super) fn routes() -> Routes {
     Routes::group(
         "OpenFeature",
         "The OpenFeature Remote Evaluation Protocol, for the providers that OpenFeature publishes for many languages. \
+         Problems have `errorCode` and `errorDetails` here, too. \
          Pages of any origin may call.",
     )
     .with(route!(evaluate::one))
     .with(route!(evaluate::all))
-    .below("/ofrep/v1", |router| {
-        router
-            .fallback(async || Error::NoSuchPath)
-            .method_not_allowed_fallback(async || Error::MethodNotAllowed)
-            .layer(cors())
-    })
+    .below("/ofrep/v1")
 }

@@ -1,6 +1,7 @@
 //! What providers ask: by which key, for which flag, and for whom.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use bytes::Bytes;
@@ -12,6 +13,7 @@ use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::answer::Failure;
+use super::refusal::Refusal;
 use crate::auth::sdk_environment::SdkEnvironment;
 use crate::auth::{Presented, presented};
 use crate::error::{Error, Fault, Place};
@@ -34,15 +36,16 @@ const X_API_KEY: &str = "x-api-key";
 pub(super) struct OfrepEnvironment(pub(super) SdkEnvironment);
 
 impl FromRequestParts<Service> for OfrepEnvironment {
-    type Rejection = Error;
+    type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Refusal> {
         let key = match presented(&parts.headers) {
             Presented::Bearer(key) => Some(key),
             Presented::Nothing => api_key(&parts.headers),
             Presented::Unusable => None,
         };
-        SdkEnvironment::from_key(service, key.ok_or(Error::Unauthenticated)?).map(Self)
+        let environment = SdkEnvironment::from_key(service, key.ok_or(Error::Unauthenticated)?)?;
+        Ok(Self(environment))
     }
 }
 
@@ -66,13 +69,16 @@ impl Input for OfrepEnvironment {
 pub(super) struct FlagKey(pub(super) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for FlagKey {
-    type Rejection = Error;
+    type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
         let parameters = RawPathParams::from_request_parts(parts, state).await;
-        let parameters = parameters.map_err(|_| Error::NoSuchPath)?;
-        let key = parameters.iter().next().map(|(_, key)| key.to_owned());
-        Ok(Self(key.unwrap_or_default()))
+        let key = match &parameters {
+            Ok(parameters) => parameters.iter().next().map(|(_, key)| key),
+            // No flag's key has a `%`, so what is no text stays as it was sent, and unknown.
+            Err(_) => parts.uri.path().rsplit('/').next(),
+        };
+        Ok(Self(key.unwrap_or_default().to_owned()))
     }
 }
 
@@ -94,11 +100,18 @@ impl Input for FlagKey {
 pub(super) struct Question(Bytes);
 
 impl<S: Sync> FromRequest<S> for Question {
-    type Rejection = Error;
+    type Rejection = Refusal;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
         let body = Body::<()>::from_request(request, state).await?;
-        body.bytes(LIMIT).await.map(Self)
+        Ok(Self(body.bytes(LIMIT).await?))
+    }
+}
+
+/// A question that is looked at only when it is known which flag it is about.
+impl Input for Result<Question, Refusal> {
+    fn describe(draft: &mut Draft<'_>) {
+        Question::describe(draft);
     }
 }
 
@@ -129,7 +142,11 @@ impl Input for Question {
                 .into()
         });
         draft.body(schema);
-        draft.refuses([Code::BodyTooLarge, Code::UnsupportedMediaType]);
+        draft.refuses([
+            Code::BodyTooLarge,
+            Code::UnsupportedMediaType,
+            Code::RequestTimeout,
+        ]);
     }
 }
 

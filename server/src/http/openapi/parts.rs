@@ -1,7 +1,7 @@
 //! What the parts of a handler's signature mean for callers.
 
 use axum::extract::State;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
 use pennon_core::model::user::Role;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
@@ -10,11 +10,14 @@ use utoipa::openapi::{RefOr, Required, Schema};
 
 use super::{Answered, Draft, JSON, Schemas};
 use crate::auth::actor::{Actor, Administrator, Editor, Person};
-use crate::auth::sdk_environment::{FollowedEnvironment, MaybeSdkEnvironment, SdkEnvironment};
+use crate::auth::sdk_environment::{
+    ConfiguredEnvironment, FollowedEnvironment, MaybeSdkEnvironment, SdkEnvironment,
+};
 use crate::error::Error;
 use crate::http::body::{Body, NoBody};
 use crate::http::client_address::ClientAddress;
 use crate::http::code::Code;
+use crate::http::coding::Accepted;
 use crate::http::fields::FromFields;
 use crate::http::if_match::IfMatch;
 use crate::http::path::{FromPath, Path};
@@ -95,7 +98,7 @@ macro_rules! unseen {
     )+};
 }
 
-unseen!(ClientAddress, HeaderMap, State<Service>);
+unseen!(Accepted, ClientAddress, HeaderMap, Method, State<Service>);
 
 impl Input for Actor {
     fn describe(draft: &mut Draft<'_>) {
@@ -145,8 +148,18 @@ fn role(draft: &mut Draft<'_>, role: Role) {
 impl Input for SdkEnvironment {
     fn describe(draft: &mut Draft<'_>) {
         draft.needs_credential(SDK_KEY);
-        draft.refuses([Code::Unauthenticated, Code::DatabaseUnavailable]);
+        draft.refuses([
+            Code::Unauthenticated,
+            Code::TooManyRequests,
+            Code::DatabaseUnavailable,
+        ]);
         draft.refuses(WHEN_BUSY);
+    }
+}
+
+impl Input for ConfiguredEnvironment {
+    fn describe(draft: &mut Draft<'_>) {
+        SdkEnvironment::describe(draft);
     }
 }
 
@@ -234,7 +247,7 @@ impl Input for IfMatch {
     }
 }
 
-impl<T: Answer> Answer for Result<T, Error> {
+impl<T: Answer, E> Answer for Result<T, E> {
     fn answers(schemas: &mut Schemas) -> Vec<Answered> {
         T::answers(schemas)
     }

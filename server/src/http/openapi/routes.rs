@@ -120,15 +120,12 @@ impl Routes {
         self
     }
 
-    /// The routes below a prefix, with whatever their router gets there.
-    pub(crate) fn below(
-        mut self,
-        prefix: &str,
-        finish: impl FnOnce(Router<Service>) -> Router<Service>,
-    ) -> Self {
-        self.router = Router::new().nest(prefix, finish(self.router));
+    /// The routes below a prefix.
+    pub(crate) fn below(mut self, prefix: &str) -> Self {
+        self.router = Router::new();
         for route in self.groups.iter_mut().flat_map(|group| &mut group.routes) {
             route.path.insert_str(0, prefix);
+            self.router = self.router.route(&route.path, route.handler.clone());
         }
         self
     }

@@ -3,21 +3,23 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 use pennon_core::FlagConfig;
 use utoipa::ToSchema;
 use utoipa::openapi::Required;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn, ParameterStyle};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 
-use crate::auth::sdk_environment::SdkEnvironment;
+use crate::auth::sdk_environment::ConfiguredEnvironment;
 use crate::error::Error;
-use crate::http::coding::accepts;
+use crate::http::coding::Accepted;
 use crate::http::if_none_match::IfNoneMatch;
 use crate::http::openapi::{Answer, Answered, Draft, Input, JSON, Schemas};
 use crate::http::query::given;
@@ -30,10 +32,11 @@ use crate::snapshot::{Document, Encoding, PollKind};
 /// The answer may come compressed.
 #[utoipa::path(get, path = "/config")]
 pub(super) async fn config(
-    environment: SdkEnvironment,
+    ConfiguredEnvironment(environment): ConfiguredEnvironment,
     Keys(keys): Keys,
     known: IfNoneMatch,
-    headers: HeaderMap,
+    method: Method,
+    Accepted(accepted): Accepted,
 ) -> Result<Config, Error> {
     let document = match keys {
         Some(keys) => environment.snapshot().filtered_document(&keys),
@@ -50,20 +53,34 @@ pub(super) async fn config(
         ),
     ];
     let is_current = known.has(document.etag());
-    environment.snapshot().polled(match is_current {
-        true => PollKind::Current,
-        false if known.is_anything() => PollKind::Outdated,
-        false => PollKind::First,
-    });
-    if is_current {
-        return Ok(Config((StatusCode::NOT_MODIFIED, caching).into_response()));
+    // Who asks for the headers alone has got nothing to evaluate by.
+    if method != Method::HEAD {
+        environment.snapshot().polled(match is_current {
+            true => PollKind::Current,
+            false if known.is_anything() => PollKind::Outdated,
+            false => PollKind::First,
+        });
     }
-    let encoding = document.worthwhile(accepted(&headers));
+    if is_current {
+        return Ok(Config(
+            (StatusCode::NOT_MODIFIED, caching, nothing(&method)).into_response(),
+        ));
+    }
+    let encoding = document.worthwhile(accepted);
     let body = encoded(document, encoding).await?;
     let json = [(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
     Ok(Config(
         (caching, json, content_encoding(encoding), body).into_response(),
     ))
+}
+
+/// The body of an answer that has none. For HEAD it is one whose length nobody knows: axum would otherwise tell it,
+/// although the length told to HEAD is that of the document.
+fn nothing(method: &Method) -> Body {
+    match *method {
+        Method::HEAD => Body::from_stream(stream::empty::<Result<Bytes, Infallible>>()),
+        _ => Body::empty(),
+    }
 }
 
 /// The document, or that it has not changed.
@@ -172,15 +189,4 @@ fn content_encoding(encoding: Encoding) -> Option<[(HeaderName, HeaderValue); 1]
         Encoding::Brotli => "br",
     };
     Some([(CONTENT_ENCODING, HeaderValue::from_static(name))])
-}
-
-/// The best coding that the client accepts.
-fn accepted(headers: &HeaderMap) -> Encoding {
-    if accepts(headers, "br") {
-        Encoding::Brotli
-    } else if accepts(headers, "gzip") {
-        Encoding::Gzip
-    } else {
-        Encoding::Identity
-    }
 }

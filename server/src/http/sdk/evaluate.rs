@@ -94,8 +94,8 @@ pub(super) async fn batch(
 
 /// Evaluates a flag for a context, and tells every step of the way.
 ///
-/// The result is the one of `evaluate`. A rule shows all its conditions, with the value that each met and what came of the
-/// comparison; the rollout shows the subject's bucket.
+/// The result is the one of `evaluate`. A rule shows all its conditions, with the value that each met and what came of
+/// the comparison; the rollout shows the subject's bucket.
 #[utoipa::path(post, path = "/explain")]
 pub(super) async fn explain(
     environment: SdkEnvironment,

@@ -7,9 +7,7 @@ mod stream;
 mod usage;
 
 use super::code::Code;
-use super::cors::cors;
 use super::openapi::{Routes, route};
-use crate::error::Error;
 
 pub(super) fn routes() -> Routes {
     Routes::group(
@@ -22,11 +20,5 @@ pub(super) fn routes() -> Routes {
     .with(route!(config::config))
     .with(route!(stream::stream))
     .with(route!(usage::report))
-    .below("/sdk/v1", |router| {
-        // The fallbacks stand here too, inside the layer, so that browsers may read these errors as well.
-        router
-            .fallback(async || Error::NoSuchPath)
-            .method_not_allowed_fallback(async || Error::MethodNotAllowed)
-            .layer(cors())
-    })
+    .below("/sdk/v1")
 }

@@ -131,8 +131,15 @@ impl Answer for Changes {
     }
 }
 
-/// The last event that the client has got on an earlier stream.
+/// The last event that the client has got on an earlier stream, or else the tag of the configuration that it has.
 pub(super) struct LastEventId(Option<String>);
+
+/// What an entity tag has between its quotation marks. An identifier has none and stays as it is.
+fn opaque_tag(id: &str) -> &str {
+    let tag = id.strip_prefix("W/").unwrap_or(id);
+    let quoted = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
+    quoted.unwrap_or(id)
+}
 
 impl<S: Sync> FromRequestParts<S> for LastEventId {
     type Rejection = Infallible;
@@ -140,7 +147,7 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let id = parts.headers.get(LAST_EVENT_ID);
         let id = id.and_then(|id| id.to_str().ok());
-        Ok(Self(id.map(str::to_owned)))
+        Ok(Self(id.map(|id| opaque_tag(id).to_owned())))
     }
 }
 
@@ -152,7 +159,8 @@ impl Input for LastEventId {
                 .parameter_in(ParameterIn::Header)
                 .required(Required::False)
                 .description(Some(
-                    "The `id` of the last event that the client has got: the first one is left out if it would be the same.",
+                    "The `id` of the last event that the client has got, or the `ETag` of its configuration: the first event is \
+                     left out if it would be the same.",
                 ))
                 .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
                 .build(),

@@ -4,7 +4,7 @@ use pennon_core::Reason;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::auth::sdk_environment::SdkEnvironment;
+use crate::auth::sdk_environment::ConfiguredEnvironment;
 use crate::error::{Error, Fault};
 use crate::http::body::{Body, object};
 use crate::http::json::Json;
@@ -26,7 +26,7 @@ const COUNT: std::ops::RangeInclusive<f64> = 1.0..=1_000_000_000.0;
 /// They count as if the server had made them just now. Flags that the environment does not have are passed over.
 #[utoipa::path(post, path = "/usage")]
 pub(super) async fn report(
-    environment: SdkEnvironment,
+    ConfiguredEnvironment(environment): ConfiguredEnvironment,
     body: Body<Counts>,
 ) -> Result<NoContent, Error> {
     let bytes = body.bytes(LIMIT).await?;

@@ -1,0 +1,138 @@
+//! The yardstick: a server that does nothing but what any axum server must.
+#![expect(
+    clippy::disallowed_types,
+    reason = "its errors are read by nobody, so axum's own will do"
+)]
+
+use std::collections::HashMap;
+use std::net::Ipv4Addr;
+use std::process::Stdio;
+
+use anyhow::{Context as _, Result};
+use axum::extract::State;
+use axum::routing::{get, post};
+use axum::serve::ListenerExt as _;
+use axum::{Json, Router};
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::net::TcpListener;
+use tokio::process::{Child, Command};
+
+/// What it answers: 40 bytes.
+const ANSWER: &str = r#"{"enabled":true,"reason":"targeting_rul"}"#;
+
+/// How many flags it looks through.
+const FLAGS: usize = 10_000;
+
+/// A bare server in a process of its own; it ends with this value.
+pub(crate) struct Bare {
+    process: Child,
+    address: String,
+}
+
+impl Bare {
+    /// Starts this very program once more, as a bare server that has so many bytes to send.
+    pub(crate) async fn start(document: usize) -> Result<Self> {
+        let mut process = Command::new(std::env::current_exe()?)
+            .args(["bare", "--document", &document.to_string()])
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let output = process.stdout.take().context("no output")?;
+        let address = BufReader::new(output).lines().next_line().await?;
+        Ok(Self {
+            process,
+            address: address.context("the bare server does not start")?,
+        })
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub(crate) fn process(&self) -> Result<u32> {
+        self.process.id().context("the bare server has ended")
+    }
+}
+
+/// Serves until somebody kills it. The first line that it prints is where.
+pub(crate) async fn serve(document: usize) -> Result<()> {
+    let known = (1..=FLAGS).map(|number| (format!("seeded_{number}"), number % 2 == 0));
+    let bare = &*Box::leak(Box::new(Known {
+        flags: known.collect(),
+        document: Bytes::from(vec![b' '; document]),
+    }));
+    let app = Router::new()
+        .route("/evaluate", post(evaluate))
+        .route("/batch", post(batch))
+        .route("/config", get(config))
+        .with_state(bare);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    println!("{}", listener.local_addr()?);
+    let listener = listener.tap_io(|stream| {
+        // As Pennon does; without it answers wait.
+        _ = stream.set_nodelay(true);
+    });
+    axum::serve(listener, app).await?;
+    Ok(())
+}
+
+struct Known {
+    flags: HashMap<String, bool>,
+    document: Bytes,
+}
+
+/// What an evaluation asks, in the form that serde reads fastest into owned values.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Question {
+    flag_key: String,
+    #[serde(rename = "context")]
+    _context: Subject,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Subject {
+    #[serde(rename = "userId")]
+    _user_id: Option<String>,
+    #[serde(rename = "country")]
+    _country: Option<String>,
+    #[serde(rename = "customAttributes")]
+    _custom_attributes: HashMap<String, serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Questions {
+    evaluations: Vec<Question>,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    enabled: bool,
+    reason: &'static str,
+}
+
+async fn evaluate(_: Json<Question>) -> ([(http::HeaderName, &'static str); 1], &'static str) {
+    ([(CONTENT_TYPE, "application/json")], ANSWER)
+}
+
+async fn batch(
+    State(known): State<&'static Known>,
+    Json(questions): Json<Questions>,
+) -> Json<Vec<Answer>> {
+    let answer = |question: &Question| {
+        let found = known.flags.get(&question.flag_key);
+        Answer {
+            enabled: found.copied().unwrap_or_default(),
+            reason: "flag_enabled",
+        }
+    };
+    Json(questions.evaluations.iter().map(answer).collect())
+}
+
+async fn config(State(known): State<&'static Known>) -> Bytes {
+    known.document.clone()
+}

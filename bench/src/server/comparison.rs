@@ -1,0 +1,78 @@
+//! A server beside the yardstick, in turn.
+
+use anyhow::Result;
+
+use super::load::{Load, Target};
+use crate::samples::Samples;
+
+/// How often each of the two is loaded.
+const ROUNDS: usize = 5;
+
+/// What a question costs Pennon, and what its like costs a bare server.
+pub(crate) struct Comparison {
+    pub(crate) bare: Side,
+    pub(crate) pennon: Side,
+    /// How many times the processor time of the bare server Pennon takes: the median of the rounds.
+    pub(crate) ratio: f64,
+}
+
+/// One of the two.
+pub(crate) struct Side {
+    /// Processor time for each answer, in microseconds: the median of the rounds.
+    pub(crate) processor: f64,
+    /// Answers per second: the median of the rounds.
+    pub(crate) rate: f64,
+    /// Of all rounds.
+    pub(crate) latencies: Samples,
+}
+
+impl Comparison {
+    /// Loads both in turn, on so many connections.
+    pub(crate) async fn of(bare: &Target, pennon: &Target, connections: usize) -> Result<Self> {
+        let (mut bares, mut pennons) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            bares.push(bare.load(connections).await?);
+            pennons.push(pennon.load(connections).await?);
+        }
+        let ratios = bares
+            .iter()
+            .zip(&pennons)
+            .map(|(bare, pennon)| microseconds(pennon) / microseconds(bare));
+        Ok(Self {
+            ratio: median(ratios.collect()),
+            bare: Side::of(bares),
+            pennon: Side::of(pennons),
+        })
+    }
+}
+
+impl Side {
+    fn of(loads: Vec<Load>) -> Self {
+        let processor = median(loads.iter().map(microseconds).collect());
+        let rate = median(loads.iter().map(rate).collect());
+        let mut latencies = Samples::default();
+        for load in loads {
+            latencies.append(load.latencies);
+        }
+        Self {
+            processor,
+            rate,
+            latencies,
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "there are few answers")]
+fn microseconds(load: &Load) -> f64 {
+    load.processor.as_secs_f64() * 1e6 / load.answers as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "there are few answers")]
+fn rate(load: &Load) -> f64 {
+    load.answers as f64 / load.span.as_secs_f64()
+}
+
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,274 @@
+//! The life of a client.
+
+mod flags;
+mod requests;
+mod stream;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use pennon_core::model::configuration::Ttl;
+
+use crate::command::{Call, Command, Failure, Lifecycle};
+use crate::event::{Event, Moment};
+use crate::lifetimes::Lifetimes;
+use crate::options::Options;
+use crate::retry::between_half_and_whole;
+use requests::Request;
+use stream::Stream;
+
+/// Hosts keep a timer's delay in 31 bits; a longer wait is made of several.
+const LONGEST_TIMER: u64 = 0x7fff_ffff;
+
+/// How often usage is reported, in milliseconds, where it is.
+const REPORT_INTERVAL: u64 = 60_000;
+
+/// Decides what a client does next. There is one request at a time at most, and after [`Event::Shutdown`] nothing
+/// happens any more.
+#[derive(Debug)]
+pub struct Machine {
+    options: Options,
+    phase: Phase,
+    request: Option<Request>,
+    /// The number of the last request.
+    requests: u32,
+    /// A `refresh()` waits for the request under way.
+    refresh_waits: bool,
+    /// The tag of the configuration being served.
+    etag: Option<String>,
+    lifetimes: Lifetimes,
+    /// Why the last request failed, if it did: what runs out of time is then gone at once.
+    failing: Option<Failure>,
+    /// How many requests in a row were refused for the key's sake.
+    refusals: u32,
+    /// The service asked to be left alone until then.
+    rest_until: u64,
+    poll_at: Option<u64>,
+    stream: Stream,
+    report_at: Option<u64>,
+    /// What the host's timer is set to.
+    timer: Option<u64>,
+    commands: Vec<Command>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Idle,
+    Initializing,
+    /// The first request failed for this reason; the host's own cache may have something.
+    Restoring(Failure),
+    Ready,
+    ShutDown,
+}
+
+impl Machine {
+    /// A client that has not been initialised.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            phase: Phase::Idle,
+            request: None,
+            requests: 0,
+            refresh_waits: false,
+            etag: None,
+            lifetimes: Lifetimes::default(),
+            failing: None,
+            refusals: 0,
+            rest_until: 0,
+            poll_at: None,
+            stream: Stream::Closed,
+            report_at: None,
+            timer: None,
+            commands: Vec::new(),
+        }
+    }
+
+    /// What to do now that `event` has happened.
+    pub fn handle(&mut self, event: Event, moment: Moment) -> Vec<Command> {
+        match event {
+            Event::Initialize => self.initialize(moment),
+            Event::Provided { flags, etag } => self.provided(&flags, etag, moment),
+            Event::Resumed { flags, refreshing } => self.resumed(&flags, refreshing, moment),
+            Event::Refresh => self.refresh(moment),
+            Event::Reply { request, reply } => self.replied(request, reply, moment),
+            Event::Unreachable { request } => self.unreachable(request, moment),
+            Event::Restored(times) => self.restored(times, moment),
+            Event::StreamTold(etag) => self.stream_told(etag, moment),
+            Event::StreamAlive => self.stream_alive(moment),
+            Event::StreamEnded {
+                status,
+                retry_after,
+            } => self.stream_ended(status, retry_after, moment),
+            Event::Timer => self.timer_fired(moment),
+            Event::Shutdown => self.shut_down(),
+        }
+        self.adjust_timer(moment);
+        core::mem::take(&mut self.commands)
+    }
+
+    /// Whether an answer to this request would count. The answer to one given up does not: something newer may be there.
+    pub fn awaits(&self, request: u32) -> bool {
+        matches!(self.request, Some(Request::UnderWay { number, .. }) if number == request)
+    }
+
+    /// The tag of the configuration being served.
+    pub fn etag(&self) -> Option<&str> {
+        self.etag.as_deref()
+    }
+
+    fn initialize(&mut self, moment: Moment) {
+        match self.phase {
+            Phase::Idle => {
+                self.phase = Phase::Initializing;
+                self.fetch(0, moment);
+            }
+            Phase::Initializing | Phase::Restoring(_) => {}
+            Phase::Ready => self.settle(Call::Initialize, Ok(())),
+            Phase::ShutDown => self.settle(Call::Initialize, Err(Failure::ShutDown)),
+        }
+    }
+
+    /// Begins from a configuration that the caller had, without a request.
+    fn provided(&mut self, flags: &[Option<Ttl>], etag: Option<String>, moment: Moment) {
+        if self.phase == Phase::Idle {
+            self.serve(flags, etag, moment);
+            self.become_ready(moment);
+        } else {
+            self.initialize(moment);
+        }
+    }
+
+    /// Goes on where an engine that trapped has left off. What trapped in a request would do so again in the next one, so
+    /// the next one takes its time.
+    fn resumed(&mut self, flags: &[Option<Ttl>], refreshing: bool, moment: Moment) {
+        if self.phase != Phase::Idle {
+            return;
+        }
+        self.phase = Phase::Ready;
+        self.serve(flags, None, moment);
+        self.begin_upkeep(moment);
+        if refreshing {
+            self.refresh_waits = true;
+            self.give_up(Failure::Trapped, moment);
+        }
+    }
+
+    fn refresh(&mut self, moment: Moment) {
+        match self.phase {
+            Phase::Idle => self.settle(Call::Refresh, Err(Failure::NotInitialized)),
+            Phase::ShutDown => self.settle(Call::Refresh, Err(Failure::ShutDown)),
+            Phase::Initializing | Phase::Restoring(_) => self.refresh_waits = true,
+            Phase::Ready => {
+                self.refresh_waits = true;
+                match self.request {
+                    Some(Request::UnderWay { .. }) => {}
+                    Some(Request::Waiting { .. }) => self.fetch(0, moment),
+                    None => self.start_refresh(moment),
+                }
+            }
+        }
+    }
+
+    fn become_ready(&mut self, moment: Moment) {
+        self.phase = Phase::Ready;
+        self.begin_upkeep(moment);
+        self.emit(Lifecycle::Ready);
+        self.settle(Call::Initialize, Ok(()));
+    }
+
+    /// Begins with all that goes on by itself from now on.
+    fn begin_upkeep(&mut self, moment: Moment) {
+        self.plan_first_poll(moment);
+        if self.options.streaming {
+            self.open_stream(0, moment);
+        }
+        if self.options.reports {
+            self.plan_report(moment);
+        }
+    }
+
+    fn timer_fired(&mut self, moment: Moment) {
+        self.timer = None;
+        self.look_after_request(moment);
+        if self.phase == Phase::Ready {
+            self.look_after_stream(moment);
+            self.look_after_flags(moment);
+            if self
+                .report_at
+                .is_some_and(|report_at| report_at <= moment.now)
+            {
+                self.commands.push(Command::Report);
+                self.plan_report(moment);
+            }
+        }
+    }
+
+    fn plan_report(&mut self, moment: Moment) {
+        let wait = between_half_and_whole(REPORT_INTERVAL, moment.random);
+        self.report_at = Some(moment.now.saturating_add(wait));
+    }
+
+    fn shut_down(&mut self) {
+        let phase = core::mem::replace(&mut self.phase, Phase::ShutDown);
+        if phase == Phase::ShutDown {
+            return;
+        }
+        if let Some(Request::UnderWay { .. }) = self.request.take() {
+            self.commands.push(Command::Abort);
+        }
+        self.close_stream();
+        self.poll_at = None;
+        self.report_at = None;
+        self.etag = None;
+        self.lifetimes = Lifetimes::default();
+        self.commands.push(Command::Clear);
+        if matches!(phase, Phase::Initializing | Phase::Restoring(_)) {
+            self.settle(Call::Initialize, Err(Failure::ShutDown));
+        }
+        self.settle_refresh(Err(Failure::ShutDown));
+        self.emit(Lifecycle::Shutdown);
+    }
+
+    fn emit(&mut self, event: Lifecycle) {
+        self.commands.push(Command::Emit(event));
+    }
+
+    fn settle(&mut self, call: Call, outcome: Result<(), Failure>) {
+        self.commands.push(Command::Settle(call, outcome));
+    }
+
+    fn settle_refresh(&mut self, outcome: Result<(), Failure>) {
+        if core::mem::take(&mut self.refresh_waits) {
+            self.settle(Call::Refresh, outcome);
+        }
+    }
+
+    /// One timer serves everything: it is set to whatever comes first.
+    fn adjust_timer(&mut self, moment: Moment) {
+        let next = self.next_wake();
+        if next == self.timer {
+            return;
+        }
+        self.timer = next;
+        self.commands.push(match next {
+            Some(at) => Command::SetTimer(at.saturating_sub(moment.now).min(LONGEST_TIMER)),
+            None => Command::ClearTimer,
+        });
+    }
+
+    fn next_wake(&self) -> Option<u64> {
+        let request = self.request.map(Request::wakes_at);
+        let expiry = match self.phase {
+            Phase::Ready => self.lifetimes.next(),
+            _ => None,
+        };
+        let all = [
+            request,
+            self.poll_at,
+            expiry,
+            self.stream.wakes_at(),
+            self.report_at,
+        ];
+        all.into_iter().flatten().min()
+    }
+}

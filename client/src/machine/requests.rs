@@ -1,0 +1,222 @@
+//! Requests for the configuration: their answers, their attempts and their end.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use pennon_core::model::configuration::Ttl;
+
+use super::{Machine, Phase};
+use crate::command::{Call, Command, Failure, Lifecycle};
+use crate::event::{Moment, Reply};
+use crate::lifetimes::Lifetimes;
+use crate::retry::{CEILING, backoff, between_half_and_whole, refused};
+
+/// A service that asks to be left alone for longer than an hour has lost its clock.
+pub(super) const LONGEST_REST: u64 = 60 * 60 * 1_000;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Request {
+    UnderWay {
+        number: u32,
+        attempt: u32,
+        times_out_at: u64,
+    },
+    /// The last attempt failed; this is the next one.
+    Waiting { attempt: u32, until: u64 },
+}
+
+impl Request {
+    pub(super) const fn wakes_at(self) -> u64 {
+        match self {
+            Self::UnderWay { times_out_at, .. } => times_out_at,
+            Self::Waiting { until, .. } => until,
+        }
+    }
+}
+
+impl Machine {
+    pub(super) fn start_refresh(&mut self, moment: Moment) {
+        self.emit(Lifecycle::RefreshStart);
+        self.fetch(0, moment);
+    }
+
+    pub(super) fn fetch(&mut self, attempt: u32, moment: Moment) {
+        self.requests = self.requests.wrapping_add(1);
+        self.poll_at = None;
+        self.request = Some(Request::UnderWay {
+            number: self.requests,
+            attempt,
+            times_out_at: moment.now.saturating_add(self.options.timeout),
+        });
+        self.commands.push(Command::Fetch {
+            request: self.requests,
+            attempt,
+        });
+    }
+
+    /// Gives up an attempt that takes too long, and begins one that has waited long enough.
+    pub(super) fn look_after_request(&mut self, moment: Moment) {
+        match self.request {
+            Some(Request::UnderWay {
+                attempt,
+                times_out_at,
+                ..
+            }) if times_out_at <= moment.now => {
+                self.request = None;
+                self.commands.push(Command::Abort);
+                self.fail(attempt, Failure::TimedOut, None, moment);
+            }
+            Some(Request::Waiting { attempt, until }) if until <= moment.now => {
+                self.fetch(attempt, moment);
+            }
+            _ => {}
+        }
+    }
+
+    /// The attempt that this answer belongs to, unless it was given up.
+    fn end_attempt(&mut self, request: u32) -> Option<u32> {
+        match self.request {
+            Some(Request::UnderWay {
+                number, attempt, ..
+            }) if number == request => {
+                self.request = None;
+                Some(attempt)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn replied(&mut self, request: u32, reply: Reply, moment: Moment) {
+        let Some(attempt) = self.end_attempt(request) else {
+            return;
+        };
+        match (reply.status, reply.flags) {
+            (200, Some(flags)) => {
+                self.serve(&flags, reply.etag, moment);
+                self.succeed(moment);
+            }
+            (200, None) => self.fail(attempt, Failure::Malformed, None, moment),
+            (304, _) if self.etag.is_some() => {
+                self.confirm(moment);
+                self.succeed(moment);
+            }
+            (status, _) => {
+                self.fail(attempt, Failure::Status(status), reply.retry_after, moment);
+            }
+        }
+    }
+
+    pub(super) fn unreachable(&mut self, request: u32, moment: Moment) {
+        if let Some(attempt) = self.end_attempt(request) {
+            self.fail(attempt, Failure::Unreachable, None, moment);
+        }
+    }
+
+    fn succeed(&mut self, moment: Moment) {
+        self.recover();
+        if self.phase == Phase::Ready {
+            self.plan_poll(moment);
+            self.emit(Lifecycle::RefreshSuccess);
+        } else {
+            self.become_ready(moment);
+        }
+        self.settle_refresh(Ok(()));
+    }
+
+    /// The service has confirmed what is served: all trouble is over.
+    pub(super) fn recover(&mut self) {
+        self.failing = None;
+        self.refusals = 0;
+        self.rest_until = 0;
+    }
+
+    /// An attempt failed: there is another one, unless it would be in vain or the service asks for a longer wait.
+    fn fail(&mut self, attempt: u32, failure: Failure, retry_after: Option<u64>, moment: Moment) {
+        let asked = retry_after.unwrap_or(0).min(LONGEST_REST);
+        if failure.is_passing() && attempt < self.options.retries && asked <= CEILING {
+            let wait = backoff(self.options.retry_delay, attempt, moment.random).max(asked);
+            self.request = Some(Request::Waiting {
+                attempt: attempt.saturating_add(1),
+                until: moment.now.saturating_add(wait),
+            });
+        } else {
+            self.rest_until = moment.now.saturating_add(asked);
+            self.give_up(failure, moment);
+        }
+    }
+
+    /// A request failed for good; the next one may have to take its time.
+    pub(super) fn give_up(&mut self, failure: Failure, moment: Moment) {
+        self.failing = Some(failure);
+        let rest = self.rest(failure, moment);
+        self.rest_until = self.rest_until.max(moment.now.saturating_add(rest));
+        match self.phase {
+            Phase::Ready => {
+                self.expire(moment);
+                self.plan_poll(moment);
+                self.emit(Lifecycle::RefreshError(failure));
+                self.settle_refresh(Err(failure));
+            }
+            _ if failure.is_refusal() => self.fail_initialize(failure),
+            _ => {
+                self.phase = Phase::Restoring(failure);
+                self.commands.push(Command::Restore);
+            }
+        }
+    }
+
+    /// How long it would be in vain to ask again.
+    fn rest(&mut self, failure: Failure, moment: Moment) -> u64 {
+        match failure {
+            Failure::Status(401 | 403) => {
+                let refusals = self.refusals;
+                self.refusals = refusals.saturating_add(1);
+                refused(refusals, moment.random)
+            }
+            Failure::Trapped => between_half_and_whole(CEILING, moment.random),
+            _ => 0,
+        }
+    }
+
+    fn fail_initialize(&mut self, failure: Failure) {
+        self.phase = Phase::Idle;
+        self.settle(Call::Initialize, Err(failure));
+        self.settle_refresh(Err(failure));
+    }
+
+    pub(super) fn restored(&mut self, times: Vec<u64>, moment: Moment) {
+        let Phase::Restoring(failure) = self.phase else {
+            return;
+        };
+        if times.is_empty() {
+            self.fail_initialize(failure);
+        } else {
+            self.lifetimes = Lifetimes::start(moment.now, times);
+            self.become_ready(moment);
+            self.settle_refresh(Err(failure));
+        }
+    }
+
+    /// Serves the newest configuration, whose flags have these times to live.
+    pub(super) fn serve(&mut self, flags: &[Option<Ttl>], etag: Option<String>, moment: Moment) {
+        let default = self.options.ttl;
+        let times = flags.iter().map(|ttl| {
+            ttl.map_or(default, |ttl| {
+                u64::from(ttl.seconds()).saturating_mul(1_000)
+            })
+        });
+        self.lifetimes = Lifetimes::start(moment.now, times.collect());
+        self.etag = etag;
+        self.commands.push(Command::Apply);
+    }
+
+    /// What is served is still what the service has.
+    pub(super) fn confirm(&mut self, moment: Moment) {
+        let expired = self.lifetimes.renew(moment.now);
+        self.commands.push(if expired {
+            Command::Apply
+        } else {
+            Command::Renew
+        });
+    }
+}

@@ -1,0 +1,263 @@
+use pennon_client::{Event, Options};
+
+use crate::world::{QUIET, World, configuration, status};
+
+const STREAMING: Options = Options {
+    poll_interval: 30_000,
+    streaming: true,
+    ..QUIET
+};
+
+fn told(etag: &str) -> Event {
+    Event::StreamTold(etag.into())
+}
+
+const LOST: Event = Event::StreamEnded {
+    status: 0,
+    retry_after: None,
+};
+
+/// A world in which the stream has confirmed what the client fetched.
+fn listening() -> World {
+    let mut world = World::ready(STREAMING, &[None]);
+    world.happens(told("v1"));
+    world.journal();
+    world
+}
+
+#[test]
+fn the_stream_is_opened_when_the_client_is_ready() {
+    let mut world = World::new(STREAMING);
+    world.happens(Event::Initialize);
+    world.answers(configuration("v1", &[None]));
+    assert_eq!(
+        world.journal()[1..],
+        [
+            "0: apply",
+            "0: listen",
+            "0: emit ready",
+            "0: initialize Ok(())"
+        ]
+    );
+}
+
+#[test]
+fn without_being_asked_for_there_is_no_stream() {
+    let mut world = World::ready(QUIET, &[None]);
+    world.happens(told("v2"));
+    world.happens(Event::StreamAlive);
+    world.happens(LOST);
+    assert!(world.journal().is_empty());
+}
+
+#[test]
+fn a_stream_that_is_alive_makes_polls_needless_and_keeps_flags_alive() {
+    let mut world = listening();
+    for _ in 0..20 {
+        world.passes(15_000);
+        world.happens(Event::StreamAlive);
+    }
+    let journal = world.journal();
+    assert_eq!(journal.len(), 20);
+    assert!(journal.iter().all(|line| line.ends_with("renew")));
+}
+
+#[test]
+fn a_change_is_fetched_as_soon_as_the_stream_tells_of_it() {
+    let mut world = listening();
+    world.passes(1_000);
+    world.happens(told("v2"));
+    world.answers(configuration("v2", &[None]));
+    world.passes(60_000);
+    assert_eq!(
+        world.journal(),
+        [
+            "1000: emit refresh:start",
+            "1000: fetch 0 with v1",
+            "1000: apply",
+            "1000: emit refresh:success",
+            "46000: unlisten",
+            "47000: listen",
+            "61000: emit refresh:start",
+            "61000: fetch 0 with v2",
+        ],
+        "no poll, but flags run out of time where the stream says nothing at all"
+    );
+}
+
+#[test]
+fn an_answer_older_than_what_the_stream_told_is_asked_for_once_more() {
+    let mut world = listening();
+    world.happens(told("v2"));
+    world.answers(status(304));
+    world.journal();
+    world.passes(500);
+    world.answers(status(304));
+    world.passes(29_999);
+    assert_eq!(
+        world.journal(),
+        [
+            "500: emit refresh:start",
+            "500: fetch 0 with v1",
+            "500: renew",
+            "500: emit refresh:success",
+        ]
+    );
+    world.passes(1);
+    assert_eq!(world.journal().len(), 2, "then the usual polls go on");
+}
+
+#[test]
+fn a_stream_that_ends_is_opened_again_later_and_later_and_polls_take_its_place() {
+    let mut world = listening();
+    let mut lines = Vec::new();
+    for wait in [1_000, 2_000, 4_000, 8_000] {
+        world.happens(LOST);
+        world.passes(wait);
+        lines.extend(world.journal());
+    }
+    assert_eq!(
+        lines,
+        [
+            "1000: listen",
+            "3000: listen",
+            "7000: listen",
+            "15000: listen"
+        ]
+    );
+    world.passes(15_000);
+    assert_eq!(
+        world.journal(),
+        ["30000: emit refresh:start", "30000: fetch 0 with v1"]
+    );
+    world.happens(told("v1"));
+    world.answers(status(304));
+    world.passes(30_000);
+    world.happens(LOST);
+    world.journal();
+    world.passes(1_000);
+    assert_eq!(
+        world.journal(),
+        ["61000: listen"],
+        "it has worked meanwhile"
+    );
+}
+
+#[test]
+fn a_stream_that_is_cut_after_its_first_event_is_opened_later_and_later() {
+    let mut world = listening();
+    let mut now = 0;
+    for wait in [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000] {
+        world.happens(told("v1"));
+        world.happens(LOST);
+        world.journal();
+        world.passes(wait);
+        now += wait;
+        let journal = world.journal();
+        let opened: Vec<_> = journal
+            .iter()
+            .filter(|line| line.ends_with("listen"))
+            .collect();
+        assert_eq!(opened, [&format!("{now}: listen")]);
+    }
+}
+
+#[test]
+fn a_service_that_has_lost_its_clock_does_not_keep_the_stream_closed_for_good() {
+    let mut world = listening();
+    world.happens(Event::StreamEnded {
+        status: 503,
+        retry_after: Some(u64::MAX),
+    });
+    world.journal();
+    world.passes(60 * 60 * 1_000);
+    assert!(world.journal().iter().any(|line| line == "3600000: listen"));
+}
+
+#[test]
+fn a_stream_that_is_refused_is_tried_again_after_minutes() {
+    for status in [401, 403, 404] {
+        let mut world = World::ready(
+            Options {
+                poll_interval: 0,
+                ..STREAMING
+            },
+            &[Some(86_400)],
+        );
+        let refused = Event::StreamEnded {
+            status,
+            retry_after: None,
+        };
+        world.happens(refused.clone());
+        world.passes(60_000);
+        world.happens(refused);
+        world.passes(120_000);
+        assert_eq!(world.journal(), ["60000: listen", "180000: listen"]);
+    }
+}
+
+#[test]
+fn a_service_that_is_busy_says_when_to_come_back() {
+    let mut world = listening();
+    world.happens(Event::StreamEnded {
+        status: 503,
+        retry_after: Some(7_000),
+    });
+    world.passes(7_000);
+    assert_eq!(world.journal(), ["7000: listen"]);
+}
+
+#[test]
+fn a_stream_that_says_nothing_is_given_up() {
+    let mut world = World::ready(
+        Options {
+            poll_interval: 0,
+            ..STREAMING
+        },
+        &[Some(86_400)],
+    );
+    world.passes(46_000);
+    assert_eq!(world.journal(), ["45000: unlisten", "46000: listen"]);
+}
+
+#[test]
+fn a_stream_tells_nothing_sooner_than_the_service_wants_to_be_asked() {
+    let mut world = listening();
+    world.happens(Event::Refresh);
+    world.answers(status(401));
+    world.journal();
+    world.happens(told("v2"));
+    world.passes(59_999);
+    assert!(world.journal().iter().all(|line| !line.contains("fetch")));
+    world.passes(1);
+    assert!(world.journal().iter().any(|line| line.contains("fetch")));
+}
+
+#[test]
+fn the_stream_ends_with_the_client() {
+    let mut world = listening();
+    world.happens(Event::Shutdown);
+    assert_eq!(
+        world.journal(),
+        ["0: unlisten", "0: clear", "0: emit shutdown"]
+    );
+    assert_eq!(world.timer(), None);
+}
+
+#[test]
+fn usage_is_reported_about_once_a_minute() {
+    let mut world = World::ready(
+        Options {
+            reports: true,
+            ..QUIET
+        },
+        &[Some(86_400)],
+    );
+    world.passes(59_999);
+    world.random(0);
+    world.passes(1);
+    world.passes(30_000);
+    assert_eq!(world.journal(), ["60000: report", "90000: report"]);
+    world.happens(Event::Shutdown);
+    assert_eq!(world.timer(), None);
+}

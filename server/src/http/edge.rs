@@ -1,0 +1,109 @@
+//! What holds for every request, whatever it asks for.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::Response;
+use http::header::{CACHE_CONTROL, CONNECTION, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use tower::{Layer, Service as Tower};
+use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
+use tracing::{Instrument, Level, Span, debug_span, enabled, info_span};
+
+use super::admission::{admit, refused};
+use super::cors;
+use super::request_id::{X_REQUEST_ID, identify};
+use crate::service::Service;
+
+/// Routes with what holds for all of them: a bound on how many requests are let in, an identifier, a log, and headers. A
+/// slash at the end of a path makes no difference.
+///
+/// This is one service instead of a layer for each, because an evaluation costs less than a handful of layers.
+#[derive(Clone)]
+pub(crate) struct Edge {
+    service: Service,
+    routes: NormalizePath<Router>,
+}
+
+impl Edge {
+    pub(super) fn new(routes: Router, service: Service) -> Self {
+        let routes = NormalizePathLayer::trim_trailing_slash().layer(routes);
+        Self { service, routes }
+    }
+
+    async fn answer(mut self, request: Request) -> Result<Response, Infallible> {
+        let id = identify(&self.service, request.headers());
+        let uri = request.uri().clone();
+        let is_open = cors::is_open(uri.path());
+        let span = span(&request, id.as_ref(), is_open);
+        let began = enabled!(Level::DEBUG).then(Instant::now);
+        let mut response = if is_open && request.method() == Method::OPTIONS {
+            cors::preflight()
+        } else {
+            match admit(&self.service, request) {
+                Some((request, _present)) => {
+                    self.routes.call(request).instrument(span.clone()).await?
+                }
+                None => refused(&self.service),
+            }
+        };
+        if let Some(began) = began {
+            let status = response.status().as_u16();
+            let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
+            span.in_scope(|| tracing::debug!(status, milliseconds, "answered"));
+        }
+        if is_open && response.status() == StatusCode::INTERNAL_SERVER_ERROR {
+            let id = id.as_ref().and_then(|id| id.to_str().ok());
+            tracing::error!(path = uri.path(), id, "an evaluation failed");
+        }
+        self.finish(response.headers_mut(), is_open, id);
+        Ok(response)
+    }
+
+    /// Adds the headers that every answer has.
+    fn finish(&self, headers: &mut HeaderMap, is_open: bool, id: Option<HeaderValue>) {
+        if is_open {
+            cors::open(headers);
+        }
+        if self.service.is_draining() {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        if let Some(id) = id {
+            headers.insert(X_REQUEST_ID, id);
+        }
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers
+            .entry(CACHE_CONTROL)
+            .or_insert(HeaderValue::from_static("no-store"));
+    }
+}
+
+impl Tower<Request> for Edge {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Tower::<Request>::poll_ready(&mut self.routes, context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        Box::pin(self.clone().answer(request))
+    }
+}
+
+/// What the log knows of a request: neither its query nor its headers, which may hold secrets. Evaluations are told apart
+/// by who debugs only: a span costs a tenth of one, and they have next to nothing to log.
+fn span(request: &Request, id: Option<&HeaderValue>, is_evaluation: bool) -> Span {
+    let (method, path) = (request.method(), request.uri().path());
+    let id = id.and_then(|id| id.to_str().ok());
+    if is_evaluation {
+        debug_span!("request", %method, path, id)
+    } else {
+        info_span!("request", %method, path, id)
+    }
+}

@@ -1,0 +1,74 @@
+//! Parts of the config document, for clients that ask for some flags only.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::document::Document;
+
+/// How many filters are remembered. Applications ask for the same few again and again.
+const MOST: usize = 8;
+
+/// The documents of the filters that were last asked for, so that they are neither hashed nor compressed each time.
+#[derive(Default)]
+pub(super) struct Filtered(Mutex<VecDeque<Remembered>>);
+
+/// The keys that were found, in order, and their document.
+type Remembered = (Box<[Arc<str>]>, Arc<Document>);
+
+impl Filtered {
+    /// The document with the flags of these keys, made now if it is not remembered.
+    pub(super) fn get_or_make(
+        &self,
+        keys: &[&Arc<str>],
+        make: impl FnOnce() -> Document,
+    ) -> Arc<Document> {
+        if let Some(document) = self.get(keys) {
+            return document;
+        }
+        // Nobody waits while it is being made. Should somebody else make it too, both are right.
+        let document = Arc::new(make());
+        let keys = keys.iter().map(|key| Arc::clone(key)).collect();
+        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        remembered.truncate(MOST - 1);
+        remembered.push_front((keys, Arc::clone(&document)));
+        document
+    }
+
+    fn get(&self, keys: &[&Arc<str>]) -> Option<Arc<Document>> {
+        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let position = remembered
+            .iter()
+            .position(|(of, _)| of.iter().eq(keys.iter().copied()))?;
+        let found = remembered.remove(position)?;
+        let document = Arc::clone(&found.1);
+        remembered.push_front(found);
+        Some(document)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(filtered: &Filtered, key: usize) -> Arc<Document> {
+        let key = Arc::from(key.to_string());
+        filtered.get_or_make(&[&key], || Document::new(std::iter::once(&*key)))
+    }
+
+    #[test]
+    fn filters_that_are_asked_for_again_are_remembered_and_only_so_many() {
+        let filtered = Filtered::default();
+        let first = ask(&filtered, 0);
+        let second = ask(&filtered, 1);
+        assert_ne!(first.etag(), second.etag());
+        for key in 2..MOST {
+            ask(&filtered, key);
+        }
+        assert!(Arc::ptr_eq(&first, &ask(&filtered, 0)));
+        // The second one is now the longest ago.
+        ask(&filtered, MOST);
+        assert!(Arc::ptr_eq(&first, &ask(&filtered, 0)));
+        let anew = ask(&filtered, 1);
+        assert!(!Arc::ptr_eq(&second, &anew) && second.etag() == anew.etag());
+    }
+}

@@ -1,0 +1,117 @@
+//! How often an environment may be asked.
+
+use pennon_tests::{Answer, Caller, Pair, TestApp};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+const CONFIG: &str = "/sdk/v1/config";
+
+async fn limited() -> TestApp {
+    TestApp::with_settings(&["--rate-limit-evaluate", "2"]).await
+}
+
+/// What makes the server evaluate, each request by itself.
+fn questions() -> [(&'static str, Value); 5] {
+    let question = json!({ "flagKey": "checkout" });
+    let many: Vec<_> = (0..100).map(|_| &question).collect();
+    [
+        ("/sdk/v1/evaluate", question.clone()),
+        ("/sdk/v1/evaluate/batch", json!({ "evaluations": many })),
+        ("/sdk/v1/explain", question.clone()),
+        ("/ofrep/v1/evaluate/flags/checkout", json!({})),
+        ("/ofrep/v1/evaluate/flags", json!({})),
+    ]
+}
+
+#[track_caller]
+fn assert_refused(answer: Answer) {
+    let refused = answer.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_REQUESTS");
+    assert_eq!(refused.header("retry-after"), "1");
+    assert_eq!(refused.header("access-control-allow-origin"), "*");
+    let exposed = refused.header("access-control-expose-headers");
+    assert!(exposed.contains("retry-after"), "{exposed}");
+}
+
+/// Asks until no more is admitted, and answers how often that was.
+async fn exhaust(sdk: &Caller<'_>, path: &str, body: &Value) -> usize {
+    for admitted in 0..100 {
+        let answer = sdk.post(path, body.clone()).await;
+        if answer.status != StatusCode::OK {
+            assert_refused(answer);
+            return admitted;
+        }
+    }
+    panic!("{path} is not bounded");
+}
+
+#[tokio::test]
+async fn each_question_counts_once_and_a_second_brings_room_for_as_many_as_the_rate() {
+    let app = limited().await;
+    let Pair { sdk_key, .. } = app.admin().await.pair().await;
+    let sdk = app.sdk(&sdk_key);
+    for (path, body) in questions() {
+        assert_eq!(exhaust(&sdk, path, &body).await, 2, "{path}");
+        // All of them share the bound.
+        for (path, body) in questions() {
+            let answer = sdk.post(path, body).await;
+            let says_so_to_providers = answer.json()["errorCode"] == "GENERAL";
+            assert_eq!(says_so_to_providers, path.starts_with("/ofrep/"));
+            assert_refused(answer);
+        }
+        app.advance(1);
+    }
+    let in_body = json!({ "flagKey": "checkout", "sdkKey": sdk_key });
+    let anonymous = app.anonymous();
+    assert_eq!(exhaust(&anonymous, "/sdk/v1/evaluate", &in_body).await, 2);
+}
+
+#[tokio::test]
+async fn clients_that_evaluate_by_themselves_are_counted_apart() {
+    let app = limited().await;
+    let Pair { sdk_key, .. } = app.admin().await.pair().await;
+    let sdk = app.sdk(&sdk_key);
+    let (path, body) = &questions()[0];
+    exhaust(&sdk, path, body).await;
+    let first = sdk.get(CONFIG).await.expect(StatusCode::OK);
+    let again = sdk
+        .request(Method::GET, CONFIG)
+        .header("if-none-match", first.header("etag"));
+    sdk.send(again).await.expect(StatusCode::NOT_MODIFIED);
+    for path in [CONFIG, "/sdk/v1/stream"] {
+        assert_refused(sdk.get(path).await);
+    }
+    let counts = json!({ "counts": [{ "flagKey": "checkout", "reason": "rollout", "count": 1 }] });
+    assert_refused(sdk.post("/sdk/v1/usage", counts).await);
+    app.advance(1);
+    sdk.get(CONFIG).await.expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn one_environment_does_not_use_up_what_another_may_have() {
+    let app = limited().await;
+    let admin = app.admin().await;
+    let Pair { sdk_key, .. } = admin.pair().await;
+    let (_, other_key) = admin.environment("shop", "staging").await;
+    let (path, body) = &questions()[0];
+    exhaust(&app.sdk(&sdk_key), path, body).await;
+    assert_eq!(exhaust(&app.sdk(&other_key), path, body).await, 2);
+    // Nor do changes bring more, although they bring a new snapshot.
+    admin.flag("another").await;
+    assert_refused(app.sdk(&sdk_key).post(path, body.clone()).await);
+    // A key that does not work is refused for what it is.
+    let unknown = app.sdk("pnk_unknown").post(path, body.clone()).await;
+    unknown.expect(StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn without_the_setting_nobody_is_refused() {
+    let app = TestApp::start().await;
+    let Pair { sdk_key, .. } = app.admin().await.pair().await;
+    let sdk = app.sdk(&sdk_key);
+    for _ in 0..50 {
+        for (path, body) in questions() {
+            sdk.post(path, body).await.expect(StatusCode::OK);
+        }
+        sdk.get(CONFIG).await.expect(StatusCode::OK);
+    }
+}

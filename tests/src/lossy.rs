@@ -1,0 +1,64 @@
+//! A way to PostgreSQL on which the answer to a commit can get lost.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
+use tokio::net::{TcpListener, TcpStream};
+
+/// Passes on what goes to a server and comes from it.
+pub struct LossyWay {
+    address: SocketAddr,
+    loses_next: Arc<AtomicBool>,
+}
+
+impl LossyWay {
+    /// A way to the server at this host and port.
+    pub async fn to(server: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("the port is known");
+        let loses_next = Arc::new(AtomicBool::new(false));
+        let (server, loses) = (server.to_owned(), Arc::clone(&loses_next));
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = TcpStream::connect(&server).await.expect("the server");
+                tokio::spawn(pass_on(client, server, Arc::clone(&loses)));
+            }
+        });
+        Self {
+            address,
+            loses_next,
+        }
+    }
+
+    /// Where it begins.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Closes a connection after the next commit, when the server has answered and before the client hears of it.
+    pub fn lose_next_commit(&self) {
+        self.loses_next.store(true, Ordering::SeqCst);
+    }
+}
+
+async fn pass_on(client: TcpStream, server: TcpStream, loses_next: Arc<AtomicBool>) {
+    let (mut from_client, mut to_client) = client.into_split();
+    let (mut from_server, mut to_server) = server.into_split();
+    let answers = tokio::spawn(async move { copy(&mut from_server, &mut to_client).await });
+    let mut some = [0; 8192];
+    while let Ok(read @ 1..) = from_client.read(&mut some).await {
+        let is_commit = some[..read].windows(6).any(|word| word == b"COMMIT");
+        if is_commit && loses_next.swap(false, Ordering::SeqCst) {
+            // From here on nothing reaches the client, and the server sees to the commit before it sees the end.
+            answers.abort();
+            let _ = answers.await;
+            let _ = to_server.write_all(&some[..read]).await;
+            return;
+        }
+        if to_server.write_all(&some[..read]).await.is_err() {
+            return;
+        }
+    }
+}

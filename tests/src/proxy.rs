@@ -1,0 +1,198 @@
+//! A network between the service and PostgreSQL that can be interrupted.
+
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use reqwest::Url;
+use sqlx::postgres::PgConnectOptions;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use crate::TestDatabase;
+
+/// What stands between the service and the database, and lets everything through until it is told otherwise.
+pub struct Proxy {
+    address: SocketAddr,
+    network: Arc<watch::Sender<Network>>,
+    connections: Arc<AtomicUsize>,
+}
+
+/// How the network is at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Network {
+    /// Connections that began in this interval carry on. Older ones say nothing any more, and are not closed either.
+    Flows(usize),
+    /// Connections that carried something since then carry on. Others say nothing any more, and are not closed either.
+    Forgets(Instant),
+    /// Connections are taken, and nothing is carried: as by a server whose processes are stopped.
+    Hangs,
+    /// Connections are closed and refused: as by a server whose processes are killed.
+    IsCut,
+}
+
+impl Proxy {
+    /// Stands before the server of a database from now on.
+    pub async fn before(database: &TestDatabase) -> Self {
+        let options = PgConnectOptions::from_str(database.url()).expect("the URL of a database");
+        let target = (options.get_host().to_owned(), options.get_port());
+        let (listener, address) = listen("127.0.0.1:0".parse().expect("an address")).await;
+        let proxy = Self {
+            address,
+            network: Arc::new(watch::Sender::new(Network::Flows(0))),
+            connections: Arc::default(),
+        };
+        let network = Arc::clone(&proxy.network);
+        tokio::spawn(take(
+            listener,
+            target,
+            network,
+            Arc::clone(&proxy.connections),
+        ));
+        proxy
+    }
+
+    /// The database, by way of the proxy.
+    pub fn database(&self, database: &TestDatabase) -> TestDatabase {
+        let mut url = Url::parse(database.url()).expect("a URL");
+        url.set_ip_host(self.address.ip()).expect("a host");
+        url.set_port(Some(self.address.port())).expect("a port");
+        TestDatabase::at(url.as_str())
+    }
+
+    /// How many connections there have been.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    /// Carries nothing any more, and says nothing about it.
+    pub fn hang(&self) {
+        self.network.send_replace(Network::Hangs);
+    }
+
+    /// Closes all connections, and refuses new ones.
+    pub fn cut(&self) {
+        self.network.send_replace(Network::IsCut);
+    }
+
+    /// Carries on, also what was held back.
+    pub fn resume(&self) {
+        self.network.send_replace(Network::Flows(0));
+    }
+
+    /// Carries new connections only. The old ones stay as they are, as after a partition that routers have forgotten.
+    pub fn resume_with_new_connections(&self) {
+        let new = Network::Flows(self.connections());
+        self.network.send_replace(new);
+    }
+
+    /// Carries on, save on connections that have carried nothing for so long, as a firewall does that forgets them.
+    pub fn forget_what_rested(&self, rest: Duration) {
+        let since = Instant::now().checked_sub(rest).expect("a short rest");
+        self.network.send_replace(Network::Forgets(since));
+    }
+}
+
+async fn listen(address: SocketAddr) -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind(address).await.expect("the port is free");
+    let address = listener.local_addr().expect("the port is known");
+    (listener, address)
+}
+
+/// Takes connections, unless the network is cut.
+async fn take(
+    mut listener: TcpListener,
+    target: (String, u16),
+    network: Arc<watch::Sender<Network>>,
+    connections: Arc<AtomicUsize>,
+) {
+    let address = listener.local_addr().expect("the port is known");
+    let mut state = network.subscribe();
+    loop {
+        tokio::select! {
+            () = until(&mut state, |now| now == Network::IsCut) => {
+                drop(listener);
+                until(&mut state, |now| now != Network::IsCut).await;
+                (listener, _) = listen(address).await;
+            }
+            Ok((near, _)) = listener.accept() => {
+                let number = connections.fetch_add(1, Ordering::Relaxed);
+                tokio::spawn(carry(near, number, target.clone(), network.subscribe()));
+            }
+        }
+    }
+}
+
+/// Carries what one connection says, for as long as neither end nor the network cuts it.
+async fn carry(
+    near: TcpStream,
+    number: usize,
+    target: (String, u16),
+    mut network: watch::Receiver<Network>,
+) {
+    let flow = Flow {
+        number,
+        network: network.clone(),
+        carried: Arc::new(Mutex::new(Instant::now())),
+    };
+    let carried = async {
+        flow.clone().until_it_flows().await;
+        let Ok(far) = TcpStream::connect(target).await else {
+            return;
+        };
+        let (near_reads, near_writes) = tokio::io::split(near);
+        let (far_reads, far_writes) = tokio::io::split(far);
+        tokio::join!(
+            flow.clone().carry(near_reads, far_writes),
+            flow.clone().carry(far_reads, near_writes)
+        );
+    };
+    tokio::select! {
+        () = carried => {}
+        () = until(&mut network, |now| now == Network::IsCut) => {}
+    }
+}
+
+async fn until(network: &mut watch::Receiver<Network>, is_so: impl Fn(Network) -> bool) {
+    // Once the proxy is gone, so is the test.
+    let _ = network.wait_for(|now| is_so(*now)).await;
+}
+
+/// How the network is for one connection.
+#[derive(Clone)]
+struct Flow {
+    number: usize,
+    network: watch::Receiver<Network>,
+    /// When something was last carried, in either direction.
+    carried: Arc<Mutex<Instant>>,
+}
+
+impl Flow {
+    async fn until_it_flows(&mut self) {
+        let (number, carried) = (self.number, Arc::clone(&self.carried));
+        let carried = move || *carried.lock().expect("nobody panicked");
+        let flows = |now| match now {
+            Network::Flows(from) => number >= from,
+            Network::Forgets(since) => carried() >= since,
+            Network::Hangs | Network::IsCut => false,
+        };
+        until(&mut self.network, flows).await;
+        *self.carried.lock().expect("nobody panicked") = Instant::now();
+    }
+
+    /// Carries one direction until its end, and the end too.
+    async fn carry(mut self, mut from: ReadHalf<TcpStream>, mut to: WriteHalf<TcpStream>) {
+        let mut bytes = vec![0; 16 * 1024];
+        loop {
+            let read = from.read(&mut bytes).await.unwrap_or_default();
+            self.until_it_flows().await;
+            if read == 0 || to.write_all(&bytes[..read]).await.is_err() {
+                let _ = to.shutdown().await;
+                return;
+            }
+        }
+    }
+}
