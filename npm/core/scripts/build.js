@@ -1,69 +1,137 @@
 // Builds dist/ from src/ and from what `cargo xtask wasm` left in generated/.
 //
-// The client is one small file. The engine is another one, loaded by initialize(): glue and wasm in one, so that nothing has
-// to be found at run time and no bundler needs to be told anything.
+// The client is one small file. The engine is another one, loaded by initialize(), with the wasm inside, so that nothing has
+// to be found at run time and no bundler needs to be told anything. Its twin, of plain JavaScript, is loaded where wasm is
+// refused.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { deflateRawSync } from "node:zlib";
 import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const generated = join(root, "generated");
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+// One for each condition of package.json's `exports`: its client, its engine, and how that gets an instance.
+const builds = [
+  { client: "index", engine: "engine", instance: "instance", formats: ["js", "cjs"] },
+  {
+    client: "without-wasm",
+    engine: "engine-without-wasm",
+    instance: "instance-without-wasm",
+    formats: ["js", "cjs"],
+  },
+  {
+    client: "workerd",
+    engine: "engine-workerd",
+    instance: "instance-precompiled",
+    formats: ["js"],
+    wasm: "./engine.wasm",
+  },
+  {
+    client: "edge-light",
+    engine: "engine-edge-light",
+    instance: "instance-precompiled",
+    formats: ["js"],
+    wasm: "./engine.wasm?module",
+  },
+];
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
-const engine = await engineModule();
-await Promise.all([bundle("esm", "js"), bundle("cjs", "cjs")]);
+copyFileSync(join(generated, "engine_bg.wasm"), join(dist, "engine.wasm"));
+for (const { formats, ...build } of builds) {
+  await Promise.all(formats.map((extension) => bundle(build, extension)));
+}
+await Promise.all(["js", "cjs"].map(twin));
 declarations();
 
-/** The module that src/engine/wasm.d.ts declares. */
-async function engineModule() {
-  const glue = await build({
-    stdin: {
-      contents: `export { CommandKind, Engine, FailureKind, initSync, Machine } from './engine.js';`,
-      resolveDir: generated,
-    },
-    bundle: true,
-    format: "iife",
-    globalName: "exported",
-    target: "es2022",
-    write: false,
-  });
-  const wasm = deflateRawSync(readFileSync(join(generated, "engine_bg.wasm")), { level: 9 });
+/** The module that src/engine/wasm.d.ts declares; `compiled` is what a platform imports as a compiled one. */
+function wasmModule(compiled) {
+  const wasm = readFileSync(join(generated, "engine_bg.wasm.deflated"));
+  const glue = readFileSync(join(generated, "engine.js"), "utf8");
   return `
-    export function glue() { ${glue.outputFiles[0].text} return exported; }
+    ${compiled === undefined ? "" : `export { default as module } from ${JSON.stringify(compiled)};`}
     export const base64 = ${JSON.stringify(wasm.toString("base64"))};
+    ${enumeration("CommandKind", glue)}
+    ${enumeration("EventKind", glue)}
+    ${enumeration("FailureKind", glue)}
   `;
 }
 
-async function bundle(format, extension) {
+/** An enumeration of wasm-bindgen's as one of TypeScript's, whose names esbuild replaces by their numbers. */
+function enumeration(name, glue) {
+  const [, body] = glue.match(
+    new RegExp(`^export const ${name} = Object\\.freeze\\(\\{(.*?)^\\}\\)`, "ms"),
+  );
+  const members = Array.from(
+    body.matchAll(/^ +(\w+): (\d+),/gm),
+    ([, member, value]) => `${member} = ${value}`,
+  );
+  return `export enum ${name} { ${members.join(", ")} }`;
+}
+
+/** Writes the module that src/engine/twin.d.ts declares. */
+async function twin(extension) {
+  const translated = readFileSync(join(generated, "engine_bg.wasm2js.js"), "utf8");
+  await build({
+    stdin: {
+      // It calls out for nothing but to say that it has failed, and to call what is not there fails too.
+      contents: `${translated} export const twin = () => instantiate({ "./engine_bg.js": {} });`,
+    },
+    outfile: join(dist, `twin.${extension}`),
+    format: formatOf(extension),
+    target: "es2022",
+    minify: true,
+  });
+}
+
+function formatOf(extension) {
+  return extension === "js" ? "esm" : "cjs";
+}
+
+async function bundle({ client, engine, instance, wasm }, extension) {
+  const isIndex = client === "index";
+  const chunk = (file) => ({ path: `./${file}.${extension}`, external: true });
   await build({
     absWorkingDir: root,
-    entryPoints: { index: "src/index.ts", engine: "src/engine/brain.ts" },
+    entryPoints: {
+      [client]: "src/index.ts",
+      [engine]: "src/engine/brain.ts",
+      ...(isIndex && { extras: "src/extras/index.ts" }),
+    },
     outdir: dist,
     outExtension: { ".js": `.${extension}` },
     bundle: true,
-    format,
+    format: formatOf(extension),
     platform: "neutral",
     target: "es2022",
     minify: true,
-    sourcemap: true,
+    sourcemap: isIndex,
     // In a CommonJS file Node finds the exported names only if there is no import() of an ES module to be kept.
-    supported: { "dynamic-import": format === "esm" },
+    supported: { "dynamic-import": extension === "js" },
+    define: { PACKAGE_VERSION: JSON.stringify(version) },
+    external: ["./engine.wasm*"],
+    inject: ["src/internal/text.ts"],
     plugins: [
       {
         name: "engine",
         setup({ onResolve, onLoad }) {
-          onResolve({ filter: /\/wasm\.js$/ }, () => ({ path: "wasm", namespace: "engine" }));
-          onLoad({ filter: /.*/, namespace: "engine" }, () => ({ contents: engine, loader: "js" }));
-          onResolve({ filter: /\/engine\/brain\.js$/ }, () => ({
-            path: `./engine.${extension}`,
-            external: true,
+          onResolve({ filter: /\/brain\.js$/ }, () => chunk(engine));
+          onResolve({ filter: /\/extras\/index\.js$/ }, () => chunk("extras"));
+          onResolve({ filter: /\/instance\.js$/ }, () => ({
+            path: join(root, "src/engine", `${instance}.ts`),
+          }));
+          onResolve({ filter: /\/wasm\.js$/ }, () => ({ path: "wasm", namespace: "generated" }));
+          onResolve({ filter: /\/twin\.js$/ }, () => chunk("twin"));
+          onLoad({ filter: /.*/, namespace: "generated" }, () => ({
+            contents: wasmModule(wasm),
+            loader: "ts",
+            resolveDir: dist,
           }));
         },
       },

@@ -1,10 +1,15 @@
 import type { EvaluationContext } from "./context.js";
 import { FeatureFlagsError } from "./errors.js";
-import type { Evaluation, Reason } from "./evaluation.js";
+import type { Evaluation, Explanation, Reason } from "./evaluation.js";
 import type { LifecycleEventType, Listener } from "./events.js";
 import { Life } from "./internal/life.js";
-import type { FlagValue } from "./internal/values.js";
-import { type FeatureFlagsClientOptions, parseOptions } from "./options.js";
+import { Publisher } from "./internal/publisher.js";
+import { BoundReader } from "./internal/reader.js";
+import { Reading } from "./internal/reading.js";
+import { Values } from "./internal/values.js";
+import { type FeatureFlagsClientOptions, parseOptions, warnOfOptions } from "./options.js";
+import type { FlagReader } from "./reader.js";
+import type { Snapshot } from "./snapshot.js";
 
 /**
  * Fetches the flags of one environment, keeps them fresh and answers from memory.
@@ -18,16 +23,22 @@ import { type FeatureFlagsClientOptions, parseOptions } from "./options.js";
  */
 export class FeatureFlagsClient {
   readonly #life: Life;
-  readonly #ignoredContext = new Set<string>();
+  readonly #reading: Reading;
+  readonly #publisher: Publisher;
 
   /** @throws {FeatureFlagsError} `INVALID_OPTIONS` */
   constructor(options: FeatureFlagsClientOptions) {
-    this.#life = new Life(parseOptions(options));
+    const settings = parseOptions(options);
+    const { ttlMs, cache, defaults, logger } = settings;
+    warnOfOptions(settings);
+    this.#publisher = new Publisher(settings.eventEmitter, logger);
+    this.#reading = new Reading(new Values(ttlMs, cache, logger), defaults, logger);
+    this.#life = new Life(settings, this.#reading, this.#publisher);
   }
 
   /**
-   * Fetches all flags and begins to poll. Await it before the first evaluation. Called again meanwhile it returns the same
-   * promise; after a failure it may be called again.
+   * Fetches all flags, or takes those of `bootstrap`, and begins to poll. Await it before the first evaluation. Called
+   * again meanwhile it returns the same promise; after a failure it may be called again.
    *
    * @throws {FeatureFlagsError} `INITIALIZATION_FAILED`
    */
@@ -35,15 +46,17 @@ export class FeatureFlagsClient {
     return this.#life.initialize();
   }
 
-  /** Stops polling, gives up what is in flight, forgets all flags, and emits `shutdown` as the last event. */
+  /**
+   * Stops polling, gives up what is in flight, forgets all flags, and emits `shutdown` as the last event. All that happens
+   * at once; the promise waits until usage has been reported, if it is to be.
+   */
   shutdown(): Promise<void> {
-    this.#life.shutdown();
-    return Promise.resolve();
+    return this.#life.shutdown();
   }
 
   /** Whether `initialize()` has completed. */
   isReady(): boolean {
-    return this.#life.isReady;
+    return this.#reading.isReady;
   }
 
   /**
@@ -61,8 +74,11 @@ export class FeatureFlagsClient {
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
    */
-  isEnabled(key: string, _context?: EvaluationContext | null): boolean {
-    return this.#ahead(key).enabled;
+  isEnabled<Custom extends object>(
+    key: string,
+    _context?: EvaluationContext<Custom> | null,
+  ): boolean {
+    return this.#reading.ahead(key).enabled;
   }
 
   /**
@@ -70,8 +86,11 @@ export class FeatureFlagsClient {
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
    */
-  getValue(key: string, _context?: EvaluationContext | null): Reason {
-    return this.#ahead(key).reason;
+  getValue<Custom extends object>(
+    key: string,
+    _context?: EvaluationContext<Custom> | null,
+  ): Reason {
+    return this.#reading.ahead(key).reason;
   }
 
   /**
@@ -79,56 +98,92 @@ export class FeatureFlagsClient {
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
    */
-  evaluate(key: string, context?: EvaluationContext | null): Evaluation {
-    const value = this.#value(key);
-    if (!value.targeted) {
-      return value.evaluation;
-    }
-    const evaluation = this.#life.evaluate(value, context);
-    if (evaluation === undefined) {
-      throw new FeatureFlagsError(
-        "NOT_INITIALIZED",
-        `There is no configuration to evaluate '${key}' by: the client started from its cache and has not reached the service since, or its engine is starting anew`,
-      );
-    }
-    return evaluation;
+  evaluate<Custom extends object>(
+    key: string,
+    context?: EvaluationContext<Custom> | null,
+  ): Evaluation {
+    return this.#reading.evaluate(key, context);
   }
 
-  /** What `evaluate` would say, or undefined where it would throw. */
-  read(key: string, context?: EvaluationContext | null): Evaluation | undefined {
-    const value = this.#life.values.get(key);
-    return value?.targeted ? this.#life.evaluate(value, context) : value?.evaluation;
+  /** What `evaluate` would say, or undefined where it would throw. Of a flag that there is not, its default if it has one. */
+  read<Custom extends object>(
+    key: string,
+    context?: EvaluationContext<Custom> | null,
+  ): Evaluation | undefined {
+    return this.#reading.read(key, context);
   }
+
+  /**
+   * How `evaluate` comes to its answer, step by step; what the service says at `/sdk/v1/explain`, but for the ids of rules.
+   *
+   * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
+   */
+  explain<Custom extends object>(
+    key: string,
+    context?: EvaluationContext<Custom> | null,
+  ): Explanation {
+    return this.#reading.explain(key, context);
+  }
+
+  /** What all flags are for this subject, by key. */
+  evaluateAll<Custom extends object>(
+    context?: EvaluationContext<Custom> | null,
+  ): Readonly<Record<string, Evaluation>> {
+    return this.#reading.readAll(context);
+  }
+
+  /**
+   * What the flag is for this subject, decided by the service. It is asked once, without retries, and sees the context;
+   * `initialize()` is not needed.
+   *
+   * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `EVALUATION_FAILED`, `NOT_INITIALIZED` after `shutdown()`
+   */
+  evaluateRemote<Custom extends object>(
+    key: string,
+    context?: EvaluationContext<Custom> | null,
+  ): Promise<Evaluation> {
+    return this.#life.evaluateRemote(key, context);
+  }
+
+  /**
+   * A reader for one subject, which remembers its answers until the flags change. It may be made before the client is
+   * ready.
+   */
+  withContext<Custom extends object>(context?: EvaluationContext<Custom> | null): FlagReader {
+    return new BoundReader(this.#reading, context);
+  }
+
+  /**
+   * What this client knows, as plain JSON, for the option `bootstrap` of another one: the whole configuration, rules
+   * included. What the browser of one subject may see is `withContext(context).snapshot()`.
+   *
+   * @throws {FeatureFlagsError} `NOT_INITIALIZED`
+   */
+  snapshot(): Snapshot {
+    if (!this.isReady()) {
+      throw new FeatureFlagsError(
+        "NOT_INITIALIZED",
+        "The client is not ready: await initialize() before snapshot()",
+      );
+    }
+    return { ...this.#reading.snapshot(), ...this.#life.configuration() };
+  }
+
+  /**
+   * Calls `listener` whenever reads may give something else than before, until the function that it returns is called. It
+   * need not be called as a method, and so is what React's `useSyncExternalStore` takes.
+   */
+  readonly subscribe = (listener: () => void): (() => void) => this.#publisher.subscribe(listener);
 
   /** Calls `listener` at every event of this type. */
   on<T extends LifecycleEventType>(type: T, listener: Listener<T>): this {
-    // Whoever listens to one type gets no other.
-    this.#life.on(type, listener as Listener);
+    this.#publisher.on(type, listener);
     return this;
   }
 
-  /** The evaluation ahead of time, without a context. */
-  #ahead(key: string): Evaluation {
-    const value = this.#value(key);
-    if (value.targeted && !this.#ignoredContext.has(key)) {
-      this.#ignoredContext.add(key);
-      this.#life.logger.warn(
-        `The flag '${key}' has rules or a rollout, which isEnabled() and getValue() leave out; use evaluate() to ask for one subject`,
-      );
-    }
-    return value.evaluation;
-  }
-
-  #value(key: string): FlagValue {
-    const value = this.#life.values.get(key);
-    if (value === undefined) {
-      throw this.#life.isReady
-        ? new FeatureFlagsError("FLAG_NOT_FOUND", `There is no flag '${key}' in this environment`)
-        : new FeatureFlagsError(
-            "NOT_INITIALIZED",
-            "The client is not ready: await initialize() before reading flags, and read none after shutdown()",
-          );
-    }
-    return value;
+  /** Calls it no longer. */
+  off<T extends LifecycleEventType>(type: T, listener: Listener<T>): this {
+    this.#publisher.off(type, listener);
+    return this;
   }
 }

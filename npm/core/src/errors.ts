@@ -9,7 +9,11 @@ export type ErrorCode =
   /** `initialize()` got neither an answer of the service nor flags from a cache; see `cause`. */
   | "INITIALIZATION_FAILED"
   /** `refresh()` failed after all retries; see `cause`. */
-  | "REFRESH_FAILED";
+  | "REFRESH_FAILED"
+  /** `evaluateRemote()` got no answer; see `cause`. */
+  | "EVALUATION_FAILED"
+  /** The engine failed, which is told by the event `engine:error`; see `cause`. */
+  | "ENGINE_FAILED";
 
 /** The one error that this package throws. */
 export class FeatureFlagsError extends Error {

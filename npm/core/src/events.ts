@@ -1,19 +1,34 @@
 import type { FeatureFlagsError } from "./errors.js";
 import { contain } from "./internal/contain.js";
 
-/** What happens in the life of a client, by name. */
-export type LifecycleEventType =
-  | "ready"
-  | "refresh:start"
-  | "refresh:success"
-  | "refresh:error"
-  | "shutdown";
+/** What a listener is told beside the type, for each type of event. */
+export interface LifecycleDetails {
+  /** `initialize()` has completed. */
+  ready: unknown;
+  /** A request for the configuration begins, by `refresh()` or by itself. */
+  "refresh:start": unknown;
+  /** It brought a configuration, or word that nothing changed. */
+  "refresh:success": unknown;
+  /** It failed, and so did every retry. */
+  "refresh:error": { readonly error: FeatureFlagsError };
+  /** Other flags are served than before. */
+  change: {
+    /** The keys of all flags that are new, that differ in anything, or that are gone. */
+    readonly flags: readonly string[];
+  };
+  /** The engine failed. Reads go on from what is in memory, and the engine is started anew. */
+  "engine:error": { readonly error: FeatureFlagsError };
+  /** `shutdown()` was called; no event follows. */
+  shutdown: unknown;
+}
 
-/** What a listener is told; an error comes along with `refresh:error`. */
-export type LifecycleEvent<T extends LifecycleEventType = LifecycleEventType> =
-  T extends "refresh:error"
-    ? { readonly type: T; readonly error: FeatureFlagsError }
-    : { readonly type: T };
+/** What happens in the life of a client, by name. */
+export type LifecycleEventType = keyof LifecycleDetails;
+
+/** What a listener is told. */
+export type LifecycleEvent<T extends LifecycleEventType = LifecycleEventType> = {
+  [Type in T]: { readonly type: Type } & LifecycleDetails[Type];
+}[T];
 
 export type Listener<T extends LifecycleEventType = LifecycleEventType> = (
   event: LifecycleEvent<T>,
@@ -26,26 +41,38 @@ export interface EventEmitter {
   removeAllListeners(): unknown;
 }
 
-/** The emitter of a client that was not given one. What one listener throws keeps no other from hearing. */
+/** The emitter that every client has. What one listener throws keeps no other from hearing. */
 export class BuiltInEmitter implements EventEmitter {
-  readonly #listeners = new Map<LifecycleEventType, Listener[]>();
+  readonly #listeners = new Map<LifecycleEventType, readonly Listener[]>();
   readonly #onError: (error: unknown) => void;
 
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
   }
 
-  on(type: LifecycleEventType, listener: Listener): void {
-    this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener]);
+  on<T extends LifecycleEventType>(type: T, listener: Listener<T>): void {
+    // Whoever listens to one type gets no other.
+    this.#listeners.set(type, [...this.#of(type), listener as Listener]);
+  }
+
+  off<T extends LifecycleEventType>(type: T, listener: Listener<T>): void {
+    this.#listeners.set(
+      type,
+      this.#of(type).filter((other) => other !== listener),
+    );
   }
 
   emit(type: LifecycleEventType, event: LifecycleEvent): void {
-    for (const listener of this.#listeners.get(type) ?? []) {
+    for (const listener of this.#of(type)) {
       contain(() => listener(event), this.#onError);
     }
   }
 
   removeAllListeners(): void {
     this.#listeners.clear();
+  }
+
+  #of(type: LifecycleEventType): readonly Listener[] {
+    return this.#listeners.get(type) ?? [];
   }
 }

@@ -1,14 +1,32 @@
 export type { Cache, CachedFlag, CacheEntry, CacheIndex } from "./cache.js";
 export { FeatureFlagsClient } from "./client.js";
-export type { EvaluationContext } from "./context.js";
+export type { AttributeValue, EvaluationContext } from "./context.js";
 export { type ErrorCode, FeatureFlagsError } from "./errors.js";
-export type { Evaluation, Reason } from "./evaluation.js";
-export type { EventEmitter, LifecycleEvent, LifecycleEventType, Listener } from "./events.js";
+export type {
+  ConditionTrace,
+  Evaluation,
+  Explanation,
+  Reason,
+  RolloutTrace,
+  RuleTrace,
+} from "./evaluation.js";
+export type {
+  EventEmitter,
+  LifecycleDetails,
+  LifecycleEvent,
+  LifecycleEventType,
+  Listener,
+} from "./events.js";
+export type { FlagKey, RegisteredFlags } from "./keys.js";
 export { consoleLogger, type Logger, noopLogger } from "./logger.js";
 export type { FeatureFlagsClientOptions } from "./options.js";
+export type { FlagReader } from "./reader.js";
+export type { Configuration, Snapshot, SnapshotFlag, SubjectFlag } from "./snapshot.js";
 export {
   fetchTransport,
   type Transport,
   type TransportRequest,
   type TransportResponse,
+  type TransportStream,
 } from "./transport.js";
+export { VERSION } from "./version.js";

@@ -1,12 +1,15 @@
 import type { Cache } from "./cache.js";
 import { FeatureFlagsError } from "./errors.js";
+import type { Evaluation } from "./evaluation.js";
 import type { EventEmitter } from "./events.js";
-import { type Logger, noopLogger } from "./logger.js";
+import { evaluationOf } from "./internal/evaluations.js";
+import { type Logger, noopLogger, safeLogger } from "./logger.js";
+import type { Configuration, Snapshot, SubjectFlag } from "./snapshot.js";
 import { fetchTransport, type Transport } from "./transport.js";
 
 export interface FeatureFlagsClientOptions {
   /** The key of one environment. In a browser bundle everybody can read it. */
-  readonly sdkKey: string;
+  readonly sdkKey: string | undefined;
   /** Where the service is. Default `http://127.0.0.1:3000`. */
   readonly baseUrl?: string | undefined;
   /** The pause between two polls, in milliseconds. 0 turns polling off. Default 30000. */
@@ -28,14 +31,39 @@ export interface FeatureFlagsClientOptions {
   readonly transport?: Transport | undefined;
   /** Where the client writes what it does. Default `noopLogger`; there is a `consoleLogger` too. */
   readonly logger?: Logger | undefined;
-  /** Where lifecycle events go. By default the client has an emitter of its own; see `client.on`. */
+  /** Where lifecycle events go, beside the listeners of `client.on`. */
   readonly eventEmitter?: EventEmitter | undefined;
+  /**
+   * What to begin with, so that no request is needed: what `client.snapshot()` gave somewhere else, or the body of
+   * `GET /sdk/v1/config`, as an object or as text. The flags of a snapshot can be read before `initialize()`.
+   */
+  readonly bootstrap?: Snapshot | Configuration | string | undefined;
+  /**
+   * What a flag is, by key, that there is not or that could not be confirmed in time. For other flags `isEnabled` and
+   * `evaluate` throw `FLAG_NOT_FOUND` then.
+   */
+  readonly defaults?: Readonly<Record<string, boolean>> | undefined;
+  /**
+   * Whether flags are served past their time to live for as long as the service is out of reach. (Not if it refuses the
+   * key: then they end as usual.) Default false.
+   */
+  readonly staleIfError?: boolean | undefined;
+  /**
+   * Whether to listen for changes, so that they arrive at once, and to poll only while that does not work. It keeps a Node
+   * process alive until `shutdown()`. Default false.
+   */
+  readonly streaming?: boolean | undefined;
+  /**
+   * Whether to tell the service once a minute how often each flag was evaluated, and nothing about whom it was evaluated
+   * for. Default false.
+   */
+  readonly reportUsage?: boolean | undefined;
 }
 
 /** Options that have been checked, every default filled in. */
 export interface Settings {
   readonly sdkKey: string;
-  readonly configUrl: string;
+  readonly baseUrl: string;
   readonly pollIntervalMs: number;
   readonly ttlMs: number;
   readonly retries: number;
@@ -45,6 +73,13 @@ export interface Settings {
   readonly transport: Transport;
   readonly logger: Logger;
   readonly eventEmitter: EventEmitter | undefined;
+  readonly snapshot: Snapshot | undefined;
+  /** The text of a configuration to begin with. */
+  readonly configuration: string | undefined;
+  readonly defaults: ReadonlyMap<string, Evaluation>;
+  readonly staleIfError: boolean;
+  readonly streaming: boolean;
+  readonly reportUsage: boolean;
 }
 
 /** Checks options as JavaScript may pass them, and throws `INVALID_OPTIONS` with a sentence that tells what is expected. */
@@ -54,7 +89,7 @@ export function parseOptions(options: FeatureFlagsClientOptions): Settings {
   }
   return {
     sdkKey: sdkKey(options.sdkKey),
-    configUrl: `${baseUrl(options.baseUrl)}/sdk/v1/config`,
+    baseUrl: baseUrl(options.baseUrl),
     pollIntervalMs: number(options, "pollIntervalMs", 30_000, 0),
     ttlMs: number(options, "cacheTtlSeconds", 60_000, 1),
     retries: retries(options.retries),
@@ -62,15 +97,42 @@ export function parseOptions(options: FeatureFlagsClientOptions): Settings {
     timeoutMs: number(options, "timeoutMs", 3_000, 1),
     cache: plugIn(options, "cache", ["get", "set", "delete", "clear"]),
     transport: plugIn(options, "transport", ["send"]) ?? fetchTransport,
-    logger: plugIn(options, "logger", ["debug", "info", "warn", "error"]) ?? noopLogger,
+    logger: safeLogger(plugIn(options, "logger", ["debug", "info", "warn", "error"]) ?? noopLogger),
     eventEmitter: plugIn(options, "eventEmitter", ["on", "emit", "removeAllListeners"]),
+    ...bootstrap(options.bootstrap),
+    defaults: defaults(options.defaults),
+    staleIfError: flag(options, "staleIfError"),
+    streaming: flag(options, "streaming"),
+    reportUsage: flag(options, "reportUsage"),
   };
+}
+
+/** Says what is allowed, but seldom meant. */
+export function warnOfOptions({
+  ttlMs,
+  pollIntervalMs,
+  streaming,
+  transport,
+  logger,
+}: Settings): void {
+  if (ttlMs < 1_000) {
+    logger.warn(
+      `cacheTtlSeconds is read as milliseconds: ${ttlMs} keeps flags for less than a second`,
+    );
+  } else if (ttlMs < pollIntervalMs) {
+    logger.warn(
+      `cacheTtlSeconds (${ttlMs} ms) is shorter than pollIntervalMs (${pollIntervalMs} ms): flags will be fetched more often than you poll`,
+    );
+  }
+  if (streaming && transport.open === undefined) {
+    logger.warn("streaming needs a transport with the method open: the client will poll instead");
+  }
 }
 
 function sdkKey(key: unknown): string {
   if (typeof key !== "string" || !/^[\x21-\x7e]+$/.test(key)) {
     throw invalid(
-      "sdkKey must be the key that the service showed when the environment was created",
+      "sdkKey must be the key that the service showed when the environment was created, such as pnk_…; is the variable set that it comes from?",
     );
   }
   return key;
@@ -103,9 +165,56 @@ function number(
 ): number {
   const value: unknown = options[name] ?? fallback;
   if (typeof value !== "number" || !Number.isFinite(value) || value < least) {
-    throw invalid(`${name} must be a number of milliseconds, at least ${least}`);
+    throw invalid(
+      `${name} must be a number of milliseconds, at least ${least}${name === "cacheTtlSeconds" ? " (milliseconds indeed, whatever the name says)" : ""}`,
+    );
   }
   return Math.ceil(value);
+}
+
+function flag(
+  options: FeatureFlagsClientOptions,
+  name: "staleIfError" | "streaming" | "reportUsage",
+): boolean {
+  const value: unknown = options[name] ?? false;
+  if (typeof value !== "boolean") {
+    throw invalid(`${name} must be true or false`);
+  }
+  return value;
+}
+
+function defaults(given: unknown = {}): ReadonlyMap<string, Evaluation> {
+  const entries = typeof given === "object" && given !== null ? Object.entries(given) : undefined;
+  if (!entries?.every(([, enabled]) => typeof enabled === "boolean")) {
+    throw invalid("defaults must be an object with true or false for each key of a flag");
+  }
+  return new Map(entries.map(([key, enabled]) => [key, evaluationOf(enabled, "default")]));
+}
+
+function bootstrap(given: unknown): Pick<Settings, "snapshot" | "configuration"> {
+  if (given === undefined || typeof given === "string") {
+    return { snapshot: undefined, configuration: given };
+  }
+  const { version, flags, subject, config } = (given ?? {}) as Partial<Snapshot>;
+  if (version === undefined && Array.isArray(flags)) {
+    return { snapshot: undefined, configuration: JSON.stringify(given) };
+  }
+  if (!areAnswers(flags) || !(subject === undefined || areAnswers(subject?.flags))) {
+    throw invalid(
+      "bootstrap must be what client.snapshot() gave, or the body of GET /sdk/v1/config as an object or as text",
+    );
+  }
+  if (version !== 1) {
+    throw invalid("bootstrap is a snapshot of a client of another version");
+  }
+  return { snapshot: given as Snapshot, configuration: config && JSON.stringify(config) };
+}
+
+function areAnswers(flags: readonly Partial<SubjectFlag>[] | undefined): boolean {
+  return (
+    Array.isArray(flags) &&
+    flags.every((flag) => typeof flag?.key === "string" && typeof flag.enabled === "boolean")
+  );
 }
 
 function plugIn<N extends "cache" | "transport" | "logger" | "eventEmitter">(

@@ -17,6 +17,20 @@ function flagFor(attribute: string, value: string | number | boolean) {
   });
 }
 
+/** A flag that is on for whoever meets all of these conditions on strings. */
+function flagThatAsks(key: string, ...asked: readonly (readonly [string, string, string])[]) {
+  const conditions = asked.map(([attribute, operator, valueString]) => ({
+    attribute,
+    operator,
+    valueType: "string",
+    valueString,
+  }));
+  return flag(key, true, {
+    rules: [{ priority: 1, logic: "and", value: true, conditions }],
+    rollout: { percentage: 0, strategy: "per_user" },
+  });
+}
+
 const LONG = "x".repeat(1_000);
 const UNUSUAL = "žluťoučký kůň 🐎";
 const names = ["__proto__", "constructor", "toString", "hasOwnProperty", "0"];
@@ -28,6 +42,9 @@ const flags = [
   flagFor("beta", true),
   flagFor("text", "\uFFFD"),
   ...names.map((name) => flagFor(name, "mine")),
+  flagThatAsks("two_attributes", ["userId", "==", "ada"], ["country", "==", "GB"]),
+  flagThatAsks("userId_is_not_empty", ["userId", "!=", ""]),
+  flagThatAsks("country_is_not_empty", ["country", "!=", ""]),
 ].map((each, index) => ({
   ...each,
   key: each.key.length > 128 ? `long_${index}` : each.key.replace(/[^\w.:-]/gu, "_"),
@@ -110,6 +127,38 @@ describe("a context", () => {
     expect(matches(unusual, { email: UNUSUAL })).toBe(true);
   });
 
+  it("may have getters that ask for other flags, which disturbs neither answer", () => {
+    const inner: boolean[] = [];
+    const context = {
+      userId: "ada",
+      get country() {
+        inner.push(matches("userId_is_ada", { userId: "bob" }), matches("plan_is_3", {}));
+        return "GB";
+      },
+    };
+    expect(matches("two_attributes", context)).toBe(true);
+    expect(inner.every((enabled) => !enabled)).toBe(true);
+    expect(client.explain("two_attributes", context)).toMatchObject({
+      enabled: true,
+      rules: [{ conditions: [{ actual: "ada" }, { actual: "GB" }] }],
+    });
+  });
+
+  it("counts what is too long for a request as absent, and the rest as it is", () => {
+    const most = 64 * 1_024;
+    const everybody = (attribute: string, length: number, text = "x") =>
+      matches(`${attribute}_is_not_empty`, { [attribute]: text.repeat(length) });
+    expect(everybody("userId", most)).toBe(true);
+    expect(everybody("userId", most + 1)).toBe(false);
+    expect(everybody("userId", most / 2, "é")).toBe(true);
+    expect(everybody("userId", most / 2 + 1, "é")).toBe(false);
+    expect(everybody("userId", 2 ** 28)).toBe(false);
+    const long = { userId: "x".repeat(most), country: "GB" };
+    expect(matches("two_attributes", { ...long, userId: "ada" })).toBe(true);
+    expect(matches("country_is_not_empty", long)).toBe(true);
+    expect(matches("userId_is_ada", { userId: "ada" })).toBe(true);
+  });
+
   it("is asked for what is its own, not for what it inherits", () => {
     expect(matches("userId_is_ada", Object.create({ userId: "ada" }))).toBe(false);
     for (const name of names) {
@@ -118,6 +167,21 @@ describe("a context", () => {
       expect(matches(key, { customAttributes: {} })).toBe(false);
       const own = JSON.parse(`{"customAttributes":{"${name}":"mine"}}`);
       expect(matches(key, own)).toBe(true);
+    }
+  });
+
+  it("inherits nothing from what somebody has added to all objects", () => {
+    const everything = Object.prototype as { userId?: string; plan?: number };
+    try {
+      everything.userId = "ada";
+      everything.plan = 3;
+      expect(matches("userId_is_ada", {})).toBe(false);
+      expect(matches("userId_is_ada", { userId: "bob" })).toBe(false);
+      expect(matches("userId_is_ada", { userId: "ada" })).toBe(true);
+      expect(matches("plan_is_3", { customAttributes: {} })).toBe(false);
+    } finally {
+      delete everything.userId;
+      delete everything.plan;
     }
   });
 

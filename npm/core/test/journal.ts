@@ -1,12 +1,22 @@
 import type { FeatureFlagsClient, Logger } from "@pennon/core";
 
-const EVENTS = ["ready", "refresh:start", "refresh:success", "refresh:error", "shutdown"] as const;
+const EVENTS = [
+  "ready",
+  "refresh:start",
+  "refresh:success",
+  "refresh:error",
+  "change",
+  "engine:error",
+  "shutdown",
+] as const;
 
-/** Every event of a client from now on, by type. */
-export function eventsOf(client: FeatureFlagsClient): readonly string[] {
+/** Every event of a client from now on, by type; a change with the keys. */
+export function eventsOf(client: FeatureFlagsClient): string[] {
   const events: string[] = [];
   for (const type of EVENTS) {
-    client.on(type, (event) => events.push(event.type));
+    client.on(type, (event) => {
+      events.push(event.type === "change" ? `change ${event.flags.join(" ")}` : event.type);
+    });
   }
   return events;
 }

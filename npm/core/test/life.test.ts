@@ -130,6 +130,7 @@ describe("refresh", () => {
     expect(events).toEqual([
       "ready",
       "refresh:start",
+      "change beta",
       "refresh:success",
       "refresh:start",
       "refresh:success",

@@ -169,45 +169,6 @@ describe("the console logger", () => {
   });
 });
 
-describe("an engine that traps", () => {
-  /** Claims to be longer than the engine's memory can ever be. */
-  class Endless extends Uint8Array {
-    override get length(): number {
-      return 0xffff_fff0;
-    }
-  }
-  const trap = () => ({ status: 200, headers: new Headers(), body: new Endless() });
-
-  it("breaks no read, and is started anew", async () => {
-    vi.useFakeTimers();
-    const logger = new Journal();
-    const service = new ScriptedService(on, trap, configuration([flag("beta", false)]));
-    const client = new FeatureFlagsClient(optionsFor(service, { logger }));
-    const events = eventsOf(client);
-    await client.initialize();
-    await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
-    expect(logger.lines).toEqual([expect.stringContaining("error: The engine failed")]);
-    expect(client.isEnabled("beta")).toBe(true);
-    expect(client.evaluate("beta", {}).enabled).toBe(true);
-    expect(client.read("ruled", { country: "FR" })).toBeUndefined();
-
-    await vi.advanceTimersByTimeAsync(30_000);
-    vi.useRealTimers();
-    await service.requested(3);
-    await vi.waitFor(() => expect(client.isEnabled("beta")).toBe(false));
-    expect(events.filter((type) => type === "ready")).toHaveLength(1);
-    await client.shutdown();
-  });
-
-  it("fails a first initialize(), which may be repeated", async () => {
-    const service = new ScriptedService(trap, on);
-    const client = new FeatureFlagsClient(optionsFor(service));
-    await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
-    await client.initialize();
-    expect(client.isEnabled("beta")).toBe(true);
-  });
-});
-
 describe("options", () => {
   it("are refused with a sentence that teaches", () => {
     const refused: readonly (readonly [unknown, string])[] = [
@@ -230,6 +191,18 @@ describe("options", () => {
       [{ sdkKey: "k", transport: {} }, "transport must have the method send"],
       [{ sdkKey: "k", logger: null }, "logger must have the method debug"],
       [{ sdkKey: "k", eventEmitter: { on() {} } }, "eventEmitter must have the method emit"],
+      [{ sdkKey: "k", streaming: 1 }, "streaming must be true or false"],
+      [{ sdkKey: "k", staleIfError: 60_000 }, "staleIfError must be true or false"],
+      [{ sdkKey: "k", reportUsage: "yes" }, "reportUsage must be true or false"],
+      [{ sdkKey: "k", defaults: { beta: "on" } }, "defaults must be an object with true or false"],
+      [{ sdkKey: "k", defaults: null }, "defaults must be"],
+      [{ sdkKey: "k", defaults: [true, 1] }, "defaults must be"],
+      [{ sdkKey: "k", bootstrap: null }, "bootstrap must be what client.snapshot() gave"],
+      [{ sdkKey: "k", bootstrap: {} }, "GET /sdk/v1/config"],
+      [{ sdkKey: "k", bootstrap: { version: 2, flags: [] } }, "another version"],
+      [{ sdkKey: "k", bootstrap: { version: 1, flags: [null] } }, "bootstrap must be"],
+      [{ sdkKey: "k", bootstrap: { version: 1, flags: [], subject: null } }, "bootstrap must be"],
+      [{ sdkKey: "k", bootstrap: { version: 1, flags: [{ key: "beta" }] } }, "bootstrap must be"],
     ];
     for (const [options, message] of refused) {
       const create = () => new FeatureFlagsClient(options as FeatureFlagsClientOptions);

@@ -43,6 +43,22 @@ describe("a Node process", () => {
     },
   );
 
+  it.each(["module", "commonjs"] as const)(
+    "of type %s does without what wasm needs",
+    async (type) => {
+      const said = await output(
+        type,
+        `
+          delete globalThis.DecompressionStream;
+          const ignore = () => {};
+          const info = (message) => console.log(message);
+          main(transport, { logger: { debug: ignore, info, warn: info, error: info } });
+        `,
+      );
+      expect(said).toMatch(/^WebAssembly is refused here: .*\ntrue flag_enabled\n$/);
+    },
+  );
+
   it("does not end while initialize() waits for the next attempt", async () => {
     const said = await output(
       "commonjs",

@@ -1,5 +1,5 @@
-import { FeatureFlagsClient } from "@pennon/core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FeatureFlagsClient, fetchTransport, type TransportRequest } from "@pennon/core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Pennon } from "./pennon.ts";
 
 describe("with the real service", () => {
@@ -48,6 +48,76 @@ describe("with the real service", () => {
     expect(here).toEqual(there);
     expect(new Set(here.map(({ enabled }) => enabled)).size).toBe(2);
     await client.shutdown();
+  });
+
+  it("client and service explain alike", async () => {
+    const client = new FeatureFlagsClient({ sdkKey, baseUrl: pennon.url, pollIntervalMs: 0 });
+    await client.initialize();
+    const contexts = [
+      null,
+      {},
+      { country: "GB" },
+      { country: "FR", userId: "ada" },
+      { customAttributes: { seats: 9.5 } },
+      { customAttributes: { seats: "10" } },
+      { customAttributes: { seats: true, country: "GB" } },
+    ];
+    for (const context of contexts) {
+      const there = await pennon.ask("POST", "/sdk/v1/explain", { flagKey: key, context }, sdkKey);
+      // Clients are not told the ids of rules.
+      for (const rule of there.rules) {
+        delete rule.id;
+      }
+      const here = client.explain(key, context);
+      expect(here).toEqual(there);
+      expect(await client.evaluateRemote(key, context)).toBe(client.evaluate(key, context));
+    }
+    await expect(client.evaluateRemote("unknown")).rejects.toMatchObject({
+      code: "FLAG_NOT_FOUND",
+    });
+    await client.shutdown();
+  });
+
+  it("the client that streams hears of it when the flag is switched", async () => {
+    const client = new FeatureFlagsClient({
+      sdkKey,
+      baseUrl: pennon.url,
+      pollIntervalMs: 0,
+      streaming: true,
+    });
+    await client.initialize();
+    for (const isEnabled of [false, true]) {
+      const changed = new Promise<readonly string[]>((resolve) => {
+        client.on("change", ({ flags }) => resolve(flags));
+      });
+      await pennon.ask("PUT", configuration, { isEnabled });
+      expect(await changed).toEqual([key]);
+      expect(client.isEnabled(key)).toBe(isEnabled);
+    }
+    await client.shutdown();
+  });
+
+  it("the client reports usage that the service counts", async () => {
+    const reported: number[] = [];
+    const transport = {
+      send: async (request: TransportRequest) => {
+        const response = await fetchTransport.send(request);
+        reported.push(response.status);
+        return response;
+      },
+    };
+    const client = new FeatureFlagsClient({
+      sdkKey,
+      baseUrl: pennon.url,
+      transport,
+      pollIntervalMs: 0,
+      reportUsage: true,
+    });
+    await client.initialize();
+    await vi.dynamicImportSettled();
+    client.isEnabled(key);
+    await client.shutdown();
+    expect(reported).toEqual([200, 204]);
   });
 
   it("the client follows when the flag is switched", async () => {

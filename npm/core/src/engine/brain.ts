@@ -1,9 +1,14 @@
-import type { Evaluation } from "../evaluation.js";
+import type { Evaluation, Explanation } from "../evaluation.js";
 import type { Call, Failure } from "../internal/failure.js";
+import type { ConfiguredFlags } from "../internal/flags.js";
+import type { Decider } from "../internal/reading.js";
 import type { Reply } from "../internal/reply.js";
-import type { Flags } from "../internal/values.js";
+import type { Logger } from "../logger.js";
+import type { Border } from "./border.js";
 import { Evaluator } from "./evaluator.js";
-import { type Instance, instantiate, type Machine } from "./instance.js";
+import { instantiate } from "./instance.js";
+import { Machine } from "./machine.js";
+import { CommandKind, EventKind, FailureKind } from "./wasm.js";
 
 /** What a brain can have done. Nothing here throws. */
 export interface Body {
@@ -13,10 +18,13 @@ export interface Body {
   clearTimer(): void;
   /** Serves what the caller's cache has, and gives the milliseconds left for each flag. */
   restore(): readonly number[];
-  apply(flags: Flags): void;
+  apply(flags: ConfiguredFlags): void;
   renew(): void;
   expire(positions: Iterable<number>): void;
   clear(): void;
+  listen(): void;
+  unlisten(): void;
+  report(): void;
   emit(type: "ready" | "refresh:start" | "refresh:success" | "shutdown"): void;
   emitFailure(failure: Failure): void;
   settle(call: Call, failure: Failure | undefined): void;
@@ -31,60 +39,113 @@ export interface BrainSettings {
   readonly retries: number;
   readonly retryDelayMs: number;
   readonly timeoutMs: number;
+  readonly staleIfError: boolean;
+  readonly streaming: boolean;
+  readonly reportUsage: boolean;
+  readonly logger: Logger;
 }
 
-/** A new brain for this body. */
-export async function awaken(settings: BrainSettings, body: Body): Promise<Brain> {
-  return new Brain(await instantiate(), settings, body);
+/** A new brain for this body, which has one object for each evaluation. */
+export async function awaken(
+  settings: BrainSettings,
+  body: Body,
+  evaluations: readonly Evaluation[],
+): Promise<Brain> {
+  return new Brain(await instantiate(settings.logger), settings, body, evaluations);
 }
 
 /** The wasm side of a client: reports events to the machine, and has its commands carried out. */
-export class Brain {
-  readonly #instance: Instance;
+export class Brain implements Decider {
   readonly #machine: Machine;
   readonly #evaluator: Evaluator;
   readonly #body: Body;
   #dead = false;
 
-  constructor(instance: Instance, settings: BrainSettings, body: Body) {
-    this.#instance = instance;
-    this.#machine = new instance.Machine(
+  constructor(
+    border: Border,
+    settings: BrainSettings,
+    body: Body,
+    evaluations: readonly Evaluation[],
+  ) {
+    this.#machine = new Machine(
+      border,
       settings.pollIntervalMs,
       settings.ttlMs,
       settings.retries,
       settings.retryDelayMs,
       settings.timeoutMs,
+      Number(settings.staleIfError) +
+        Number(settings.streaming) * 2 +
+        Number(settings.reportUsage) * 4,
     );
-    this.#evaluator = new Evaluator(instance);
+    this.#evaluator = new Evaluator(border, evaluations);
     this.#body = body;
   }
 
   initialize(): void {
-    this.#report(() => this.#machine.initialize());
+    this.#report(() => this.#machine.happened(EventKind.Initialize));
+  }
+
+  /** Begins from this configuration, without a request; false, and nothing has begun, if it is none. */
+  provide(configuration: string, etag: string | undefined): boolean {
+    let good = false;
+    this.#report(() => {
+      good = this.#evaluator.load(configuration);
+      if (good) {
+        this.#machine.provided(etag, this.#evaluator.engine);
+      }
+    });
+    return good;
+  }
+
+  /** Goes on where a brain that trapped has left off, which had this configuration; false if it is none after all. */
+  resume(configuration: Uint8Array, refreshing: boolean): boolean {
+    let good = false;
+    this.#report(() => {
+      good = this.#evaluator.load(configuration);
+      if (good) {
+        this.#machine.resumed(refreshing, this.#evaluator.engine);
+      }
+    });
+    return good;
   }
 
   refresh(): void {
-    this.#report(() => this.#machine.refresh());
+    this.#report(() => this.#machine.happened(EventKind.Refresh));
   }
 
   timer(): void {
-    this.#report(() => this.#machine.timer());
+    this.#report(() => this.#machine.happened(EventKind.Timer));
   }
 
   unreachable(request: number): void {
-    this.#report(() => this.#machine.unreachable(request));
+    this.#report(() => this.#machine.happened(EventKind.Unreachable, request));
   }
 
   reply(request: number, { status, etag, retryAfterMs, body }: Reply): void {
     this.#report(() => {
-      const length = this.#evaluator.fill(body);
-      const { engine } = this.#evaluator;
-      this.#machine.reply(request, status, etag, retryAfterMs, engine, length);
+      const { engine, input } = this.#evaluator;
+      const length = status === 200 ? input.write(body) : 0;
+      if (this.#machine.reply(request, status, etag, retryAfterMs, engine, length)) {
+        input.accept();
+      }
     });
   }
 
+  streamTold(etag: string): void {
+    this.#report(() => this.#machine.streamTold(etag));
+  }
+
+  streamAlive(): void {
+    this.#report(() => this.#machine.happened(EventKind.StreamAlive));
+  }
+
+  streamEnded(status: number, retryAfterMs: number | undefined): void {
+    this.#report(() => this.#machine.streamEnded(status, retryAfterMs));
+  }
+
   shutdown(): void {
-    this.#report(() => this.#machine.shutdown());
+    this.#report(() => this.#machine.happened(EventKind.Shutdown));
   }
 
   /** What the flag at this position is for a subject, or undefined if there is no configuration that has it. */
@@ -95,6 +156,26 @@ export class Brain {
       this.#die(error);
       return undefined;
     }
+  }
+
+  /** How that comes about. */
+  explain(flag: number, context: unknown): Explanation | undefined {
+    try {
+      return this.#evaluator.explain(flag, context);
+    } catch (error) {
+      this.#die(error);
+      return undefined;
+    }
+  }
+
+  /** The text of the configuration, even of a brain that is dead; undefined if there is none. */
+  configuration(): Uint8Array | undefined {
+    return this.#evaluator.input.good();
+  }
+
+  /** The tag of the configuration. */
+  tag(): string | undefined {
+    return this.#machine.etag();
   }
 
   #report(event: () => void): void {
@@ -120,7 +201,6 @@ export class Brain {
 
   /** Carries out command after command. One may lead to the next event, whose commands then follow the ones before. */
   #obey(): void {
-    const { CommandKind } = this.#instance;
     const machine = this.#machine;
     const body = this.#body;
     while (!this.#dead) {
@@ -141,7 +221,7 @@ export class Brain {
           break;
         case CommandKind.Restore: {
           const left = body.restore();
-          this.#report(() => machine.restored(Float64Array.from(left)));
+          this.#report(() => machine.restored(left));
           break;
         }
         case CommandKind.Apply:
@@ -155,6 +235,15 @@ export class Brain {
           break;
         case CommandKind.Clear:
           body.clear();
+          break;
+        case CommandKind.Listen:
+          body.listen();
+          break;
+        case CommandKind.Unlisten:
+          body.unlisten();
+          break;
+        case CommandKind.Report:
+          body.report();
           break;
         case CommandKind.EmitReady:
           body.emit("ready");
@@ -182,7 +271,6 @@ export class Brain {
   }
 
   #failure(): Failure | undefined {
-    const { FailureKind } = this.#instance;
     switch (this.#machine.failure()) {
       case FailureKind.None:
         return undefined;
@@ -194,6 +282,8 @@ export class Brain {
         return { kind: "status", status: this.#machine.number() };
       case FailureKind.Malformed:
         return { kind: "malformed" };
+      case FailureKind.Trapped:
+        return { kind: "no-engine" };
       case FailureKind.NotInitialized:
         return { kind: "not-initialized" };
       case FailureKind.ShutDown:

@@ -1,22 +1,11 @@
-import type { Evaluation, Reason } from "../evaluation.js";
-import type { Flags, FlagValue } from "../internal/values.js";
+import type { ConditionTrace, Evaluation, Explanation } from "../evaluation.js";
+import type { ConfiguredFlags, FlagValue } from "../internal/flags.js";
 import { attributeReader, type ReadAttribute } from "./attributes.js";
-import type { Engine, Instance } from "./instance.js";
+import type { Border } from "./border.js";
+import { Directory } from "./directory.js";
+import { Engine } from "./engine.js";
+import { Input } from "./input.js";
 import { Slots } from "./slots.js";
-
-/** In the order of `pennon_core::Reason`. */
-const REASONS: readonly Reason[] = [
-  "flag_enabled",
-  "flag_disabled",
-  "flag_archived",
-  "targeting_rule",
-  "rollout",
-];
-
-/** Every possible evaluation, by the number that stands for it at the border. */
-const EVALUATIONS: readonly Evaluation[] = REASONS.flatMap((reason) =>
-  [false, true].map((enabled) => Object.freeze({ enabled, reason })),
-);
 
 /** Added to that number, in an evaluation ahead of time, where a flag has rules or a rollout. */
 const TARGETED = 16;
@@ -24,43 +13,82 @@ const TARGETED = 16;
 /** Evaluates the flags of the engine's configuration. */
 export class Evaluator {
   readonly engine: Engine;
-  readonly #memory: WebAssembly.Memory;
+  readonly input: Input;
   readonly #slots: Slots;
+  readonly #evaluations: readonly Evaluation[];
+  /** How many subjects have been written to the slots. */
+  #subjects = 0;
   /** What each flag that has been evaluated reads of a subject. */
   #attributes: (readonly ReadAttribute[] | undefined)[] = [];
 
-  constructor({ Engine, memory }: Instance) {
-    this.engine = new Engine();
-    this.#memory = memory;
-    this.#slots = new Slots(this.engine, memory);
+  /** `evaluations` has one object for each number by which the engine answers. */
+  constructor(border: Border, evaluations: readonly Evaluation[]) {
+    this.engine = new Engine(border);
+    this.input = new Input(this.engine);
+    this.#evaluations = evaluations;
+    this.#slots = new Slots(this.engine);
   }
 
   /** What the flag at this position is for a subject, or undefined if the configuration does not have it. */
   evaluate(flag: number, context: unknown): Evaluation | undefined {
     const attributes = this.#attributes[flag] ?? this.#readAttributes(flag);
+    this.#subjects += 1;
+    const subject = this.#subjects;
     this.#slots.begin(attributes.length);
     for (let slot = 0; slot < attributes.length; slot += 1) {
       this.#slots.write(slot, attributes[slot]?.(context));
     }
-    return EVALUATIONS[this.engine.evaluate(flag)];
+    if (subject !== this.#subjects) {
+      this.#writeOnceMore(attributes, context);
+    }
+    return this.#evaluations[this.engine.evaluate(flag)];
   }
 
-  /** Writes the text of a configuration to the engine's input, and gives its length in bytes. */
-  fill(body: string | Uint8Array): number {
-    if (typeof body === "string") {
-      return this.#encode(body, body.length) ?? this.#encode(body, body.length * 3) ?? 0;
+  /** One of the context's getters has evaluated another flag, which left its own subject in the slots. */
+  #writeOnceMore(attributes: readonly ReadAttribute[], context: unknown): void {
+    const values = attributes.map((read) => read(context));
+    this.#slots.begin(values.length);
+    for (const [slot, value] of values.entries()) {
+      this.#slots.write(slot, value);
     }
-    this.#input(body.length).set(body);
-    return body.length;
+  }
+
+  /** How that comes about. */
+  explain(flag: number, context: unknown): Explanation | undefined {
+    // This also leaves the subject in the slots.
+    if (this.evaluate(flag, context) === undefined) {
+      return undefined;
+    }
+    const explanation: Explanation = JSON.parse(this.engine.explain(flag) ?? "null");
+    const rules = explanation.rules.map((rule) => ({
+      ...rule,
+      conditions: rule.conditions.map((condition) => withActual(condition, context)),
+    }));
+    return { ...explanation, rules };
+  }
+
+  /** Gives the engine a configuration, and tells whether it is one. */
+  load(configuration: string | Uint8Array): boolean {
+    const good = this.engine.load(this.input.write(configuration));
+    if (good) {
+      this.input.accept();
+    }
+    return good;
   }
 
   /** Takes up the configuration that the engine has just loaded. */
-  flags(): Flags {
-    this.#attributes = [];
+  flags(): ConfiguredFlags {
+    const directory = new Directory(this.engine.keys(), this.engine.ends());
+    // An array of this length stays one; an empty one would become a table, which is slower, when it is first written to.
+    this.#attributes = new Array(directory.size);
+    const defaults = this.engine.defaults();
     return {
-      keys: JSON.parse(this.engine.keys()),
-      values: Array.from(this.engine.defaults(), toValue),
+      size: directory.size,
+      key: (position) => directory.key(position),
+      value: (position) => this.#toValue(defaults[position], position),
+      find: (key) => directory.find(key),
       ttlSeconds: () => this.engine.ttls(),
+      changes: () => JSON.parse(this.engine.changes() || "[]"),
     };
   }
 
@@ -78,22 +106,19 @@ export class Evaluator {
     return attributes;
   }
 
-  /** Gives undefined if the text takes more bytes than this. */
-  #encode(text: string, bytes: number): number | undefined {
-    const { read, written } = new TextEncoder().encodeInto(text, this.#input(bytes));
-    return read === text.length ? written : undefined;
-  }
-
-  #input(length: number): Uint8Array {
-    const address = this.engine.input(length);
-    return new Uint8Array(this.#memory.buffer, address, length);
+  /** A flag's evaluation ahead of time, by the number that stands for it. */
+  #toValue(number = NaN, index: number): FlagValue {
+    const evaluation = this.#evaluations[number % TARGETED];
+    if (evaluation === undefined) {
+      throw new RangeError("the engine answered with a number that stands for nothing");
+    }
+    return { evaluation, targeted: number >= TARGETED, index, isTold: false };
   }
 }
 
-function toValue(number: number, index: number): FlagValue {
-  const evaluation = EVALUATIONS[number % TARGETED];
-  if (evaluation === undefined) {
-    throw new RangeError("the engine answered with a number that stands for nothing");
-  }
-  return { evaluation, targeted: number >= TARGETED, index };
+/** A condition with the value that it met, which does not cross the border to be printed there. */
+function withActual(condition: ConditionTrace, context: unknown): ConditionTrace {
+  const met = condition.outcome !== "missing";
+  const actual = met ? attributeReader(condition.attribute)(context) : null;
+  return { ...condition, actual: actual ?? null };
 }

@@ -1,26 +1,28 @@
-import { base64, glue } from "./wasm.js";
-
-export type Glue = ReturnType<typeof glue>;
-export type Engine = InstanceType<Glue["Engine"]>;
-export type Machine = InstanceType<Glue["Machine"]>;
-
-/** One instance of the wasm module: its classes, and the memory that they live in. */
-export interface Instance extends Glue {
-  readonly memory: WebAssembly.Memory;
-}
+import type { Logger } from "../logger.js";
+import { Border, importsOf } from "./border.js";
+import { base64 } from "./wasm.js";
 
 let compiled: Promise<WebAssembly.Module> | undefined;
 
-/** A new instance. The module is compiled once, and not on the caller's time where the platform can help it. */
-export async function instantiate(): Promise<Instance> {
-  compiled ??= inflate(base64).then((bytes) => WebAssembly.compile(bytes));
-  const module = await compiled.catch((error) => {
-    compiled = undefined;
-    throw error;
-  });
-  const classes = glue();
-  const { memory } = classes.initSync({ module });
-  return { ...classes, memory };
+/**
+ * A new instance. The module is compiled once, and not on the caller's time where the platform can help it. Where there is
+ * no wasm, or it is forbidden, the instance is one of plain JavaScript.
+ */
+export async function instantiate(logger: Logger): Promise<Border> {
+  try {
+    compiled ??= compile();
+    const module = await compiled;
+    const instance = await WebAssembly.instantiate(module, importsOf(module));
+    return new Border(instance.exports);
+  } catch (cause) {
+    logger.info("WebAssembly is refused here: plain JavaScript is loaded in its place", cause);
+    const { twin } = await import("./twin.js");
+    return new Border(twin());
+  }
+}
+
+async function compile(): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(await inflate(base64));
 }
 
 function inflate(text: string): Promise<ArrayBuffer> {

@@ -1,5 +1,5 @@
 import type { AttributeValue } from "./attributes.js";
-import type { Engine } from "./instance.js";
+import type { Engine } from "./engine.js";
 
 /** The tags of `sdk-wasm/src/slots.rs`. A string's tag is `STRING` plus its length in bytes. */
 const ABSENT = 0;
@@ -11,8 +11,11 @@ const STRING = 4;
 /** Up to this length a loop over the characters is quicker than a `TextEncoder`. */
 const SHORT = 40;
 
-/** No unit of UTF-16 becomes more bytes of UTF-8. */
-const MOST_BYTES = 3;
+/**
+ * How many bytes all texts of a subject may take. What does not fit counts as absent, as the service would not read so much
+ * either: so that one long text does not take memory for good, which wasm never gives back.
+ */
+const MOST_TEXT = 64 * 1_024;
 
 /** A surrogate without its other half: no text, and nothing that the service would accept. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -20,27 +23,26 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 /** Writes the attributes of a subject to where the engine reads them. */
 export class Slots {
   readonly #engine: Engine;
-  readonly #memory: WebAssembly.Memory;
   readonly #encoder = new TextEncoder();
+  /** The memory of an engine in plain JavaScript goes on in another buffer when it grows, and leaves the old one as it was. */
+  readonly #moves: boolean;
   #slots = 16;
-  #capacity = 1_024;
   /** Where the text of the next string goes. */
   #end = 0;
   #heads = new Uint32Array();
   #numbers = new Float64Array();
   #text = new Uint8Array();
 
-  constructor(engine: Engine, memory: WebAssembly.Memory) {
+  constructor(engine: Engine) {
     this.#engine = engine;
-    this.#memory = memory;
+    this.#moves = String(engine.memory) !== "[object WebAssembly.Memory]";
   }
 
   /** Begins with a new subject of this many attributes. */
   begin(slots: number): void {
     this.#end = 0;
-    // Whenever the memory grows, all views of it become empty.
-    if (slots > this.#slots || this.#text.length === 0) {
-      this.#reserve(Math.max(slots, this.#slots), this.#capacity);
+    if (slots > this.#slots || this.#isLost()) {
+      this.#reserve(Math.max(slots, this.#slots));
     }
   }
 
@@ -61,13 +63,15 @@ export class Slots {
     }
   }
 
+  /** Whether the memory has grown: wasm then empties all views of it. To ask wasm for its buffer takes longer than to look. */
+  #isLost(): boolean {
+    return this.#moves ? this.#text.buffer !== this.#engine.memory.buffer : this.#text.length === 0;
+  }
+
   #writeString(slot: number, text: string): void {
     const start = this.#end;
-    const most = start + text.length * MOST_BYTES;
-    if (most > this.#capacity) {
-      this.#reserve(this.#slots, most);
-    }
-    if (this.#writeAscii(text) || this.#writeUtf8(text)) {
+    const fits = start + text.length <= MOST_TEXT;
+    if (fits && (this.#writeAscii(text) || this.#writeUtf8(text))) {
       this.#heads[slot * 2] = STRING + this.#end - start;
       this.#heads[slot * 2 + 1] = start;
     } else {
@@ -79,14 +83,16 @@ export class Slots {
     if (text.length > SHORT) {
       return false;
     }
+    const bytes = this.#text;
+    const start = this.#end;
     for (let index = 0; index < text.length; index += 1) {
       const unit = text.charCodeAt(index);
       if (unit > 0x7f) {
         return false;
       }
-      this.#text[this.#end + index] = unit;
+      bytes[start + index] = unit;
     }
-    this.#end += text.length;
+    this.#end = start + text.length;
     return true;
   }
 
@@ -94,17 +100,20 @@ export class Slots {
     if (LONE_SURROGATE.test(text)) {
       return false;
     }
-    this.#end += this.#encoder.encodeInto(text, this.#text.subarray(this.#end)).written;
+    const { read, written } = this.#encoder.encodeInto(text, this.#text.subarray(this.#end));
+    if (read < text.length) {
+      return false;
+    }
+    this.#end += written;
     return true;
   }
 
-  #reserve(slots: number, capacity: number): void {
-    this.#engine.reserve(slots, capacity);
+  #reserve(slots: number): void {
+    this.#engine.reserve(slots);
     this.#slots = slots;
-    this.#capacity = capacity;
-    const { buffer } = this.#memory;
+    const { buffer } = this.#engine.memory;
     this.#heads = new Uint32Array(buffer, this.#engine.heads(), slots * 2);
     this.#numbers = new Float64Array(buffer, this.#engine.numbers(), slots);
-    this.#text = new Uint8Array(buffer, this.#engine.text(), capacity);
+    this.#text = new Uint8Array(buffer, this.#engine.text(), MOST_TEXT);
   }
 }

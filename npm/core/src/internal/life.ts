@@ -1,22 +1,26 @@
 import type { Body, Brain } from "../engine/brain.js";
+import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation } from "../evaluation.js";
-import {
-  BuiltInEmitter,
-  type EventEmitter,
-  type LifecycleEvent,
-  type LifecycleEventType,
-  type Listener,
-} from "../events.js";
-import { type Logger, safeLogger } from "../logger.js";
+import type { LifecycleEventType } from "../events.js";
+import type { Logger } from "../logger.js";
 import type { Settings } from "../options.js";
-import { contain } from "./contain.js";
-import { Deferred } from "./deferred.js";
+import type { Configuration, Snapshot } from "../snapshot.js";
+import { Calls } from "./calls.js";
+import { EVALUATIONS } from "./evaluations.js";
 import { type Call, type Failure, toError } from "./failure.js";
+import type { ConfiguredFlags } from "./flags.js";
+import { OnDemand } from "./on-demand.js";
+import type { Publisher } from "./publisher.js";
+import type { Reading } from "./reading.js";
 import { type Reply, toReply } from "./reply.js";
+import { requestFor } from "./request.js";
 import { Timer } from "./timer.js";
-import { type Flags, type FlagValue, Values } from "./values.js";
+import type { Values } from "./values.js";
 
-/** How long after a trap the client waits before it starts its engine anew. */
+/** An engine that trapped is started anew at once, but not if the last one lived no longer than this. */
+const SHORTEST_LIFE_MS = 1_000;
+
+/** Then it takes this long. */
 const RECOVERY_MS = 30_000;
 
 /**
@@ -24,83 +28,104 @@ const RECOVERY_MS = 30_000;
  * initialised. Nothing is decided here that the brain can decide.
  */
 export class Life implements Body {
-  readonly logger: Logger;
-  readonly values: Values;
   readonly #settings: Settings;
-  readonly #emitter: EventEmitter;
+  readonly #logger: Logger;
+  readonly #publisher: Publisher;
+  readonly #reading: Reading;
+  readonly #values: Values;
   readonly #timer = new Timer();
-  readonly #waiting = new Map<Call, Deferred>();
+  readonly #calls = new Calls();
+  readonly #onDemand: OnDemand;
   #awakening: Promise<void> | undefined;
   #brain: Brain | undefined;
   #request: AbortController | undefined;
   /** What the transport, or the engine, threw last. */
   #thrown: unknown;
-  #ready = false;
+  /** Between `refresh:start` and its outcome. */
+  #refreshing = false;
+  /** What the caller has given to begin with has been tried. */
+  #hasBegun = false;
+  #trappedAt = Number.NEGATIVE_INFINITY;
   #ended = false;
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, reading: Reading, publisher: Publisher) {
     this.#settings = settings;
-    this.logger = safeLogger(settings.logger);
-    this.values = new Values(settings.ttlMs, settings.cache, this.logger);
-    this.#emitter =
-      settings.eventEmitter ??
-      new BuiltInEmitter((error) => this.logger.error("A listener failed", error));
-    this.#warnOfShortTtl();
-  }
-
-  get isReady(): boolean {
-    return this.#ready;
+    this.#logger = settings.logger;
+    this.#publisher = publisher;
+    this.#reading = reading;
+    this.#values = reading.values;
+    this.#onDemand = new OnDemand(settings);
+    const { snapshot } = settings;
+    if (snapshot !== undefined) {
+      this.#values.provide(snapshot.flags);
+      if (snapshot.subject !== undefined) {
+        reading.prepare(snapshot.subject);
+      }
+    }
   }
 
   initialize(): Promise<void> {
-    return this.#call("initialize", () => this.#start());
+    return this.#call("initialize", () => {
+      if (this.#settings.reportUsage) {
+        this.#onDemand.startCounting((count) => {
+          this.#reading.count = count;
+        });
+      }
+      this.#awaken((brain) => this.#begin(brain));
+    });
   }
 
   refresh(): Promise<void> {
     return this.#call("refresh", () => {
       if (this.#awakening === undefined) {
-        this.settle("refresh", { kind: this.#ready ? "no-engine" : "not-initialized" });
+        this.settle("refresh", { kind: this.#reading.isReady ? "no-engine" : "not-initialized" });
       } else {
-        this.#awakening.then(
-          () => this.#brain?.refresh(),
-          () => this.settle("refresh", { kind: "no-engine" }),
-        );
+        this.#awaken((brain) => brain.refresh());
       }
     });
   }
 
-  shutdown(): void {
+  async shutdown(): Promise<void> {
     this.#brain?.shutdown();
     // A call made in this very moment has not reached the brain, which could not settle it.
     this.settle("initialize", { kind: "shut-down" });
     this.settle("refresh", { kind: "shut-down" });
     if (!this.#ended) {
       // There is no brain yet, or none any more, that could end this life in order.
-      this.abort();
-      this.clearTimer();
+      this.#disconnect();
       this.clear();
       this.emit("shutdown");
     }
+    await this.#onDemand.end();
   }
 
-  /** What the flag is for this subject, or undefined if there is no configuration to tell. */
-  evaluate({ index }: FlagValue, context: unknown): Evaluation | undefined {
-    return this.#brain?.evaluate(index, context);
+  /** The configuration being served, with its tag; undefined if it is not known. */
+  configuration(): Pick<Snapshot, "config" | "etag"> | undefined {
+    const bytes = this.#brain?.configuration();
+    if (bytes === undefined) {
+      return undefined;
+    }
+    const config: Configuration = JSON.parse(new TextDecoder().decode(bytes));
+    const etag = this.#brain?.tag();
+    return etag === undefined ? { config } : { config, etag };
   }
 
-  on(type: LifecycleEventType, listener: Listener): void {
-    contain(() => this.#emitter.on(type, listener), this.#emitterFailed);
+  async evaluateRemote(key: string, context: unknown): Promise<Evaluation> {
+    if (this.#ended) {
+      throw new FeatureFlagsError("NOT_INITIALIZED", "The client has been shut down");
+    }
+    return this.#onDemand.evaluate(key, context);
   }
 
   fetch(request: number, etag: string | undefined): void {
     const brain = this.#brain;
     this.#request = new AbortController();
-    this.logger.debug("Fetching the configuration", { etag });
+    this.#logger.debug("Fetching the configuration", { etag });
     this.#send(etag, this.#request.signal).then(
       (reply) => brain?.reply(request, reply),
       (error) => {
         this.#thrown = error;
-        this.logger.debug("The transport failed", error);
+        this.#logger.debug("The transport failed", error);
         brain?.unreachable(request);
       },
     );
@@ -119,148 +144,200 @@ export class Life implements Body {
   }
 
   restore(): readonly number[] {
-    return this.#ready ? this.values.keep() : this.values.restore();
+    return this.#reading.isReady
+      ? this.#values.keep()
+      : this.#values.restore(this.#settings.staleIfError);
   }
 
-  apply(flags: Flags): void {
-    this.values.replace(flags);
+  apply(flags: ConfiguredFlags): void {
+    this.#changed(this.#values.replace(flags));
   }
 
   renew(): void {
-    this.values.renew();
+    this.#values.renew();
   }
 
   expire(positions: Iterable<number>): void {
-    this.values.expire(positions);
-    this.logger.warn("Flags are not served any longer, because the service could not confirm them");
+    this.#logger.warn(
+      "Flags are not served any longer, because the service could not confirm them",
+    );
+    this.#changed(this.#values.expire(positions));
   }
 
   clear(): void {
-    this.#ready = false;
-    this.values.clear();
+    this.#reading.clear();
   }
 
-  emit(type: Exclude<LifecycleEventType, "refresh:error">): void {
+  listen(): void {
+    const brain = this.#brain;
+    this.#onDemand.listen({
+      told: (etag) => brain?.streamTold(etag),
+      alive: () => brain?.streamAlive(),
+      ended: (status, retryAfterMs) => brain?.streamEnded(status, retryAfterMs),
+    });
+  }
+
+  unlisten(): void {
+    this.#onDemand.unlisten();
+  }
+
+  report(): void {
+    this.#onDemand.report();
+  }
+
+  emit(type: Exclude<LifecycleEventType, "refresh:error" | "engine:error" | "change">): void {
+    this.#refreshing = type === "refresh:start";
     if (type === "ready") {
-      if (this.#ready) {
+      if (this.#reading.isReady) {
         // The engine starts anew after a trap, the client does not.
         return;
       }
-      this.#ready = true;
+      this.#reading.isReady = true;
     }
     if (type === "shutdown") {
       this.#ended = true;
       this.#brain = undefined;
     }
-    this.#emit({ type });
-    if (type === "shutdown" && this.#settings.eventEmitter === undefined) {
-      this.#emitter.removeAllListeners();
+    this.#publisher.emit({ type });
+    if (type === "ready") {
+      this.#publisher.changed();
+    }
+    if (type === "shutdown") {
+      this.#publisher.end();
     }
   }
 
   emitFailure(failure: Failure): void {
+    this.#refreshing = false;
     const error = toError("refresh", failure, this.#thrown);
-    this.logger.error(error.message, error);
-    this.#emit({ type: "refresh:error", error });
+    if (failure.kind !== "no-engine") {
+      // What the engine did has been logged where it did it.
+      this.#logger.error(error.message, error);
+    }
+    this.#publisher.emit({ type: "refresh:error", error });
   }
 
   settle(call: Call, failure: Failure | undefined): void {
-    const waiting = this.#waiting.get(call);
-    this.#waiting.delete(call);
-    this.#timer.hold(this.#waiting.size > 0);
-    if (failure === undefined) {
-      waiting?.resolve();
-      return;
-    }
-    waiting?.reject(toError(call, failure, this.#thrown));
-    if (call === "initialize" && this.#ready) {
-      // Nobody waits: this was the second start of an engine that trapped.
-      this.#recoverLater();
+    this.#calls.settle(call, failure, this.#thrown);
+    this.#timer.hold(this.#calls.areWaiting);
+    if (call === "initialize" && failure !== undefined && this.#reading.isReady) {
+      // Nobody waits: an engine was to be started anew, and could not.
+      this.#timer.set(RECOVERY_MS, () => this.#revive(undefined, false));
     }
   }
 
-  trapped(error: unknown): void {
-    this.logger.error("The engine failed; reads go on from what is in memory", error);
-    this.#brain = undefined;
-    this.#awakening = undefined;
-    this.abort();
-    this.clearTimer();
-    this.#failWithoutEngine(error);
-  }
-
-  /** Calls at the same time share one promise. */
-  #call(call: Call, begin: () => void): Promise<void> {
-    const waiting = this.#waiting.get(call);
-    if (waiting !== undefined) {
-      return waiting.promise;
-    }
-    const deferred = new Deferred();
-    this.#waiting.set(call, deferred);
-    this.#timer.hold(true);
-    if (this.#ended) {
-      this.settle(call, { kind: "shut-down" });
+  trapped(cause: unknown): void {
+    const configuration = this.#brain?.configuration();
+    const error = new FeatureFlagsError(
+      "ENGINE_FAILED",
+      "The engine failed; reads go on from what is in memory, and it is started anew",
+      { cause },
+    );
+    this.#logger.error(error.message, error);
+    this.#thrown = cause;
+    this.#disconnect();
+    this.#publisher.emit({ type: "engine:error", error });
+    const before = this.#trappedAt;
+    this.#trappedAt = performance.now();
+    if (this.#ended || !this.#reading.isReady) {
+      this.#fail();
+    } else if (this.#trappedAt - before < SHORTEST_LIFE_MS) {
+      this.#fail();
+      this.#timer.set(RECOVERY_MS, () => this.#revive(configuration, false));
     } else {
-      begin();
+      if (!this.#refreshing) {
+        // It was asked for in this very moment, and the engine that has failed knows nothing of it.
+        this.settle("refresh", { kind: "no-engine" });
+      }
+      this.#revive(configuration, this.#refreshing);
     }
-    return deferred.promise;
   }
 
-  #start(): void {
-    this.#awaken().then(
-      () => this.#brain?.initialize(),
-      (error) => this.#failWithoutEngine(error),
+  #call(call: Call, begin: () => void): Promise<void> {
+    return this.#calls.wait(call, () => {
+      this.#timer.hold(true);
+      if (this.#ended) {
+        this.settle(call, { kind: "shut-down" });
+      } else {
+        begin();
+      }
+    });
+  }
+
+  /** Begins by what the caller has given, or else by a request. */
+  #begin(brain: Brain): void {
+    const { configuration, snapshot } = this.#settings;
+    if (configuration !== undefined && !this.#hasBegun) {
+      this.#hasBegun = true;
+      if (brain.provide(configuration, snapshot?.etag)) {
+        return;
+      }
+      this.#logger.error(
+        "The bootstrap is no configuration, and is left aside (a snapshot must be an object, not text)",
+      );
+    }
+    brain.initialize();
+  }
+
+  /** Goes on with a new brain. */
+  #revive(configuration: Uint8Array | undefined, refreshing: boolean): void {
+    this.#awaken((brain) => {
+      if (configuration === undefined || !brain.resume(configuration, refreshing)) {
+        this.#fail();
+        brain.initialize();
+      }
+      // Whoever got no answer meanwhile gets one now.
+      this.#publisher.changed();
+    });
+  }
+
+  /** Loads the engine, if it is not there, and then has it do something. */
+  #awaken(act: (brain: Brain) => void): void {
+    this.#awakening ??= import("../engine/brain.js")
+      .then(({ awaken }) => awaken(this.#settings, this, EVALUATIONS))
+      .then((brain) => {
+        this.#brain = this.#ended ? undefined : brain;
+        this.#reading.decider = this.#brain;
+      });
+    this.#awakening.then(
+      () => this.#brain && act(this.#brain),
+      (error) => {
+        this.#thrown = error;
+        this.#awakening = undefined;
+        this.#fail();
+      },
     );
   }
 
-  /** Loads the engine, once. */
-  #awaken(): Promise<void> {
-    this.#awakening ??= import("../engine/brain.js")
-      .then(({ awaken }) => awaken(this.#settings, this))
-      .then((brain) => {
-        this.#brain = this.#ended ? undefined : brain;
-      });
-    return this.#awakening;
+  /** Lets go of a brain that trapped, and of all that goes on for it. */
+  #disconnect(): void {
+    this.#brain = undefined;
+    this.#reading.decider = undefined;
+    this.#awakening = undefined;
+    this.abort();
+    this.unlisten();
+    this.clearTimer();
   }
 
-  #failWithoutEngine(error: unknown): void {
-    this.#thrown = error;
-    this.#awakening = undefined;
+  /** Nothing that waits for the engine will come of it. */
+  #fail(): void {
+    if (this.#refreshing) {
+      this.emitFailure({ kind: "no-engine" });
+    }
     this.settle("initialize", { kind: "no-engine" });
     this.settle("refresh", { kind: "no-engine" });
   }
 
-  #recoverLater(): void {
-    this.#timer.set(RECOVERY_MS, () => this.#start());
+  #changed(flags: readonly string[]): void {
+    if (flags.length > 0) {
+      this.#publisher.emit({ type: "change", flags });
+      this.#publisher.changed();
+    }
   }
 
   async #send(etag: string | undefined, signal: AbortSignal): Promise<Reply> {
-    const { transport, configUrl, sdkKey } = this.#settings;
-    const headers = {
-      Authorization: `Bearer ${sdkKey}`,
-      Accept: "application/json",
-      ...(etag === undefined ? {} : { "If-None-Match": etag }),
-    };
-    return toReply(await transport.send({ method: "GET", url: configUrl, headers, signal }));
-  }
-
-  #emit(event: LifecycleEvent): void {
-    contain(() => this.#emitter.emit(event.type, event), this.#emitterFailed);
-  }
-
-  readonly #emitterFailed = (error: unknown): void => {
-    this.logger.error("The event emitter failed", error);
-  };
-
-  #warnOfShortTtl(): void {
-    const { ttlMs, pollIntervalMs } = this.#settings;
-    if (ttlMs < 1_000) {
-      this.logger.warn(
-        `cacheTtlSeconds is read as milliseconds: ${ttlMs} keeps flags for less than a second`,
-      );
-    } else if (ttlMs < pollIntervalMs) {
-      this.logger.warn(
-        `cacheTtlSeconds (${ttlMs} ms) is shorter than pollIntervalMs (${pollIntervalMs} ms): flags will be fetched more often than you poll`,
-      );
-    }
+    const headers = etag === undefined ? {} : { "If-None-Match": etag };
+    const request = requestFor(this.#settings, "config", headers, signal);
+    return toReply(await this.#settings.transport.send(request));
   }
 }

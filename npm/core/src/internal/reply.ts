@@ -13,18 +13,20 @@ export function toReply({ status, headers, body }: TransportResponse): Reply {
   if (!Number.isInteger(status) || status < 100 || status > 599) {
     throw new TypeError(`The transport brought the status ${String(status)}`);
   }
-  const retryAfter = headers.get("Retry-After");
   const etag: unknown = headers.get("ETag");
   return {
     status,
     etag: typeof etag === "string" ? etag : undefined,
-    retryAfterMs: retryAfter ? milliseconds(retryAfter) : undefined,
+    retryAfterMs: milliseconds(headers.get("Retry-After")),
     body: typeof body === "string" || body instanceof Uint8Array ? body : "",
   };
 }
 
 /** `Retry-After` is a number of seconds or a date. */
-function milliseconds(retryAfter: string): number | undefined {
+export function milliseconds(retryAfter: string | null | undefined): number | undefined {
+  if (!retryAfter) {
+    return undefined;
+  }
   const wait = /^\d+$/.test(retryAfter)
     ? Number(retryAfter) * 1_000
     : Date.parse(retryAfter) - Date.now();

@@ -1,32 +1,30 @@
 import { type Cache, type CachedFlag, INDEX_KEY } from "../cache.js";
-import type { Evaluation } from "../evaluation.js";
 import type { Logger } from "../logger.js";
+import type { SnapshotFlag } from "../snapshot.js";
 import { contain } from "./contain.js";
+import { evaluationOf } from "./evaluations.js";
+import { type ConfiguredFlags, type Flags, type FlagValue, StoredFlags } from "./flags.js";
 
-/** What a flag is for nobody in particular. */
-export interface FlagValue {
-  readonly evaluation: Evaluation;
-  /** Whether it has rules or a rollout, so that a subject's attributes could matter. */
-  readonly targeted: boolean;
-  /** Its position in the engine's configuration; -1 if that does not have it. */
-  readonly index: number;
-}
+/** How many keys of no flag are remembered: those that an application knows of, not all that its users may invent. */
+const MOST_MISSING = 1_000;
 
-/** All flags of a configuration, each known by its position. */
-export interface Flags {
-  readonly keys: readonly string[];
-  readonly values: readonly FlagValue[];
-  /** The time to live of each flag in seconds, 0 for the default; asked for only where a cache must know. */
-  ttlSeconds(): ArrayLike<number>;
-}
+const NO_FLAGS: Flags = new StoredFlags([]);
 
 /** The flags being served: in memory, and written through to the caller's own cache if there is one. */
 export class Values {
   readonly #defaultTtlMs: number;
   readonly #cache: Cache | undefined;
   readonly #onError: (error: unknown) => void;
-  #served = new Map<string, FlagValue>();
-  #keys: readonly string[] = [];
+  #flags = NO_FLAGS;
+  /** Those of the flags that have been read. */
+  #known = new Map<string, FlagValue>();
+  /** Keys that have been asked for, and are not those of a flag. */
+  readonly #missing = new Set<string>();
+  /** The positions of those that are not served any longer. */
+  #gone = new Set<number>();
+  /** Whether the flags come from a configuration, and not from a cache or a snapshot. */
+  #configured = false;
+  #revision = 0;
 
   constructor(defaultTtlMs: number, cache: Cache | undefined, logger: Logger) {
     this.#defaultTtlMs = defaultTtlMs;
@@ -35,69 +33,127 @@ export class Values {
   }
 
   get(key: string): FlagValue | undefined {
-    return this.#served.get(key);
+    return this.#known.get(key) ?? this.#find(key);
   }
 
-  /** Serves these flags, and those only. */
-  replace(flags: Flags): void {
-    const served = new Map<string, FlagValue>();
-    flags.keys.forEach((key, position) => {
-      const value = flags.values[position];
-      if (value !== undefined) {
-        served.set(key, value);
+  *entries(): Iterable<readonly [string, FlagValue]> {
+    for (let position = 0; position < this.#flags.size; position += 1) {
+      if (!this.#gone.has(position)) {
+        yield [this.#flags.key(position), this.#flags.value(position)];
       }
-    });
-    const before = this.#keys;
-    this.#served = served;
-    this.#keys = flags.keys;
+    }
+  }
+
+  /** Another number whenever reads may give something else. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Serves these flags, and those only, and gives the keys of those that have changed; none where there were none before. */
+  replace(flags: ConfiguredFlags): readonly string[] {
+    const expired = Array.from(this.#gone, (position) => this.#flags.key(position));
+    const before = this.#serve(flags);
+    const changes = this.#configured
+      ? [...new Set([...flags.changes(), ...expired])]
+      : differences(before, flags);
+    this.#configured = true;
     this.#write((cache) => {
-      for (const key of before.filter((key) => !served.has(key))) {
+      for (const key of keysOf(before).filter((key) => flags.find(key) < 0)) {
         cache.delete(key);
       }
       const ttls = flags.ttlSeconds();
-      for (const [key, { evaluation, targeted, index }] of served) {
+      for (const [key, { evaluation, targeted, index }] of this.entries()) {
         const ttlMs = (ttls[index] ?? 0) * 1_000 || this.#defaultTtlMs;
         cache.set(key, { ...evaluation, targeted, ttlMs });
       }
     });
     this.renew();
+    return changes;
+  }
+
+  /** Serves the flags of a snapshot. */
+  provide(flags: readonly SnapshotFlag[]): void {
+    const found = flags.map(({ key, enabled, reason, targeted }) => ({
+      key,
+      value: { evaluation: evaluationOf(enabled, reason), targeted, index: -1, isTold: false },
+    }));
+    this.#serve(new StoredFlags(found));
   }
 
   /** Notes that everything has just been confirmed. */
   renew(): void {
     this.#write((cache) => {
-      cache.set(INDEX_KEY, { keys: [...this.#served.keys()], confirmedAt: Date.now() });
+      const keys = Array.from(this.entries(), ([key]) => key);
+      cache.set(INDEX_KEY, { keys, confirmedAt: Date.now() });
     });
   }
 
-  /** Serves the flags at these positions no longer. */
-  expire(positions: Iterable<number>): void {
-    for (const position of positions) {
-      const key = this.#keys[position] ?? "";
-      this.#served.delete(key);
+  /** Serves the flags at these positions no longer, and gives their keys. */
+  expire(positions: Iterable<number>): readonly string[] {
+    const expired = [...positions];
+    this.#revision += 1;
+    this.#gone = new Set([...this.#gone, ...expired]);
+    const keys = expired.map((position) => this.#flags.key(position));
+    for (const key of keys) {
+      this.#known.delete(key);
       this.#write((cache) => cache.delete(key));
     }
+    return keys;
   }
 
   /** Serves nothing any longer. */
   clear(): void {
-    this.#served = new Map();
-    this.#keys = [];
+    this.#serve(NO_FLAGS);
     this.#write((cache) => cache.clear());
   }
 
-  /** Serves what the caller's cache holds and may still be served, and gives the milliseconds that are left for each. */
-  restore(): readonly number[] {
+  /**
+   * Serves what the caller's cache holds and may still be served, past its time too if it is to outlive an outage, and
+   * gives the milliseconds that are left for each.
+   */
+  restore(stale: boolean): readonly number[] {
     const cache = this.#cache;
-    const found = cache && contain(() => unexpired(cache), this.#onError);
-    this.#keys = found?.map(({ key }) => key) ?? [];
-    this.#served = new Map(found?.map(({ key, value }) => [key, value]));
-    return found?.map(({ left }) => left) ?? [];
+    const found = cache && contain(() => storedIn(cache, stale), this.#onError);
+    if (found === undefined || found.length === 0) {
+      return this.keep();
+    }
+    this.#serve(new StoredFlags(found));
+    return found.map(({ left }) => left);
   }
 
   /** Goes on serving what is served, for as long as usual. */
   keep(): readonly number[] {
-    return this.#keys.map(() => this.#defaultTtlMs);
+    return Array.from({ length: this.#flags.size }, () => this.#defaultTtlMs);
+  }
+
+  #find(key: string): FlagValue | undefined {
+    // JavaScript may ask for anything.
+    if (typeof key !== "string" || this.#missing.has(key)) {
+      return undefined;
+    }
+    const position = this.#flags.find(key);
+    if (position < 0) {
+      if (this.#missing.size < MOST_MISSING) {
+        this.#missing.add(key);
+      }
+      return undefined;
+    }
+    if (this.#gone.has(position)) {
+      return undefined;
+    }
+    const value = this.#flags.value(position);
+    this.#known.set(key, value);
+    return value;
+  }
+
+  #serve(flags: Flags): Flags {
+    const before = this.#flags;
+    this.#flags = flags;
+    this.#known = new Map();
+    this.#missing.clear();
+    this.#gone = new Set();
+    this.#revision += 1;
+    return before;
   }
 
   #write(write: (cache: Cache) => void): void {
@@ -130,7 +186,7 @@ interface Found {
   readonly left: number;
 }
 
-function unexpired(cache: Cache): Found[] {
+function storedIn(cache: Cache, stale: boolean): Found[] {
   const index = cache.get(INDEX_KEY);
   if (
     !index ||
@@ -143,14 +199,34 @@ function unexpired(cache: Cache): Found[] {
   const age = Math.max(0, Date.now() - index.confirmedAt);
   return index.keys.flatMap((key) => {
     const cached = cache.get(key);
-    if (!isFlag(cached) || !(cached.ttlMs - age >= 1)) {
+    if (!isFlag(cached)) {
       return [];
     }
     const { enabled, reason, targeted, ttlMs } = cached;
-    return [
-      { key, value: { evaluation: { enabled, reason }, targeted, index: -1 }, left: ttlMs - age },
-    ];
+    const left = stale ? Math.max(1, ttlMs - age) : ttlMs - age;
+    const value = { evaluation: evaluationOf(enabled, reason), targeted, index: -1, isTold: false };
+    return left >= 1 ? [{ key, value, left }] : [];
   });
+}
+
+/** The keys of flags that are not in both, or that differ as far as can be told; none if there were none before. */
+function differences(before: Flags, after: Flags): readonly string[] {
+  if (before.size === 0) {
+    return [];
+  }
+  const value = (flags: Flags, key: string) => {
+    const position = flags.find(key);
+    return position < 0 ? undefined : flags.value(position);
+  };
+  const keys = new Set([...keysOf(before), ...keysOf(after)]);
+  return [...keys].filter((key) => {
+    const [one, other] = [value(before, key), value(after, key)];
+    return !one || !other || one.targeted || other.targeted || one.evaluation !== other.evaluation;
+  });
+}
+
+function keysOf(flags: Flags): string[] {
+  return Array.from({ length: flags.size }, (_, position) => flags.key(position));
 }
 
 /** What a cache holds may have been stored by anybody. */

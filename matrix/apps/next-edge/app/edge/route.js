@@ -1,0 +1,9 @@
+import * as pennon from "@pennon/core";
+import { answers } from "../../answers.js";
+
+export const runtime = "edge";
+export const dynamic = "force-dynamic";
+
+export async function GET() {
+  return Response.json(await answers(pennon, process.env.SERVICE));
+}

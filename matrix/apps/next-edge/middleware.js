@@ -1,0 +1,8 @@
+import * as pennon from "@pennon/core";
+import { answers } from "./answers.js";
+
+export const config = { matcher: "/middleware" };
+
+export async function middleware() {
+  return Response.json(await answers(pennon, process.env.SERVICE));
+}

@@ -1,0 +1,4 @@
+import * as pennon from "@pennon/core/without-wasm";
+import { answers } from "./answers.js";
+
+answers(pennon, process.argv[2]).then((said) => console.log(JSON.stringify(said)));

@@ -1,0 +1,39 @@
+import { type Browser, chromium, type Page } from "@playwright/test";
+import { Service, type Site } from "./service.ts";
+
+// `cargo xtask` names the browser. Without it, Playwright looks for its own.
+const executablePath = process.env.PENNON_CHROMIUM;
+
+export function launch(): Promise<Browser> {
+  return chromium.launch(executablePath === undefined ? {} : { executablePath });
+}
+
+/** What the page of a site says, and which of its files were loaded. */
+export async function siteSays(browser: Browser, site: Site) {
+  await using service = await Service.start(site);
+  const said = await pageSays(browser, service.url);
+  return { said, loaded: service.asked };
+}
+
+/** What a page says in its element `output`. */
+export async function pageSays(browser: Browser, url: string): Promise<string> {
+  const page = await browser.newPage();
+  const complaints = listenTo(page);
+  try {
+    await page.goto(url);
+    const output = page.locator("output:not(:empty)");
+    await output.waitFor({ state: "attached", timeout: 60_000 }).catch((error) => {
+      throw new Error(`the page says nothing but: ${complaints.join("; ")}`, { cause: error });
+    });
+    return (await output.textContent()) ?? "";
+  } finally {
+    await page.close();
+  }
+}
+
+function listenTo(page: Page): readonly string[] {
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => complaints.push(message.text()));
+  return complaints;
+}

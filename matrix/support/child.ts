@@ -1,0 +1,70 @@
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
+import { environment } from "./run.ts";
+
+/** A server that goes on until it is disposed of. */
+export class Child {
+  readonly url: string;
+  readonly #process: ChildProcess;
+
+  private constructor(url: string, process: ChildProcess) {
+    this.url = url;
+    this.#process = process;
+  }
+
+  /** Starts one, and waits until it has said on which port it listens: the first group of `port`. */
+  static start(
+    program: string,
+    arguments_: readonly string[],
+    port: RegExp,
+    options: SpawnOptions,
+  ): Promise<Child> {
+    const child = spawn(program, arguments_, {
+      ...options,
+      env: { ...environment(), ...options.env },
+      stdio: ["ignore", "pipe", "pipe"],
+      // In a group of its own, as it may start others, which are to end with it.
+      detached: true,
+    });
+    return new Promise((resolve, reject) => {
+      let said = "";
+      const hear = (text: string) => {
+        said += text;
+        const found = port.exec(said)?.[1];
+        if (found !== undefined) {
+          clearTimeout(tooLong);
+          resolve(new Child(`http://127.0.0.1:${found}`, child));
+        }
+      };
+      for (const stream of [child.stdout, child.stderr] as readonly (Readable | null)[]) {
+        stream?.setEncoding("utf8").on("data", hear);
+      }
+      const fail = (why: string) => {
+        end(child);
+        reject(new Error(`${program} ${why}\n${said}`));
+      };
+      const tooLong = setTimeout(() => fail("did not say where it listens"), 60_000).unref();
+      child.on("error", reject);
+      child.on("exit", (code) => {
+        clearTimeout(tooLong);
+        fail(`ended with ${code}`);
+      });
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = once(this.#process, "close");
+    end(this.#process);
+    await ended;
+  }
+}
+
+/** Ends a program with all that it has started. */
+function end({ pid }: ChildProcess): void {
+  try {
+    process.kill(-(pid ?? Number.NaN), "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}

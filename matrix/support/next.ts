@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser } from "@playwright/test";
+import { expect } from "vitest";
+import { Child } from "./child.ts";
+import { run } from "./run.ts";
+import { tool } from "./tool.ts";
+import { expectRightAnswers } from "./vectors.ts";
+
+/** The key that must stay on the server, and the one that everybody may read. */
+const keys = {
+  PENNON_SDK_KEY: "secret-bucketing.json",
+  NEXT_PUBLIC_PENNON_SDK_KEY: "bucketing.json",
+};
+
+/** `next build`. */
+export async function buildNext(cwd: string, ...options: readonly string[]): Promise<void> {
+  await run(tool("next"), ["build", ...options], { cwd, env: keys });
+}
+
+/** `next start` of an application that has been built. Its pages ask this service. */
+export function startNext(cwd: string, service: string): Promise<Child> {
+  const listening = /http:\/\/127\.0\.0\.1:([1-9]\d*).*Ready/s;
+  const arguments_ = ["start", "--hostname", "127.0.0.1", "--port", "0"];
+  return Child.start(tool("next"), arguments_, listening, {
+    cwd,
+    env: { ...keys, SERVICE: service, PENNON_URL: service },
+  });
+}
+
+/** Expects the right answers of the page's server component. */
+export async function expectRightPage(url: string): Promise<void> {
+  const html = await (await fetch(url)).text();
+  const said = /<pre>(.*?)<\/pre>/.exec(html)?.[1]?.replaceAll("&quot;", '"');
+  expectRightAnswers(said, "wasm");
+}
+
+/** Who is in the rollout of `per-user-99`, and who is not: see `tests/vectors/bucketing.json`. */
+export const users = { "user-63": true, "user-42": false };
+
+/** Opens a page with flags, and expects the same of it before and after it has come to life, without a complaint. */
+export async function expectNoFlicker(browser: Browser, url: string, isOn: boolean): Promise<void> {
+  const html = await (await fetch(url)).text();
+  expect(html).toMatch(`<pre>${isOn}</pre><output>${isOn}</output>`);
+  expect(html).not.toContain(keys.PENNON_SDK_KEY);
+  const page = await browser.newPage();
+  try {
+    const complaints: string[] = [];
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("console", (message) => complaints.push(message.text()));
+    await page.goto(url);
+    await page.locator("body[data-ready=true]").waitFor();
+    expect(await page.locator("output").textContent()).toBe(String(isOn));
+    const renders: unknown[] = await page.evaluate("window.renders");
+    expect(new Set(renders)).toEqual(new Set([isOn]));
+    await page.getByRole("button").click();
+    await page.locator("button:not(:empty)").waitFor();
+    expect(await page.getByRole("button").textContent()).toBe(String(isOn));
+    expect(complaints).toEqual([]);
+  } finally {
+    await page.close();
+  }
+}
+
+/** Expects the key of the page in what browsers load, and the key of the server nowhere. */
+export function expectNoSecret(folder: string): void {
+  const loaded = join(folder, ".next/static");
+  const texts = readdirSync(loaded, { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile())
+    .map((file) => readFileSync(join(file.parentPath, file.name), "utf8"));
+  const contain = (text: string) => texts.some((loaded) => loaded.includes(text));
+  expect(contain(`"${keys.NEXT_PUBLIC_PENNON_SDK_KEY}"`)).toBe(true);
+  expect(contain(keys.PENNON_SDK_KEY)).toBe(false);
+  expect(contain("PENNON_SDK_KEY")).toBe(false);
+}

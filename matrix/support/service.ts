@@ -1,0 +1,104 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join, normalize } from "node:path";
+import { configurations, questions, remote } from "./vectors.ts";
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+};
+
+/** What a page is served with. */
+export interface Site {
+  readonly folder: string;
+  readonly policy?: string | undefined;
+  /** What the page loads, if the folder has no page. */
+  readonly script?: string | undefined;
+}
+
+/** Stands in for the service: serves the vectors' configurations and questions, and a page, if one is given. */
+export class Service {
+  readonly #server: Server;
+  readonly #site: Site | undefined;
+  /** The paths of the site that have been asked for. */
+  readonly asked: string[] = [];
+  /** How often a configuration has been asked for. */
+  configurations = 0;
+
+  private constructor(site: Site | undefined) {
+    this.#site = site;
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+  }
+
+  static async start(site?: Site): Promise<Service> {
+    const service = new Service(site);
+    service.#server.listen(0, "127.0.0.1");
+    await once(service.#server, "listening");
+    return service;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(request.url ?? "/", this.url).pathname;
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    response.setHeader(
+      "Access-Control-Allow-Headers",
+      "Authorization, Content-Type, If-None-Match",
+    );
+    response.setHeader("Access-Control-Expose-Headers", "ETag");
+    if (request.method === "OPTIONS") {
+      response.writeHead(204).end();
+    } else if (path === "/questions") {
+      json(response, JSON.stringify(questions));
+    } else if (path === "/sdk/v1/config") {
+      // Each configuration has a second key, for a server.
+      const sdkKey = request.headers.authorization?.replace(/^Bearer (secret-)?/, "") ?? "";
+      this.configurations += 1;
+      json(response, configurations.get(sdkKey));
+    } else if (path === "/sdk/v1/evaluate") {
+      json(response, JSON.stringify(remote));
+    } else {
+      await this.#page(path, response);
+    }
+  }
+
+  async #page(path: string, response: ServerResponse): Promise<void> {
+    const { folder = "", policy, script } = this.#site ?? {};
+    const file = path === "/" ? "index.html" : normalize(path);
+    const own = path === "/" && script !== undefined;
+    const content = own ? page(script) : await readFile(join(folder, file)).catch(() => undefined);
+    if (content === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    this.asked.push(path);
+    if (policy !== undefined) {
+      response.setHeader("Content-Security-Policy", policy);
+    }
+    response.setHeader("Content-Type", types[extname(file)] ?? "application/octet-stream");
+    response.end(content);
+  }
+}
+
+function page(script: string): string {
+  return `<!doctype html><link rel="icon" href="data:,"><output></output>
+    <script type="module" src="/${script}"></script>`;
+}
+
+function json(response: ServerResponse, body: string | undefined): void {
+  response.setHeader("Content-Type", "application/json");
+  response.setHeader("ETag", '"1"');
+  response.writeHead(body === undefined ? 401 : 200).end(body);
+}

@@ -1,0 +1,28 @@
+import { join } from "node:path";
+import { inject } from "vitest";
+import { run } from "./run.ts";
+import { application } from "./workshop.ts";
+
+/** A throw-away application, made of these folders of `apps`. */
+export function newApplication(...names: readonly string[]): Promise<string> {
+  return application(names, inject("applications"), inject("tarballs"));
+}
+
+/** Where the tools are installed. */
+export function toolsFolder(): string {
+  return join(inject("applications"), "../node_modules");
+}
+
+/** The program of a tool. */
+export function tool(name: string): string {
+  return join(toolsFolder(), ".bin", name);
+}
+
+/** Runs a tool in an application, to its end, and gives what it prints. */
+export async function output(
+  cwd: string,
+  program: string,
+  ...arguments_: readonly string[]
+): Promise<string> {
+  return (await run(program, arguments_, { cwd })).stdout;
+}

@@ -1,0 +1,35 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Child } from "./child.ts";
+import { tool } from "./tool.ts";
+
+/** Runs a folder's `worker.js` and `engine.wasm` as Cloudflare would. The worker asks this service. */
+export async function startWorkerd(folder: string, service: string): Promise<Child> {
+  const configuration = join(folder, "config.capnp");
+  await writeFile(
+    configuration,
+    `
+    using Workerd = import "/workerd/workerd.capnp";
+
+    const config :Workerd.Config = (
+      services = [
+        (name = "worker", worker = .worker),
+        (name = "internet", network = (allow = ["private", "public"])),
+      ],
+      sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "worker")],
+    );
+
+    const worker :Workerd.Worker = (
+      modules = [
+        (name = "worker.js", esModule = embed "worker.js"),
+        (name = "engine.wasm", wasm = embed "engine.wasm"),
+      ],
+      bindings = [(name = "SERVICE", text = "${service}")],
+      compatibilityDate = "2026-11-01",
+    );
+    `,
+  );
+  const listening = /"port":\s*(\d+)/;
+  const options = ["serve", "--control-fd=1", configuration];
+  return Child.start(tool("workerd"), options, listening, { cwd: folder });
+}

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { copyFile, cp, mkdtemp, rename, rm } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { run } from "./run.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where the applications of this run are made. The tools are in the folder above. */
+    applications: string;
+    /** The packages, by the names of their folders. */
+    tarballs: Readonly<Record<string, string>>;
+  }
+}
+
+const tools = new URL("../tools/", import.meta.url);
+const packages = new URL("../../npm/", import.meta.url);
+const packed = ["core", "next", "openfeature", "react"];
+/** What folders of `apps` need beside the core. */
+const needs: Readonly<Record<string, readonly string[]>> = {
+  "next-flags": ["react", "next"],
+  openfeature: ["openfeature"],
+};
+const npm = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
+
+/**
+ * Packs the packages, and makes a folder for applications, with the tools of the lock file above. All of it is outside the
+ * repository, so that nothing is found in its `node_modules` that a stranger would not have.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const all = process.env.PENNON_MATRIX === "all";
+  const workshop = await installed(all);
+  const applications = await mkdtemp(join(workshop, "run-"));
+  const tarballs: Record<string, string> = {};
+  for (const name of packed) {
+    const pack = ["pack", "--json", "--pack-destination", applications];
+    const { stdout } = await run("npm", pack, { cwd: new URL(`${name}/`, packages) });
+    tarballs[name] = join(applications, JSON.parse(stdout)[0].filename);
+  }
+  project.provide("applications", applications);
+  project.provide("tarballs", tarballs);
+  return () => rm(applications, { recursive: true, force: true });
+}
+
+/** The tools, installed once for each content of the lock file. */
+async function installed(all: boolean): Promise<string> {
+  const lock = readFileSync(new URL("package-lock.json", tools));
+  const digest = createHash("sha256").update(lock).digest("hex").slice(0, 12);
+  const extent = all ? "all" : "gate";
+  const folder = join(tmpdir(), `pennon-matrix-${userInfo().uid}-${digest}-${extent}`);
+  if (existsSync(folder)) {
+    return folder;
+  }
+  // Elsewhere first, so that what is there is complete, also when two begin at the same time.
+  const unfinished = await mkdtemp(`${folder}-`);
+  for (const file of ["package.json", "package-lock.json"]) {
+    await copyFile(new URL(file, tools), join(unfinished, file));
+  }
+  await run("npm", ["ci", ...(all ? ["--include=dev"] : ["--omit=dev"]), ...npm], {
+    cwd: unfinished,
+  });
+  try {
+    await rename(unfinished, folder);
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    if (!existsSync(folder)) {
+      throw error;
+    }
+  }
+  return folder;
+}
+
+/**
+ * A new application: the files of these folders of `apps`, with the core's tarball installed, and with those that a folder
+ * needs besides. What else packages have as peers is among the tools.
+ */
+export async function application(
+  names: readonly string[],
+  into: string,
+  tarballs: Readonly<Record<string, string>>,
+): Promise<string> {
+  const folder = await mkdtemp(join(into, `${names[0]}-`));
+  for (const source of ["shared", ...names]) {
+    await cp(new URL(`../apps/${source}/`, import.meta.url), folder, { recursive: true });
+  }
+  const wanted = ["core", ...names.flatMap((name) => needs[name] ?? [])];
+  const files = wanted.flatMap((name) => tarballs[name] ?? []);
+  await run("npm", ["install", "--offline", "--legacy-peer-deps", ...npm, ...files], {
+    cwd: folder,
+  });
+  return folder;
+}

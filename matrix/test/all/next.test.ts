@@ -1,0 +1,53 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { launch, pageSays } from "../../support/browser.ts";
+import {
+  buildNext,
+  expectNoFlicker,
+  expectNoSecret,
+  expectRightPage,
+  startNext,
+  users,
+} from "../../support/next.ts";
+import { Service } from "../../support/service.ts";
+import { newApplication, output, tool } from "../../support/tool.ts";
+import { expectRightAnswers } from "../../support/vectors.ts";
+
+describe("an application built with Next.js", () => {
+  it("runs wasm in middleware and in a route on the edge, by Turbopack", async () => {
+    const folder = await newApplication("next", "next-edge");
+    await output(folder, tool("next"), "build");
+    await using service = await Service.start();
+    await using next = await startNext(folder, service.url);
+    for (const path of ["middleware", "edge"]) {
+      expectRightAnswers(await (await fetch(`${next.url}/${path}`)).text(), "wasm");
+    }
+  });
+
+  it("runs wasm in components and in middleware, by webpack", async () => {
+    const folder = await newApplication("next", "next-edge");
+    // Next.js builds no route on the edge with webpack, not even an empty one.
+    await rm(join(folder, "app/edge"), { recursive: true });
+    await output(folder, tool("next"), "build", "--webpack");
+    await using service = await Service.start();
+    await using next = await startNext(folder, service.url);
+    await expectRightPage(next.url);
+    await using browser = await launch();
+    expectRightAnswers(await pageSays(browser, next.url), "wasm");
+    expectRightAnswers(await (await fetch(`${next.url}/middleware`)).text(), "wasm");
+  });
+  it("has the same flags before and after a page has come to life, by webpack", async () => {
+    const folder = await newApplication("next", "next-flags");
+    await buildNext(folder, "--webpack");
+    expectNoSecret(folder);
+    await using service = await Service.start();
+    await using next = await startNext(folder, service.url);
+    await using browser = await launch();
+    for (const [user, isOn] of Object.entries(users)) {
+      await expectNoFlicker(browser, `${next.url}/flags?user=${user}`, isOn);
+      const answer = await fetch(`${next.url}/answer?user=${user}`);
+      expect(answer.headers.get("X-Flag")).toBe(String(isOn));
+    }
+  });
+});

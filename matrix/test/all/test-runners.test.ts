@@ -1,0 +1,36 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "vitest";
+import { run } from "../../support/run.ts";
+import { Service } from "../../support/service.ts";
+import { newApplication, output, tool } from "../../support/tool.ts";
+import { expectRightAnswers } from "../../support/vectors.ts";
+
+/** Has a runner run the application's test, which leaves behind what the client said. */
+async function saidUnder(name: string, arguments_: readonly string[], cwd: string) {
+  await using service = await Service.start();
+  await run(tool(name), arguments_, { cwd, env: { SERVICE: service.url } });
+  return readFile(join(cwd, "said.json"), "utf8");
+}
+
+// Under jsdom there is no way to inflate the wasm, so that its twin is loaded.
+const environments = [
+  ["wasm", "node"],
+  ["plain JavaScript", "jsdom"],
+] as const;
+
+describe("Jest", () => {
+  it.each(environments)("runs %s in its environment %s", async (engine, environment) => {
+    const folder = await newApplication("jest");
+    await output(folder, tool("esbuild"), "answers.js", "--format=cjs", "--outfile=answers.cjs");
+    expectRightAnswers(await saidUnder("jest", [`--env=${environment}`], folder), engine);
+  });
+});
+
+describe("Vitest", () => {
+  it.each(environments)("runs %s in its environment %s", async (engine, environment) => {
+    const folder = await newApplication("vitest");
+    const arguments_ = ["run", `--environment=${environment}`];
+    expectRightAnswers(await saidUnder("vitest", arguments_, folder), engine);
+  });
+});

@@ -1,0 +1,73 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { launch, pageSays } from "../../support/browser.ts";
+import {
+  buildNext,
+  expectNoFlicker,
+  expectNoSecret,
+  expectRightPage,
+  startNext,
+  users,
+} from "../../support/next.ts";
+import { Service } from "../../support/service.ts";
+import { newApplication } from "../../support/tool.ts";
+import { expectRightAnswers } from "../../support/vectors.ts";
+
+describe("an application built with Next.js and Turbopack", () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await newApplication("next", "next-flags");
+    await buildNext(folder);
+  });
+
+  it("runs wasm in a server component", async () => {
+    await using service = await Service.start();
+    await using next = await startNext(folder, service.url);
+    await expectRightPage(next.url);
+  });
+
+  it("runs wasm in a client component", async () => {
+    await using service = await Service.start();
+    await using next = await startNext(folder, service.url);
+    await using browser = await launch();
+    expectRightAnswers(await pageSays(browser, next.url), "wasm");
+  });
+  it("has the same flags before and after a page has come to life, for each user", async () => {
+    await using service = await Service.start();
+    await using next = await startNext(folder, service.url);
+    await using browser = await launch();
+    for (const [user, isOn] of Object.entries(users)) {
+      await expectNoFlicker(browser, `${next.url}/flags?user=${user}`, isOn);
+      await expectNoFlicker(browser, `${next.url}/live?user=${user}`, isOn);
+    }
+  });
+
+  it("has flags in a route handler and in the proxy", async () => {
+    await using service = await Service.start();
+    await using next = await startNext(folder, service.url);
+    for (const [user, enabled] of Object.entries(users)) {
+      const answer = await fetch(`${next.url}/answer?user=${user}`);
+      expect(await answer.json()).toEqual({ enabled, reason: "rollout" });
+      expect(answer.headers.get("X-Flag")).toBe(String(enabled));
+    }
+  });
+
+  it("fetches the flags once for all pages, routes and users", async () => {
+    await using service = await Service.start();
+    await using next = await startNext(folder, service.url);
+    for (const path of ["flags?user=a", "live?user=b", "answer?user=c"]) {
+      expect((await fetch(`${next.url}/${path}`)).status).toBe(200);
+    }
+    expect(service.configurations).toBe(1);
+  });
+
+  it("serves pages while the service is down", async () => {
+    await using next = await startNext(folder, "http://127.0.0.1:9");
+    const page = await (await fetch(`${next.url}/flags?user=user-63`)).text();
+    expect(page).toContain("<pre>false</pre><output>false</output>");
+  });
+
+  it("keeps the server's key out of what browsers load", () => {
+    expectNoSecret(folder);
+  });
+});

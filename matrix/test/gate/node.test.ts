@@ -1,0 +1,22 @@
+import { beforeAll, describe, it } from "vitest";
+import { Service } from "../../support/service.ts";
+import { newApplication, output } from "../../support/tool.ts";
+import { expectRightAnswers } from "../../support/vectors.ts";
+
+describe("Node.js", () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await newApplication("node");
+  });
+
+  it.each([
+    ["main.js", "wasm"],
+    ["main.cjs", "wasm"],
+    ["without-wasm.js", "plain JavaScript"],
+    ["without-wasm.cjs", "plain JavaScript"],
+  ] as const)("runs %s with the engine in %s", async (file, engine) => {
+    await using service = await Service.start();
+    expectRightAnswers(await output(folder, process.execPath, file, service.url), engine);
+  });
+});

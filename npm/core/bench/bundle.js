@@ -1,0 +1,27 @@
+// What a browser has to load.
+
+import { basename } from "node:path";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+/** The chunks that are loaded only for what an application turns on. */
+const OPTIONAL = /\b(extras|twin)\b/;
+
+/** The KiB, compressed, of what an application loads that imports the client and nothing else. */
+export async function bundledKib() {
+  const { outputFiles } = await build({
+    stdin: {
+      contents: `import { FeatureFlagsClient } from "@pennon/core"; globalThis.client = FeatureFlagsClient;`,
+      resolveDir: import.meta.dirname,
+    },
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: "esm",
+    outdir: "out",
+    write: false,
+  });
+  const loaded = outputFiles.filter(({ path }) => !OPTIONAL.test(basename(path)));
+  const sizes = loaded.map(({ contents }) => gzipSync(contents, { level: 9 }).length);
+  return sizes.reduce((sum, size) => sum + size, 0) / 1_024;
+}

@@ -1,0 +1,149 @@
+// Measures the built package, and prints the table of docs/performance.md: `cargo xtask bench client`.
+//
+// Every loop is written out, so that the compiler sees one callee in it, as it would in an application.
+
+import { FeatureFlagsClient } from "@pennon/core";
+import { bundledKib } from "./bundle.js";
+import { configuration, FEW, keys, ROLLED_OUT, RULED, subject } from "./fixture.js";
+import { megabytesInUse, milliseconds, nanoseconds } from "./measure.js";
+
+const SUBJECTS = 100_000;
+
+const rows = [];
+const megabytesOfWasm = watchWasm();
+
+/** Counts what was on, so that nothing is computed in vain. */
+let on = 0;
+
+await loading();
+await reading();
+await memory();
+row("browser bundle, gzip -9", await bundledKib(), "KiB", "20 KiB");
+
+console.log("| | CPU time or size | is worth | at most |");
+console.log("|---|--:|--:|--:|");
+for (const cells of rows) {
+  console.log(`| ${cells.join(" | ")} |`);
+}
+if (on === 0) {
+  throw new Error("no flag was on: this measured something else");
+}
+
+/** Reads, against a look-up in a `Map` and the reading of a property. */
+async function reading() {
+  const client = await started();
+  const flags = new Map(JSON.parse(configuration).flags.map((flag) => [flag.key, flag]));
+
+  const lookUps = nanoseconds(keys.length, () => {
+    for (const key of keys) {
+      on += flags.get(key).enabled ? 1 : 0;
+    }
+  });
+  const ahead = nanoseconds(keys.length, () => {
+    for (const key of keys) {
+      on += client.isEnabled(key) ? 1 : 0;
+    }
+  });
+  const fewLookUps = nanoseconds(SUBJECTS, () => {
+    for (let number = 0; number < SUBJECTS; number += 1) {
+      on += flags.get(FEW[number & 15]).enabled ? 1 : 0;
+    }
+  });
+  const fewAhead = nanoseconds(SUBJECTS, () => {
+    for (let number = 0; number < SUBJECTS; number += 1) {
+      on += client.isEnabled(FEW[number & 15]) ? 1 : 0;
+    }
+  });
+  const ruled = nanoseconds(SUBJECTS, () => {
+    for (let number = 0; number < SUBJECTS; number += 1) {
+      on += client.evaluate(RULED, subject(number)).enabled ? 1 : 0;
+    }
+  });
+  const rolledOut = nanoseconds(SUBJECTS, () => {
+    for (let number = 0; number < SUBJECTS; number += 1) {
+      on += client.evaluate(ROLLED_OUT, subject(number)).enabled ? 1 : 0;
+    }
+  });
+  const reader = client.withContext(subject(0));
+  const mixed = [...FEW.slice(0, 14), RULED, ROLLED_OUT];
+  const bound = nanoseconds(SUBJECTS, () => {
+    for (let number = 0; number < SUBJECTS; number += 1) {
+      on += reader.isEnabled(mixed[number & 15]) ? 1 : 0;
+    }
+  });
+  const unknown = FEW.map((key) => `${key}?`);
+  const absent = nanoseconds(SUBJECTS, () => {
+    for (let number = 0; number < SUBJECTS; number += 1) {
+      on += client.read(unknown[number & 15]) === undefined ? 1 : 0;
+    }
+  });
+  await client.shutdown();
+
+  row("yardstick: `Map.get` and a property, 16 of 10,000 keys", fewLookUps, "ns");
+  row("`isEnabled`, 16 of 10,000 flags", fewAhead, "ns", "25 ns", fewLookUps);
+  row("`evaluate`, a rule on country and a number", ruled, "ns", "100 ns", fewLookUps);
+  row("`evaluate`, a 25 % rollout by a short `userId`", rolledOut, "ns", "80 ns", fewLookUps);
+  row("`read`, 16 keys that there are not", absent, "ns", "", fewLookUps);
+  row("bound reader, 16 flags of every kind", bound, "ns", "40 ns", fewLookUps);
+  row("yardstick: `Map.get` and a property, all 10,000 keys in no order", lookUps, "ns");
+  row("`isEnabled`, all 10,000 flags in no order", ahead, "ns", "", lookUps);
+}
+
+/** From the text in hand to a client that is ready, against `JSON.parse` of the same text. */
+async function loading() {
+  const client = await started();
+  const parse = await milliseconds(() => JSON.parse(configuration));
+  const refresh = await milliseconds(() => client.refresh());
+  const start = await milliseconds(started, (client) => client.shutdown());
+  await client.shutdown();
+
+  row("yardstick: `JSON.parse` of 10,000 flags", parse, "ms");
+  row("`refresh()`, 10,000 flags in hand to served", refresh, "ms", "1.0 ×", parse);
+  row("`initialize()` of one more client, 10,000 flags", start, "ms", "1.0 ×", parse);
+}
+
+async function memory() {
+  const before = megabytesInUse();
+  const client = await started();
+  const loaded = megabytesInUse() - before + megabytesOfWasm();
+  for (let time = 0; time < 20; time += 1) {
+    await client.refresh();
+  }
+  const refreshed = megabytesInUse() - before + megabytesOfWasm();
+  on += client.isEnabled(RULED) ? 1 : 0;
+  await client.shutdown();
+
+  row("memory for 10,000 flags, heap and wasm", loaded, "MB", "3 MB");
+  row("the same, after 20 refreshes", refreshed, "MB", "");
+}
+
+function row(what, value, unit, most = "", yardstick) {
+  const ratio = yardstick === undefined ? "" : `${(value / yardstick).toFixed(2)} ×`;
+  rows.push([what, `${value.toFixed(value < 10 ? 2 : 1)} ${unit}`, ratio, most]);
+}
+
+/** A client whose transport has the configuration in hand, a new one each time. */
+async function started() {
+  let version = 0;
+  const transport = {
+    async send() {
+      version += 1;
+      return { status: 200, headers: new Headers({ ETag: `"${version}"` }), body: configuration };
+    },
+  };
+  const client = new FeatureFlagsClient({ sdkKey: "pnk_bench", transport, pollIntervalMs: 0 });
+  await client.initialize();
+  return client;
+}
+
+/** Gives the megabytes that the newest instance of wasm takes, and keeps none of them alive that nobody else needs. */
+function watchWasm() {
+  const { instantiate } = WebAssembly;
+  let newest;
+  WebAssembly.instantiate = async (...module) => {
+    const instance = await instantiate(...module);
+    newest = new WeakRef(instance.exports.memory);
+    return instance;
+  };
+  return () => newest.deref().buffer.byteLength / 1e6;
+}

@@ -1,0 +1,62 @@
+import type { Evaluation } from "../evaluation.js";
+
+/** What a flag is for nobody in particular. */
+export interface FlagValue {
+  readonly evaluation: Evaluation;
+  /** Whether it has rules or a rollout, so that a subject's attributes could matter. */
+  readonly targeted: boolean;
+  /** Its position in the engine's configuration; -1 if that does not have it. */
+  readonly index: number;
+  /** Whether somebody has been told that its rules and rollout were left out. */
+  isTold: boolean;
+}
+
+/** A number of flags, each known by its position. They stay what they are, whatever becomes of the engine. */
+export interface Flags {
+  readonly size: number;
+  key(position: number): string;
+  value(position: number): FlagValue;
+  /** The position of the flag with this key, or -1. */
+  find(key: string): number;
+}
+
+/** All flags of a configuration. */
+export interface ConfiguredFlags extends Flags {
+  /** The time to live of each flag in seconds, 0 for the default; asked for only where a cache must know. */
+  ttlSeconds(): ArrayLike<number>;
+  /** The keys of the flags in which the configuration differs from the engine's last one; none if it had none. */
+  changes(): readonly string[];
+}
+
+/** Flags from elsewhere than a configuration. */
+export class StoredFlags implements Flags {
+  readonly #keys: readonly string[];
+  readonly #values: readonly FlagValue[];
+  readonly #positions: ReadonlyMap<string, number>;
+
+  constructor(flags: readonly { readonly key: string; readonly value: FlagValue }[]) {
+    this.#keys = flags.map(({ key }) => key);
+    this.#values = flags.map(({ value }) => value);
+    this.#positions = new Map(this.#keys.map((key, position) => [key, position]));
+  }
+
+  get size(): number {
+    return this.#keys.length;
+  }
+
+  key(position: number): string {
+    return this.#keys[position] ?? "";
+  }
+
+  value(position: number): FlagValue {
+    const value = this.#values[position];
+    if (value === undefined) {
+      throw new RangeError(`There is no flag at ${position}`);
+    }
+    return value;
+  }
+
+  find(key: string): number {
+    return this.#positions.get(key) ?? -1;
+  }
+}

@@ -1,0 +1,93 @@
+import { FeatureFlagsError } from "../errors.js";
+import type { Evaluation } from "../evaluation.js";
+import type { Extras } from "../extras/index.js";
+import type { StreamListener } from "../extras/stream.js";
+import type { Settings } from "../options.js";
+import { evaluationOf } from "./evaluations.js";
+
+/** Who is told what a stream says, and how it ended. */
+export interface Listening extends StreamListener {
+  ended(status: number, retryAfterMs: number | undefined): void;
+}
+
+/** What few applications use: it is loaded when one of them does. */
+export class OnDemand {
+  readonly #settings: Settings;
+  #extras: Promise<Extras> | undefined;
+  #stream: AbortController | undefined;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  async evaluate(key: string, context: unknown): Promise<Evaluation> {
+    const extras = await this.#load();
+    const answer = await extras.ask(key, context);
+    if ("enabled" in answer) {
+      return evaluationOf(answer.enabled, answer.reason);
+    }
+    const { code, detail, cause } = answer;
+    throw new FeatureFlagsError(code, `evaluateRemote('${String(key)}') failed: ${detail}`, {
+      cause,
+    });
+  }
+
+  /** Opens the stream of changes. */
+  listen(listening: Listening): void {
+    const stream = new AbortController();
+    this.#stream = stream;
+    const ifWanted = (tell: () => void) => this.#stream === stream && tell();
+    this.#load()
+      .then((extras) =>
+        extras.follow(stream.signal, {
+          told: (etag) => ifWanted(() => listening.told(etag)),
+          alive: () => ifWanted(() => listening.alive()),
+        }),
+      )
+      .then(
+        ({ status, retryAfterMs }) => ifWanted(() => listening.ended(status, retryAfterMs)),
+        (error) => {
+          this.#settings.logger.debug("The stream failed", error);
+          ifWanted(() => listening.ended(0, undefined));
+        },
+      );
+  }
+
+  /** Closes it; nothing more is told. */
+  unlisten(): void {
+    this.#stream?.abort();
+    this.#stream = undefined;
+  }
+
+  /** Gives `take` the function that counts evaluations. */
+  startCounting(take: (count: ReturnType<Extras["startCounting"]>) => void): void {
+    this.#with((extras) => take(extras.startCounting()));
+  }
+
+  report(): void {
+    this.#with((extras) => extras.report());
+  }
+
+  /** Gives up what callers wait for, and reports usage for the last time. */
+  async end(): Promise<void> {
+    const extras = await this.#extras?.catch(() => undefined);
+    await extras?.end();
+  }
+
+  #with(act: (extras: Extras) => unknown): void {
+    this.#load()
+      .then(act)
+      .catch((error) => this.#settings.logger.error("A part of the client failed to load", error));
+  }
+
+  #load(): Promise<Extras> {
+    this.#extras ??= import("../extras/index.js").then(
+      ({ Extras }) => new Extras(this.#settings),
+      (error) => {
+        this.#extras = undefined;
+        throw error;
+      },
+    );
+    return this.#extras;
+  }
+}

@@ -1,0 +1,95 @@
+import type { EvaluationContext } from "../context.js";
+import type { Evaluation, Explanation } from "../evaluation.js";
+import type { FlagReader } from "../reader.js";
+import type { Snapshot } from "../snapshot.js";
+import type { Reading } from "./reading.js";
+
+/** A reader that asks the engine once for each flag, until the flags change. */
+export class BoundReader implements FlagReader {
+  readonly context: EvaluationContext;
+  readonly #reading: Reading;
+  /** Which flags the answers are about. */
+  #revision = -1;
+  #answers = new Map<string, Evaluation>();
+  #all: Readonly<Record<string, Evaluation>> = {};
+  #allOf = -1;
+
+  constructor(reading: Reading, context: EvaluationContext | null | undefined) {
+    this.#reading = reading;
+    this.context = copied(context);
+  }
+
+  isEnabled(key: string, otherwise = false): boolean {
+    return this.read(key)?.enabled ?? otherwise;
+  }
+
+  read(key: string): Evaluation | undefined {
+    const reading = this.#reading;
+    if (this.#revision !== reading.values.revision) {
+      this.#revision = reading.values.revision;
+      this.#answers = new Map();
+    }
+    const known = this.#answers.get(key);
+    if (known !== undefined) {
+      reading.count?.(key, known);
+      return known;
+    }
+    const answer = reading.read(key, this.context);
+    if (answer !== undefined) {
+      this.#answers.set(key, answer);
+    }
+    return answer;
+  }
+
+  readAll(): Readonly<Record<string, Evaluation>> {
+    if (this.#allOf !== this.#reading.values.revision) {
+      this.#allOf = this.#reading.values.revision;
+      const all = this.#reading.readAll(this.context);
+      if (!equal(all, this.#all)) {
+        this.#all = all;
+      }
+    }
+    return this.#all;
+  }
+
+  evaluate(key: string): Evaluation {
+    const known = this.#reading.isReady ? this.read(key) : undefined;
+    return known ?? this.#reading.evaluate(key, this.context);
+  }
+
+  explain(key: string): Explanation {
+    return this.#reading.explain(key, this.context);
+  }
+
+  snapshot(): Snapshot {
+    const snapshot = this.#reading.snapshot();
+    const flags = snapshot.flags.flatMap(({ key, targeted }) => {
+      const answer = targeted ? this.#reading.peek(key, this.context) : undefined;
+      return answer === undefined ? [] : [{ key, ...answer }];
+    });
+    return { ...snapshot, subject: { context: this.context, flags } };
+  }
+}
+
+/** Answers are remembered, so later changes to the caller's object must not count for some flags and not for others. */
+function copied(context: EvaluationContext | null | undefined): EvaluationContext {
+  try {
+    const copy = { ...context };
+    const { customAttributes } = copy;
+    if (typeof customAttributes === "object" && !Array.isArray(customAttributes)) {
+      copy.customAttributes = { ...customAttributes };
+    }
+    return copy;
+  } catch {
+    // One of its getters throws; the engine will see which.
+    return context ?? {};
+  }
+}
+
+function equal(one: Readonly<Record<string, Evaluation>>, other: typeof one): boolean {
+  const keys = Object.keys(one);
+  return (
+    keys.length === Object.keys(other).length &&
+    keys.every((key) => Object.hasOwn(other, key) && one[key] === other[key])
+  );
+}

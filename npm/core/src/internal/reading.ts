@@ -1,0 +1,198 @@
+import { FeatureFlagsError } from "../errors.js";
+import type { Evaluation, Explanation } from "../evaluation.js";
+import type { Logger } from "../logger.js";
+import type { Snapshot } from "../snapshot.js";
+import { evaluationOf } from "./evaluations.js";
+import type { FlagValue } from "./flags.js";
+import type { Values } from "./values.js";
+
+/** Whoever can decide a flag for a subject, by its position in the configuration. */
+export interface Decider {
+  evaluate(flag: number, context: unknown): Evaluation | undefined;
+  explain(flag: number, context: unknown): Explanation | undefined;
+}
+
+/** Answers what is asked about flags, from memory and by the engine. */
+export class Reading {
+  readonly values: Values;
+  /** Whether `initialize()` has completed. */
+  isReady = false;
+  /** The engine, while there is one. */
+  decider: Decider | undefined;
+  /** Told of every answer, where usage is reported. */
+  count: ((key: string, evaluation: Evaluation) => void) | undefined;
+  readonly #logger: Logger;
+  readonly #defaults: ReadonlyMap<string, Evaluation>;
+  readonly #ignoredContext = new Set<string>();
+  /** Answers for one subject, for as long as there is no configuration to decide by. */
+  #prepared:
+    | { readonly subject: string; readonly answers: ReadonlyMap<string, Evaluation> }
+    | undefined;
+
+  constructor(values: Values, defaults: ReadonlyMap<string, Evaluation>, logger: Logger) {
+    this.values = values;
+    this.#defaults = defaults;
+    this.#logger = logger;
+  }
+
+  /** Gives these answers for this subject until the engine can. */
+  prepare({ context, flags }: NonNullable<Snapshot["subject"]>): void {
+    const subject = identity(context);
+    if (subject !== undefined) {
+      const answers = flags.map(
+        ({ key, enabled, reason }) => [key, evaluationOf(enabled, reason)] as const,
+      );
+      this.#prepared = { subject, answers: new Map(answers) };
+    }
+  }
+
+  /** Answers nothing any longer. */
+  clear(): void {
+    this.isReady = false;
+    this.decider = undefined;
+    this.count = undefined;
+    this.#prepared = undefined;
+    this.values.clear();
+  }
+
+  /** The evaluation ahead of time, without a context. */
+  ahead(key: string): Evaluation {
+    const value = this.values.get(key);
+    if (value === undefined) {
+      return this.#absent(key);
+    }
+    if (value.targeted && !value.isTold) {
+      this.#tellOfIgnored(key, value);
+    }
+    this.count?.(key, value.evaluation);
+    return value.evaluation;
+  }
+
+  evaluate(key: string, context: unknown): Evaluation {
+    const value = this.values.get(key);
+    if (value === undefined) {
+      return this.#absent(key);
+    }
+    const evaluation = this.#counted(key, value, context);
+    if (evaluation === undefined) {
+      throw this.#error(key);
+    }
+    return evaluation;
+  }
+
+  /** The same, or undefined where there is no answer. */
+  read(key: string, context: unknown): Evaluation | undefined {
+    const value = this.values.get(key);
+    return value === undefined ? this.#defaults.get(key) : this.#counted(key, value, context);
+  }
+
+  readAll(context: unknown): Record<string, Evaluation> {
+    const all: (readonly [string, Evaluation])[] = [];
+    for (const [key, value] of this.values.entries()) {
+      const evaluation = this.#decide(key, value, context);
+      if (evaluation !== undefined) {
+        all.push([key, evaluation]);
+      }
+    }
+    // Unlike assignment, this makes a member of a key such as `__proto__` too.
+    return Object.fromEntries(all);
+  }
+
+  /** What `read` gives of a flag that there is, uncounted. */
+  peek(key: string, context: unknown): Evaluation | undefined {
+    const value = this.values.get(key);
+    return value && this.#decide(key, value, context);
+  }
+
+  /** All flags as they are for nobody in particular. */
+  snapshot(): Snapshot {
+    const flags = Array.from(this.values.entries(), ([key, { evaluation, targeted }]) => ({
+      key,
+      ...evaluation,
+      targeted,
+    }));
+    return { version: 1, flags };
+  }
+
+  explain(key: string, context: unknown): Explanation {
+    const value = this.values.get(key);
+    if (value === undefined) {
+      throw this.#error(key);
+    }
+    const explanation = this.decider?.explain(value.index, context);
+    if (explanation === undefined) {
+      throw this.#error(key);
+    }
+    return explanation;
+  }
+
+  #counted(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
+    const evaluation = this.#decide(key, value, context);
+    if (evaluation !== undefined) {
+      this.count?.(key, evaluation);
+    }
+    return evaluation;
+  }
+
+  #decide(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
+    if (!value.targeted) {
+      return value.evaluation;
+    }
+    return this.decider?.evaluate(value.index, context) ?? this.#fromPrepared(key, context);
+  }
+
+  #fromPrepared(key: string, context: unknown): Evaluation | undefined {
+    const prepared = this.#prepared;
+    return prepared !== undefined && prepared.subject === identity(context)
+      ? prepared.answers.get(key)
+      : undefined;
+  }
+
+  /** Says once for each flag what `isEnabled` leaves out. */
+  #tellOfIgnored(key: string, value: FlagValue): void {
+    value.isTold = true;
+    if (!this.#ignoredContext.has(key)) {
+      this.#ignoredContext.add(key);
+      this.#logger.warn(
+        `The flag '${key}' has rules or a rollout, which isEnabled() and getValue() leave out; use evaluate() to ask for one subject`,
+      );
+    }
+  }
+
+  /** The default of a flag that there is not. */
+  #absent(key: string): Evaluation {
+    const fallback = this.isReady ? this.#defaults.get(key) : undefined;
+    if (fallback === undefined) {
+      throw this.#error(key);
+    }
+    return fallback;
+  }
+
+  #error(key: unknown): FeatureFlagsError {
+    // JavaScript may ask for anything, and a symbol becomes text only when it is told to.
+    const name = String(key);
+    if (this.values.get(name) !== undefined) {
+      return new FeatureFlagsError(
+        "NOT_INITIALIZED",
+        `There is no configuration to evaluate '${name}' by: the client started from a cache or a snapshot and has not reached the service since, or its engine is starting anew`,
+      );
+    }
+    return this.isReady
+      ? new FeatureFlagsError("FLAG_NOT_FOUND", `There is no flag '${name}' in this environment`)
+      : new FeatureFlagsError(
+          "NOT_INITIALIZED",
+          "The client is not ready: await initialize() before reading flags, and read none after shutdown()",
+        );
+  }
+}
+
+/** A text that is the same for the same subject. */
+function identity(context: unknown): string | undefined {
+  try {
+    const { userId, tenantId, email, country, customAttributes } = Object(context);
+    const custom = Object.entries(customAttributes ?? {}).filter(([, value]) => value != null);
+    return JSON.stringify([userId, tenantId, email, country, custom.sort()]);
+  } catch {
+    return undefined;
+  }
+}

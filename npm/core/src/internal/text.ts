@@ -1,0 +1,12 @@
+// The build puts these in place of the globals. Every platform has them, but Jest hides them from tests that run under jsdom;
+// there they are Node.js's own.
+
+type Text = Pick<typeof globalThis, "TextDecoder" | "TextEncoder">;
+
+function find<Name extends keyof Text>(name: Name): Text[Name] {
+  const { process } = globalThis as { process?: { getBuiltinModule?(module: string): Text } };
+  return globalThis[name] ?? process?.getBuiltinModule?.("node:util")[name];
+}
+
+export const TextDecoder: Text["TextDecoder"] = /* @__PURE__ */ find("TextDecoder");
+export const TextEncoder: Text["TextEncoder"] = /* @__PURE__ */ find("TextEncoder");

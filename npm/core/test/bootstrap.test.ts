@@ -1,0 +1,171 @@
+import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { eventsOf, Journal } from "./journal.ts";
+import {
+  configuration,
+  flag,
+  flagWithRollout,
+  flagWithRule,
+  held,
+  optionsFor,
+  ScriptedService,
+  status,
+  unreachable,
+} from "./scripted.ts";
+
+const flags = [flag("__proto__"), flag("off", false), flagWithRule("ruled", "FR")];
+const first = configuration(flags, 'W/"1"');
+const second = configuration([flag("off"), flagWithRule("ruled", "FR")], 'W/"2"');
+const french = { country: "FR", customAttributes: { plan: "pro" } };
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+async function ready(
+  service: ScriptedService,
+  options: Partial<FeatureFlagsClientOptions> = {},
+): Promise<FeatureFlagsClient> {
+  const client = new FeatureFlagsClient(optionsFor(service, options));
+  await client.initialize();
+  return client;
+}
+
+/** What becomes of a value on its way to another process. */
+function posted<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value));
+}
+
+describe("a configuration to begin with", () => {
+  it.each([
+    ["an object", { flags }],
+    ["text", JSON.stringify({ flags })],
+  ])("may be %s, and needs no request", async (_, bootstrap) => {
+    const service = new ScriptedService(second);
+    const client = new FeatureFlagsClient(
+      optionsFor(service, { bootstrap, pollIntervalMs: 30_000 }),
+    );
+    const events = eventsOf(client);
+    await client.initialize();
+    expect(service.requests).toEqual([]);
+    expect(client.isEnabled("__proto__")).toBe(true);
+    expect(client.evaluate("ruled", french).reason).toBe("targeting_rule");
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(client.isEnabled("off")).toBe(true);
+    expect(events).toEqual(["ready", "refresh:start", "change __proto__ off", "refresh:success"]);
+    await client.shutdown();
+  });
+
+  it("runs out of time like any other", async () => {
+    const client = await ready(new ScriptedService(unreachable()), {
+      bootstrap: { flags },
+      retries: 1,
+    });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(client.isEnabled("off")).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(client.read("off")).toBeUndefined();
+    await client.shutdown();
+  });
+
+  it("is left aside if it is none, which is logged", async () => {
+    const logger = new Journal();
+    const client = await ready(new ScriptedService(first), { bootstrap: "<html>", logger });
+    expect(client.isEnabled("off")).toBe(false);
+    expect(logger.lines).toEqual([expect.stringContaining("error: The bootstrap")]);
+    await client.shutdown();
+  });
+});
+
+describe("a snapshot", () => {
+  it("hands over everything, which is there at once", async () => {
+    const before = await ready(new ScriptedService(first));
+    const snapshot = posted(before.snapshot());
+    expect(snapshot).toMatchObject({ version: 1, config: { flags }, etag: 'W/"1"' });
+
+    const service = new ScriptedService(status(304));
+    const client = new FeatureFlagsClient(optionsFor(service, { bootstrap: snapshot }));
+    expect(client.isReady()).toBe(false);
+    expect(client.isEnabled("__proto__")).toBe(true);
+    expect(client.withContext({}).isEnabled("off", true)).toBe(false);
+    expect(client.read("ruled", french)).toBeUndefined();
+    expect(() => client.evaluate("ruled", french)).toThrow("no configuration");
+    await client.initialize();
+    expect(client.evaluate("ruled", french)).toBe(before.evaluate("ruled", french));
+    expect(service.requests).toEqual([]);
+    await client.refresh();
+    expect(service.tags).toEqual(['W/"1"']);
+    await client.shutdown();
+  });
+
+  it("hands over the answers for one subject, without any rule", async () => {
+    const before = await ready(new ScriptedService(first));
+    const snapshot = posted(before.withContext(french).snapshot());
+    expect(JSON.stringify(snapshot)).not.toContain("conditions");
+
+    const slow = held();
+    const service = new ScriptedService(slow.answer);
+    const client = new FeatureFlagsClient(optionsFor(service, { bootstrap: snapshot }));
+    const reader = client.withContext({ customAttributes: { plan: "pro" }, country: "FR" });
+    const answer = reader.read("ruled");
+    expect(answer).toEqual({ enabled: false, reason: "targeting_rule" });
+    expect(client.evaluate("ruled", french)).toBe(answer);
+    expect(client.read("ruled", { country: "DE" })).toBeUndefined();
+    expect(client.withContext({ country: "FR" }).read("ruled")).toBeUndefined();
+    expect(client.isEnabled("off")).toBe(false);
+    expect(client.getValue("ruled")).toBe("flag_enabled");
+
+    const initialized = client.initialize();
+    await service.requested(1);
+    expect(reader.read("ruled")).toBe(answer);
+    await slow.release(first);
+    await initialized;
+    expect(reader.read("ruled")).toBe(answer);
+    expect(client.read("ruled", { country: "DE" })?.enabled).toBe(true);
+    await client.shutdown();
+  });
+
+  it("serves when the service cannot be reached, for as long as usual", async () => {
+    const before = await ready(new ScriptedService(first));
+    const bootstrap = posted(before.withContext(french).snapshot());
+    const service = new ScriptedService(unreachable());
+    const client = new FeatureFlagsClient(optionsFor(service, { bootstrap, retries: 1 }));
+    const initialized = client.initialize();
+    await service.requested(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await initialized;
+    expect(client.isReady()).toBe(true);
+    expect(client.evaluate("ruled", french).enabled).toBe(false);
+    await vi.advanceTimersByTimeAsync(70_000);
+    expect(client.read("off")).toBeUndefined();
+    await client.shutdown();
+  });
+
+  it("names what has changed since", async () => {
+    const flags = [flag("same"), flag("other"), flagWithRollout("rolled", 0)];
+    const before = await ready(new ScriptedService(configuration(flags)));
+    const bootstrap = posted(before.withContext({}).snapshot());
+    const now = [flag("same"), flag("other", false), flagWithRollout("rolled", 0), flag("new")];
+    const client = new FeatureFlagsClient(
+      optionsFor(new ScriptedService(configuration(now)), { bootstrap }),
+    );
+    const events = eventsOf(client);
+    await client.initialize();
+    // Of a flag with rules or a rollout nothing was known that could be compared.
+    expect(events).toEqual(["change other rolled new", "ready"]);
+    await client.shutdown();
+  });
+
+  it("is made of a client that is ready only", () => {
+    const client = new FeatureFlagsClient({ sdkKey: "k" });
+    const error = expect.objectContaining({ code: "NOT_INITIALIZED" });
+    expect(() => client.snapshot()).toThrow(error);
+    expect(client.withContext({}).snapshot().flags).toEqual([]);
+  });
+});

@@ -1,0 +1,255 @@
+import { FeatureFlagsClient, FeatureFlagsError, type TransportRequest } from "@pennon/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  configuration,
+  flag,
+  flagWithRule,
+  held,
+  optionsFor,
+  ScriptedService,
+  status,
+  unreachable,
+} from "./scripted.ts";
+
+const on = configuration([flag("beta"), flagWithRule("ruled", "FR")]);
+const answers = (body: unknown) => () => ({
+  status: 200,
+  headers: new Headers(),
+  body: typeof body === "string" ? body : JSON.stringify(body),
+});
+const code = (code: string) => expect.objectContaining({ name: "FeatureFlagsError", code });
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe("evaluateRemote", () => {
+  const context = { userId: "ada", customAttributes: { seats: 3 } };
+
+  it("asks the service, without initialize()", async () => {
+    const service = new ScriptedService(answers({ enabled: true, reason: "rollout" }));
+    const client = new FeatureFlagsClient(
+      optionsFor(service, { baseUrl: "https://flags.example.com/" }),
+    );
+    const answer = await client.evaluateRemote("beta", context);
+    expect(answer).toEqual({ enabled: true, reason: "rollout" });
+    expect(await client.evaluateRemote("beta")).toBe(answer);
+    expect(service.requests[0]).toMatchObject({
+      method: "POST",
+      url: "https://flags.example.com/sdk/v1/evaluate",
+      headers: { Authorization: "Bearer pnk_test", "Content-Type": "application/json" },
+    });
+    const bodies = service.requests.map(({ body }) => JSON.parse(body ?? ""));
+    expect(bodies).toEqual([{ flagKey: "beta", context }, { flagKey: "beta" }]);
+  });
+
+  it("fails with a code", async () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic.customAttributes = cyclic;
+    const failures = [
+      [status(404), "FLAG_NOT_FOUND"],
+      [status(400), "EVALUATION_FAILED"],
+      [status(503), "EVALUATION_FAILED"],
+      [unreachable(), "EVALUATION_FAILED"],
+      [answers("<html>"), "EVALUATION_FAILED"],
+      [answers({ enabled: "yes" }), "EVALUATION_FAILED"],
+      [() => undefined as never, "EVALUATION_FAILED"],
+    ] as const;
+    for (const [answer, expected] of failures) {
+      const client = new FeatureFlagsClient(optionsFor(new ScriptedService(answer)));
+      const failure = await client.evaluateRemote("beta", context).catch((error) => error);
+      expect(failure).toBeInstanceOf(FeatureFlagsError);
+      expect(failure).toEqual(code(expected));
+    }
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    await expect(client.evaluateRemote("beta", cyclic)).rejects.toEqual(code("EVALUATION_FAILED"));
+    await expect(client.evaluateRemote(Symbol("s") as never)).rejects.toEqual(
+      code("EVALUATION_FAILED"),
+    );
+  });
+
+  it("waits no longer than one attempt may take, and not beyond shutdown()", async () => {
+    const service = new ScriptedService(held().answer);
+    const client = new FeatureFlagsClient(optionsFor(service, { timeoutMs: 500 }));
+    const late = expect(client.evaluateRemote("beta")).rejects.toEqual(code("EVALUATION_FAILED"));
+    await service.requested(1);
+    await vi.advanceTimersByTimeAsync(500);
+    await late;
+    expect(service.requests[0]?.signal.aborted).toBe(true);
+
+    const given = expect(client.evaluateRemote("beta")).rejects.toEqual(code("EVALUATION_FAILED"));
+    await service.requested(2);
+    await client.shutdown();
+    await given;
+    await expect(client.evaluateRemote("beta")).rejects.toEqual(code("NOT_INITIALIZED"));
+    expect(service.requests).toHaveLength(2);
+  });
+});
+
+describe("reports of usage", () => {
+  const isReport = ({ url }: TransportRequest) => url.endsWith("/sdk/v1/usage");
+
+  /** A service that gives a configuration and takes reports, with what it has been told. */
+  function counting(...statuses: number[]) {
+    const service = new ScriptedService((request) =>
+      isReport(request) ? status(statuses.shift() ?? 204)(request) : on(request),
+    );
+    const reports = () =>
+      service.requests.filter(isReport).map(({ body }) => JSON.parse(body ?? "").counts);
+    return { service, reports };
+  }
+
+  async function ready(service: ScriptedService, reportUsage = true) {
+    const client = new FeatureFlagsClient(optionsFor(service, { reportUsage }));
+    await client.initialize();
+    await vi.dynamicImportSettled();
+    return client;
+  }
+
+  it("tell how often each flag was evaluated, once a minute", async () => {
+    const { service, reports } = counting();
+    const client = await ready(service);
+    const reader = client.withContext({ country: "FR" });
+    client.isEnabled("beta");
+    client.getValue("beta");
+    client.evaluate("ruled", { country: "FR" });
+    client.evaluate("ruled", { country: "DE" });
+    client.read("ruled");
+    reader.read("ruled");
+    reader.isEnabled("ruled");
+    client.read("unknown");
+    client.evaluateAll({});
+    client.explain("beta");
+    await vi.advanceTimersByTimeAsync(59_999);
+    expect(reports()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(reports()).toEqual([
+      [
+        { flagKey: "beta", reason: "flag_enabled", count: 2 },
+        { flagKey: "ruled", reason: "flag_enabled", count: 2 },
+        { flagKey: "ruled", reason: "targeting_rule", count: 3 },
+      ],
+    ]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(reports()).toHaveLength(1);
+    await client.shutdown();
+  });
+
+  it("are off unless they are asked for", async () => {
+    const { service, reports } = counting();
+    const client = await ready(service, false);
+    client.isEnabled("beta");
+    await vi.advanceTimersByTimeAsync(200_000);
+    await client.shutdown();
+    expect(reports()).toEqual([]);
+  });
+
+  it("are made up for the next time when they fail, but not when they are refused", async () => {
+    const { service, reports } = counting(503, 204, 400, 204);
+    const client = await ready(service);
+    for (const expected of [1, 2, 1, 1]) {
+      client.isEnabled("beta");
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(reports().at(-1)).toEqual([
+        { flagKey: "beta", reason: "flag_enabled", count: expected },
+      ]);
+    }
+    await client.shutdown();
+  });
+
+  it("are sent at shutdown, which waits for them, but not for ever", async () => {
+    const { service, reports } = counting();
+    const client = await ready(service);
+    client.isEnabled("beta");
+    await client.shutdown();
+    expect(reports()).toEqual([[{ flagKey: "beta", reason: "flag_enabled", count: 1 }]]);
+    expect(service.requests.at(-1)).toMatchObject({ keepalive: true });
+
+    const slow = held();
+    const silent = new ScriptedService((request) =>
+      isReport(request) ? slow.answer(request) : on(request),
+    );
+    const other = await ready(silent);
+    other.isEnabled("beta");
+    const ended = other.shutdown();
+    await silent.requested(2);
+    await vi.advanceTimersByTimeAsync(3_000);
+    await ended;
+  });
+
+  it("are sent when a page goes away", async () => {
+    const page = new EventTarget();
+    vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
+    vi.stubGlobal("removeEventListener", page.removeEventListener.bind(page));
+    const { service, reports } = counting();
+    const client = await ready(service);
+    const leave = () => page.dispatchEvent(new Event("pagehide"));
+    client.isEnabled("beta");
+    leave();
+    await service.requested(2);
+    expect(reports()).toEqual([[{ flagKey: "beta", reason: "flag_enabled", count: 1 }]]);
+    await client.shutdown();
+    leave();
+    expect(service.requests).toHaveLength(2);
+    vi.unstubAllGlobals();
+  });
+
+  it("are bounded", async () => {
+    const flags = Array.from({ length: 1_500 }, (_, index) => flag(`flag_${index}`));
+    const service = new ScriptedService((request) =>
+      isReport(request) ? status(503)(request) : configuration(flags)(request),
+    );
+    const client = await ready(service);
+    for (const minute of [1, 2, 3]) {
+      for (const { key } of flags) {
+        client.isEnabled(key);
+      }
+      await vi.advanceTimersByTimeAsync(60_000);
+      const { counts } = JSON.parse(service.requests.findLast(isReport)?.body ?? "");
+      expect(counts).toHaveLength(1_000);
+      expect(counts[0]).toEqual({ flagKey: "flag_0", reason: "flag_enabled", count: minute });
+    }
+    await client.shutdown();
+  });
+});
+
+describe("staleIfError", () => {
+  const options = { staleIfError: true, retries: 1 };
+
+  it("serves flags past their time during an outage, and not after a refusal", async () => {
+    const service = new ScriptedService(on, unreachable());
+    const client = new FeatureFlagsClient(optionsFor(service, options));
+    await client.initialize();
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(client.isEnabled("beta")).toBe(true);
+    expect(service.requests.length).toBeGreaterThan(10);
+    service.nowAnswers(status(401));
+    await vi.advanceTimersByTimeAsync(61_000);
+    expect(client.read("beta")).toBeUndefined();
+    service.nowAnswers(on);
+    await client.refresh();
+    expect(client.isEnabled("beta")).toBe(true);
+    await client.shutdown();
+  });
+
+  it("starts from a cache that is too old", async () => {
+    const cache = new Map();
+    await new FeatureFlagsClient(optionsFor(new ScriptedService(on), { cache })).initialize();
+    vi.setSystemTime(Date.now() + 3_600_000);
+    const service = new ScriptedService(unreachable());
+    const client = new FeatureFlagsClient(optionsFor(service, { ...options, cache }));
+    const initialized = client.initialize();
+    await service.requested(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await initialized;
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(client.isEnabled("beta")).toBe(true);
+    await client.shutdown();
+  });
+});

@@ -1,0 +1,73 @@
+import { FeatureFlagsClient } from "@pennon/core";
+import { describe, expect, it } from "vitest";
+import { configuration, flag, optionsFor, ScriptedService } from "./scripted.ts";
+
+/** Some are the beginning of others, and the order of their bytes is not that of UTF-16. */
+const keys = [
+  "",
+  "a",
+  "ab",
+  "abc",
+  "b",
+  "é",
+  "ﬀ",
+  "\uFFFD",
+  "🐎",
+  "🐎🐎",
+  'q"\\\n',
+  "x".repeat(500),
+];
+
+async function clientOf(present: readonly string[]): Promise<FeatureFlagsClient> {
+  const service = new ScriptedService(configuration(present.map((key) => flag(key))));
+  const client = new FeatureFlagsClient(optionsFor(service));
+  await client.initialize();
+  return client;
+}
+
+describe("a key", () => {
+  it("is found among others, whatever it is made of", async () => {
+    const client = await clientOf(keys.toReversed());
+    for (const key of keys) {
+      expect(client.isEnabled(key), key).toBe(true);
+    }
+    expect(Object.keys(client.evaluateAll()).toSorted()).toEqual(keys.toSorted());
+    await client.shutdown();
+  });
+
+  it("is not found where it is missing between its neighbours", async () => {
+    for (const missing of keys) {
+      const client = await clientOf(keys.filter((key) => key !== missing));
+      expect(client.read(missing), missing).toBeUndefined();
+      await client.shutdown();
+    }
+  });
+
+  it("is found as soon as a flag has it that did not exist before", async () => {
+    const service = new ScriptedService(
+      configuration([flag("old")]),
+      configuration([flag("new"), flag("old")], 'W/"2"'),
+    );
+    const client = new FeatureFlagsClient(optionsFor(service));
+    await client.initialize();
+    for (let number = 0; number < 2_000; number += 1) {
+      expect(client.read(`never_${number}`)).toBeUndefined();
+    }
+    expect([client.read("new"), client.read("new")]).toEqual([undefined, undefined]);
+    await client.refresh();
+    expect(client.isEnabled("new")).toBe(true);
+    expect(client.read("never_1")).toBeUndefined();
+    await client.shutdown();
+  });
+
+  it("is not found where there are no flags, or where it is no text", async () => {
+    const none = await clientOf([]);
+    expect(none.read("a")).toBeUndefined();
+    await none.shutdown();
+    const client = await clientOf(["undefined", "1"]);
+    for (const nonsense of [undefined, null, 1, Symbol("a"), {}]) {
+      expect(client.read(nonsense as never)).toBeUndefined();
+    }
+    await client.shutdown();
+  });
+});

@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+
+const root = new URL("../", import.meta.url);
+const manifest = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
+const dist = new URL("dist/", root);
+const scripts = readdirSync(dist).filter((file) => /\.c?js$/.test(file));
+
+/** What a file loads, by `import` and `require`. */
+function loaded(file: string): readonly string[] {
+  const text = readFileSync(new URL(file, dist), "utf8");
+  const found = text.matchAll(/(?:\bfrom|\bimport|\bimport\(|\brequire\()\s*["']([^"']+)["']/g);
+  return Array.from(found, ([, name = ""]) => name);
+}
+
+describe("the package", () => {
+  it("depends on nothing, and runs nothing when it is installed", () => {
+    const { dependencies, peerDependencies, optionalDependencies, scripts } = manifest;
+    expect([dependencies, peerDependencies, optionalDependencies]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    const hooks = ["preinstall", "install", "postinstall", "prepare"];
+    expect(Object.keys(scripts).filter((name) => hooks.includes(name))).toEqual([]);
+  });
+
+  it("may be left out where it is not used", () => {
+    expect(manifest.sideEffects).toBe(false);
+  });
+
+  it.each(scripts)("loads from %s nothing but its own files", (file) => {
+    const files = readdirSync(dist);
+    const others = loaded(file).map((name) => name.replace("./", "").replace("?module", ""));
+    expect(others.filter((name) => !files.includes(name))).toEqual([]);
+    expect(readFileSync(new URL(file, dist), "utf8")).not.toContain("import.meta");
+  });
+
+  it("loads its engine and its twin only on demand", () => {
+    expect(loaded("index.js")).toEqual(expect.arrayContaining(["./engine.js", "./extras.js"]));
+    expect(loaded("engine.js")).toEqual(["./twin.js"]);
+    for (const file of ["index.js", "engine.js"]) {
+      const text = readFileSync(new URL(file, dist), "utf8");
+      expect(text).not.toMatch(/\bfrom\s*["']|\bimport\s*["']/);
+    }
+  });
+});

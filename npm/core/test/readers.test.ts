@@ -1,0 +1,261 @@
+import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
+import { describe, expect, it } from "vitest";
+import { eventsOf } from "./journal.ts";
+import {
+  configuration,
+  type FlagConfig,
+  flag,
+  flagWithRollout,
+  flagWithRule,
+  optionsFor,
+  ScriptedService,
+  status,
+} from "./scripted.ts";
+
+const flags = [
+  flag("__proto__"),
+  flag("on"),
+  flag("off", false),
+  flagWithRule("not_in_france", "FR"),
+  flagWithRollout("nobody_yet", 0),
+];
+
+async function ready(
+  options: Partial<FeatureFlagsClientOptions> = {},
+  ...later: readonly (readonly FlagConfig[])[]
+): Promise<FeatureFlagsClient> {
+  const answers = [flags, ...later].map((flags, index) => configuration(flags, `"${index}"`));
+  const client = new FeatureFlagsClient(
+    optionsFor(new ScriptedService(...answers, status(304)), options),
+  );
+  await client.initialize();
+  return client;
+}
+
+describe("a bound reader", () => {
+  it("answers for its subject, and never throws where it reads", async () => {
+    const reader = (await ready()).withContext({ country: "FR" });
+    expect(reader.read("not_in_france")).toEqual({ enabled: false, reason: "targeting_rule" });
+    expect(reader.isEnabled("not_in_france")).toBe(false);
+    expect(reader.isEnabled("on")).toBe(true);
+    expect(reader.evaluate("nobody_yet").reason).toBe("rollout");
+    expect(reader.explain("not_in_france").rules).toHaveLength(1);
+    expect(reader.read("unknown")).toBeUndefined();
+    expect([reader.isEnabled("unknown"), reader.isEnabled("unknown", true)]).toEqual([false, true]);
+    expect(() => reader.evaluate("unknown")).toThrow("unknown");
+  });
+
+  it("remembers its answers until the flags change", async () => {
+    let reads = 0;
+    const context = {
+      get country() {
+        reads += 1;
+        return "FR";
+      },
+    };
+    const client = await ready({}, [flagWithRule("not_in_france", "DE")]);
+    const reader = client.withContext(context);
+    for (let time = 0; time < 5; time += 1) {
+      expect(reader.isEnabled("not_in_france")).toBe(false);
+    }
+    expect(reads).toBe(1);
+    await client.refresh();
+    expect(reader.isEnabled("not_in_france")).toBe(true);
+    expect(reader.read("on")).toBeUndefined();
+  });
+
+  it("is bound to the subject as it was, whatever becomes of the object", async () => {
+    const client = await ready();
+    const context = { country: "DE", customAttributes: { plan: "pro" } };
+    const reader = client.withContext(context);
+    context.country = "FR";
+    context.customAttributes.plan = "free";
+    expect(reader.isEnabled("not_in_france")).toBe(true);
+    expect(reader.context).toEqual({ country: "DE", customAttributes: { plan: "pro" } });
+  });
+
+  it("may be made for any subject at all, before the client is ready and after it has ended", async () => {
+    const throwing = {
+      get country(): string {
+        throw new Error("no");
+      },
+    };
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(configuration(flags))));
+    const contexts = [null, undefined, {}, throwing, 1, "ada", [], { customAttributes: ["a"] }];
+    const readers = contexts.map((context) => client.withContext(context as object));
+    const answers = () => readers.map((reader) => reader.read("not_in_france")?.enabled);
+    expect(answers()).toEqual(contexts.map(() => undefined));
+    await client.initialize();
+    expect(answers()).toEqual(contexts.map(() => true));
+    await client.shutdown();
+    expect(answers()).toEqual(contexts.map(() => undefined));
+    expect(readers.map((reader) => reader.readAll())).toEqual(contexts.map(() => ({})));
+  });
+
+  it("gives the same objects for the same answers, before a change and after it", async () => {
+    const client = await ready({}, [...flags, flag("another", false)], [...flags]);
+    const reader = client.withContext({ country: "FR" });
+    const [one, all] = [reader.read("not_in_france"), reader.readAll()];
+    expect(client.withContext({ country: "FR" }).read("not_in_france")).toBe(one);
+    expect(reader.readAll()).toBe(all);
+    await client.refresh();
+    expect(reader.read("not_in_france")).toBe(one);
+    expect(reader.readAll()).not.toBe(all);
+    expect(reader.readAll().another).toEqual({ enabled: false, reason: "flag_disabled" });
+
+    const before = reader.readAll();
+    await client.refresh();
+    expect(reader.readAll()).not.toBe(before);
+  });
+
+  it("gives the same object for all flags where a change makes none for its subject", async () => {
+    const changed = flags.map((each) =>
+      each.key === "not_in_france" ? flagWithRule("not_in_france", "IT") : each,
+    );
+    const client = await ready({}, changed);
+    const german = client.withContext({ country: "DE" });
+    const french = client.withContext({ country: "FR" });
+    const before = [german.readAll(), french.readAll()];
+    const events = eventsOf(client);
+    await client.refresh();
+    expect(events).toContain("change not_in_france");
+    expect(german.readAll()).toBe(before[0]);
+    expect(french.readAll()).not.toBe(before[1]);
+  });
+});
+
+describe("evaluateAll", () => {
+  it("tells of every flag, whatever its key", async () => {
+    const client = await ready();
+    const all = client.evaluateAll({ country: "FR" });
+    expect(Object.keys(all)).toEqual(flags.map(({ key }) => key).sort());
+    expect(Object.getPrototypeOf(all)).toBe(Object.prototype);
+    for (const key of Object.keys(all)) {
+      expect(all[key]).toBe(client.evaluate(key, { country: "FR" }));
+    }
+  });
+});
+
+describe("explain", () => {
+  it("tells every step", async () => {
+    const client = await ready();
+    const condition = {
+      attribute: "country",
+      operator: "==",
+      valueType: "string",
+      valueString: "FR",
+    };
+    const rule = { priority: 1, logic: "and", value: false };
+    expect(client.explain("not_in_france", { country: "FR" })).toEqual({
+      enabled: false,
+      reason: "targeting_rule",
+      rules: [
+        {
+          ...rule,
+          matched: true,
+          conditions: [{ ...condition, actual: "FR", outcome: "held" }],
+        },
+      ],
+      rollout: null,
+    });
+    expect(client.explain("not_in_france").rules).toEqual([
+      {
+        ...rule,
+        matched: false,
+        conditions: [{ ...condition, actual: null, outcome: "missing" }],
+      },
+    ]);
+    expect(client.explain("nobody_yet", { userId: "ada" }).rollout).toEqual({
+      strategy: "per_user",
+      percentage: 0,
+      bucket: expect.any(Number),
+    });
+    expect(client.explain("on")).toEqual({
+      enabled: true,
+      reason: "flag_enabled",
+      rules: [],
+      rollout: null,
+    });
+    expect(() => client.explain("unknown")).toThrow("unknown");
+  });
+});
+
+describe("defaults", () => {
+  const defaults = JSON.parse(`{"unknown":true,"on":false,"__proto__":true}`);
+
+  it("stand in for flags that there are not, and for no others", async () => {
+    const client = await ready({ defaults }, []);
+    expect(client.isEnabled("unknown")).toBe(true);
+    expect(client.getValue("unknown")).toBe("default");
+    expect(client.evaluate("unknown", {})).toEqual({ enabled: true, reason: "default" });
+    expect(client.read("unknown")).toBe(client.evaluate("unknown"));
+    expect(client.withContext({}).isEnabled("unknown")).toBe(true);
+    expect(client.isEnabled("on")).toBe(true);
+    expect(() => client.isEnabled("other")).toThrow("other");
+    expect(() => client.isEnabled("toString")).toThrow("toString");
+    await client.refresh();
+    expect(client.getValue("on")).toBe("default");
+    expect(client.getValue("__proto__")).toBe("default");
+  });
+
+  it("make no client ready", () => {
+    const client = new FeatureFlagsClient({ sdkKey: "k", defaults });
+    const error = expect.objectContaining({ code: "NOT_INITIALIZED" });
+    expect(() => client.isEnabled("unknown")).toThrow(error);
+    expect(() => client.evaluate("unknown")).toThrow(error);
+    expect(() => client.withContext({}).evaluate("unknown")).toThrow(error);
+    expect(client.read("unknown")?.enabled).toBe(true);
+    expect(client.withContext({}).isEnabled("unknown")).toBe(true);
+  });
+});
+
+describe("a change", () => {
+  it("is told with the keys of what is new, different or gone, and of nothing else", async () => {
+    const client = await ready(
+      {},
+      [flag("on"), flag("off"), flagWithRule("not_in_france", "IT"), flag("added")],
+      [flag("on"), flag("off"), flagWithRule("not_in_france", "IT"), flag("added")],
+    );
+    const events = eventsOf(client);
+    let told = 0;
+    client.subscribe(() => {
+      told += 1;
+    });
+    await client.refresh();
+    await client.refresh();
+    await client.refresh();
+    const change = "change __proto__ added nobody_yet not_in_france off";
+    const silent = ["refresh:start", "refresh:success"];
+    expect(events).toEqual(["refresh:start", change, "refresh:success", ...silent, ...silent]);
+    expect(told).toBe(1);
+  });
+
+  it("is told to subscribers until they leave, also of the first flags", async () => {
+    const service = new ScriptedService(configuration(flags), configuration([flag("on")]));
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const told: string[] = [];
+    const { subscribe } = client;
+    const leave = subscribe(() => told.push(`one ${client.isReady()}`));
+    subscribe(() => {
+      told.push("two");
+      leave();
+    });
+    await client.initialize();
+    expect(told).toEqual(["one true", "two"]);
+    await client.refresh();
+    leave();
+    await client.shutdown();
+    expect(told).toEqual(["one true", "two", "two"]);
+  });
+
+  it("is told to listeners until they are taken off", async () => {
+    const client = await ready({}, [], flags);
+    const told: string[] = [];
+    const listener = () => void told.push("one");
+    client.on("change", listener).on("change", () => void told.push("two"));
+    await client.refresh();
+    client.off("change", listener).off("ready", listener);
+    await client.refresh();
+    expect(told).toEqual(["one", "two", "two"]);
+  });
+});

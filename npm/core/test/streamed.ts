@@ -1,0 +1,44 @@
+import type { TransportRequest, TransportStream } from "@pennon/core";
+import { ScriptedService } from "./scripted.ts";
+
+/** A service that can also be listened to; tests say what it tells. */
+export class StreamingService extends ScriptedService {
+  readonly opened: TransportRequest[] = [];
+  /** What the next streams are refused with. */
+  refusals: number[] = [];
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+
+  open(request: TransportRequest): Promise<TransportStream> {
+    this.opened.push(request);
+    const status = this.refusals.shift();
+    if (status !== undefined) {
+      return Promise.resolve({ status, headers: new Headers(), body: null });
+    }
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+    });
+    request.signal.addEventListener("abort", () => this.fails());
+    const headers = new Headers({ "Content-Type": "text/event-stream; charset=utf-8" });
+    return Promise.resolve({ status: 200, headers, body });
+  }
+
+  says(text: string): void {
+    this.#controller?.enqueue(new TextEncoder().encode(text));
+  }
+
+  tells(etag: string): void {
+    this.says(`event: config\nid: ${etag.length}\ndata: ${JSON.stringify({ etag })}\n\n`);
+  }
+
+  ends(): void {
+    this.#controller?.close();
+    this.#controller = undefined;
+  }
+
+  fails(): void {
+    this.#controller?.error(new Error("connection lost"));
+    this.#controller = undefined;
+  }
+}

@@ -1,0 +1,173 @@
+import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { eventsOf, Journal } from "./journal.ts";
+import { configuration, flag, optionsFor, ScriptedService, status } from "./scripted.ts";
+import { StreamingService } from "./streamed.ts";
+
+const on = configuration([flag("beta")], 'W/"on"');
+const off = configuration([flag("beta", false)], 'W/"off"');
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const moment = () => vi.advanceTimersByTimeAsync(0);
+
+/** A client that listens to a service and has heard that it is up to date. */
+async function listening(
+  service: StreamingService,
+  options: Partial<FeatureFlagsClientOptions> = {},
+): Promise<FeatureFlagsClient> {
+  const streaming = { streaming: true, pollIntervalMs: 30_000 };
+  const client = new FeatureFlagsClient(optionsFor(service, { ...streaming, ...options }));
+  await client.initialize();
+  await vi.dynamicImportSettled();
+  await moment();
+  service.tells('W/"on"');
+  await moment();
+  return client;
+}
+
+describe("a client that streams", () => {
+  it("asks with the key in a header, and hears of changes at once", async () => {
+    const service = new StreamingService(on, off);
+    const client = await listening(service, { baseUrl: "https://flags.example.com/" });
+    expect(service.opened).toMatchObject([
+      {
+        method: "GET",
+        url: "https://flags.example.com/sdk/v1/stream",
+        headers: { Authorization: "Bearer pnk_test", Accept: "text/event-stream" },
+      },
+    ]);
+    const events = eventsOf(client);
+    service.tells('W/"off"');
+    await moment();
+    expect(client.isEnabled("beta")).toBe(false);
+    expect(events).toEqual(["refresh:start", "change beta", "refresh:success"]);
+    await client.shutdown();
+  });
+
+  it("does not poll while the stream is alive, and its flags stay", async () => {
+    const service = new StreamingService(on);
+    const client = await listening(service);
+    for (let time = 0; time < 40; time += 1) {
+      await vi.advanceTimersByTimeAsync(15_000);
+      service.says(":\n\n");
+      await moment();
+    }
+    expect(service.requests).toHaveLength(1);
+    expect(client.isEnabled("beta")).toBe(true);
+    await client.shutdown();
+  });
+
+  it("reads events however they are cut and whatever is between them", async () => {
+    const service = new StreamingService(on, off, on);
+    const client = await listening(service);
+    const text = `retry: 10\r\ndata: nonsense\r\ndata: {"etag":3}\r\n\r\nevent: config\r\ndata:{"etag":"W/\\"off\\""}\r\n\r\n`;
+    for (const character of text) {
+      service.says(character);
+      await moment();
+    }
+    expect(client.isEnabled("beta")).toBe(false);
+    expect(service.requests).toHaveLength(2);
+    service.tells('W/"older"');
+    service.tells('W/"on"');
+    await moment();
+    expect(client.isEnabled("beta")).toBe(true);
+    await client.shutdown();
+  });
+
+  it("polls when the stream is lost, and opens it again", async () => {
+    const service = new StreamingService(on, status(304), off);
+    const client = await listening(service);
+    service.fails();
+    await moment();
+    service.refusals = [503, 503, 503, 503, 503, 503];
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(service.requests).toHaveLength(2);
+    expect(service.opened).toHaveLength(5);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(client.isEnabled("beta")).toBe(false);
+    service.refusals = [];
+    await vi.advanceTimersByTimeAsync(30_000);
+    service.tells('W/"off"');
+    await moment();
+    const polls = service.requests.length;
+    for (let time = 0; time < 8; time += 1) {
+      await vi.advanceTimersByTimeAsync(15_000);
+      service.says(":\n");
+      await moment();
+    }
+    expect(service.requests).toHaveLength(polls);
+    await client.shutdown();
+  });
+
+  it("opens a new stream when the service ends one, or falls silent", async () => {
+    const service = new StreamingService(on);
+    const client = await listening(service);
+    service.ends();
+    await moment();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(service.opened).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(44_000);
+    expect(service.opened[1]?.signal.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(service.opened[1]?.signal.aborted).toBe(true);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(service.opened).toHaveLength(3);
+    await client.shutdown();
+  });
+
+  it("leaves a service alone that has no stream, and polls", async () => {
+    const html = {
+      status: 200,
+      headers: new Headers({ "Content-Type": "text/html" }),
+      body: null,
+    };
+    const answers = [() => Promise.resolve(html), () => Promise.reject(new Error("no"))];
+    for (const [index, open] of answers.entries()) {
+      const service = Object.assign(new ScriptedService(on), { open: vi.fn(open) });
+      const client = new FeatureFlagsClient(
+        optionsFor(service, { streaming: true, pollIntervalMs: 1_000 }),
+      );
+      await client.initialize();
+      await vi.dynamicImportSettled();
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(service.open).toHaveBeenCalledTimes([1, 4][index] ?? 0);
+      expect(service.requests).toHaveLength(11);
+      await client.shutdown();
+    }
+  });
+
+  it("polls by a transport that cannot stream, and says so once", async () => {
+    const logger = new Journal();
+    const service = new ScriptedService(on);
+    const client = new FeatureFlagsClient(
+      optionsFor(service, { streaming: true, pollIntervalMs: 1_000, logger }),
+    );
+    await client.initialize();
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(service.requests).toHaveLength(4);
+    expect(logger.lines).toEqual([expect.stringContaining("method open")]);
+    await client.shutdown();
+  });
+
+  it("ends its stream at shutdown, and hears nothing any longer", async () => {
+    const service = new StreamingService(on, off);
+    const client = await listening(service);
+    const events = eventsOf(client);
+    await client.shutdown();
+    expect(service.opened[0]?.signal.aborted).toBe(true);
+    service.tells('W/"off"');
+    await vi.advanceTimersByTimeAsync(1_000_000);
+    expect(events).toEqual(["shutdown"]);
+    expect(service.requests).toHaveLength(1);
+    expect(service.opened).toHaveLength(1);
+  });
+});

@@ -1,0 +1,183 @@
+import { FeatureFlagsClient } from "@pennon/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { eventsOf, Journal } from "./journal.ts";
+import {
+  configuration,
+  flag,
+  flagWithRule,
+  optionsFor,
+  ScriptedService,
+  status,
+} from "./scripted.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const lasting = [flag("beta", true, { ttlOverrideSeconds: 86_400 })];
+const on = configuration(lasting, 'W/"on"');
+const code = (code: string) => expect.objectContaining({ name: "FeatureFlagsError", code });
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe("a key that is refused", () => {
+  it.each([401, 403])("by %d is tried again after minutes, and never given up", async (refusal) => {
+    const service = new ScriptedService(on, status(refusal));
+    const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 30_000 }));
+    const events = eventsOf(client);
+    await client.initialize();
+    await vi.advanceTimersByTimeAsync(2 * HOUR);
+    const inTwoHours = service.requests.length;
+    expect(inTwoHours).toBeGreaterThan(12);
+    expect(inTwoHours).toBeLessThan(18);
+    await vi.advanceTimersByTimeAsync(10 * MINUTE);
+    expect(service.requests).toHaveLength(inTwoHours + 1);
+    service.nowAnswers(status(304));
+    await vi.advanceTimersByTimeAsync(10 * MINUTE);
+    expect(events.at(-1)).toBe("refresh:success");
+    const before = service.requests.length;
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect(service.requests).toHaveLength(before + 2);
+    await client.shutdown();
+  });
+});
+
+describe("the first poll", () => {
+  it("comes anywhere in the interval, so that many clients do not come together", async () => {
+    const firstPoll = async (random: number) => {
+      vi.mocked(Math.random).mockReturnValue(random);
+      const service = new ScriptedService(on);
+      const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 30_000 }));
+      await client.initialize();
+      const start = performance.now();
+      while (service.requests.length === 1) {
+        await vi.advanceTimersToNextTimerAsync();
+      }
+      await client.shutdown();
+      return Math.round((performance.now() - start) / 1_000);
+    };
+    const polls: number[] = [];
+    for (const random of [0.01, 0.25, 0.5, 0.75, 0.99]) {
+      polls.push(await firstPoll(random));
+    }
+    expect(polls).toEqual([0, 8, 15, 23, 30]);
+  });
+});
+
+describe("time", () => {
+  it("is not that of the wall clock, which may jump", async () => {
+    const service = new ScriptedService(on, status(304));
+    const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 30_000 }));
+    await client.initialize();
+    for (const jump of [HOUR, -2 * HOUR, 365 * 24 * HOUR]) {
+      const before = service.requests.length;
+      vi.setSystemTime(Date.now() + jump);
+      await vi.advanceTimersByTimeAsync(29_000);
+      expect(client.isEnabled("beta")).toBe(true);
+      await vi.advanceTimersByTimeAsync(31_000);
+      expect(service.requests).toHaveLength(before + 2);
+    }
+    await client.shutdown();
+  });
+
+  it("that a tab has slept through leads to one refresh when it wakes", async () => {
+    const service = new ScriptedService(configuration([flag("beta")], 'W/"on"'), status(304));
+    const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 30_000 }));
+    await client.initialize();
+    const asleep = 8 * HOUR;
+    const real = performance.now.bind(performance);
+    vi.spyOn(performance, "now").mockImplementation(() => real() + asleep);
+    await vi.advanceTimersToNextTimerAsync();
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(service.requests).toHaveLength(2);
+    expect(client.isEnabled("beta")).toBe(true);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(service.requests).toHaveLength(3);
+    await client.shutdown();
+  });
+
+  it("between two polls may be longer than any timer", async () => {
+    const forever = [flag("beta", true, { ttlOverrideSeconds: 31_536_000 })];
+    const service = new ScriptedService(configuration(forever));
+    const interval = 2 ** 31 + 5_000;
+    const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: interval }));
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    await client.initialize();
+    await vi.advanceTimersByTimeAsync(interval - 1_000);
+    expect(service.requests).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(service.requests).toHaveLength(2);
+    const delays = timers.mock.calls.map(([, delay]) => delay ?? 0);
+    // A host with a delay of 31 bits fires anything longer at once.
+    expect(Math.max(...delays)).toBeLessThan(2 ** 31);
+    await client.shutdown();
+  });
+
+  it("to live of a flag is another one from the next fetch on", async () => {
+    const [short, long] = [5, 50].map((ttlOverrideSeconds) =>
+      configuration(
+        [flag("beta", true, { ttlOverrideSeconds }), flag("other")],
+        `"${ttlOverrideSeconds}"`,
+      ),
+    );
+    const service = new ScriptedService(short ?? on, long ?? on, status(500));
+    const client = new FeatureFlagsClient(optionsFor(service, { retries: 1 }));
+    await client.initialize();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(service.requests).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(49_999);
+    expect(service.requests).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1_001);
+    expect(service.requests).toHaveLength(4);
+    expect([client.read("beta"), client.isEnabled("other")]).toEqual([undefined, true]);
+    await client.shutdown();
+  });
+});
+
+describe("a key of a flag", () => {
+  it("may be asked for whatever it is", async () => {
+    const client = new FeatureFlagsClient(
+      optionsFor(new ScriptedService(configuration([flag("beta"), flagWithRule("ruled", "FR")]))),
+    );
+    const reader = client.withContext({});
+    const keys = [Symbol("s"), null, undefined, 1, {}, [], Number.NaN, "toString", "", "\uD800"];
+    const every = (state: string, error: unknown) => {
+      for (const key of keys as string[]) {
+        expect(client.read(key), state).toBeUndefined();
+        expect(reader.read(key), state).toBeUndefined();
+        expect(reader.isEnabled(key, true), state).toBe(true);
+        for (const method of ["isEnabled", "getValue", "evaluate", "explain"] as const) {
+          expect(() => client[method](key), `${method} ${state}`).toThrow(error as Error);
+        }
+      }
+    };
+    every("before", code("NOT_INITIALIZED"));
+    await client.initialize();
+    every("ready", code("FLAG_NOT_FOUND"));
+    await client.shutdown();
+    every("after", code("NOT_INITIALIZED"));
+  });
+});
+
+describe("a subscriber that fails", () => {
+  it("is logged, and keeps no other from hearing", async () => {
+    const logger = new Journal();
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { logger }));
+    const told: string[] = [];
+    client.subscribe(() => {
+      throw new Error("broken");
+    });
+    client.subscribe((() => Promise.reject(new Error("broken later"))) as () => void);
+    client.subscribe(() => told.push("told"));
+    await client.initialize();
+    expect(told).toEqual(["told"]);
+    expect(logger.lines).toEqual(["error: A listener failed", "error: A listener failed"]);
+    await client.shutdown();
+  });
+});

@@ -1,0 +1,183 @@
+import { FeatureFlagsClient } from "@pennon/core";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { eventsOf, Journal } from "./journal.ts";
+import {
+  configuration,
+  flag,
+  flagWithRule,
+  optionsFor,
+  ScriptedService,
+  status,
+} from "./scripted.ts";
+
+const on = configuration([flag("beta"), flagWithRule("ruled", "FR")]);
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe("an engine that traps", () => {
+  /** Claims to be longer than the engine's memory can ever be. */
+  class Endless extends Uint8Array {
+    override get length(): number {
+      return 0xffff_fff0;
+    }
+  }
+  const trap = () => ({ status: 200, headers: new Headers(), body: new Endless() });
+
+  /** Lets a function of the wasm trap while `isPoisoned`. */
+  function trapsIn(name: string, isPoisoned: () => boolean): void {
+    const instantiate = WebAssembly.instantiate.bind(WebAssembly);
+    const instance = async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
+      const { exports } = await instantiate(module, imports);
+      const original = exports[name] as (...numbers: number[]) => number;
+      const poisoned = (...numbers: number[]) => {
+        if (isPoisoned()) {
+          throw new WebAssembly.RuntimeError("unreachable");
+        }
+        return original(...numbers);
+      };
+      return { exports: { ...exports, [name]: poisoned } };
+    };
+    vi.spyOn(WebAssembly, "instantiate").mockImplementation(instance as never);
+  }
+
+  it("breaks no read, and is started anew at once from the last good configuration", async () => {
+    const logger = new Journal();
+    const service = new ScriptedService(on, trap, configuration([flag("beta", false)]));
+    const client = new FeatureFlagsClient(optionsFor(service, { logger }));
+    const errors: unknown[] = [];
+    client.on("engine:error", ({ error }) => errors.push(error));
+    const events = eventsOf(client);
+    await client.initialize();
+    const bound = client.withContext({ country: "FR" });
+    expect(bound.isEnabled("ruled")).toBe(false);
+    const reads = () => [
+      client.isEnabled("beta"),
+      client.evaluate("beta", {}).enabled,
+      bound.isEnabled("ruled", true),
+    ];
+    client.on("engine:error", () => events.push(`reads ${reads()}`));
+    await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
+
+    expect(client.evaluate("ruled", { country: "FR" }).reason).toBe("targeting_rule");
+    expect(client.explain("ruled", {}).rules).toHaveLength(1);
+    expect(client.snapshot().config?.flags).toHaveLength(2);
+    expect(logger.lines).toEqual([expect.stringContaining("error: The engine failed")]);
+    expect(errors).toMatchObject([{ code: "ENGINE_FAILED", cause: expect.any(Error) }]);
+    await client.refresh();
+    expect(client.isEnabled("beta")).toBe(false);
+    expect(events).toEqual([
+      "ready",
+      "refresh:start",
+      "engine:error",
+      "reads true,true,false",
+      "refresh:error",
+      "refresh:start",
+      "change beta ruled",
+      "refresh:success",
+    ]);
+    await client.shutdown();
+  });
+
+  it("leaves nobody waiting who asked for a refresh in that moment", async () => {
+    let isPoisoned = false;
+    trapsIn("engine_evaluate", () => isPoisoned);
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    await client.initialize();
+    isPoisoned = true;
+    const refreshed = client.refresh();
+    client.read("ruled", { country: "FR" });
+    isPoisoned = false;
+    await expect(refreshed).rejects.toMatchObject({ code: "REFRESH_FAILED" });
+    await vi.waitFor(() => client.explain("ruled", {}));
+    await client.refresh();
+    await client.shutdown();
+  });
+
+  it("is left alone for half a minute when it traps again at once", async () => {
+    vi.useFakeTimers();
+    const service = new ScriptedService(on, trap);
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const events = eventsOf(client);
+    await client.initialize();
+    const failed = { code: "REFRESH_FAILED" };
+    await expect(client.refresh()).rejects.toMatchObject(failed);
+    await expect(client.refresh()).rejects.toMatchObject(failed);
+    await expect(client.refresh()).rejects.toMatchObject(failed);
+    expect(service.requests).toHaveLength(3);
+    expect(client.isEnabled("ruled")).toBe(true);
+    expect(client.read("ruled", { country: "FR" })).toBeUndefined();
+    const reader = client.withContext({ country: "FR" });
+    const heard = new Promise<unknown>((resolve) => {
+      client.subscribe(() => resolve(reader.read("ruled")));
+    });
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await heard).toEqual({ enabled: false, reason: "targeting_rule" });
+    vi.useRealTimers();
+    expect(events.filter((type) => type === "refresh:error")).toHaveLength(2);
+    expect(events.filter((type) => type === "ready")).toHaveLength(1);
+    await client.shutdown();
+  });
+
+  it("over an evaluation costs that one, and is started anew at once", async () => {
+    let isPoisoned = false;
+    trapsIn("engine_evaluate", () => isPoisoned);
+    const logger = new Journal();
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { logger }));
+    const events = eventsOf(client);
+    await client.initialize();
+    const reader = client.withContext({ country: "FR" });
+    expect(reader.isEnabled("ruled")).toBe(false);
+
+    isPoisoned = true;
+    expect(() => client.evaluate("ruled", { country: "FR" })).toThrow("starting anew");
+    expect(client.read("ruled", { country: "FR" })).toBeUndefined();
+    expect(reader.isEnabled("ruled", true)).toBe(false);
+    expect(client.isEnabled("beta")).toBe(true);
+    isPoisoned = false;
+    await vi.waitFor(() => expect(client.read("ruled", { country: "FR" })?.enabled).toBe(false));
+    await client.refresh();
+    expect(events).toEqual(["ready", "engine:error", "refresh:start", "refresh:success"]);
+    expect(logger.lines.filter((line) => line.startsWith("error"))).toHaveLength(1);
+    await client.shutdown();
+  });
+
+  it("while there was only a cache to read from costs the refresh, and no read", async () => {
+    const cache = new Map();
+    await new FeatureFlagsClient(optionsFor(new ScriptedService(on), { cache })).initialize();
+    const service = new ScriptedService(status(302), trap, status(302), on);
+    const client = new FeatureFlagsClient(optionsFor(service, { cache }));
+    const events = eventsOf(client);
+    await client.initialize();
+    await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
+    await service.requested(3);
+    expect(client.isEnabled("beta")).toBe(true);
+    expect(client.read("ruled", {})).toBeUndefined();
+    await client.refresh();
+    expect(client.read("ruled", {})?.enabled).toBe(true);
+    expect(events.slice(0, 4)).toEqual(["ready", "refresh:start", "engine:error", "refresh:error"]);
+    expect(events.filter((event) => event === "ready")).toHaveLength(1);
+    await client.shutdown();
+  });
+
+  it("over what there was to begin with fails initialize(), and is not tried with it again", async () => {
+    trapsIn("engine_load", () => true);
+    const service = new ScriptedService(on);
+    const client = new FeatureFlagsClient(optionsFor(service, { bootstrap: { flags: [] } }));
+    await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
+    await client.initialize();
+    expect(client.isEnabled("beta")).toBe(true);
+    expect(service.requests).toHaveLength(1);
+    await client.shutdown();
+  });
+
+  it("fails a first initialize(), which may be repeated", async () => {
+    const service = new ScriptedService(trap, on);
+    const client = new FeatureFlagsClient(optionsFor(service));
+    await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
+    await client.initialize();
+    expect(client.isEnabled("beta")).toBe(true);
+  });
+});
