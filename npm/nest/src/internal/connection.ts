@@ -1,0 +1,102 @@
+import { Logger, type OnApplicationShutdown, type OnModuleInit } from "@nestjs/common";
+import { type Evaluation, type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
+import { requireSameVersion } from "../../../same-version.js";
+import type { FeatureFlagsModuleOptions } from "../options.js";
+
+/** How long a client that could not begin waits before it tries again, all its retries being over. */
+const PAUSE_MS = 30_000;
+
+/** How long a start waits for flags that are not required. */
+const WAIT_MS = 5_000;
+
+/** A client, whom it is asked for, and its life with the application. */
+export class Connection implements OnModuleInit, OnApplicationShutdown {
+  readonly client: FeatureFlagsClient;
+  readonly #options: FeatureFlagsModuleOptions;
+  readonly #logger = new Logger("FeatureFlags");
+  readonly #isOwn: boolean;
+  #isClosed = false;
+  #pause: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: FeatureFlagsModuleOptions) {
+    requireSameVersion();
+    this.#options = options;
+    this.client = options.client ?? made(options);
+    this.#isOwn = options.client === undefined;
+  }
+
+  /** For whom a request is, or undefined if the application's resolver failed. */
+  context(request: unknown): EvaluationContext | undefined {
+    try {
+      return this.#options.context?.(request) ?? {};
+    } catch (error) {
+      this.#logger.error(`Nobody knows for whom a request is: ${error}`);
+      return undefined;
+    }
+  }
+
+  /** What a flag is for whom the request is from, or undefined where there is no answer. Never throws. */
+  read(key: string, request: unknown): Evaluation | undefined {
+    const context = this.context(request);
+    return context && this.client.read(key, context);
+  }
+
+  async onModuleInit(): Promise<void> {
+    if (this.client.isReady()) {
+      return;
+    }
+    if (this.#options.required) {
+      await this.#require();
+    } else {
+      await within(this.#options.waitMs ?? WAIT_MS, this.#begin());
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#pause);
+    if (this.#isOwn) {
+      await this.client.shutdown();
+    }
+  }
+
+  async #require(): Promise<void> {
+    try {
+      await this.client.initialize();
+    } catch (error) {
+      // Nest shuts down nothing of an application that did not start.
+      await this.onApplicationShutdown();
+      throw error;
+    }
+  }
+
+  async #begin(): Promise<void> {
+    try {
+      await this.client.initialize();
+    } catch (error) {
+      if (!this.#isClosed) {
+        this.#logger.warn(`There are no flags yet: ${error}`);
+        this.#pause = setTimeout(() => void this.#begin(), PAUSE_MS);
+        // It is no reason for a process to live on.
+        (this.#pause as { unref?: () => void }).unref?.();
+      }
+    }
+  }
+}
+
+function made({ options }: FeatureFlagsModuleOptions): FeatureFlagsClient {
+  if (options === undefined) {
+    throw new TypeError("FeatureFlagsModule needs a client, or options for one");
+  }
+  return new FeatureFlagsClient(options);
+}
+
+/** Waits for `work`, but not for longer. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, over]);
+  clearTimeout(timer);
+}

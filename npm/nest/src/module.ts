@@ -1,0 +1,80 @@
+import { type DynamicModule, Module, type Provider, Scope } from "@nestjs/common";
+import { REQUEST } from "@nestjs/core";
+import { Connection } from "./internal/connection.js";
+import {
+  clientToken,
+  connectionToken,
+  DEFAULT,
+  optionsToken,
+  requestToken,
+} from "./internal/tokens.js";
+import type {
+  FeatureFlagsModuleAsyncOptions,
+  FeatureFlagsModuleNamedOptions,
+  FeatureFlagsModuleOptions,
+} from "./options.js";
+import { FeatureFlags } from "./service.js";
+
+/**
+ * Flags for the whole application, which need be imported once for each client:
+ *
+ * ```ts
+ * FeatureFlagsModule.forRoot({ options: { sdkKey: "pnk_…" }, context: (request) => ({ userId: request.user?.id }) })
+ * ```
+ *
+ * Clients are ready before any other module is initialised, and shut down when the application no longer takes requests.
+ */
+@Module({})
+// biome-ignore lint/complexity/noStaticOnlyClass: Nest knows a module by its class.
+export class FeatureFlagsModule {
+  static forRoot({ name, ...options }: FeatureFlagsModuleNamedOptions): DynamicModule {
+    return dynamic(name, { useValue: options });
+  }
+
+  static forRootAsync({
+    name,
+    imports = [],
+    inject = [],
+    useFactory,
+  }: FeatureFlagsModuleAsyncOptions): DynamicModule {
+    return { ...dynamic(name, { useFactory, inject }), imports };
+  }
+}
+
+type Source =
+  | { readonly useValue: FeatureFlagsModuleOptions }
+  | Required<Pick<FeatureFlagsModuleAsyncOptions, "useFactory" | "inject">>;
+
+function dynamic(name: string = DEFAULT, source: Source): DynamicModule {
+  const providers: Provider[] = [
+    { provide: optionsToken(name), ...source } as Provider,
+    {
+      provide: connectionToken(name),
+      useFactory: (options: FeatureFlagsModuleOptions) => new Connection(options),
+      inject: [optionsToken(name)],
+    },
+    {
+      provide: clientToken(name),
+      useFactory: (connection: Connection) => connection.client,
+      inject: [connectionToken(name)],
+    },
+    {
+      provide: requestToken(name),
+      scope: Scope.REQUEST,
+      useFactory: (connection: Connection, request: unknown) =>
+        new FeatureFlags(connection, request),
+      inject: [connectionToken(name), REQUEST],
+    },
+  ];
+  const exported = [connectionToken(name), clientToken(name), requestToken(name)];
+  if (name === DEFAULT) {
+    providers.push({ provide: FeatureFlags, useExisting: requestToken(name) });
+    return {
+      module: FeatureFlagsModule,
+      global: true,
+      providers,
+      exports: [...exported, FeatureFlags],
+    };
+  }
+  return { module: FeatureFlagsModule, global: true, providers, exports: exported };
+}

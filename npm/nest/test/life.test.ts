@@ -1,0 +1,146 @@
+import { Controller, Get, type OnModuleInit } from "@nestjs/common";
+import { FeatureFlagsClient } from "@pennon/core";
+import {
+  FeatureFlagsModule,
+  FlagValue,
+  getFeatureFlagsToken,
+  InjectFeatureFlags,
+  RequireFlag,
+} from "@pennon/nest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import {
+  configuration,
+  flag,
+  held,
+  optionsFor,
+  ScriptedService,
+  unreachable,
+} from "../../core/test/scripted.ts";
+import { start } from "./application.ts";
+
+const quick = { retries: 1, retryDelayMs: 0 };
+
+@Controller()
+class Flags {
+  @Get("guarded")
+  @RequireFlag("on")
+  guarded() {
+    return ["let through"];
+  }
+
+  @Get("value")
+  value(@FlagValue("on") value: boolean) {
+    return [value];
+  }
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("a start", () => {
+  it("has the flags ready before other modules are initialised", async () => {
+    const seen: boolean[] = [];
+    class Other implements OnModuleInit {
+      readonly #client: FeatureFlagsClient;
+
+      constructor(@InjectFeatureFlags() client: FeatureFlagsClient) {
+        this.#client = client;
+      }
+
+      onModuleInit() {
+        seen.push(this.#client.isReady());
+      }
+    }
+    const options = optionsFor(new ScriptedService(configuration([flag("on")])));
+    await start({ imports: [FeatureFlagsModule.forRoot({ options })], providers: [Other] });
+    expect(seen).toEqual([true]);
+  });
+
+  it("succeeds while the service is down: flags are off, or their defaults", async () => {
+    const options = optionsFor(new ScriptedService(unreachable()), quick);
+    const { get } = await start({
+      imports: [FeatureFlagsModule.forRoot({ options })],
+      controllers: [Flags],
+    });
+    expect(await get("/guarded")).toMatchObject({ status: 404 });
+    expect((await get("/value")).body).toEqual([false]);
+  });
+
+  it("tries again until the service is back", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const service = new ScriptedService(unreachable());
+    const options = optionsFor(service, quick);
+    const starting = start({
+      imports: [FeatureFlagsModule.forRoot({ options })],
+      controllers: [Flags],
+    });
+    await vi.waitFor(() => vi.advanceTimersByTimeAsync(1).then(() => service.requested(2)));
+    const { app, get } = await starting;
+    const client = app.get<FeatureFlagsClient>(getFeatureFlagsToken());
+    expect(client.isReady()).toBe(false);
+    service.nowAnswers(configuration([flag("on")]));
+    const ready = new Promise((resolve) => client.on("ready", resolve));
+    await vi.advanceTimersByTimeAsync(30_000);
+    await ready;
+    vi.useRealTimers();
+    expect((await get("/guarded")).status).toBe(200);
+  });
+
+  it("waits for flags that are not required no longer than it is told", async () => {
+    const late = held();
+    const options = optionsFor(new ScriptedService(late.answer));
+    const { app, get } = await start({
+      imports: [FeatureFlagsModule.forRoot({ options, waitMs: 1 })],
+      controllers: [Flags],
+    });
+    expect((await get("/value")).body).toEqual([false]);
+    const client = app.get<FeatureFlagsClient>(getFeatureFlagsToken());
+    const ready = new Promise((resolve) => client.on("ready", resolve));
+    await late.release(configuration([flag("on")]));
+    await ready;
+    expect((await get("/value")).body).toEqual([true]);
+  });
+
+  it("fails without the flags that are required, and leaves nothing running", async () => {
+    const told: string[] = [];
+    const eventEmitter = {
+      on: () => {},
+      removeAllListeners: () => {},
+      emit: (type: string) => void told.push(type),
+    };
+    const service = new ScriptedService(unreachable());
+    const options = optionsFor(service, { ...quick, eventEmitter: eventEmitter as never });
+    await expect(
+      start({ imports: [FeatureFlagsModule.forRoot({ options, required: true })] }),
+    ).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
+    expect(told.at(-1)).toBe("shutdown");
+  });
+
+  it("needs a client, or options for one", async () => {
+    await expect(start({ imports: [FeatureFlagsModule.forRoot({})] })).rejects.toThrow(
+      "FeatureFlagsModule needs a client, or options for one",
+    );
+  });
+});
+
+describe("the end of an application", () => {
+  it("shuts a client of the module's own down", async () => {
+    const options = optionsFor(new ScriptedService(configuration([flag("on")])));
+    const { app } = await start({ imports: [FeatureFlagsModule.forRoot({ options })] });
+    const client = app.get<FeatureFlagsClient>(getFeatureFlagsToken());
+    expect(client.isReady()).toBe(true);
+    await app.close();
+    expect(client.isReady()).toBe(false);
+  });
+
+  it("leaves a client of the application's alone, which it has initialised", async () => {
+    const client = new FeatureFlagsClient(
+      optionsFor(new ScriptedService(configuration([flag("on")]))),
+    );
+    onTestFinished(() => client.shutdown());
+    const { app } = await start({ imports: [FeatureFlagsModule.forRoot({ client })] });
+    await app.close();
+    expect(client.read("on", {})).toEqual({ enabled: true, reason: "flag_enabled" });
+  });
+});

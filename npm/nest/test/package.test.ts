@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import * as common from "@nestjs/common";
+import type { FeatureFlagsClient } from "@pennon/core";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { configuration, flag, optionsFor, ScriptedService } from "../../core/test/scripted.ts";
+import { start } from "./application.ts";
+
+const require = createRequire(import.meta.url);
+
+describe("the package", () => {
+  it("refuses a core of another version with a sentence that says what to do", async () => {
+    vi.resetModules();
+    vi.doMock("@pennon/core", async (original) => ({
+      ...(await original<typeof import("@pennon/core")>()),
+      VERSION: "9.9.9",
+    }));
+    onTestFinished(() => {
+      vi.doUnmock("@pennon/core");
+      vi.resetModules();
+    });
+    const { FeatureFlagsModule } = await import("@pennon/nest");
+    const options = optionsFor(new ScriptedService());
+    await expect(start({ imports: [FeatureFlagsModule.forRoot({ options })] })).rejects.toThrow(
+      /found 9\.9\.9: install the same version of both/,
+    );
+  });
+
+  it("works by require() too", async () => {
+    const { FeatureFlagsModule, getFeatureFlagsToken, FlagValue } =
+      require("@pennon/nest") as typeof import("@pennon/nest");
+    class Flags {
+      value(value: boolean) {
+        return [value];
+      }
+    }
+    FlagValue("on")(Flags.prototype, "value", 0);
+    const handler = Object.getOwnPropertyDescriptor(Flags.prototype, "value");
+    common.Get()(Flags.prototype, "value", handler ?? {});
+    common.Controller()(Flags);
+    const options = optionsFor(new ScriptedService(configuration([flag("on")])));
+    const { app, get } = await start({
+      imports: [FeatureFlagsModule.forRoot({ options })],
+      controllers: [Flags],
+    });
+    expect((await get("/")).body).toEqual([true]);
+    expect(app.get<FeatureFlagsClient>(getFeatureFlagsToken()).isReady()).toBe(true);
+  });
+});
+
+describe("NestJS", () => {
+  it("is the one that these tests are to run with", () => {
+    const path = process.env.NEST === "12" ? "../../../tests/nest-12/" : "../";
+    const from = createRequire(new URL(`${path}package.json`, import.meta.url));
+    const { version } = JSON.parse(
+      readFileSync(from.resolve("@nestjs/common/package.json"), "utf8"),
+    );
+    expect(version.split(".")[0]).toBe(process.env.NEST);
+    expect(from("@nestjs/common").Injectable).toBe(common.Injectable);
+  });
+});

@@ -1,0 +1,312 @@
+import {
+  type CanActivate,
+  Controller,
+  type ExecutionContext,
+  Get,
+  Inject,
+  Param,
+  UseGuards,
+} from "@nestjs/common";
+import { FeatureFlagsClient } from "@pennon/core";
+import {
+  FeatureFlags,
+  FeatureFlagsModule,
+  FlagValue,
+  InjectFeatureFlags,
+  InjectRequestFlags,
+  RequireFlag,
+} from "@pennon/nest";
+import { describe, expect, it } from "vitest";
+import {
+  configuration,
+  flag,
+  flagWithRule,
+  optionsFor,
+  ScriptedService,
+} from "../../core/test/scripted.ts";
+import { ADAPTERS, fromHeaders, type Request, start } from "./application.ts";
+
+const flags = () =>
+  optionsFor(
+    new ScriptedService(
+      configuration([flagWithRule("not_in_fi", "FI"), flag("on"), flag("off", false)]),
+    ),
+  );
+
+@Controller("guarded")
+class Guarded {
+  @Get("by-country")
+  @RequireFlag("not_in_fi")
+  byCountry() {
+    return ["let through"];
+  }
+
+  @Get("teapot")
+  @RequireFlag("off", { status: 418 })
+  teapot() {
+    return ["let through"];
+  }
+
+  @Get("unknown")
+  @RequireFlag("no_such_flag")
+  unknown() {
+    return ["let through"];
+  }
+
+  @Get("both")
+  @RequireFlag("on")
+  @RequireFlag("not_in_fi", { status: 403 })
+  both() {
+    return ["let through"];
+  }
+}
+
+@Controller("whole")
+@RequireFlag("not_in_fi")
+class Whole {
+  @Get()
+  any() {
+    return ["let through"];
+  }
+}
+
+@Controller("values")
+class Values {
+  @Get("several/:id")
+  several(
+    @Param("id") id: string,
+    @FlagValue("not_in_fi") byRule: boolean,
+    @FlagValue("off") off: boolean,
+    @FlagValue("no_such_flag") unknown: boolean,
+    @FlagValue("no_such_flag", { otherwise: true }) otherwise: boolean,
+  ) {
+    return { id, byRule, off, unknown, otherwise };
+  }
+}
+
+class Inherited extends Values {}
+Controller("inherited")(Inherited);
+
+@Controller("service")
+class Service {
+  readonly #flags: FeatureFlags;
+
+  constructor(@Inject(FeatureFlags) flags: FeatureFlags) {
+    this.#flags = flags;
+  }
+
+  @Get()
+  all() {
+    return {
+      context: this.#flags.context,
+      enabled: this.#flags.isEnabled("not_in_fi"),
+      read: this.#flags.read("not_in_fi"),
+      unknown: [this.#flags.read("no_such_flag"), this.#flags.isEnabled("no_such_flag", true)],
+      keys: Object.keys(this.#flags.readAll()),
+    };
+  }
+}
+
+describe.each(ADAPTERS)("with %s", (adapter) => {
+  const application = () =>
+    start(
+      {
+        imports: [FeatureFlagsModule.forRoot({ options: flags(), context: fromHeaders })],
+        controllers: [Guarded, Whole, Values, Inherited, Service],
+      },
+      adapter,
+    );
+
+  it("a guard asks for whom the request is from", async () => {
+    const { get } = await application();
+    for (const path of ["/guarded/by-country", "/guarded/both", "/whole"]) {
+      expect(await get(path, "GB")).toEqual({ status: 200, body: ["let through"] });
+    }
+    expect(await get("/guarded/by-country", "FI")).toMatchObject({ status: 404 });
+    expect(await get("/guarded/both", "FI")).toMatchObject({ status: 403 });
+    expect(await get("/whole", "FI")).toMatchObject({ status: 404 });
+  });
+
+  it("a guarded route looks as if there were none, query and all", async () => {
+    const { get } = await application();
+    const { body: missing } = await get("/no-such/route?a=1");
+    const { body } = await get("/guarded/unknown?a=1");
+    const expected = JSON.stringify(missing).replace("/no-such/route", "/guarded/unknown");
+    expect(body).toEqual(JSON.parse(expected));
+  });
+
+  it("a guard answers with the status that it is given", async () => {
+    const { get } = await application();
+    expect(await get("/guarded/teapot")).toEqual({
+      status: 418,
+      body: { statusCode: 418, message: "Not available" },
+    });
+  });
+
+  it("parameters have the values for whom the request is from", async () => {
+    const { get } = await application();
+    const rest = { id: "7", off: false, unknown: false, otherwise: true };
+    for (const path of ["/values/several/7", "/inherited/several/7"]) {
+      expect((await get(path, "GB")).body).toEqual({ ...rest, byRule: true });
+      expect((await get(path, "FI")).body).toEqual({ ...rest, byRule: false });
+    }
+  });
+
+  it("the service is bound to its request, also when many come at once", async () => {
+    const { get } = await application();
+    const countries = Array.from({ length: 20 }, (_, at) => (at % 2 ? "FI" : "GB"));
+    const answers = await Promise.all(countries.map((country) => get("/service", country)));
+    expect(answers.map(({ body }) => body)).toEqual(
+      countries.map((country) => ({
+        context: { country },
+        enabled: country === "GB",
+        read: {
+          enabled: country === "GB",
+          reason: country === "GB" ? "flag_enabled" : "targeting_rule",
+        },
+        unknown: [null, true],
+        keys: expect.arrayContaining(["not_in_fi", "off", "on"]),
+      })),
+    );
+  });
+
+  it("the resolver sees what the guards before have put on the request", async () => {
+    class SignIn implements CanActivate {
+      canActivate(execution: ExecutionContext): boolean {
+        execution.switchToHttp().getRequest<Request>().user = { id: "ada" };
+        return true;
+      }
+    }
+
+    @Controller()
+    class Me {
+      readonly #flags: FeatureFlags;
+
+      constructor(@Inject(FeatureFlags) flags: FeatureFlags) {
+        this.#flags = flags;
+      }
+
+      @Get()
+      @UseGuards(SignIn)
+      me() {
+        return this.#flags.context;
+      }
+    }
+    const context = ({ user }: Request) => ({ userId: user?.id });
+    const { get } = await start(
+      { imports: [FeatureFlagsModule.forRoot({ options: flags(), context })], controllers: [Me] },
+      adapter,
+    );
+    expect((await get("/")).body).toEqual({ userId: "ada" });
+  });
+
+  it("nobody gets in, and nothing fails, where the resolver throws", async () => {
+    const context = () => {
+      throw new Error("no session");
+    };
+    const { get } = await start(
+      {
+        imports: [FeatureFlagsModule.forRoot({ options: flags(), context })],
+        controllers: [Guarded, Values, Service],
+      },
+      adapter,
+    );
+    expect(await get("/guarded/by-country")).toMatchObject({ status: 404 });
+    expect(await get("/values/several/7")).toMatchObject({
+      status: 200,
+      body: { byRule: false, otherwise: true },
+    });
+    expect((await get("/service")).body).toEqual({
+      enabled: false,
+      unknown: [null, true],
+      keys: [],
+    });
+  });
+
+  it("clients with names are told apart, wherever they are asked", async () => {
+    @Controller()
+    class Several {
+      readonly #default: FeatureFlagsClient;
+      readonly #shop: FeatureFlagsClient;
+      readonly #forRequest: FeatureFlags;
+
+      constructor(
+        @InjectFeatureFlags() client: FeatureFlagsClient,
+        @InjectFeatureFlags("shop") shop: FeatureFlagsClient,
+        @InjectRequestFlags("shop") forRequest: FeatureFlags,
+      ) {
+        this.#default = client;
+        this.#shop = shop;
+        this.#forRequest = forRequest;
+      }
+
+      @Get()
+      @RequireFlag("off", { client: "shop" })
+      compare(
+        @FlagValue("off") here: boolean,
+        @FlagValue("off", { client: "shop" }) inShop: boolean,
+      ) {
+        const injected = [this.#default, this.#shop].map((client) => client.read("off", {}));
+        return [here, inShop, ...injected, this.#forRequest.context];
+      }
+    }
+    const shop = optionsFor(new ScriptedService(configuration([flag("off")])));
+    const { get } = await start(
+      {
+        imports: [
+          FeatureFlagsModule.forRoot({ options: flags() }),
+          FeatureFlagsModule.forRootAsync({
+            name: "shop",
+            inject: ["SHOP"],
+            imports: [class Shop {}].map((module) => ({
+              module,
+              providers: [{ provide: "SHOP", useValue: shop }],
+              exports: ["SHOP"],
+            })),
+            useFactory: async (options: typeof shop) => ({ options, context: fromHeaders }),
+          }),
+        ],
+        controllers: [Several],
+      },
+      adapter,
+    );
+    expect((await get("/")).body).toEqual([
+      false,
+      true,
+      { enabled: false, reason: "flag_disabled" },
+      { enabled: true, reason: "flag_enabled" },
+      { country: "GB" },
+    ]);
+  });
+});
+
+describe("two applications in one process", () => {
+  it("have flags of their own behind the same controller", async () => {
+    const one = await start({
+      imports: [FeatureFlagsModule.forRoot({ options: flags(), context: fromHeaders })],
+      controllers: [Values],
+    });
+    const client = new FeatureFlagsClient(
+      optionsFor(new ScriptedService(configuration([flag("off")]))),
+    );
+    const other = await start({
+      imports: [FeatureFlagsModule.forRoot({ client })],
+      controllers: [Values],
+    });
+    expect((await one.get("/values/several/7")).body).toMatchObject({ byRule: true, off: false });
+    expect((await other.get("/values/several/7")).body).toMatchObject({ byRule: false, off: true });
+    await client.shutdown();
+  });
+});
+
+describe("a client that nobody set up", () => {
+  it("is missed at the start, and not at a request", async () => {
+    const imports = [FeatureFlagsModule.forRoot({ options: flags(), name: "shop" })];
+    await expect(start({ imports, controllers: [Guarded] })).rejects.toThrow(
+      /can't resolve dependencies/,
+    );
+    await expect(start({ imports, controllers: [Values] })).rejects.toThrow(
+      /can't resolve dependencies/,
+    );
+  });
+});

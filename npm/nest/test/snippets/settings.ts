@@ -1,0 +1,8 @@
+import { Module } from "@nestjs/common";
+
+export class Settings {
+  readonly sdkKey: string = process.env.PENNON_SDK_KEY ?? "";
+}
+
+@Module({ providers: [Settings], exports: [Settings] })
+export class SettingsModule {}

@@ -1,0 +1,137 @@
+// @vitest-environment jsdom
+import { FeatureFlagsClient, type Snapshot } from "@pennon/core";
+import {
+  FeatureFlagsProvider,
+  useFeatureFlagsClient,
+  useFlag,
+  useFlagDetails,
+  useFlagsStatus,
+  useSuspenseFlag,
+} from "@pennon/next/client";
+import { act, type ReactNode } from "react";
+import { hydrateRoot } from "react-dom/client";
+import { renderToString } from "react-dom/server";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import {
+  configuration,
+  flag,
+  flagWithRule,
+  held,
+  optionsFor,
+  ScriptedService,
+} from "../../core/test/scripted.ts";
+
+Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
+
+/** What a server hands over for somebody in this country, as it arrives in a page. */
+async function snapshot(country: string, banner = true): Promise<Snapshot> {
+  const service = new ScriptedService(
+    configuration([flag("banner", banner), flagWithRule("ruled", "FR")]),
+  );
+  const client = new FeatureFlagsClient(optionsFor(service));
+  await client.initialize();
+  onTestFinished(() => client.shutdown());
+  return JSON.parse(JSON.stringify(client.withContext({ country }).snapshot()));
+}
+
+const renders: string[] = [];
+
+function Flags() {
+  const text = `banner ${useFlag("banner")}, ruled ${useFlag("ruled")}`;
+  renders.push(text);
+  return <p>{text}</p>;
+}
+
+/** Renders on a server, and brings that to life in a page. */
+async function hydrated(element: ReactNode) {
+  const complained = vi.spyOn(console, "error");
+  const container = document.createElement("div");
+  container.innerHTML = renderToString(element);
+  const html = container.textContent;
+  const complaints: unknown[] = [];
+  renders.length = 0;
+  const root = await act(async () =>
+    hydrateRoot(container, element, { onRecoverableError: (error) => complaints.push(error) }),
+  );
+  onTestFinished(() => act(async () => root.unmount()));
+  expect(complaints).toEqual([]);
+  expect(complained).not.toHaveBeenCalled();
+  complained.mockRestore();
+  return {
+    html,
+    text: () => container.textContent,
+    rerender: (other: ReactNode) => act(async () => root.render(other)),
+  };
+}
+
+describe("a page without a key", () => {
+  it("shows what the server has said, from the first render on", async () => {
+    const page = await hydrated(
+      <FeatureFlagsProvider snapshot={await snapshot("FR")}>
+        <Flags />
+      </FeatureFlagsProvider>,
+    );
+    expect(page.html).toBe("banner true, ruled false");
+    expect(new Set([page.text(), ...renders])).toEqual(new Set([page.html]));
+  });
+
+  it("shows what the server says next, for another subject too", async () => {
+    const page = await hydrated(
+      <FeatureFlagsProvider snapshot={await snapshot("FR")}>
+        <Flags />
+      </FeatureFlagsProvider>,
+    );
+    await page.rerender(
+      <FeatureFlagsProvider snapshot={await snapshot("DE", false)}>
+        <Flags />
+      </FeatureFlagsProvider>,
+    );
+    expect(page.text()).toBe("banner false, ruled true");
+  });
+
+  it("waits for nothing, and asks nobody", async () => {
+    const fetched = vi.spyOn(globalThis, "fetch");
+    let client: FeatureFlagsClient | undefined;
+    function Everything() {
+      client = useFeatureFlagsClient();
+      const { loading } = useFlagDetails("unknown");
+      return <p>{`${useSuspenseFlag("unknown", true)} ${loading} ${useFlagsStatus().ready}`}</p>;
+    }
+    const page = await hydrated(
+      <FeatureFlagsProvider snapshot={await snapshot("FR")}>
+        <Everything />
+      </FeatureFlagsProvider>,
+    );
+    expect(page.text()).toBe("true false true");
+    await client?.initialize();
+    await client?.refresh();
+    expect(fetched).not.toHaveBeenCalled();
+    fetched.mockRestore();
+  });
+});
+
+describe("a page with a key of its own", () => {
+  it("begins with what the server has said, for the same subject", async () => {
+    const options = optionsFor(new ScriptedService(held().answer));
+    const page = await hydrated(
+      <FeatureFlagsProvider snapshot={await snapshot("FR")} options={options}>
+        <Flags />
+      </FeatureFlagsProvider>,
+    );
+    expect(page.html).toBe("banner true, ruled false");
+    expect(new Set([page.text(), ...renders])).toEqual(new Set([page.html]));
+  });
+
+  it("goes over to newer flags, still for that subject", async () => {
+    const newer = configuration([flag("banner", false), flagWithRule("ruled", "FR")]);
+    const page = await hydrated(
+      <FeatureFlagsProvider
+        snapshot={await snapshot("FR")}
+        options={optionsFor(new ScriptedService(newer))}
+      >
+        <Flags />
+      </FeatureFlagsProvider>,
+    );
+    await vi.waitFor(() => expect(page.text()).toBe("banner false, ruled false"));
+  });
+});

@@ -1,0 +1,74 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** What this package adds to an application that has React, the core and `@pennon/react` already. */
+async function gzipped(): Promise<number> {
+  const { outputFiles } = await build({
+    entryPoints: [`${root}/dist/client.js`],
+    bundle: true,
+    minify: true,
+    packages: "external",
+    format: "esm",
+    target: "es2022",
+    write: false,
+  });
+  return gzipSync(outputFiles[0]?.contents ?? "", { level: 9 }).length;
+}
+
+/** Imports the entry for servers in a program of its own. */
+function importServer(...conditions: readonly string[]): string {
+  const program = 'import("@pennon/next/server").then((m) => console.log(Object.keys(m).join()))';
+  return execFileSync(process.execPath, [...conditions, "--eval", program], {
+    cwd: root,
+    encoding: "utf8",
+    stdio: "pipe",
+  });
+}
+
+describe("the entry for browsers", () => {
+  it("is at most 1.5 KiB more than the core and the package for React, compressed", async () => {
+    const bytes = await gzipped();
+    console.log(`@pennon/next adds ${bytes} bytes, compressed`);
+    expect(bytes).toBeLessThanOrEqual(1.5 * 1024);
+  });
+
+  it("begins with the directive by which Next.js knows code of the browser", () => {
+    expect(readFileSync(`${root}/dist/client.js`, "utf8")).toMatch(/^"use client";/);
+  });
+
+  it("knows no environment", () => {
+    expect(readFileSync(`${root}/dist/client.js`, "utf8")).not.toContain("process.env");
+  });
+});
+
+describe("the entry for servers", () => {
+  it("is there where server components are", () => {
+    expect(importServer("--conditions=react-server").trim()).toBe("getFeatureFlags");
+  });
+
+  it("is refused anywhere else, with a sentence that says what to do", () => {
+    expect(() => importServer()).toThrow(/in client components use the hooks/);
+  });
+});
+
+describe("a core of another version", () => {
+  it("is refused with a sentence that says what to do", async () => {
+    vi.resetModules();
+    vi.doMock("@pennon/core", async (original) => ({
+      ...(await original<typeof import("@pennon/core")>()),
+      VERSION: "9.9.9",
+    }));
+    onTestFinished(() => {
+      vi.doUnmock("@pennon/core");
+      vi.resetModules();
+    });
+    const { getFeatureFlags } = await import("@pennon/next/server");
+    await expect(getFeatureFlags()).rejects.toThrow(/found 9\.9\.9: install the same version/);
+  });
+});

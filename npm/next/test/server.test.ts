@@ -1,0 +1,172 @@
+import { FeatureFlagsClient, type Transport } from "@pennon/core";
+import { getFeatureFlags } from "@pennon/next/server";
+import { connection } from "next/server.js";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import {
+  configuration,
+  flag,
+  flagWithRule,
+  held,
+  ScriptedService,
+  status,
+  unreachable,
+} from "../../core/test/scripted.ts";
+
+vi.mock("next/server.js", () => ({ connection: vi.fn(async () => {}) }));
+
+const flags = configuration([flag("banner"), flagWithRule("ruled", "FR")]);
+
+let count = 0;
+let sdkKey: string;
+
+beforeEach(() => {
+  count += 1;
+  sdkKey = `pnk_${count}`;
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+});
+
+const from = (transport: Transport) => ({ sdkKey, transport, pollIntervalMs: 0 });
+
+describe("the flags of a request", () => {
+  it("are those of its subject", async () => {
+    const options = from(new ScriptedService(flags));
+    const inFrance = await getFeatureFlags({ country: "FR" }, options);
+    const inGermany = await getFeatureFlags({ country: "DE" }, options);
+    expect([inFrance.isEnabled("ruled"), inGermany.isEnabled("ruled")]).toEqual([false, true]);
+    expect(inFrance.isEnabled("no_such_flag")).toBe(false);
+  });
+
+  it("hand over to a page what they say, without rules", async () => {
+    const context = { country: "FR" };
+    const server = await getFeatureFlags(context, from(new ScriptedService(flags)));
+    const snapshot = JSON.parse(JSON.stringify(server.snapshot()));
+    expect(snapshot.config).toBeUndefined();
+    const page = new FeatureFlagsClient({ sdkKey: "none", bootstrap: snapshot });
+    expect(page.withContext(context).read("ruled")).toEqual(server.read("ruled"));
+    expect(page.withContext(context).read("banner")).toEqual(server.read("banner"));
+  });
+
+  it("are not asked for before there is a request", async () => {
+    const service = new ScriptedService(flags);
+    vi.mocked(connection).mockRejectedValueOnce(new Error("no request"));
+    await expect(getFeatureFlags({}, from(service))).rejects.toThrow("no request");
+    expect(service.requests).toEqual([]);
+  });
+});
+
+describe("the client", () => {
+  it("is one for all requests with a key", async () => {
+    const service = new ScriptedService(flags);
+    await Promise.all([1, 2, 3].map(() => getFeatureFlags({}, from(service))));
+    await getFeatureFlags({}, from(service));
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it("is another one for another key", async () => {
+    const service = new ScriptedService(flags);
+    await getFeatureFlags({}, from(service));
+    await getFeatureFlags({}, { ...from(service), sdkKey: `${sdkKey}_other` });
+    expect(service.requests).toHaveLength(2);
+  });
+
+  it("survives that its module is loaded anew", async () => {
+    const service = new ScriptedService(flags);
+    await getFeatureFlags({}, from(service));
+    vi.resetModules();
+    const again = await import("@pennon/next/server");
+    expect(again.getFeatureFlags).not.toBe(getFeatureFlags);
+    const reader = await again.getFeatureFlags({}, from(service));
+    expect(reader.isEnabled("banner")).toBe(true);
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it("takes key and address from the environment", async () => {
+    const service = new ScriptedService(flags);
+    vi.stubEnv("PENNON_SDK_KEY", sdkKey);
+    vi.stubEnv("PENNON_URL", "https://flags.example.com");
+    await getFeatureFlags({}, { transport: service });
+    const [request] = service.requests;
+    expect(request?.url).toMatch(/^https:\/\/flags\.example\.com\//);
+    expect(request?.headers.Authorization).toBe(`Bearer ${sdkKey}`);
+  });
+
+  it("says what is missing if there is no key", async () => {
+    vi.stubEnv("PENNON_SDK_KEY", undefined);
+    await expect(getFeatureFlags()).rejects.toThrow(/sdkKey must be the key/);
+  });
+});
+
+describe("a service that is down", () => {
+  it("leaves defaults, and no error", async () => {
+    const options = { ...from(new ScriptedService(unreachable())), retries: 1, retryDelayMs: 0 };
+    const reader = await getFeatureFlags({}, { ...options, defaults: { banner: true } });
+    expect(reader.isEnabled("banner")).toBe(true);
+    expect(reader.isEnabled("ruled")).toBe(false);
+    expect(reader.snapshot().flags).toEqual([]);
+  });
+
+  it("holds up the first page for one attempt at most, and no other", async () => {
+    vi.useFakeTimers();
+    const options = from(new ScriptedService(held().answer));
+    const first = vi.fn();
+    void getFeatureFlags({}, { ...options, timeoutMs: 500 }).then(first);
+    await vi.advanceTimersByTimeAsync(499);
+    expect(first).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(first).toHaveBeenCalled();
+    const reader = await getFeatureFlags({}, options);
+    expect(reader.isEnabled("banner")).toBe(false);
+  });
+
+  it("is noticed when it is back, by the readers that there are too", async () => {
+    vi.useFakeTimers();
+    const service = new ScriptedService(unreachable());
+    const options = { ...from(service), retries: 1, retryDelayMs: 0 };
+    const reader = getFeatureFlags({}, options);
+    await vi.advanceTimersByTimeAsync(100);
+    expect((await reader).isEnabled("banner")).toBe(false);
+    service.nowAnswers(flags);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect((await reader).isEnabled("banner")).toBe(true);
+  });
+});
+
+describe("requests", () => {
+  function ofNext(answer: () => Response) {
+    const original = vi.fn<typeof fetch>(async () => answer());
+    const patched = Object.assign(vi.fn<typeof fetch>(), { _nextOriginalFetch: original });
+    vi.stubGlobal("fetch", patched);
+    onTestFinished(() => expect(patched).not.toHaveBeenCalled());
+    return original;
+  }
+
+  it("go past the caches of Next.js", async () => {
+    const body = JSON.stringify({ flags: [flag("banner")] });
+    const original = ofNext(() => new Response(body, { headers: { ETag: '"1"' } }));
+    const reader = await getFeatureFlags({}, { sdkKey, pollIntervalMs: 0 });
+    expect(reader.isEnabled("banner")).toBe(true);
+    expect(original.mock.calls.map(([, init]) => init?.cache)).toEqual(["no-store"]);
+  });
+
+  it("leave no body unread where it is of no use", async () => {
+    const cancel = vi.fn();
+    const original = ofNext(() => new Response(new ReadableStream({ cancel }), { status: 403 }));
+    const options = { sdkKey, pollIntervalMs: 0, retries: 1, retryDelayMs: 0 };
+    const reader = await getFeatureFlags({}, options);
+    expect(reader.isEnabled("banner")).toBe(false);
+    expect(original).toHaveBeenCalled();
+    expect(cancel).toHaveBeenCalled();
+  });
+
+  it("are those of a transport of one's own, if there is one", async () => {
+    ofNext(() => new Response());
+    const service = new ScriptedService(status(401));
+    await getFeatureFlags({}, from(service));
+    expect(service.requests).not.toEqual([]);
+  });
+});

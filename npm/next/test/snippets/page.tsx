@@ -1,0 +1,15 @@
+import { FeatureFlagsProvider } from "@pennon/next/client";
+import { getFeatureFlags } from "@pennon/next/server";
+import { cookies } from "next/headers";
+import { Checkout } from "./checkout.tsx";
+
+export default async function Page() {
+  const userId = (await cookies()).get("user")?.value;
+  const flags = await getFeatureFlags({ userId });
+  return (
+    <FeatureFlagsProvider snapshot={flags.snapshot()}>
+      {flags.isEnabled("banner") && <p>Free delivery this week</p>}
+      <Checkout />
+    </FeatureFlagsProvider>
+  );
+}

@@ -1,0 +1,12 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  resolve: {
+    alias: {
+      // As a bundler resolves it for a server.
+      "@pennon/next/server": fileURLToPath(new URL("dist/server.js", import.meta.url)),
+    },
+  },
+  test: { include: ["test/**/*.test.{ts,tsx}"] },
+});

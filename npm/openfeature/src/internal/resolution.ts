@@ -1,0 +1,65 @@
+import {
+  ErrorCode,
+  type EvaluationContext,
+  type ResolutionDetails,
+  StandardResolutionReasons,
+} from "@openfeature/core";
+import type { FeatureFlagsClient, Reason } from "@pennon/core";
+import { toSubject } from "./subject.js";
+
+/** OpenFeature's words for our reasons. */
+const REASONS = {
+  flag_enabled: StandardResolutionReasons.STATIC,
+  flag_disabled: StandardResolutionReasons.DISABLED,
+  flag_archived: StandardResolutionReasons.DISABLED,
+  targeting_rule: StandardResolutionReasons.TARGETING_MATCH,
+  rollout: StandardResolutionReasons.SPLIT,
+  default: StandardResolutionReasons.DEFAULT,
+} as const satisfies Record<Reason, string>;
+
+/** OpenFeature's words for what can go wrong, by the code of the error. */
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  FLAG_NOT_FOUND: ErrorCode.FLAG_NOT_FOUND,
+  NOT_INITIALIZED: ErrorCode.PROVIDER_NOT_READY,
+  INVALID_CONTEXT: ErrorCode.INVALID_CONTEXT,
+};
+
+/** What the flag is for the subject of the context, or `otherwise` and why there is no answer. Never throws. */
+export function resolve(
+  client: FeatureFlagsClient,
+  key: string,
+  otherwise: boolean,
+  context: EvaluationContext,
+): ResolutionDetails<boolean> {
+  try {
+    const { enabled, reason } = client.evaluate(key, toSubject(context));
+    return {
+      value: enabled,
+      variant: enabled ? "on" : "off",
+      reason: REASONS[reason],
+      flagMetadata: { reason },
+    };
+  } catch (error) {
+    const { code, message } = error as Partial<Record<"code" | "message", string>>;
+    return failed(otherwise, CODES[code ?? ""] ?? ErrorCode.GENERAL, message ?? String(error));
+  }
+}
+
+/** The answer to whoever takes a flag for something else than a boolean: `otherwise`, and why. */
+export function resolveMistaken<T>(
+  client: FeatureFlagsClient,
+  key: string,
+  otherwise: T,
+  context: EvaluationContext,
+): ResolutionDetails<T> {
+  const { errorCode, errorMessage } = resolve(client, key, false, context);
+  return failed(
+    otherwise,
+    errorCode ?? ErrorCode.TYPE_MISMATCH,
+    errorMessage ?? `The flag '${key}' is a boolean, as every flag of Pennon`,
+  );
+}
+
+function failed<T>(value: T, errorCode: ErrorCode, errorMessage: string): ResolutionDetails<T> {
+  return { value, reason: StandardResolutionReasons.ERROR, errorCode, errorMessage };
+}

@@ -1,0 +1,83 @@
+import {
+  type EvaluationContext,
+  type JsonValue,
+  OpenFeatureEventEmitter,
+  type Provider,
+  ProviderEvents,
+  type ResolutionDetails,
+} from "@openfeature/server-sdk";
+import type { FeatureFlagsClient, FeatureFlagsClientOptions } from "@pennon/core";
+import { resolve, resolveMistaken } from "./internal/resolution.js";
+import { Session } from "./internal/session.js";
+
+/**
+ * Flags of Pennon for `@openfeature/server-sdk`, evaluated in this process for the context of each call.
+ *
+ * ```ts
+ * await OpenFeature.setProviderAndWait(new PennonServerProvider({ sdkKey: "pnk_…" }));
+ * ```
+ *
+ * Events are not tracked: `track` does nothing.
+ */
+export class PennonServerProvider implements Provider {
+  readonly metadata = { name: "Pennon" };
+  readonly runsOn = "server";
+  readonly events = new OpenFeatureEventEmitter();
+  readonly #session: Session;
+
+  /**
+   * With a client, which stays the application's to shut down, or with the options for one of the provider's own.
+   *
+   * @throws {FeatureFlagsError} `INVALID_OPTIONS`
+   */
+  constructor(client: FeatureFlagsClient | FeatureFlagsClientOptions) {
+    this.#session = new Session(client, (event, details) =>
+      this.events.emit(ProviderEvents[event], details),
+    );
+  }
+
+  /** The client that answers. */
+  get client(): FeatureFlagsClient {
+    return this.#session.client;
+  }
+
+  initialize(): Promise<void> {
+    return this.#session.initialize();
+  }
+
+  onClose(): Promise<void> {
+    return this.#session.close();
+  }
+
+  async resolveBooleanEvaluation(
+    key: string,
+    otherwise: boolean,
+    context: EvaluationContext,
+  ): Promise<ResolutionDetails<boolean>> {
+    return resolve(this.client, key, otherwise, context);
+  }
+
+  async resolveStringEvaluation(
+    key: string,
+    otherwise: string,
+    context: EvaluationContext,
+  ): Promise<ResolutionDetails<string>> {
+    return resolveMistaken(this.client, key, otherwise, context);
+  }
+
+  async resolveNumberEvaluation(
+    key: string,
+    otherwise: number,
+    context: EvaluationContext,
+  ): Promise<ResolutionDetails<number>> {
+    return resolveMistaken(this.client, key, otherwise, context);
+  }
+
+  async resolveObjectEvaluation<T extends JsonValue>(
+    key: string,
+    otherwise: T,
+    context: EvaluationContext,
+  ): Promise<ResolutionDetails<T>> {
+    return resolveMistaken(this.client, key, otherwise, context);
+  }
+}

@@ -1,0 +1,212 @@
+import { createRequire } from "node:module";
+import { OpenFeature, ProviderEvents, ProviderStatus } from "@openfeature/web-sdk";
+import { FeatureFlagsClient } from "@pennon/core";
+import { PennonServerProvider } from "@pennon/openfeature/server";
+import { PennonWebProvider } from "@pennon/openfeature/web";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import {
+  configuration,
+  flag,
+  flagWithRule,
+  held,
+  optionsFor,
+  ScriptedService,
+  unreachable,
+} from "../../core/test/scripted.ts";
+import { Events } from "./application.ts";
+
+const on = configuration([flag("on"), flagWithRule("ruled", "FR")]);
+const one = { retries: 1, retryDelayMs: 1 };
+const logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+const PROVIDERS = [
+  ["PennonServerProvider", PennonServerProvider],
+  ["PennonWebProvider", PennonWebProvider],
+] as const;
+
+/** What a provider itself tells, without what an SDK adds. */
+function eventsOf(provider: PennonServerProvider | PennonWebProvider): Events {
+  const events = new Events();
+  for (const type of Object.values(ProviderEvents)) {
+    provider.events.addHandler(type as never, events.handler(type.replace("PROVIDER_", "")));
+  }
+  return events;
+}
+
+afterEach(async () => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  await OpenFeature.clearProviders();
+});
+
+describe.each(PROVIDERS)("%s", (_, Provider) => {
+  it("refuses options as the client does", () => {
+    for (const options of [{ sdkKey: "" }, undefined, null]) {
+      expect(() => new Provider(options as never)).toThrow(
+        expect.objectContaining({ code: "INVALID_OPTIONS" }),
+      );
+    }
+  });
+
+  it("tries again by itself when its own client could not begin", async () => {
+    vi.useFakeTimers();
+    const service = new ScriptedService(unreachable());
+    const provider = new Provider(optionsFor(service, one));
+    const events = eventsOf(provider);
+    const failed = expect(provider.initialize()).rejects.toMatchObject({
+      code: "INITIALIZATION_FAILED",
+    });
+    await service.requested(1);
+    await vi.advanceTimersByTimeAsync(10);
+    await failed;
+    expect(events.list).toEqual([]);
+    service.nowAnswers(on);
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect(provider.client.isReady()).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await events.told(1)).toEqual(["READY"]);
+    expect(provider.client.isReady()).toBe(true);
+    await provider.onClose();
+  });
+
+  it("tries no longer when it has been closed", async () => {
+    vi.useFakeTimers();
+    const service = new ScriptedService(unreachable());
+    const provider = new Provider(optionsFor(service, one));
+    const failed = expect(provider.initialize()).rejects.toThrow();
+    await service.requested(1);
+    await vi.advanceTimersByTimeAsync(10);
+    await failed;
+    await provider.onClose();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("does not try at all when it is closed while it begins", async () => {
+    vi.useFakeTimers();
+    const service = new ScriptedService(held().answer);
+    const provider = new Provider(optionsFor(service, one));
+    const failed = expect(provider.initialize()).rejects.toThrow();
+    await service.requested(1);
+    await provider.onClose();
+    await failed;
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("may be used again after it has been closed, with a client anew", async () => {
+    const service = new ScriptedService(on);
+    const provider = new Provider(optionsFor(service));
+    await provider.initialize();
+    const before = provider.client;
+    await provider.onClose();
+    expect(before.isReady()).toBe(false);
+    await provider.initialize();
+    expect((await provider.resolveBooleanEvaluation("on", false, {})).value).toBe(true);
+    await provider.onClose();
+    expect(provider.client.isReady()).toBe(false);
+  });
+
+  it("tells nothing after it has been closed, and begins no request that the client has no need of", async () => {
+    const service = new ScriptedService(on);
+    const client = new FeatureFlagsClient(optionsFor(service, one));
+    await client.initialize();
+    const provider = new Provider(client);
+    const events = eventsOf(provider);
+    await provider.initialize();
+    expect(service.requests).toHaveLength(1);
+    await provider.onClose();
+    service.nowAnswers(configuration([flag("on", false)], 'W/"2"'), unreachable());
+    await client.refresh();
+    await expect(client.refresh()).rejects.toThrow();
+    await client.shutdown();
+    expect(events.list).toEqual([]);
+  });
+
+  it("takes a client that comes from the other kind of module", async () => {
+    const core = createRequire(import.meta.url)("@pennon/core");
+    const client = new core.FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    expect(client).not.toBeInstanceOf(FeatureFlagsClient);
+    const provider = new Provider(client);
+    expect(provider.client).toBe(client);
+    await provider.initialize();
+    expect(await provider.resolveBooleanEvaluation("no", true, {})).toMatchObject({
+      errorCode: "FLAG_NOT_FOUND",
+    });
+    await client.shutdown();
+  });
+
+  it("tells when the engine fails, and when it is back", async () => {
+    let isPoisoned = false;
+    const instantiate = WebAssembly.instantiate.bind(WebAssembly);
+    const instance = async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
+      const { exports } = await instantiate(module, imports);
+      const evaluate = Object.entries(exports).find(([name]) => /engine_evaluate$/.test(name));
+      const [name, original] = evaluate as [string, (...numbers: number[]) => number];
+      const poisoned = (...numbers: number[]) => {
+        if (isPoisoned) {
+          throw new WebAssembly.RuntimeError("unreachable");
+        }
+        return original(...numbers);
+      };
+      return { exports: { ...exports, [name]: poisoned } };
+    };
+    vi.spyOn(WebAssembly, "instantiate").mockImplementation(instance as never);
+    const provider = new Provider(optionsFor(new ScriptedService(on)));
+    const events = eventsOf(provider);
+    await provider.initialize();
+    isPoisoned = true;
+    await provider.resolveBooleanEvaluation("ruled", true, { country: "FR" });
+    expect(events.list).toEqual(["ERROR"]);
+    isPoisoned = false;
+    expect(await events.told(2)).toEqual(["ERROR", "READY"]);
+    expect(await provider.resolveBooleanEvaluation("ruled", true, { country: "FR" })).toMatchObject(
+      { value: false },
+    );
+    await provider.onClose();
+  });
+});
+
+describe("PennonWebProvider", () => {
+  it("waits for the flags where the context changes before they are there", async () => {
+    OpenFeature.setLogger(logger);
+    const { answer, release } = held();
+    const service = new ScriptedService(answer);
+    OpenFeature.setProvider(new PennonWebProvider(optionsFor(service)));
+    await service.requested(1);
+    const client = OpenFeature.getClient();
+    const changed = OpenFeature.setContext({ country: "FR" });
+    expect(client.providerStatus).toBe(ProviderStatus.RECONCILING);
+    await release(on);
+    await changed;
+    expect(client.providerStatus).toBe(ProviderStatus.READY);
+    expect(client.getBooleanDetails("ruled", true)).toMatchObject({ value: false });
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it("has nothing to wait for where the flags are there", async () => {
+    const provider = new PennonWebProvider(optionsFor(new ScriptedService(on)));
+    await provider.initialize();
+    expect(provider.onContextChange({}, { country: "FR" })).toBeUndefined();
+    await expect(provider.onContextChange({}, { country: 7 })).rejects.toMatchObject({
+      code: "INVALID_CONTEXT",
+    });
+    await provider.onClose();
+  });
+});
+
+describe("a core of another version", () => {
+  it("is refused with a sentence that says what to do", async () => {
+    vi.resetModules();
+    vi.doMock("@pennon/core", async (original) => ({
+      ...(await original<typeof import("@pennon/core")>()),
+      VERSION: "9.9.9",
+    }));
+    onTestFinished(() => {
+      vi.doUnmock("@pennon/core");
+      vi.resetModules();
+    });
+    const entry = await import("@pennon/openfeature/web");
+    expect(() => new entry.PennonWebProvider({ sdkKey: "pnk_test" })).toThrow(
+      /found 9\.9\.9: install the same version of both/,
+    );
+  });
+});

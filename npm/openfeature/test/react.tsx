@@ -1,0 +1,66 @@
+import {
+  OpenFeatureProvider,
+  useBooleanFlagDetails,
+  useNumberFlagDetails,
+  useObjectFlagDetails,
+  useStringFlagDetails,
+} from "@openfeature/react-sdk";
+import { act } from "react";
+import { createRoot } from "react-dom/client";
+import { type Application, type Details, type Given, type Kind, OTHERWISE } from "./application.ts";
+import { web } from "./web.ts";
+
+Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
+
+interface Asked {
+  readonly name: string;
+  readonly kind: Kind;
+  /** Is told what is shown, at every render. */
+  readonly show: (details: Details) => void;
+}
+
+/** A page with one flag on it, which it shows anew when React has it do so. */
+export async function react(given: Given): Promise<Application> {
+  const app = await web(given);
+  const root = createRoot(document.createElement("main"));
+  let shown: (Details & { readonly asked: string }) | undefined;
+  return {
+    ...app,
+    sees: (happening) => act(happening),
+    isFor: (context) => act(() => app.isFor(context)),
+    asks: async (name, kind = "boolean") => {
+      const asked = `${kind} ${name}`;
+      if (shown?.asked !== asked) {
+        const show = (details: Details) => {
+          shown = { ...details, asked };
+        };
+        await act(async () =>
+          root.render(
+            <OpenFeatureProvider>
+              <Flag key={asked} {...{ name, kind, show }} />
+            </OpenFeatureProvider>,
+          ),
+        );
+      }
+      return shown as unknown as Details;
+    },
+    close: async () => {
+      await act(async () => root.unmount());
+      await act(() => app.close());
+    },
+  };
+}
+
+const HOOKS = {
+  boolean: useBooleanFlagDetails,
+  true: useBooleanFlagDetails,
+  string: useStringFlagDetails,
+  number: useNumberFlagDetails,
+  object: useObjectFlagDetails,
+} as Record<Kind, (key: string, otherwise: unknown) => Details>;
+
+function Flag({ name, kind, show }: Asked) {
+  // The kind of one component never changes, as it is in its key.
+  show(HOOKS[kind](name, OTHERWISE[kind]));
+  return null;
+}

@@ -1,0 +1,303 @@
+import { FeatureFlagsClient } from "@pennon/core";
+import { expect } from "vitest";
+import {
+  configuration,
+  flag,
+  flagWithRollout,
+  flagWithRule,
+  held,
+  optionsFor,
+  ScriptedService,
+  unreachable,
+} from "../../core/test/scripted.ts";
+import { type Kind, OTHERWISE, type Start } from "./application.ts";
+
+interface Scenario {
+  readonly name: string;
+  readonly run: (start: Start) => Promise<void>;
+}
+
+const FLAGS = [
+  flag("on"),
+  flag("off", false),
+  flagWithRule("ruled", "FR"),
+  flagWithRollout("nobody", 0),
+  flagWithRollout("everybody", 100),
+];
+
+const one = { retries: 1, retryDelayMs: 1 };
+
+/** A client that is ready, of a service with all kinds of flags, for an application to have. */
+async function ready(service = new ScriptedService(configuration(FLAGS))) {
+  const client = new FeatureFlagsClient(optionsFor(service, one));
+  await client.initialize();
+  return { service, client };
+}
+
+/** What a provider for OpenFeature must do, in whichever SDK: each is run through all of them. */
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: "is not ready before the flags are there, and then tells that it is",
+    async run(start) {
+      const { answer, release } = held();
+      const service = new ScriptedService(answer);
+      const app = await start(optionsFor(service));
+      await service.requested(1);
+      expect(app.status()).toBe("NOT_READY");
+      expect(await app.asks("on", "boolean")).toMatchObject({
+        value: false,
+        reason: "ERROR",
+        errorCode: "PROVIDER_NOT_READY",
+      });
+      expect(app.events.list).toEqual([]);
+      await app.sees(() => release(configuration(FLAGS)));
+      expect(await app.events.told(1)).toEqual(["READY"]);
+      expect(app.status()).toBe("READY");
+      expect((await app.asks("on", "boolean")).value).toBe(true);
+      expect(service.requests).toHaveLength(1);
+      await app.close();
+    },
+  },
+  {
+    name: "tells of flags that could not be had, and is ready when its client is",
+    async run(start) {
+      const service = new ScriptedService(unreachable());
+      const client = new FeatureFlagsClient(optionsFor(service, one));
+      const app = await start(client);
+      expect(await app.events.told(1)).toEqual(["ERROR"]);
+      expect(app.status()).toBe("ERROR");
+      expect(await app.asks("on", "true")).toMatchObject({
+        value: true,
+        errorCode: "PROVIDER_NOT_READY",
+      });
+      service.nowAnswers(configuration(FLAGS));
+      await app.sees(() => client.initialize());
+      expect(await app.events.told(2)).toEqual(["ERROR", "READY"]);
+      expect(app.status()).toBe("READY");
+      expect((await app.asks("on")).value).toBe(true);
+      await app.close();
+      await client.shutdown();
+    },
+  },
+  {
+    name: "has a word for every reason",
+    async run(start) {
+      const { client } = await ready();
+      const app = await start(client);
+      await app.events.told(1);
+      await app.isFor({ targetingKey: "ada", country: "FR" });
+      const answers = [
+        ["on", true, "STATIC", "flag_enabled"],
+        ["off", false, "DISABLED", "flag_disabled"],
+        ["ruled", false, "TARGETING_MATCH", "targeting_rule"],
+        ["nobody", false, "SPLIT", "rollout"],
+        ["everybody", true, "SPLIT", "rollout"],
+      ] as const;
+      for (const [key, value, word, reason] of answers) {
+        const answer = await app.asks(key, value ? "boolean" : "true");
+        const variant = value ? "on" : "off";
+        expect(answer).toMatchObject({ value, variant, reason: word, flagMetadata: { reason } });
+        expect(answer.errorCode).toBeUndefined();
+      }
+      await app.close();
+      await client.shutdown();
+    },
+  },
+  {
+    name: "says what the client's defaults say of a flag that there is not",
+    async run(start) {
+      const service = new ScriptedService(configuration([]));
+      const app = await start(optionsFor(service, { defaults: { absent: true } }));
+      await app.events.told(1);
+      expect(await app.asks("absent")).toMatchObject({
+        value: true,
+        reason: "DEFAULT",
+        flagMetadata: { reason: "default" },
+      });
+      await app.close();
+    },
+  },
+  {
+    name: "gives nobody a flag as something else than a boolean",
+    async run(start) {
+      const { client } = await ready();
+      const app = await start(client);
+      await app.events.told(1);
+      for (const kind of ["string", "number", "object"] as const satisfies readonly Kind[]) {
+        expect(await app.asks("on", kind)).toMatchObject({
+          value: OTHERWISE[kind],
+          reason: "ERROR",
+          errorCode: "TYPE_MISMATCH",
+        });
+        expect(await app.asks("unknown", kind)).toMatchObject({
+          value: OTHERWISE[kind],
+          errorCode: "FLAG_NOT_FOUND",
+        });
+      }
+      await app.close();
+      await client.shutdown();
+    },
+  },
+  {
+    name: "does not know a flag that there is not",
+    async run(start) {
+      const { client } = await ready();
+      const app = await start(client);
+      await app.events.told(1);
+      for (const kind of ["boolean", "true"] as const) {
+        const answer = await app.asks("unknown", kind);
+        expect(answer).toMatchObject({
+          value: OTHERWISE[kind],
+          reason: "ERROR",
+          errorCode: "FLAG_NOT_FOUND",
+        });
+        expect(answer.errorMessage).toContain("unknown");
+      }
+      await app.close();
+      await client.shutdown();
+    },
+  },
+  {
+    name: "tells which flags have changed",
+    async run(start) {
+      const { client, service } = await ready();
+      const app = await start(client);
+      await app.events.told(1);
+      expect((await app.asks("on")).value).toBe(true);
+      service.nowAnswers(configuration([flag("on", false), ...FLAGS.slice(1)], 'W/"2"'));
+      await app.sees(() => client.refresh());
+      expect(await app.events.told(2)).toEqual(["READY", "CONFIGURATION_CHANGED on"]);
+      expect(await app.asks("on")).toMatchObject({ value: false, reason: "DISABLED" });
+      await app.close();
+      await client.shutdown();
+    },
+  },
+  {
+    name: "is stale while the service is away, goes on answering, and tells when it is back",
+    async run(start) {
+      const { client, service } = await ready();
+      const app = await start(client);
+      await app.events.told(1);
+      service.nowAnswers(unreachable());
+      await app.sees(() => expect(client.refresh()).rejects.toThrow());
+      expect(await app.events.told(2)).toEqual(["READY", "STALE"]);
+      expect(app.status()).toBe("STALE");
+      expect(await app.asks("on")).toMatchObject({ value: true, reason: "STATIC" });
+      service.nowAnswers(configuration(FLAGS));
+      await app.sees(() => client.refresh());
+      expect(await app.events.told(3)).toEqual(["READY", "STALE", "READY"]);
+      expect(app.status()).toBe("READY");
+      await app.sees(() => client.refresh());
+      expect(app.events.list).toHaveLength(3);
+      await app.close();
+      await client.shutdown();
+    },
+  },
+  {
+    name: "answers for another subject as soon as the context is another one",
+    async run(start) {
+      const { client, service } = await ready();
+      const app = await start(client);
+      await app.events.told(1);
+      const answers = [];
+      for (const country of ["FR", "GB", "FR"]) {
+        await app.isFor({ targetingKey: "ada", country });
+        answers.push((await app.asks("ruled")).value);
+      }
+      expect(answers).toEqual([false, true, false]);
+      await app.isFor({});
+      expect(await app.asks("everybody", "true")).toMatchObject({ value: false, reason: "SPLIT" });
+      expect(service.requests).toHaveLength(1);
+      await app.close();
+      await client.shutdown();
+    },
+  },
+  {
+    name: "refuses a context that the service would refuse, and takes the next one",
+    async run(start) {
+      const { client } = await ready();
+      const app = await start(client);
+      await app.events.told(1);
+      await app.isFor({ userId: 7, country: "FR" });
+      const answer = await app.asks("ruled", "true");
+      expect(answer).toMatchObject({ value: true, reason: "ERROR", errorCode: "INVALID_CONTEXT" });
+      expect(answer.errorMessage).toBe("userId must be a string");
+      await app.isFor({ userId: "7", country: "FR" });
+      expect(await app.asks("ruled", "true")).toMatchObject({ value: false });
+      expect(app.status()).toBe("READY");
+      await app.close();
+      await client.shutdown();
+    },
+  },
+  {
+    name: "runs the application's hooks, and lets it track",
+    async run(start) {
+      const { client, service } = await ready();
+      const app = await start(client);
+      await app.events.told(1);
+      const stages: string[] = [];
+      app.hasHook({
+        before: ({ flagKey }) => void stages.push(`before ${flagKey}`),
+        after: ({ flagKey }, { variant }) => void stages.push(`after ${flagKey} ${variant}`),
+        error: ({ flagKey }) => void stages.push(`error ${flagKey}`),
+        finally: ({ flagKey }) => void stages.push(`finally ${flagKey}`),
+      });
+      await app.asks("on");
+      expect(stages.slice(0, 3)).toEqual(["before on", "after on on", "finally on"]);
+      stages.length = 0;
+      await app.asks("unknown");
+      expect(stages.slice(0, 3)).toEqual(["before unknown", "error unknown", "finally unknown"]);
+      app.tracks("bought");
+      expect(service.requests).toHaveLength(1);
+      await app.close();
+      await client.shutdown();
+    },
+  },
+  {
+    name: "leaves the application's client alone when it ends",
+    async run(start) {
+      const { client } = await ready();
+      const app = await start(client);
+      await app.events.told(1);
+      await app.close();
+      expect(client.isReady()).toBe(true);
+      await client.refresh();
+      await client.shutdown();
+    },
+  },
+  {
+    name: "shuts its own client down when it ends",
+    async run(start) {
+      const aborted: boolean[] = [];
+      const service = new ScriptedService(
+        (request) =>
+          new Promise((_, reject) => {
+            request.signal.addEventListener("abort", () => {
+              aborted.push(true);
+              reject(request.signal.reason);
+            });
+          }),
+      );
+      const app = await start(optionsFor(service));
+      await service.requested(1);
+      await app.close();
+      expect(aborted).toEqual([true]);
+    },
+  },
+  {
+    name: "is over when the application shuts down the client that it has",
+    async run(start) {
+      const { client } = await ready();
+      const app = await start(client);
+      await app.events.told(1);
+      await app.sees(() => client.shutdown());
+      expect(await app.events.told(2)).toEqual(["READY", "ERROR"]);
+      expect(app.status()).toBe("FATAL");
+      expect(await app.asks("on", "true")).toMatchObject({
+        value: true,
+        errorCode: "PROVIDER_FATAL",
+      });
+      await app.close();
+    },
+  },
+];

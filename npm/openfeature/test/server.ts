@@ -1,0 +1,67 @@
+import type { EvaluationContext } from "@openfeature/core";
+import { type Client, OpenFeature, ProviderEvents } from "@openfeature/server-sdk";
+import { PennonServerProvider } from "@pennon/openfeature/server";
+import {
+  type Application,
+  type Details,
+  Events,
+  type Given,
+  type Kind,
+  OTHERWISE,
+} from "./application.ts";
+
+/** An application of the server SDK, which says for whom with each question. */
+export async function server(given: Given): Promise<Application> {
+  OpenFeature.setProvider(new PennonServerProvider(given));
+  const events = listen();
+  const client = OpenFeature.getClient();
+  let subject: EvaluationContext = {};
+  return {
+    events,
+    status: () => client.providerStatus,
+    isFor: async (context) => {
+      subject = context;
+    },
+    asks: (key, kind = "boolean") => ask(client, key, kind, subject),
+    sees: (happening) => happening(),
+    tracks: (event) => client.track(event),
+    hasHook: (hook) => void OpenFeature.addHooks(hook),
+    close: async () => {
+      await forget();
+    },
+  };
+}
+
+/** What OpenFeature tells of the provider that it has by now. */
+export function listen(): Events {
+  const events = new Events();
+  for (const type of Object.values(ProviderEvents)) {
+    OpenFeature.addHandler(type, events.handler(type.replace("PROVIDER_", "")));
+  }
+  return events;
+}
+
+/** Ends the provider, and leaves nothing behind for the next application. */
+export async function forget(): Promise<void> {
+  OpenFeature.clearHandlers();
+  OpenFeature.clearHooks();
+  await OpenFeature.clearProviders();
+}
+
+export async function ask(
+  client: Client,
+  key: string,
+  kind: Kind,
+  subject?: EvaluationContext,
+): Promise<Details> {
+  switch (kind) {
+    case "string":
+      return client.getStringDetails(key, OTHERWISE.string, subject);
+    case "number":
+      return client.getNumberDetails(key, OTHERWISE.number, subject);
+    case "object":
+      return client.getObjectDetails(key, OTHERWISE.object, subject);
+    default:
+      return client.getBooleanDetails(key, OTHERWISE[kind], subject);
+  }
+}

@@ -1,0 +1,17 @@
+import { OpenFeature } from "@openfeature/server-sdk";
+import { beforeAll, describe, it } from "vitest";
+import { nest } from "./nest.ts";
+import { SCENARIOS } from "./scenarios.ts";
+import { server } from "./server.ts";
+
+beforeAll(() => {
+  // It reports every failure that is brought about here.
+  OpenFeature.setLogger({ debug() {}, info() {}, warn() {}, error() {} });
+});
+
+describe.each([
+  ["@openfeature/server-sdk", server],
+  ["@openfeature/nestjs-sdk", nest],
+])("PennonServerProvider in %s", (_, start) => {
+  it.each(SCENARIOS)("$name", ({ run }) => run(start));
+});

@@ -1,0 +1,26 @@
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import { describe, expect, it } from "vitest";
+
+/** What a page may pay for a provider, on top of the client and of OpenFeature. */
+const MOST_BYTES = 2 * 1024;
+
+describe("the entry for browsers", () => {
+  it("costs a page at most 2 KiB, as it is sent", async () => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: `export { PennonWebProvider } from "@pennon/openfeature/web"`,
+        resolveDir: import.meta.dirname,
+      },
+      external: ["@openfeature/*", "@pennon/core"],
+      bundle: true,
+      format: "esm",
+      minify: true,
+      write: false,
+    });
+    const bytes = gzipSync(outputFiles[0]?.contents ?? "", { level: 9 }).byteLength;
+    console.log(`@pennon/openfeature/web adds ${bytes} bytes, compressed`);
+    expect(bytes).toBeGreaterThan(500);
+    expect(bytes).toBeLessThanOrEqual(MOST_BYTES);
+  });
+});

@@ -1,0 +1,16 @@
+import type { FlagKey } from "@pennon/core";
+import type { ReactNode } from "react";
+import { useFlag } from "./hooks.js";
+
+export interface FeatureProps {
+  readonly flag: FlagKey;
+  /** What is shown while the flag is off; nothing by default. */
+  readonly fallback?: ReactNode;
+  /** What is shown while the flag is on. */
+  readonly children?: ReactNode;
+}
+
+/** Shows its children while the flag is on, and the fallback while it is off. */
+export function Feature({ flag, fallback, children }: FeatureProps): ReactNode {
+  return useFlag(flag) ? children : fallback;
+}

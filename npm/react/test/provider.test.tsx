@@ -1,0 +1,222 @@
+import { FeatureFlagsClient } from "@pennon/core";
+import { FeatureFlagsProvider, useFlagsStatus } from "@pennon/react";
+import * as React from "react";
+import { act, type ReactNode, StrictMode } from "react";
+import { renderToString } from "react-dom/server";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import {
+  configuration,
+  flag,
+  flagWithRollout,
+  flagWithRule,
+  optionsFor,
+  ScriptedService,
+  status,
+  unreachable,
+} from "../../core/test/scripted.ts";
+import { Client, Flag, ready, render } from "./support.tsx";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Mounts a provider with options, waits until it has fetched, and tells which clients it made. */
+async function mounted(
+  service: ScriptedService,
+  wrap: (element: ReactNode) => ReactNode = (element) => element,
+) {
+  const clients = new Set<FeatureFlagsClient>();
+  const show = (name: string) =>
+    wrap(
+      <FeatureFlagsProvider options={optionsFor(service)}>
+        <Flag name={name} />
+        <Client give={(client) => clients.add(client)} />
+      </FeatureFlagsProvider>,
+    );
+  const page = await render(show("banner"));
+  const [client] = clients;
+  await act(async () => client?.initialize());
+  return { page, clients, show };
+}
+
+describe("a provider with options", () => {
+  it("makes a client, and shuts it down when it goes", async () => {
+    const service = new ScriptedService(configuration([flag("banner")]));
+    const { page, clients } = await mounted(service);
+    const [client] = clients;
+    expect(page.text()).toBe("banner is on.");
+    expect(client?.isReady()).toBe(true);
+    await page.unmount();
+    expect(client?.isReady()).toBe(false);
+    await expect(client?.initialize()).rejects.toThrow("shut down");
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it("keeps its client for as long as it is there, whatever object the options are", async () => {
+    const service = new ScriptedService(configuration([flag("banner"), flag("other")]));
+    const { page, clients, show } = await mounted(service);
+    await page.rerender(show("other"));
+    expect(page.text()).toBe("other is on.");
+    expect(clients.size).toBe(1);
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it("fetches once in StrictMode, which mounts twice, and leaves no client behind", async () => {
+    const service = new ScriptedService(configuration([flag("banner")]));
+    const strict = (element: ReactNode) => <StrictMode>{element}</StrictMode>;
+    const { page, clients } = await mounted(service, strict);
+    expect(page.text()).toBe("banner is on.");
+    expect(service.requests).toHaveLength(1);
+    await page.unmount();
+    expect([...clients].map((client) => client.isReady())).not.toContain(true);
+  });
+
+  it("has another client when it is shown again after having been hidden", async () => {
+    const Activity = Reflect.get(React, "Activity");
+    if (Activity === undefined) {
+      return; // React 18 does not hide.
+    }
+    const service = new ScriptedService(configuration([flag("banner")]));
+    let mode: "visible" | "hidden" = "visible";
+    const wrap = (element: ReactNode) => <Activity mode={mode}>{element}</Activity>;
+    const { page, clients, show } = await mounted(service, wrap);
+    mode = "hidden";
+    await page.rerender(show("banner"));
+    mode = "visible";
+    await page.rerender(show("banner"));
+    const [first, second] = clients;
+    await act(async () => second?.initialize());
+    expect([first?.isReady(), second?.isReady()]).toEqual([false, true]);
+    expect(page.text()).toBe("banner is on.");
+  });
+
+  it("tells that the service is away, and goes on by itself when it is back", async () => {
+    vi.useFakeTimers();
+    const service = new ScriptedService(unreachable());
+    function Status() {
+      return <>{JSON.stringify([useFlagsStatus().ready, useFlagsStatus().error?.code])}</>;
+    }
+    const page = await render(
+      <FeatureFlagsProvider options={optionsFor(service)}>
+        <Status />
+        <Flag name="banner" />
+      </FeatureFlagsProvider>,
+    );
+    await act(() => vi.advanceTimersByTimeAsync(20_000));
+    expect(page.text()).toBe('[false,"INITIALIZATION_FAILED"]banner is off.');
+    service.nowAnswers(configuration([flag("banner")]));
+    await act(() => vi.advanceTimersByTimeAsync(40_000));
+    expect(page.text()).toBe("[true,null]banner is on.");
+    await page.unmount();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("asks no more once it has gone", async () => {
+    vi.useFakeTimers();
+    const service = new ScriptedService(status(401));
+    const page = await render(<FeatureFlagsProvider options={optionsFor(service)} />);
+    await act(() => vi.advanceTimersByTimeAsync(1_000));
+    await page.unmount();
+    const { length } = service.requests;
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(service.requests).toHaveLength(length);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("says what is wrong with its options", () => {
+    const refused = expect.objectContaining({ code: "INVALID_OPTIONS" });
+    expect(() => renderToString(<FeatureFlagsProvider options={{ sdkKey: "" }} />)).toThrow(
+      refused,
+    );
+    const nothing = {} as { client: FeatureFlagsClient };
+    expect(() => renderToString(<FeatureFlagsProvider {...nothing} />)).toThrow(refused);
+  });
+});
+
+describe("a provider with a client", () => {
+  it("neither begins nor ends it", async () => {
+    const service = new ScriptedService(configuration([flag("banner")]));
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const page = await render(<FeatureFlagsProvider client={client} />);
+    expect(service.requests).toHaveLength(0);
+    await client.initialize();
+    await page.unmount();
+    expect(client.isReady()).toBe(true);
+    await client.shutdown();
+  });
+
+  it("goes over to another client", async () => {
+    const { client: one } = await ready([flag("banner")]);
+    const { client: other } = await ready([flag("banner", false)]);
+    const show = (client: FeatureFlagsClient) => (
+      <FeatureFlagsProvider client={client}>
+        <Flag name="banner" />
+      </FeatureFlagsProvider>
+    );
+    const page = await render(show(one));
+    await page.rerender(show(other));
+    expect(page.text()).toBe("banner is off.");
+  });
+});
+
+describe("the context", () => {
+  it("decides, here and without a request, also when it changes", async () => {
+    const { client, service } = await ready([
+      flagWithRule("ruled", "FR"),
+      flagWithRollout("rolled_out", 64),
+    ]);
+    const show = (userId: string, country: string) => (
+      <FeatureFlagsProvider client={client} context={{ userId, country }}>
+        <Flag name="ruled" />
+        <Flag name="rolled_out" />
+      </FeatureFlagsProvider>
+    );
+    // The bucket of "ada" is 63, that of "linus" 72.
+    const page = await render(show("ada", "GB"));
+    expect(page.text()).toBe("ruled is on.rolled_out is on.");
+    await page.rerender(show("linus", "FR"));
+    expect(page.text()).toBe("ruled is off.rolled_out is off.");
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it("counts as another one when its object has been changed in place", async () => {
+    const { client } = await ready([flagWithRollout("rolled_out", 64)]);
+    const context = { userId: "ada" };
+    const show = () => (
+      <FeatureFlagsProvider client={client} context={context}>
+        <Flag name="rolled_out" />
+      </FeatureFlagsProvider>
+    );
+    const page = await render(show());
+    context.userId = "linus";
+    await page.rerender(show());
+    expect(page.text()).toBe("rolled_out is off.");
+  });
+
+  it("may be anything without making a render fail", async () => {
+    const { client } = await ready([flagWithRule("ruled", "FR")]);
+    const circle: Record<string, unknown> = { big: 1n, text: "FR" };
+    circle.itself = circle;
+    for (const context of [null, circle, { customAttributes: circle }, "FR", { userId: 3 }]) {
+      const page = await render(
+        <FeatureFlagsProvider client={client} context={context as object}>
+          <Flag name="ruled" />
+        </FeatureFlagsProvider>,
+      );
+      expect(page.text()).toBe("ruled is on.");
+    }
+  });
+
+  it("is each provider's own, also of one client", async () => {
+    const { client } = await ready([flagWithRule("ruled", "FR")]);
+    const page = await render(
+      <FeatureFlagsProvider client={client} context={{ country: "FR" }}>
+        <Flag name="ruled" />
+        <FeatureFlagsProvider client={client} context={{ country: "GB" }}>
+          <Flag name="ruled" />
+        </FeatureFlagsProvider>
+      </FeatureFlagsProvider>,
+    );
+    expect(page.text()).toBe("ruled is off.ruled is on.");
+  });
+});

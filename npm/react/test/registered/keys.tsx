@@ -1,0 +1,36 @@
+// Compiled, never run: an application that has registered its flags.
+
+import { Feature, useFlag, useFlagDetails, useFlags, useSuspenseFlag } from "@pennon/react";
+
+declare module "@pennon/core" {
+  interface RegisteredFlags {
+    new_checkout: boolean;
+    banner: boolean;
+  }
+}
+
+export function Page() {
+  const checkout: boolean = useFlag("new_checkout");
+  const { banner } = useFlags(["banner"]);
+  const { value } = useFlagDetails("banner");
+  const all = useFlags();
+  // @ts-expect-error: a misspelt key.
+  useFlag("new_chekout");
+  // @ts-expect-error: the same.
+  useFlagDetails("new_chekout");
+  // @ts-expect-error: the same.
+  useSuspenseFlag("new_chekout");
+  // @ts-expect-error: the same.
+  useFlags(["banner", "new_chekout"]);
+  // @ts-expect-error: the same.
+  all.new_chekout;
+  // @ts-expect-error: no answer was asked for.
+  useFlags(["banner"]).new_checkout;
+  return (
+    <>
+      <Feature flag="banner">{String([checkout, banner, value, all.banner])}</Feature>
+      {/* @ts-expect-error: a misspelt key. */}
+      <Feature flag="baner" />
+    </>
+  );
+}

@@ -1,0 +1,160 @@
+import { FeatureFlagsClient, type Snapshot } from "@pennon/core";
+import {
+  FeatureFlagsProvider,
+  type FeatureFlagsProviderProps,
+  useFlagDetails,
+  useFlags,
+  useFlagsStatus,
+  useSuspenseFlag,
+} from "@pennon/react";
+import { act, lazy, Suspense } from "react";
+import { renderToString } from "react-dom/server";
+import { describe, expect, it, vi } from "vitest";
+import {
+  configuration,
+  flag,
+  flagWithRule,
+  held,
+  optionsFor,
+  ScriptedService,
+} from "../../core/test/scripted.ts";
+import { Client, change, Flag, hydrate, ready } from "./support.tsx";
+
+function Everything() {
+  const text = JSON.stringify([
+    useFlags(),
+    useFlags(["banner"]),
+    useFlagDetails("ruled"),
+    useFlagsStatus(),
+    useSuspenseFlag("ruled"),
+  ]);
+  return (
+    <>
+      <Flag name="banner" />
+      <Flag name="ruled" />
+      <Flag name="unknown" fallback={true} />
+      {text}
+    </>
+  );
+}
+
+/** The flags of a server, handed over for somebody in France. */
+async function handedOver(): Promise<Snapshot> {
+  const { client } = await ready([flag("banner"), flagWithRule("ruled", "FR")]);
+  return JSON.parse(JSON.stringify(client.withContext({ country: "FR" }).snapshot()));
+}
+
+/** Renders on a server, brings it to life, and expects no complaint. */
+async function servedAndHydrated(onServer: FeatureFlagsProviderProps, inBrowser = onServer) {
+  const app = (props: FeatureFlagsProviderProps) => (
+    <FeatureFlagsProvider {...props}>
+      <Everything />
+    </FeatureFlagsProvider>
+  );
+  const complained = vi.spyOn(console, "error");
+  const html = renderToString(app(onServer));
+  const page = await hydrate(html, app(inBrowser));
+  expect(page.complaints).toEqual([]);
+  expect(complained).not.toHaveBeenCalled();
+  complained.mockRestore();
+  return { html, page };
+}
+
+describe("a page from a server", () => {
+  it("has the right values in its HTML and in the first render, whom the flags are for included", async () => {
+    const bootstrap = await handedOver();
+    const service = new ScriptedService(held().answer);
+    const { html, page } = await servedAndHydrated({ options: optionsFor(service), bootstrap });
+    expect(html).toMatch("banner is on.</i><i>ruled is off.</i><i>unknown is on.");
+    expect(page.text()).toMatch("banner is on.ruled is off.unknown is on.");
+  });
+
+  it("takes the bootstrap of the options as well", async () => {
+    const options = optionsFor(new ScriptedService(held().answer));
+    const { html } = await servedAndHydrated({
+      options: { ...options, bootstrap: await handedOver() },
+    });
+    expect(html).toMatch("ruled is off.");
+  });
+
+  it("sends no request while it is rendered on the server", async () => {
+    const service = new ScriptedService(configuration([]));
+    renderToString(
+      <FeatureFlagsProvider options={optionsFor(service)}>
+        <Everything />
+      </FeatureFlagsProvider>,
+    );
+    expect(service.requests).toEqual([]);
+  });
+
+  it("has fallbacks where nothing is handed over, and then the flags", async () => {
+    const service = new ScriptedService(configuration([flag("banner")]));
+    const { html, page } = await servedAndHydrated({ options: optionsFor(service) });
+    expect(html).toMatch("banner is off.");
+    await vi.waitFor(() => expect(page.text()).toMatch("banner is on."));
+  });
+
+  it("may come from a client that the server keeps", async () => {
+    const { client } = await ready([flag("banner"), flagWithRule("ruled", "FR")]);
+    const context = { country: "FR" };
+    const bootstrap = client.withContext(context).snapshot();
+    const { html } = await servedAndHydrated(
+      { client, context, bootstrap },
+      { options: optionsFor(new ScriptedService(held().answer)), context, bootstrap },
+    );
+    expect(html).toMatch("banner is on.</i><i>ruled is off.");
+  });
+
+  it("needs no key in the browser if it only reads what was handed over", async () => {
+    const bootstrap = await handedOver();
+    const client = new FeatureFlagsClient({ sdkKey: "none", bootstrap });
+    const { page } = await servedAndHydrated({ client, bootstrap });
+    expect(page.text()).toMatch("banner is on.ruled is off.");
+  });
+
+  it("goes over to newer flags after its first render, without a complaint", async () => {
+    const bootstrap = await handedOver();
+    const service = new ScriptedService(configuration([flag("banner", false)]));
+    const { page } = await servedAndHydrated({ options: optionsFor(service), bootstrap });
+    await vi.waitFor(() => expect(page.text()).toMatch("banner is off."));
+  });
+
+  it("comes to life with what was served even where that happens late", async () => {
+    const bootstrap = await handedOver();
+    const service = new ScriptedService(configuration([flag("banner", false)]));
+    let load: (module: { default: typeof Flag }) => void = () => {};
+    const Late = lazy(() => new Promise<{ default: typeof Flag }>((resolve) => (load = resolve)));
+    let client: FeatureFlagsClient | undefined;
+    const app = (Shown: typeof Flag | typeof Late) => (
+      <FeatureFlagsProvider options={optionsFor(service)} bootstrap={bootstrap}>
+        <Client
+          give={(found) => {
+            client = found;
+          }}
+        />
+        <Suspense>
+          <Shown name="banner" />
+        </Suspense>
+      </FeatureFlagsProvider>
+    );
+    const page = await hydrate(renderToString(app(Flag)), app(Late));
+    expect(page.text()).toBe("banner is on.");
+    await act(async () => {
+      await client?.initialize();
+      await client?.refresh();
+    });
+    // The rest of the page knows better, but this part of it has not come to life.
+    expect(page.text()).toBe("banner is on.");
+    await act(async () => load({ default: Flag }));
+    expect(page.text()).toBe("banner is off.");
+    expect(page.complaints).toEqual([]);
+  });
+
+  it("follows the flags once it lives", async () => {
+    const { client, service } = await ready([flag("banner")]);
+    const bootstrap = client.snapshot();
+    const { page } = await servedAndHydrated({ client, bootstrap });
+    await change(service, client, [flag("banner", false)]);
+    expect(page.text()).toMatch("banner is off.");
+  });
+});

@@ -1,0 +1,42 @@
+import {
+  useFeatureFlagsClient,
+  useFlagDetails,
+  useFlags,
+  useFlagsStatus,
+  useSuspenseFlag,
+} from "@pennon/react";
+import { Suspense } from "react";
+
+export function Reason() {
+  const { value, reason, loading } = useFlagDetails("new_checkout");
+  return <code>{loading ? "…" : `${value}: ${reason ?? "no such flag"}`}</code>;
+}
+
+export function Two() {
+  const { new_checkout, banner } = useFlags(["new_checkout", "banner"]);
+  return new_checkout && banner ? <p>Both</p> : null;
+}
+
+export function Status() {
+  const { ready, error } = useFlagsStatus();
+  const client = useFeatureFlagsClient();
+  return error === undefined ? (
+    <p>{ready ? "Up to date" : "Loading"}</p>
+  ) : (
+    <button type="button" onClick={() => client.refresh().catch(console.error)}>
+      Try again
+    </button>
+  );
+}
+
+export function Patient() {
+  return (
+    <Suspense fallback={<p>…</p>}>
+      <Checkout />
+    </Suspense>
+  );
+}
+
+function Checkout() {
+  return <button type="button">{useSuspenseFlag("new_checkout") ? "Buy now" : "Check out"}</button>;
+}

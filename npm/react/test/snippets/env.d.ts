@@ -1,0 +1,3 @@
+interface ImportMeta {
+  readonly env: { readonly VITE_PENNON_SDK_KEY: string };
+}

@@ -1,0 +1,98 @@
+import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
+import { useFeatureFlagsClient, useFlag } from "@pennon/react";
+import { act, type ReactNode } from "react";
+import { createRoot, hydrateRoot, type Root } from "react-dom/client";
+import { onTestFinished } from "vitest";
+import {
+  configuration,
+  type FlagConfig,
+  optionsFor,
+  ScriptedService,
+} from "../../core/test/scripted.ts";
+
+Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
+
+/** A page with something in it. */
+export interface Page {
+  readonly text: () => string | null;
+  readonly rerender: (element: ReactNode) => Promise<void>;
+  readonly unmount: () => Promise<void>;
+}
+
+export async function render(element: ReactNode): Promise<Page> {
+  const container = document.createElement("div");
+  const root = createRoot(container);
+  await act(async () => root.render(element));
+  return pageOf(container, root);
+}
+
+/** What a server has sent comes to life. `complaints` are of React, about what differs from what was sent. */
+export async function hydrate(
+  html: string,
+  element: ReactNode,
+): Promise<Page & { readonly complaints: readonly unknown[] }> {
+  const container = document.createElement("div");
+  container.innerHTML = html;
+  const complaints: unknown[] = [];
+  const root = await act(async () =>
+    hydrateRoot(container, element, {
+      onRecoverableError: (error) => complaints.push(error),
+    }),
+  );
+  return { ...pageOf(container, root), complaints };
+}
+
+function pageOf(container: HTMLElement, root: Root): Page {
+  onTestFinished(() => act(async () => root.unmount()));
+  return {
+    text: () => container.textContent,
+    rerender: (element) => act(async () => root.render(element)),
+    unmount: () => act(async () => root.unmount()),
+  };
+}
+
+/** A service with these flags, and a client that has them. */
+export async function ready(
+  flags: readonly FlagConfig[],
+  options: Partial<FeatureFlagsClientOptions> = {},
+) {
+  const service = new ScriptedService(configuration(flags));
+  const client = new FeatureFlagsClient(optionsFor(service, options));
+  await client.initialize();
+  onTestFinished(() => client.shutdown());
+  return { service, client };
+}
+
+let tags = 0;
+
+/** From now on these are the flags, and the client has fetched them. */
+export async function change(
+  service: ScriptedService,
+  client: FeatureFlagsClient,
+  flags: readonly FlagConfig[],
+): Promise<void> {
+  tags += 1;
+  service.nowAnswers(configuration(flags, `W/"changed ${tags}"`));
+  await act(() => client.refresh());
+}
+
+/** Shows one flag, and notes in `renders` whenever it is rendered. */
+export function Flag({
+  name,
+  fallback,
+  renders,
+}: {
+  readonly name: string;
+  readonly fallback?: boolean;
+  readonly renders?: string[];
+}) {
+  const isOn = useFlag(name, fallback);
+  renders?.push(name);
+  return <i>{`${name} is ${isOn ? "on" : "off"}.`}</i>;
+}
+
+/** Hands out the client that it finds. */
+export function Client({ give }: { readonly give: (client: FeatureFlagsClient) => void }) {
+  give(useFeatureFlagsClient());
+  return null;
+}

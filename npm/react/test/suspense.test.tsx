@@ -1,0 +1,76 @@
+import { FeatureFlagsClient } from "@pennon/core";
+import { FeatureFlagsProvider, useSuspenseFlag } from "@pennon/react";
+import { act, type ReactNode, Suspense } from "react";
+import { describe, expect, it } from "vitest";
+import {
+  configuration,
+  flag,
+  held,
+  optionsFor,
+  ScriptedService,
+  status,
+} from "../../core/test/scripted.ts";
+import { change, ready, render } from "./support.tsx";
+
+function Waiting({ name }: { readonly name: string }) {
+  return <>{`${name} is ${useSuspenseFlag(name, true) ? "on" : "off"}`}</>;
+}
+
+const patient = (children: ReactNode) => <Suspense fallback="…">{children}</Suspense>;
+
+describe("useSuspenseFlag", () => {
+  it("suspends until the flags are there, and then follows them", async () => {
+    const answer = held();
+    const service = new ScriptedService(answer.answer);
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const page = await render(
+      <FeatureFlagsProvider client={client}>
+        {patient(<Waiting name="banner" />)}
+        {patient(<Waiting name="unknown" />)}
+      </FeatureFlagsProvider>,
+    );
+    expect(page.text()).toBe("……");
+    await act(async () => {
+      const initialized = client.initialize();
+      await service.requested(1);
+      await answer.release(configuration([flag("banner", false)]));
+      await initialized;
+    });
+    expect(page.text()).toBe("banner is offunknown is on");
+    await change(service, client, [flag("banner")]);
+    expect(page.text()).toBe("banner is onunknown is on");
+    await client.shutdown();
+  });
+
+  it("suspends no longer when fetching has failed", async () => {
+    const service = new ScriptedService(status(401));
+    const page = await render(
+      <FeatureFlagsProvider options={optionsFor(service)}>
+        {patient(<Waiting name="banner" />)}
+      </FeatureFlagsProvider>,
+    );
+    await act(async () => {
+      await service.requested(1);
+      await new Promise((resolve) => setTimeout(resolve));
+    });
+    expect(page.text()).toBe("banner is on");
+  });
+
+  it("does not suspend for what a bootstrap knows, nor when the client is ready", async () => {
+    const { client } = await ready([flag("banner", false)]);
+    const bootstrap = client.snapshot();
+    const service = new ScriptedService(held().answer);
+    const handedOver = await render(
+      <FeatureFlagsProvider options={optionsFor(service)} bootstrap={bootstrap}>
+        <Waiting name="banner" />
+      </FeatureFlagsProvider>,
+    );
+    expect(handedOver.text()).toBe("banner is off");
+    const page = await render(
+      <FeatureFlagsProvider client={client}>
+        <Waiting name="banner" />
+      </FeatureFlagsProvider>,
+    );
+    expect(page.text()).toBe("banner is off");
+  });
+});

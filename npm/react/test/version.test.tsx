@@ -1,0 +1,31 @@
+import { version } from "react";
+import { version as reactDom } from "react-dom";
+import { renderToString } from "react-dom/server";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+
+describe("a core of another version", () => {
+  it("is refused with a sentence that says what to do", async () => {
+    vi.resetModules();
+    vi.doMock("@pennon/core", async (original) => ({
+      ...(await original<typeof import("@pennon/core")>()),
+      VERSION: "9.9.9",
+    }));
+    onTestFinished(() => {
+      vi.doUnmock("@pennon/core");
+      vi.resetModules();
+    });
+    const { FeatureFlagsProvider } = await import("@pennon/react");
+    expect(() => renderToString(<FeatureFlagsProvider options={{ sdkKey: "pnk_test" }} />)).toThrow(
+      /found 9\.9\.9: install the same version of both/,
+    );
+  });
+});
+
+describe("React", () => {
+  it("is the one that these tests are to run with, in its two halves", () => {
+    expect([version, reactDom].map((text) => text.split(".")[0])).toEqual([
+      process.env.REACT,
+      process.env.REACT,
+    ]);
+  });
+});
