@@ -18,64 +18,76 @@ export class Server {
   readonly url: string;
   readonly email = "ana@example.com";
   readonly password = "correct horse battery staple";
-  readonly #process: ChildProcess;
   readonly #folder: string;
-  #output = "";
+  #process: ChildProcess | undefined;
 
   private constructor(folder: string, port: number) {
     this.url = `http://127.0.0.1:${port}`;
     this.#folder = folder;
-    this.#process = spawn(binary, {
-      cwd: folder,
-      env: {
-        PENNON_LISTEN: `127.0.0.1:${port}`,
-        PENNON_ADMIN_EMAIL: this.email,
-        PENNON_ADMIN_PASSWORD: this.password,
-        DATABASE_URL: `sqlite://${join(folder, "pennon.db")}`,
-      },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
   }
 
-  /** Starts one on a port that no other worker would take, and waits until it says that it is ready. */
-  static async start(worker: number): Promise<Server> {
+  /** A new one, on a port that no other worker would take. It has been started. */
+  static async create(worker: number): Promise<Server> {
     for (;;) {
       const folder = await mkdtemp(join(tmpdir(), "pennon-"));
       const port = firstPort + worker * portsPerWorker + (portsTried++ % portsPerWorker);
       const server = new Server(folder, port);
-      if (await server.#isReady()) {
+      try {
+        await server.start();
         return server;
-      }
-      await rm(folder, { recursive: true, force: true });
-      if (!server.#output.includes("in use")) {
-        throw new Error(`The server did not start:\n${server.#output}`);
+      } catch (error) {
+        await server.dispose();
+        if (!String(error).includes("in use")) {
+          throw error;
+        }
       }
     }
   }
 
-  /** There is nothing to keep, so nothing is worth waiting for. */
-  async stop(): Promise<void> {
-    const ended = once(this.#process, "close");
-    this.#process.kill("SIGKILL");
-    await ended;
-    await rm(this.#folder, { recursive: true, force: true });
-  }
-
-  /** Resolves when the server names its address, or ends. */
-  #isReady(): Promise<boolean> {
-    return new Promise((resolve) => {
-      for (const stream of [this.#process.stdout, this.#process.stderr]) {
-        stream?.setEncoding("utf8").on("data", (text: string) => {
-          this.#output += text;
-          if (this.#output.includes(this.url)) {
-            resolve(true);
+  /** Starts it, again at the same address and with the same data, and waits until it says that it is ready. */
+  start(): Promise<void> {
+    const { host } = new URL(this.url);
+    const child = spawn(binary, {
+      cwd: this.#folder,
+      env: {
+        PENNON_LISTEN: host,
+        PENNON_ADMIN_EMAIL: this.email,
+        PENNON_ADMIN_PASSWORD: this.password,
+        DATABASE_URL: `sqlite://${join(this.#folder, "pennon.db")}`,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#process = child;
+    return new Promise((resolve, reject) => {
+      let output = "";
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding("utf8").on("data", (text: string) => {
+          output += text;
+          if (output.includes(this.url)) {
+            resolve();
           }
         });
       }
-      this.#process.on("error", (error) => {
-        this.#output += `${binary}: ${error.message}`;
+      child.on("error", (error) => {
+        output += `${binary}: ${error.message}`;
       });
-      this.#process.on("close", () => resolve(false));
+      child.on("close", () => reject(new Error(`The server did not start:\n${output}`)));
     });
+  }
+
+  /** Ends it at once, as a crash would. What it has stored stays. */
+  async stop(): Promise<void> {
+    const child = this.#process;
+    if (child !== undefined && child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, "close");
+      child.kill("SIGKILL");
+      await ended;
+    }
+  }
+
+  /** Ends it for good: the data goes too. */
+  async dispose(): Promise<void> {
+    await this.stop();
+    await rm(this.#folder, { recursive: true, force: true });
   }
 }

@@ -17,9 +17,9 @@ type Fixtures = {
 export const test = base.extend<Fixtures>({
   // Playwright reads the names of the fixtures that are wanted from this pattern: none.
   server: async ({}, use, { parallelIndex }) => {
-    const server = await Server.start(parallelIndex);
+    const server = await Server.create(parallelIndex);
     await use(server);
-    await server.stop();
+    await server.dispose();
   },
   api: async ({ server }, use) => use(await Api.signIn(server)),
   baseURL: async ({ server }, use) => use(server.url),
