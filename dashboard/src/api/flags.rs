@@ -5,7 +5,7 @@ use pennon_core::model::id::{EnvironmentId, FlagId};
 
 use crate::error::AdminError;
 #[cfg(feature = "ssr")]
-use crate::port::signed_in_admin;
+use crate::port::{flags::FlagAdmin, signed_in};
 
 /// Switches a flag in one environment and answers how it stands afterwards.
 #[server(prefix = "/dashboard/api", endpoint = "set-enabled")]
@@ -14,7 +14,7 @@ pub async fn set_enabled(
     environment: EnvironmentId,
     enabled: bool,
 ) -> Result<bool, AdminError> {
-    signed_in_admin()?
+    signed_in::<dyn FlagAdmin>()?
         .set_enabled(flag, environment, enabled)
         .await
 }

@@ -1,6 +1,6 @@
 //! The server functions: what islands call and plain forms post to, each a line onto the port.
 //!
-//! They are public endpoints. Those that concern the service reach it through `signed_in_admin` alone.
+//! They are public endpoints. Those that concern the service reach it through `signed_in` alone.
 
 #![cfg_attr(
     feature = "ssr",

@@ -9,7 +9,7 @@ use crate::{
         copy_button::CopyButton,
         flag_switch::{FlagSwitch, Switch},
     },
-    port::{Cell, EnvironmentColumn, FlagRow, FlagTable as Table},
+    port::flags::{Cell, EnvironmentColumn, FlagRow, FlagTable as Table},
 };
 
 /// As many environments as surely fit beside the names; with more the table scrolls sideways.

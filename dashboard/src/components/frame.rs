@@ -11,7 +11,7 @@ use crate::{
     api::session::SignOut,
     islands::theme_switch::ThemeSwitch,
     model::Theme,
-    port::{signed_in_admin, visit},
+    port::{signed_in_user, visit},
 };
 
 /// The rooms of the dashboard, as the rail lists them.
@@ -79,7 +79,7 @@ pub fn Frame(
 #[component]
 fn Rail(room: Option<Room>) -> impl IntoView {
     let theme = visit().map_or(Theme::System, |visit| visit.theme());
-    let user = signed_in_admin().ok().map(|admin| admin.user().clone());
+    let user = signed_in_user().ok();
     view! {
         <header class="rail">
             <a class="brand" href=Room::Flags.href()>

@@ -8,7 +8,7 @@ use super::{
     snippet::Snippet,
     title::Title,
 };
-use crate::{islands::copy_button::CopyButton, port::CreatedEnvironment};
+use crate::{islands::copy_button::CopyButton, port::environments::CreatedEnvironment};
 
 /// The key of an environment that has just been created, and what to do with it.
 #[component]

@@ -18,7 +18,7 @@ use crate::{
         time::Time,
         title::Title,
     },
-    port::{query, signed_in_admin},
+    port::{environments::EnvironmentAdmin, query, signed_in, signed_in_user},
 };
 
 /// Where flags take effect.
@@ -30,9 +30,10 @@ pub fn Environments() -> impl IntoView {
         limit: Limit::MAX,
     };
     let page = answer(async move {
-        let admin = signed_in_admin()?;
-        let page = admin.environments(request).await?;
-        let role = admin.user().role;
+        let role = signed_in_user()?.role;
+        let page = signed_in::<dyn EnvironmentAdmin>()?
+            .environments(request)
+            .await?;
         Ok(view! { <List page role/> })
     });
     view! {

@@ -22,7 +22,10 @@ use crate::{
     error::AdminError,
     form::Form,
     islands::search_field::SearchField,
-    port::{FlagQuery, FlagState, FlagTable as Table, query, signed_in_admin},
+    port::{
+        flags::{FlagAdmin, FlagQuery, FlagState, FlagTable as Table},
+        query, signed_in, signed_in_user,
+    },
 };
 
 /// What is on, and where.
@@ -30,9 +33,8 @@ use crate::{
 pub fn Flags() -> impl IntoView {
     let query = FlagQuery::from(&query());
     let page = answer(async move {
-        let admin = signed_in_admin()?;
-        let table = admin.flags(query.clone()).await?;
-        let role = admin.user().role;
+        let role = signed_in_user()?.role;
+        let table = signed_in::<dyn FlagAdmin>()?.flags(query.clone()).await?;
         Ok(view! { <List query table role/> })
     });
     view! {

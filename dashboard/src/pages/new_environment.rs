@@ -13,7 +13,10 @@ use crate::{
     },
     error::AdminError,
     form::Form,
-    port::{CreatedEnvironment, NewEnvironment, signed_in_admin, visit},
+    port::{
+        environments::{CreatedEnvironment, EnvironmentAdmin, NewEnvironment},
+        signed_in, signed_in_user, visit,
+    },
 };
 
 /// The fields of the form; a conflict is about the first.
@@ -28,7 +31,7 @@ pub fn NewEnvironmentPage() -> impl IntoView {
     let page = answer(async move {
         let visit = visit()?;
         let Some(new) = visit.form().map(|form| NewEnvironment::from(&form)) else {
-            signed_in_admin()?;
+            signed_in_user()?;
             let new = NewEnvironment::default();
             return Ok(view! { <NewEnvironmentForm new refusal=Refusal::default()/> }.into_any());
         };
@@ -48,7 +51,9 @@ pub fn NewEnvironmentPage() -> impl IntoView {
 }
 
 async fn create(new: NewEnvironment) -> Result<CreatedEnvironment, AdminError> {
-    signed_in_admin()?.create_environment(new).await
+    signed_in::<dyn EnvironmentAdmin>()?
+        .create_environment(new)
+        .await
 }
 
 impl From<&Form> for NewEnvironment {

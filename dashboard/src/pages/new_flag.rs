@@ -14,7 +14,10 @@ use crate::{
     },
     error::AdminError,
     form::Form,
-    port::{NewFlag, signed_in_admin, visit},
+    port::{
+        flags::{FlagAdmin, NewFlag},
+        signed_in, signed_in_user, visit,
+    },
 };
 
 /// The fields of the form; a conflict is about the first.
@@ -32,7 +35,7 @@ pub fn NewFlagPage() -> impl IntoView {
     let page = answer(async move {
         let visit = visit()?;
         let Some(new) = visit.form().map(|form| NewFlag::from(&form)) else {
-            signed_in_admin()?;
+            signed_in_user()?;
             return Ok(view! { <NewFlagForm new=NewFlag::default() refusal=Refusal::default()/> });
         };
         let refusal = match create(new.clone()).await {
@@ -54,7 +57,7 @@ pub fn NewFlagPage() -> impl IntoView {
 }
 
 async fn create(new: NewFlag) -> Result<Flag, AdminError> {
-    signed_in_admin()?.create_flag(new).await
+    signed_in::<dyn FlagAdmin>()?.create_flag(new).await
 }
 
 impl From<&Form> for NewFlag {

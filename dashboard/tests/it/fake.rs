@@ -17,9 +17,10 @@ use pennon_dashboard::app::App;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::model::Theme;
-use pennon_dashboard::port::{
-    Admin, Cell, CreatedEnvironment, EnvironmentColumn, FlagQuery, FlagRow, FlagTable,
-    NewEnvironment, NewFlag, Visit,
+use pennon_dashboard::port::Visit;
+use pennon_dashboard::port::environments::{CreatedEnvironment, EnvironmentAdmin, NewEnvironment};
+use pennon_dashboard::port::flags::{
+    Cell, EnvironmentColumn, FlagAdmin, FlagQuery, FlagRow, FlagTable, NewFlag,
 };
 use uuid::Uuid;
 
@@ -80,6 +81,19 @@ impl Fake {
         }
     }
 
+    /// Has somebody in this role signed in, in the context at hand.
+    pub(crate) fn sign_in(self: &Arc<Self>) {
+        provide_context(User {
+            id: UserId::new(Uuid::nil()),
+            email: "ana@example.com".to_owned(),
+            role: self.role,
+            created_at: NOW,
+            revision: 1,
+        });
+        provide_context::<Arc<dyn FlagAdmin>>(self.clone());
+        provide_context::<Arc<dyn EnvironmentAdmin>>(self.clone());
+    }
+
     pub(crate) fn calls(&self) -> MutexGuard<'_, Vec<String>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -125,26 +139,14 @@ pub(crate) fn cell(enabled: bool) -> Cell {
     }
 }
 
-/// Who asks: the port of one person.
-struct Person {
-    fake: Arc<Fake>,
-    user: User,
-}
-
 #[async_trait]
-impl Admin for Person {
-    fn user(&self) -> &User {
-        &self.user
-    }
-
+impl FlagAdmin for Fake {
     async fn flags(&self, query: FlagQuery) -> Result<FlagTable, AdminError> {
-        self.fake
-            .asked(format!("flags {:?} {:?}", query.search, query.state))?;
-        let rows = self.fake.flags.iter().cloned();
+        self.asked(format!("flags {:?} {:?}", query.search, query.state))?;
+        let rows = self.flags.iter().cloned();
         let rows: Vec<_> = rows.map(|(flag, cells)| FlagRow { flag, cells }).collect();
         let total = i64::try_from(rows.len()).expect("a few flags");
         let columns = self
-            .fake
             .environments
             .iter()
             .map(|environment| EnvironmentColumn {
@@ -159,7 +161,7 @@ impl Admin for Person {
     }
 
     async fn create_flag(&self, new: NewFlag) -> Result<Flag, AdminError> {
-        self.fake.asked(format!(
+        self.asked(format!(
             "create flag {} {:?} {}",
             new.key, new.description, new.kind
         ))?;
@@ -172,14 +174,16 @@ impl Admin for Person {
         environment: EnvironmentId,
         enabled: bool,
     ) -> Result<bool, AdminError> {
-        self.fake
-            .asked(format!("switch {flag} in {environment}: {enabled}"))?;
+        self.asked(format!("switch {flag} in {environment}: {enabled}"))?;
         Ok(enabled)
     }
+}
 
+#[async_trait]
+impl EnvironmentAdmin for Fake {
     async fn environments(&self, page: PageRequest) -> Result<Page<Environment>, AdminError> {
-        self.fake.asked("environments".to_owned())?;
-        let all = self.fake.environments.clone();
+        self.asked("environments".to_owned())?;
+        let all = self.environments.clone();
         let total = i64::try_from(all.len()).expect("a few environments");
         Ok(page.page_of(all, total))
     }
@@ -188,8 +192,7 @@ impl Admin for Person {
         &self,
         new: NewEnvironment,
     ) -> Result<CreatedEnvironment, AdminError> {
-        self.fake
-            .asked(format!("create environment {} / {}", new.product, new.name))?;
+        self.asked(format!("create environment {} / {}", new.product, new.name))?;
         Ok(CreatedEnvironment {
             environment: environment(3, &new.product, &new.name),
             sdk_key: KEY.to_owned(),
@@ -285,7 +288,7 @@ pub(crate) async fn render(fake: Option<&Arc<Fake>>, url: &str, form: Option<&st
         provide_context(meta);
         provide_context::<Arc<dyn Visit>>(Arc::new(visit));
         if let Some(fake) = fake {
-            provide_context::<Arc<dyn Admin>>(person(fake));
+            fake.sign_in();
         }
         view! {
             <head>
@@ -300,18 +303,4 @@ pub(crate) async fn render(fake: Option<&Arc<Fake>>, url: &str, form: Option<&st
     let mut response = response.lock().unwrap_or_else(PoisonError::into_inner);
     response.html = html;
     std::mem::take(&mut response)
-}
-
-/// The port of somebody in the fake's role.
-pub(crate) fn person(fake: &Arc<Fake>) -> Arc<dyn Admin> {
-    Arc::new(Person {
-        fake: fake.clone(),
-        user: User {
-            id: UserId::new(Uuid::nil()),
-            email: "ana@example.com".to_owned(),
-            role: fake.role,
-            created_at: NOW,
-            revision: 1,
-        },
-    })
 }

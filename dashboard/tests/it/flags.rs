@@ -11,7 +11,7 @@ use pennon_dashboard::api::flags::set_enabled;
 use pennon_dashboard::error::{AdminError, FieldError};
 use uuid::Uuid;
 
-use crate::fake::{Fake, cell, environment, flag, get, person, post};
+use crate::fake::{Fake, cell, environment, flag, get, post};
 
 const FLAGS: &str = "/dashboard/flags";
 const NEW: &str = "/dashboard/flags/new";
@@ -221,7 +221,7 @@ async fn a_switch_reaches_the_service_only_for_somebody_signed_in() {
         let fake = fake.clone();
         Owner::new().with(|| {
             if signed_in {
-                provide_context(person(&fake));
+                fake.sign_in();
             }
             ScopedFuture::new(set_enabled(ids.0, ids.1, true))
         })

@@ -30,7 +30,7 @@ use pennon_dashboard::app::{App, shell};
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::model::Theme;
-use pennon_dashboard::port::{Admin, Visit};
+use pennon_dashboard::port::Visit;
 use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
@@ -38,7 +38,7 @@ use super::assets;
 use super::client_address::ClientAddress;
 use super::error::RETRY_WHEN_UNAVAILABLE;
 use crate::auth::actor::Person;
-use crate::dashboard::{SignedInAdmin, told};
+use crate::dashboard::{SignedIn, told};
 use crate::service::Service;
 use crate::service::sessions::{self, Credentials, SESSION_DAYS, SessionKind};
 
@@ -222,10 +222,7 @@ fn provide_ports(service: &Service) {
     let session = parts.extensions.get::<Session>().cloned();
     let actor = match session {
         Some(Session(Ok(actor))) => {
-            provide_context::<Arc<dyn Admin>>(Arc::new(SignedInAdmin {
-                service: service.clone(),
-                actor: actor.clone(),
-            }));
+            SignedIn::provide(service.clone(), actor.clone());
             Some(actor)
         }
         Some(Session(Err(error))) => {

@@ -1,0 +1,45 @@
+//! What the pages and server functions ask of the service around them.
+//!
+//! [`Visit`] speaks for the request and response at hand, the other ports for the person who is signed in. The server
+//! implements them and provides them as Leptos context; a test provides a fake of those that it needs.
+
+pub mod environments;
+pub mod flags;
+mod visit;
+
+use std::sync::Arc;
+
+use leptos::prelude::use_context;
+use pennon_core::model::user::User;
+
+pub use self::visit::Visit;
+use crate::{error::AdminError, form::Form};
+
+/// The use cases of the service behind one port (`dyn FlagAdmin`), bound to the person who is signed in. Pages and server
+/// functions have no other way to them.
+///
+/// They are in context only when somebody is signed in, so this is both the way to them and the check; otherwise it says why
+/// there is nobody, if the server left such an error in context, or that there is nobody. What the person may do is decided behind
+/// the port: every method may answer [`AdminError::Forbidden`].
+pub fn signed_in<P: ?Sized + Send + Sync + 'static>() -> Result<Arc<P>, AdminError> {
+    use_context().ok_or_else(why_nobody)
+}
+
+/// Who is signed in.
+pub fn signed_in_user() -> Result<User, AdminError> {
+    use_context().ok_or_else(why_nobody)
+}
+
+fn why_nobody() -> AdminError {
+    use_context().unwrap_or(AdminError::SignedOut)
+}
+
+/// The request at hand. There is none while the list of routes is made.
+pub fn visit() -> Result<Arc<dyn Visit>, AdminError> {
+    use_context().ok_or(AdminError::Internal)
+}
+
+/// The parameters of the address that was asked for; none while the list of routes is being made.
+pub(crate) fn query() -> Form {
+    visit().map(|visit| visit.query()).unwrap_or_default()
+}

@@ -1,0 +1,104 @@
+//! The dashboard's ports, over the same use cases as the API.
+
+mod environments;
+mod flags;
+
+use std::sync::Arc;
+
+use leptos::prelude::provide_context;
+use pennon_core::model::Invalid;
+use pennon_dashboard::error::{AdminError, FieldError};
+use pennon_dashboard::port::environments::EnvironmentAdmin;
+use pennon_dashboard::port::flags::FlagAdmin;
+
+use crate::auth::actor::Person;
+use crate::error::{Error, Fault, Place};
+use crate::service::Service;
+
+/// The service, for the person who is signed in to the dashboard.
+pub(crate) struct SignedIn {
+    service: Service,
+    actor: Person,
+}
+
+impl SignedIn {
+    /// Gives what is being rendered its ways to the service.
+    pub(crate) fn provide(service: Service, actor: Person) {
+        provide_context(actor.user().clone());
+        let signed_in = Arc::new(Self { service, actor });
+        provide_context::<Arc<dyn FlagAdmin>>(signed_in.clone());
+        provide_context::<Arc<dyn EnvironmentAdmin>>(signed_in);
+    }
+}
+
+/// The faults of a form, all of them.
+#[derive(Default)]
+struct Form(Vec<FieldError>);
+
+impl Form {
+    fn field<T>(&mut self, name: &str, parsed: Result<T, Invalid>) -> Option<T> {
+        let record = |invalid: Invalid| {
+            self.0.push(FieldError {
+                field: name.to_owned(),
+                detail: invalid.detail().to_owned(),
+            });
+        };
+        parsed.map_err(record).ok()
+    }
+
+    fn refused(self) -> AdminError {
+        AdminError::Invalid(self.0)
+    }
+}
+
+/// The one place that says in the dashboard's words what went wrong.
+pub(crate) fn told(error: Error) -> AdminError {
+    match error {
+        Error::Unauthenticated | Error::WrongCredential => AdminError::SignedOut,
+        Error::WrongPassword => AdminError::WrongCredentials,
+        Error::TooManyAttempts {
+            retry_after_seconds,
+        } => AdminError::TooManyAttempts(retry_after_seconds),
+        Error::Forbidden(_) => AdminError::Forbidden,
+        Error::NotFound(_) | Error::NoSuchPath | Error::MethodNotAllowed => AdminError::NotFound,
+        Error::Conflict(conflict) => AdminError::Conflict(sentence(&conflict.to_string())),
+        Error::Stale { .. } => AdminError::Conflict(
+            "Somebody else has changed this meanwhile. Reload the page to see how it stands."
+                .to_owned(),
+        ),
+        Error::Invalid(faults) => {
+            AdminError::Invalid(faults.into_iter().map(field_error).collect())
+        }
+        Error::Unavailable(_)
+        | Error::Unconfirmed(_)
+        | Error::Overloaded
+        | Error::TimedOut
+        | Error::TooManyRequests => AdminError::Unavailable,
+        Error::Malformed(detail) => AdminError::Transport(detail),
+        error @ (Error::UnsupportedMediaType | Error::TooLarge(_) | Error::TooSlow(_)) => {
+            AdminError::Transport(error.to_string())
+        }
+        Error::Internal(detail) => {
+            tracing::error!(detail, "internal error");
+            AdminError::Internal
+        }
+    }
+}
+
+/// A clause of the API as a sentence for the screen.
+fn sentence(clause: &str) -> String {
+    let mut characters = clause.chars();
+    let first = characters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(characters).chain(['.']).collect()
+}
+
+fn field_error(fault: Fault) -> FieldError {
+    let field = match fault.place {
+        Place::Pointer(pointer) => pointer.trim_start_matches('/').to_owned(),
+        Place::Parameter(name) => name,
+    };
+    FieldError {
+        field,
+        detail: fault.detail,
+    }
+}
