@@ -1,10 +1,8 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from "@nestjs/common";
 import { type Evaluation, type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
+import { Beginning } from "../../../beginning.js";
 import { requireSameVersion } from "../../../same-version.js";
 import type { FeatureFlagsModuleOptions } from "../options.js";
-
-/** How long a client that could not begin waits before it tries again, all its retries being over. */
-const PAUSE_MS = 30_000;
 
 /** How long a start waits for flags that are not required. */
 const WAIT_MS = 5_000;
@@ -15,14 +13,16 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
   readonly #options: FeatureFlagsModuleOptions;
   readonly #logger = new Logger("FeatureFlags");
   readonly #isOwn: boolean;
-  #isClosed = false;
-  #pause: ReturnType<typeof setTimeout> | undefined;
+  readonly #beginning: Beginning;
 
   constructor(options: FeatureFlagsModuleOptions) {
     requireSameVersion();
     this.#options = options;
     this.client = options.client ?? made(options);
     this.#isOwn = options.client === undefined;
+    this.#beginning = new Beginning(this.client, (error) =>
+      this.#logger.warn(`There are no flags yet: ${error}`),
+    );
   }
 
   /** For whom a request is, or undefined if the application's resolver failed. */
@@ -48,13 +48,14 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
     if (this.#options.required) {
       await this.#require();
     } else {
-      await within(this.#options.waitMs ?? WAIT_MS, this.#begin());
+      // The logger is told of a failure.
+      const begun = this.#beginning.begin().catch(() => {});
+      await within(this.#options.waitMs ?? WAIT_MS, begun);
     }
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.#isClosed = true;
-    clearTimeout(this.#pause);
+    this.#beginning.end();
     if (this.#isOwn) {
       await this.client.shutdown();
     }
@@ -67,19 +68,6 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
       // Nest shuts down nothing of an application that did not start.
       await this.onApplicationShutdown();
       throw error;
-    }
-  }
-
-  async #begin(): Promise<void> {
-    try {
-      await this.client.initialize();
-    } catch (error) {
-      if (!this.#isClosed) {
-        this.#logger.warn(`There are no flags yet: ${error}`);
-        this.#pause = setTimeout(() => void this.#begin(), PAUSE_MS);
-        // It is no reason for a process to live on.
-        (this.#pause as { unref?: () => void }).unref?.();
-      }
     }
   }
 }

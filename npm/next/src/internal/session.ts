@@ -1,8 +1,6 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions, VERSION } from "@pennon/core";
+import { Beginning } from "../../../beginning.js";
 import { transport } from "./transport.js";
-
-/** How long a client that could not begin waits before it tries again, all its retries being over. */
-const PAUSE_MS = 30_000;
 
 /** How long a page waits at most for the first flags of a process, if no other `timeoutMs` is given. */
 const PATIENCE_MS = 3_000;
@@ -20,22 +18,13 @@ export class Session {
     });
     this.settled = new Promise((resolve) => {
       const patience = setTimeout(resolve, options.timeoutMs ?? PATIENCE_MS);
-      void this.#begin().then(() => {
+      const settle = () => {
         clearTimeout(patience);
         resolve();
-      });
+      };
+      // The logger is told of a failure. Readers give defaults meanwhile, and see the flags as soon as there are some.
+      new Beginning(this.client).begin().then(settle, settle);
     });
-  }
-
-  async #begin(): Promise<void> {
-    try {
-      await this.client.initialize();
-    } catch {
-      // The logger has been told. Readers give defaults meanwhile, and see the flags as soon as there are some.
-      const pause: unknown = setTimeout(() => void this.#begin(), PAUSE_MS);
-      // On the edge it is a number, and nothing to keep a process alive.
-      (pause as { unref?(): void }).unref?.();
-    }
   }
 }
 

@@ -1,9 +1,7 @@
 import { ErrorCode } from "@openfeature/core";
 import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
+import { Beginning } from "../../../beginning.js";
 import { requireSameVersion } from "../../../same-version.js";
-
-/** How long a client of the provider's own that could not begin waits before it tries again, all its retries being over. */
-const PAUSE_MS = 30_000;
 
 /** An event of a provider, by its name in either SDK. */
 export type Tell = (
@@ -21,23 +19,20 @@ export class Session {
   /** What the provider makes its own clients of; it has none where the application gave one. */
   readonly #options: FeatureFlagsClientOptions | undefined;
   #client: FeatureFlagsClient;
+  #beginning: Beginning;
   #detach: (() => void) | undefined;
   #isClosed = false;
   /** OpenFeature has been told, by us or by a failed `initialize`, that something is wrong. */
   #isTroubled = false;
   /** The engine has failed, and is starting anew. */
   #isBroken = false;
-  #pause: ReturnType<typeof setTimeout> | undefined;
 
   constructor(given: FeatureFlagsClient | FeatureFlagsClientOptions, tell: Tell) {
     requireSameVersion();
     this.#tell = tell;
-    if (isClient(given)) {
-      this.#client = given;
-    } else {
-      this.#options = given;
-      this.#client = new FeatureFlagsClient(given);
-    }
+    this.#options = isClient(given) ? undefined : given;
+    this.#client = isClient(given) ? given : new FeatureFlagsClient(given);
+    this.#beginning = this.#beginningOf(this.#client);
   }
 
   get client(): FeatureFlagsClient {
@@ -50,6 +45,7 @@ export class Session {
       this.#isClosed = false;
       // A client that was shut down stays so, and a provider may be registered again.
       this.#client = this.#options ? new FeatureFlagsClient(this.#options) : this.#client;
+      this.#beginning = this.#beginningOf(this.#client);
     }
     this.#detach ??= this.#attach(this.#client);
     await this.ready();
@@ -57,16 +53,8 @@ export class Session {
 
   /** Resolves when the client is ready, and has it try once more if it has failed before. */
   async ready(): Promise<void> {
-    const client = this.#client;
-    if (client.isReady()) {
-      return;
-    }
-    clearTimeout(this.#pause);
-    try {
-      await client.initialize();
-    } catch (error) {
-      this.#failed();
-      throw error;
+    if (!this.#client.isReady()) {
+      await this.#beginning.begin();
     }
   }
 
@@ -75,7 +63,7 @@ export class Session {
     this.#isClosed = true;
     this.#isTroubled = false;
     this.#isBroken = false;
-    clearTimeout(this.#pause);
+    this.#beginning.end();
     this.#detach?.();
     this.#detach = undefined;
     if (this.#options !== undefined) {
@@ -83,17 +71,10 @@ export class Session {
     }
   }
 
-  #failed(): void {
-    if (this.#isClosed) {
-      return;
-    }
-    this.#isTroubled = true;
-    if (this.#options !== undefined) {
-      clearTimeout(this.#pause);
-      this.#pause = setTimeout(() => void this.ready().catch(() => {}), PAUSE_MS);
-      // It is no reason for a process to live on.
-      (this.#pause as { unref?: () => void }).unref?.();
-    }
+  #beginningOf(client: FeatureFlagsClient): Beginning {
+    return new Beginning(client, () => {
+      this.#isTroubled = true;
+    });
   }
 
   #attach(client: FeatureFlagsClient): () => void {

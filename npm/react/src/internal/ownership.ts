@@ -1,21 +1,20 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
+import { Beginning } from "../../../beginning.js";
 import { Monitor } from "./monitor.js";
-
-/** How long a client that could not begin waits before it tries again, all its retries being over. */
-const PAUSE_MS = 30_000;
 
 /** A client that a provider has made: it begins when the provider is mounted, and ends with it. */
 export class Ownership {
   readonly client: FeatureFlagsClient;
   readonly monitor: Monitor;
+  readonly #beginning: Beginning;
   #held = false;
   #ended = false;
-  #pause: ReturnType<typeof setTimeout> | undefined;
 
   /** Nothing begins here, so that a render that is thrown away, or that takes place on a server, leaves nothing behind. */
   constructor(options: FeatureFlagsClientOptions) {
     this.client = new FeatureFlagsClient(options);
     this.monitor = new Monitor(this.client);
+    this.#beginning = new Beginning(this.client, (error) => this.monitor.failed(error));
   }
 
   /** Whether another one is needed, because this one's client has been shut down. */
@@ -25,7 +24,8 @@ export class Ownership {
 
   hold(): () => void {
     this.#held = true;
-    this.#begin();
+    // The monitor hears of a failure.
+    this.#beginning.begin().catch(() => {});
     return () => {
       this.#held = false;
       // StrictMode and hot reloads let go and take hold again at once.
@@ -33,19 +33,9 @@ export class Ownership {
     };
   }
 
-  #begin(): void {
-    clearTimeout(this.#pause);
-    this.client.initialize().catch((error) => {
-      if (this.#held) {
-        this.monitor.failed(error);
-        this.#pause = setTimeout(() => this.#begin(), PAUSE_MS);
-      }
-    });
-  }
-
   #end(): void {
     this.#ended = true;
-    clearTimeout(this.#pause);
+    this.#beginning.end();
     void this.client.shutdown();
   }
 }
