@@ -23,4 +23,15 @@ describe("the packages", () => {
     expect(asked).not.toEqual([]);
     expect(asked.filter(([, version]) => version !== VERSION)).toEqual([]);
   });
+
+  it("are all named, with that version, where it is said how to publish them", () => {
+    const text = readFileSync(new URL("../docs/packages.md", packages), "utf8");
+    const published = Array.from(text.matchAll(/^npm publish (.*)$/gm), ([, tarball]) => tarball);
+    const tarballs = manifests.map(
+      ({ name }) => `${name.slice(1).replace("/", "-")}-${VERSION}.tgz`,
+    );
+    expect(published.toSorted()).toEqual(tarballs.toSorted());
+    const installed = Array.from(text.matchAll(/@pennon\/\w+@(\S+)/g), ([, version]) => version);
+    expect(new Set(installed)).toEqual(new Set([VERSION]));
+  });
 });

@@ -4,8 +4,15 @@ import { flag, flagWithRule } from "../../core/test/scripted.ts";
 import { start } from "./application.ts";
 
 const folder = new URL("snippets/", import.meta.url);
-const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-const snippets = Array.from(readme.matchAll(/^```ts\n(.*?)^```$/gms), ([, code]) => code ?? "");
+const example = new URL("../../../examples/nest-api/src/", import.meta.url);
+const readAll = (folder: URL, files = readdirSync(folder)) =>
+  files.map((file) => readFileSync(new URL(file, folder), "utf8"));
+
+/** The code that a document shows. */
+function snippetsOf(document: string): readonly string[] {
+  const text = readFileSync(new URL(document, import.meta.url), "utf8");
+  return Array.from(text.matchAll(/^```ts\n(.*?)^```$/gms), ([, code]) => code ?? "");
+}
 
 /** What the README leaves to the reader's imagination. */
 const UNTOLD = ["settings.ts"];
@@ -31,8 +38,7 @@ afterEach(() => {
 describe("the README", () => {
   it("shows what compiles, and all of it", () => {
     const files = readdirSync(folder).filter((file) => !UNTOLD.includes(file));
-    const texts = files.map((file) => readFileSync(new URL(file, folder), "utf8"));
-    expect([...snippets].sort()).toEqual(texts.sort());
+    expect([...snippetsOf("../README.md")].sort()).toEqual(readAll(folder, files).sort());
   });
 
   it("shows an application that works", async () => {
@@ -60,6 +66,14 @@ describe("the README", () => {
     });
     expect((await get("/checkout")).body).toEqual({ banner: false });
     expect((await get("/checkout/express")).body).toEqual({ gifts: true });
+  });
+});
+
+describe("docs/nest.md", () => {
+  const files = [...readAll(example), ...readAll(folder)];
+
+  it.each(snippetsOf("../../../docs/nest.md"))("shows what is tried elsewhere: %j", (snippet) => {
+    expect(files.some((file) => file.includes(snippet))).toBe(true);
   });
 });
 
