@@ -21,7 +21,8 @@ export default defineConfig({
   },
   projects: [
     { name: "light", use: { colorScheme: "light" } },
-    { name: "dark", use: { colorScheme: "dark" } },
+    // Pages of applications, and no pages at all, are tried once.
+    { name: "dark", grepInvert: /@clients/, use: { colorScheme: "dark" } },
     // Every page has to work as plain HTML; what only scripts can do says so by its tag.
     { name: "without scripts", grepInvert: /@scripts/, use: { javaScriptEnabled: false } },
   ],

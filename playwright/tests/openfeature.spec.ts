@@ -34,7 +34,7 @@ function serverProvider(server: Server, sdkKey: string): OFREPProvider {
   });
 }
 
-test("OpenFeature's own provider for servers asks", { tag: "@scripts" }, async ({
+test("OpenFeature's own provider for servers asks", { tag: ["@scripts", "@clients"] }, async ({
   server,
   api,
 }) => {
@@ -60,10 +60,9 @@ test("OpenFeature's own provider for servers asks", { tag: "@scripts" }, async (
   });
 });
 
-test("OpenFeature's own provider for servers understands refusals", { tag: "@scripts" }, async ({
-  server,
-  api,
-}) => {
+test("OpenFeature's own provider for servers understands refusals", {
+  tag: ["@scripts", "@clients"],
+}, async ({ server, api }) => {
   const { environment } = await targetedFlag(api);
   await OpenFeature.setProviderAndWait("refused", serverProvider(server, environment.sdkKey));
   const client = OpenFeature.getClient("refused");
@@ -137,7 +136,7 @@ async function shop(server: Server, sdkKey: string): Promise<HttpServer> {
 }
 
 test("OpenFeature's own provider for browsers asks from another origin, and follows", {
-  tag: "@scripts",
+  tag: ["@scripts", "@clients"],
 }, async ({ page, server, api }) => {
   const { environment, banner } = await targetedFlag(api);
   const pages = await shop(server, environment.sdkKey);

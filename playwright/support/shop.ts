@@ -1,0 +1,51 @@
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { build, type InlineConfig, preview } from "vite";
+import { Child } from "../../matrix/support/child.ts";
+import type { Api, Environment, Flag } from "./api.ts";
+import type { Server } from "./server.ts";
+
+/** One of the examples with pages, being served. */
+export interface Shop extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** A banner for all, and a new checkout for those with a bucket below 64: that of "ada" is 63, that of "linus" 72. */
+export async function shopFlags(api: Api): Promise<{ environment: Environment; banner: Flag }> {
+  const environment = await api.createEnvironment("Web shop", "production");
+  const banner = await api.createFlag("banner", "Banner");
+  const checkout = await api.createFlag("new_checkout", "New checkout");
+  await api.switch(banner, environment, true);
+  await api.switch(checkout, environment, true);
+  await api.rollOut(checkout, environment, 64);
+  return { environment, banner };
+}
+
+/** `examples/react-vite` as it is deployed, from a folder of its own, and allowed no more than it needs. */
+export async function serveReact(
+  server: Server,
+  { sdkKey }: Environment,
+  outDir: string,
+): Promise<Shop> {
+  Object.assign(process.env, { PENNON_URL: server.url, PENNON_SDK_KEY: sdkKey });
+  const root = folderOf("react-vite");
+  const config: InlineConfig = { root, logLevel: "warn", build: { outDir, emptyOutDir: true } };
+  await build(config);
+  const headers = {
+    "content-security-policy": `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src data:; connect-src ${server.url}`,
+  };
+  const shop = await preview({ ...config, preview: { host: "127.0.0.1", port: 0, headers } });
+  const { port } = shop.httpServer.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => shop.close() };
+}
+
+/** `examples/browser-plain`, with the policy that it brings along. */
+export function servePlain(server: Server, { sdkKey }: Environment): Promise<Shop> {
+  const env = { PENNON_URL: server.url, PENNON_SDK_KEY: sdkKey, PORT: "0" };
+  const cwd = folderOf("browser-plain");
+  return Child.start(process.execPath, ["serve.js"], /127\.0\.0\.1:(\d+)/, { cwd, env });
+}
+
+function folderOf(example: string): string {
+  return fileURLToPath(new URL(`../../examples/${example}`, import.meta.url));
+}

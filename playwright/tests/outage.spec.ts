@@ -1,0 +1,50 @@
+import type { Page } from "@playwright/test";
+import { servePlain, serveReact, shopFlags } from "../support/shop.ts";
+import { expect, signIn, test } from "../support/test.ts";
+
+/** Resolves when the page has asked in vain, after whatever it had open was cut off. */
+function asksInVain(page: Page): Promise<unknown> {
+  return page.waitForEvent("requestfailed", (request) =>
+    Boolean(request.failure()?.errorText.includes("ERR_CONNECTION_REFUSED")),
+  );
+}
+
+for (const [name, serve] of [
+  ["a React page", serveReact],
+  ["a page without a bundler", servePlain],
+] as const) {
+  test(
+    `${name} stays as it is while the service is down, and follows when it is back`,
+    { tag: ["@scripts", "@clients"] },
+    async ({ page, context, server, api, complaints }, testInfo) => {
+      // The browser reports requests that fail. Whatever else it complains of is a fault.
+      complaints.forgive(/^Failed to load resource: net::ERR_/);
+      const { environment } = await shopFlags(api);
+      await using shop = await serve(server, environment, testInfo.outputPath("shop"));
+      await page.goto(shop.url);
+      await page.getByLabel("Signed in as").selectOption("linus");
+      await expect(page.getByRole("status")).toHaveText("The flags are up to date.");
+      await expect(page.getByText("Free delivery")).toBeVisible();
+      await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
+      const shown = await page.locator("body").innerText();
+
+      const noticed = asksInVain(page);
+      await server.stop();
+      await noticed;
+      expect(await page.locator("body").innerText()).toBe(shown);
+      // The page goes on evaluating, for others too.
+      await page.getByLabel("Signed in as").selectOption("ada");
+      await expect(page.getByRole("button", { name: "Buy now" })).toBeVisible();
+
+      await server.start();
+      const dashboard = await context.newPage();
+      await signIn(dashboard, server);
+      await dashboard.goto("/dashboard/flags");
+      await dashboard.getByRole("switch", { name: /banner/i }).click();
+      await expect(page.getByText("Free delivery")).toBeHidden();
+      await expect(page.getByRole("status")).toHaveText("The flags are up to date.");
+      // It has not been loaded anew, or it would have forgotten who is signed in.
+      await expect(page.getByLabel("Signed in as")).toHaveValue("ada");
+    },
+  );
+}

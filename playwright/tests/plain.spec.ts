@@ -1,0 +1,81 @@
+import type { Page } from "@playwright/test";
+import { servePlain, shopFlags } from "../support/shop.ts";
+import { expect, test } from "../support/test.ts";
+
+/** Expects the right answers for who is in the rollout, and for who is not. */
+async function expectRightPage(page: Page): Promise<void> {
+  await expect(page.getByRole("status")).toHaveText("The flags are up to date.");
+  await expect(page.getByText("Free delivery")).toBeVisible();
+  await expect(page.getByRole("button")).toHaveText("Buy now with one click");
+  await page.getByLabel("Signed in as").selectOption("linus");
+  await expect(page.getByRole("button")).toHaveText("Check out");
+  await expect(page.locator("code")).toHaveText("rollout");
+}
+
+/** The files of the package that a page loads. */
+function filesLoaded(page: Page): ReadonlySet<string> {
+  const files = new Set<string>();
+  page.on("request", (request) => {
+    const [, file] = /\/pennon\/(.*)$/.exec(request.url()) ?? [];
+    if (file !== undefined) {
+      files.add(file);
+    }
+  });
+  return files;
+}
+
+/** Takes from the page's policy what allows WebAssembly. */
+async function refuseWasm(page: Page, url: string): Promise<void> {
+  // A page that a test has changed counts as one from elsewhere, which may not ask this machine.
+  await page.context().grantPermissions(["local-network-access"]);
+  await page.route(`${url}/`, async (route) => {
+    const response = await route.fetch();
+    const { "content-security-policy": policy = "", ...headers } = response.headers();
+    expect(policy).toContain(" 'wasm-unsafe-eval'");
+    headers["content-security-policy"] = policy.replace(" 'wasm-unsafe-eval'", "");
+    await route.fulfill({ response, headers });
+  });
+}
+
+test("a page without a bundler runs wasm under its content security policy", {
+  tag: ["@scripts", "@clients"],
+}, async ({ page, server, api }) => {
+  const { environment } = await shopFlags(api);
+  await using shop = await servePlain(server, environment);
+  const files = filesLoaded(page);
+  await page.goto(shop.url);
+  await expectRightPage(page);
+  expect(files).toEqual(new Set(["index.js", "engine.js", "extras.js"]));
+});
+
+test("a page without a bundler works under a policy that refuses wasm", {
+  tag: ["@scripts", "@clients"],
+}, async ({ page, server, api, complaints }) => {
+  complaints.forgive(/WebAssembly|wasm-eval/);
+  const { environment } = await shopFlags(api);
+  await using shop = await servePlain(server, environment);
+  await refuseWasm(page, shop.url);
+  const files = filesLoaded(page);
+  await page.goto(shop.url);
+  await expectRightPage(page);
+  expect(files).toContain("twin.js");
+});
+
+test("a page that imports the client without wasm gives a policy that refuses it nothing to report", {
+  tag: ["@scripts", "@clients"],
+}, async ({ page, server, api }) => {
+  const { environment } = await shopFlags(api);
+  await using shop = await servePlain(server, environment);
+  await refuseWasm(page, shop.url);
+  await page.route("**/shop.js", async (route) => {
+    const response = await route.fetch();
+    const script = await response.text();
+    const body = script.replace("/pennon/index.js", "/pennon/without-wasm.js");
+    await route.fulfill({ response, body });
+  });
+  const files = filesLoaded(page);
+  await page.goto(shop.url);
+  await expectRightPage(page);
+  expect(files).toContain("without-wasm.js");
+  expect(files).not.toContain("engine.js");
+});
