@@ -16,6 +16,8 @@ pub mod compiled;
 pub mod config;
 pub mod evaluate;
 mod json;
+#[cfg(feature = "admin")]
+pub mod lint;
 mod matching;
 pub mod model;
 pub mod snapshot;

@@ -43,6 +43,9 @@ pub struct Rule {
 pub struct Priority(u32);
 
 impl Priority {
+    /// The place before all others.
+    pub const FIRST: Self = Self(1);
+
     /// The number.
     pub const fn get(self) -> u32 {
         self.0

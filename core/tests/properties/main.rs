@@ -6,6 +6,7 @@ mod bucketing;
 mod comparison;
 mod documents;
 mod generate;
+mod lint;
 mod oracle;
 mod precedence;
 mod refusals;

@@ -1,0 +1,182 @@
+//! Findings: that they are true of everybody, and that plain mistakes are found.
+
+use pennon_core::config::FlagConfig;
+use pennon_core::lint::{Finding, lint};
+use pennon_core::model::rule::Priority;
+use pennon_core::{CompiledFlag, Context, MissingBucketingValue, evaluate_with_cause};
+use proptest::prelude::*;
+
+use crate::generate::{context, flag};
+
+proptest! {
+    #[test]
+    fn a_finding_is_true_of_everybody(flag in flag(), context in context()) {
+        let mut priorities: Vec<Priority> = flag.rules.iter().map(|rule| rule.priority).collect();
+        priorities.sort_unstable();
+        let findings = lint(&flag);
+        let on = FlagConfig { enabled: true, archived: false, ..flag };
+        let (evaluation, cause) = ask(on, &context);
+        for finding in findings {
+            match finding {
+                Finding::NeverMatches { rule } | Finding::NeverReached { rule, .. } => {
+                    let decided = cause.rule.and_then(|rule| priorities.get(rule));
+                    prop_assert_ne!(decided, Some(&rule), "{:?}", finding);
+                }
+                Finding::Constant { value } => prop_assert_eq!(evaluation.enabled, value),
+                Finding::ConditionNeverHolds { .. } => {}
+            }
+        }
+    }
+}
+
+fn ask(flag: FlagConfig, context: &Context<'_>) -> (pennon_core::Evaluation, pennon_core::Cause) {
+    evaluate_with_cause(
+        &CompiledFlag::from(flag),
+        context,
+        MissingBucketingValue::Excluded,
+    )
+}
+
+/// The findings of a flag with these rules, as `value if conditions` in the config document's words, numbered from 1.
+fn found(rules: &[(bool, &str, &[&str])], rollout: Option<u8>) -> Vec<Finding> {
+    let rules: Vec<serde_json::Value> = (1_u32..)
+        .zip(rules)
+        .map(|(priority, (value, logic, conditions))| {
+            let conditions: Vec<_> = conditions.iter().map(|text| condition(text)).collect();
+            serde_json::json!({
+                "priority": priority,
+                "logic": logic,
+                "value": value,
+                "conditions": conditions,
+            })
+        })
+        .collect();
+    let rollout = rollout
+        .map(|percentage| serde_json::json!({ "percentage": percentage, "strategy": "per_user" }));
+    let flag =
+        serde_json::json!({ "key": "f", "enabled": true, "rules": rules, "rollout": rollout });
+    lint(&serde_json::from_value(flag).expect("a flag"))
+}
+
+/// `country == "DE"`, `seats > 3`, `beta == true`.
+fn condition(text: &str) -> serde_json::Value {
+    let mut words = text.split(' ');
+    let mut word = || words.next().expect("a word");
+    let (attribute, operator) = (word(), word());
+    let operand: serde_json::Value = serde_json::from_str(word()).expect("a value");
+    let (value_type, member) = match operand {
+        serde_json::Value::String(_) => ("string", "valueString"),
+        serde_json::Value::Number(_) => ("number", "valueInt"),
+        _ => ("boolean", "valueBool"),
+    };
+    serde_json::json!({
+        "attribute": attribute,
+        "operator": operator,
+        "valueType": value_type,
+        member: operand,
+    })
+}
+
+fn rule(number: i64) -> Priority {
+    number.try_into().expect("a priority")
+}
+
+#[test]
+fn plain_rules_have_no_findings() {
+    let rules: &[(bool, &str, &[&str])] = &[
+        (true, "and", &["country == \"DE\"", "plan == \"pro\""]),
+        (
+            false,
+            "or",
+            &["country == \"DE\"", "seats > 3", "beta == true"],
+        ),
+        (true, "and", &["seats > 1", "seats < 5"]),
+    ];
+    assert_eq!(found(rules, Some(25)), []);
+    assert_eq!(found(&[], None), []);
+}
+
+#[test]
+fn a_contradiction_is_found() {
+    for conditions in [
+        ["country == \"DE\"", "country == \"FR\""],
+        ["country == \"DE\"", "country != \"DE\""],
+        ["country > \"b\"", "country < \"a\""],
+        ["seats > 3", "seats < 3"],
+        ["seats >= 4", "seats < 4"],
+        ["seats > 9007199254740990", "seats < 9007199254740991"],
+        ["plan == \"pro\"", "plan == 3"],
+        ["beta != true", "beta != false"],
+        ["userId == 3", "country == \"DE\""],
+        ["email < \"\"", "country == \"DE\""],
+    ] {
+        let findings = found(&[(true, "and", &conditions)], Some(50));
+        let never = Finding::NeverMatches { rule: rule(1) };
+        assert_eq!(findings, [never], "{conditions:?}");
+    }
+}
+
+#[test]
+fn a_condition_that_holds_for_nobody_is_found_where_others_may_hold() {
+    let findings = found(
+        &[(true, "or", &["country == \"DE\"", "userId == 3"])],
+        Some(50),
+    );
+    let idle = Finding::ConditionNeverHolds {
+        rule: rule(1),
+        condition: 1,
+    };
+    assert_eq!(findings, [idle]);
+}
+
+#[test]
+fn a_rule_behind_one_that_takes_all_is_found() {
+    let first: &[(bool, &str, &[&str])] = &[(true, "or", &["country == \"DE\"", "seats >= 3"])];
+    for conditions in [
+        ["country == \"DE\"", "plan == \"pro\""],
+        ["seats > 4", "seats != 7"],
+    ] {
+        let rules = [first, &[(false, "and", &conditions)]].concat();
+        let never = Finding::NeverReached {
+            rule: rule(2),
+            behind: Some(rule(1)),
+        };
+        assert_eq!(found(&rules, Some(50)), [never], "{conditions:?}");
+    }
+    let together = found(
+        &[
+            (true, "and", &["seats < 3"]),
+            (false, "and", &["seats >= 3"]),
+            (true, "and", &["seats != 7"]),
+        ],
+        None,
+    );
+    let never = Finding::NeverReached {
+        rule: rule(3),
+        behind: None,
+    };
+    assert_eq!(together, [never]);
+}
+
+#[test]
+fn a_flag_that_is_the_same_for_everybody_is_found() {
+    assert_eq!(found(&[], Some(0)), [Finding::Constant { value: false }]);
+    assert_eq!(found(&[], Some(100)), []);
+    let on: (bool, &str, &[&str]) = (true, "and", &["country == \"DE\""]);
+    assert_eq!(found(&[on], None), [Finding::Constant { value: true }]);
+    assert_eq!(found(&[on], Some(0)), []);
+}
+
+#[test]
+fn where_there_are_too_many_cases_nothing_is_claimed() {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let conditions: Vec<String> = names.map(|name| format!("{name} == 1")).into();
+    let conditions: Vec<&str> = conditions.iter().map(String::as_str).collect();
+    assert_eq!(
+        found(
+            &[(true, "and", &conditions), (true, "and", &conditions)],
+            None
+        ),
+        []
+    );
+}
