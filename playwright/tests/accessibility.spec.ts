@@ -1,0 +1,87 @@
+import type { Page } from "@playwright/test";
+import { expectAccessible } from "../support/accessible.ts";
+import type { Api } from "../support/api.ts";
+import { expect, signIn, test } from "../support/test.ts";
+
+// Axe itself is a script. Each project has a theme, so what is seen here is seen in light and in dark.
+test.describe("nothing stands in anybody's way", { tag: "@scripts" }, () => {
+  test.slow();
+
+  test("on the page to sign in, also when it refuses", async ({ page, complaints }) => {
+    complaints.forgive(/status of 401/);
+    await page.goto("/dashboard/login");
+    await expectAccessible(page);
+    await page.getByLabel("E-mail").fill("nobody@example.com");
+    await page.getByLabel("Password").fill("a guess");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await expect(page.getByLabel("Password")).toHaveAttribute("aria-invalid", "true");
+    await expectAccessible(page);
+  });
+
+  test("before there is anything", async ({ page, server, complaints }) => {
+    complaints.forgive(/status of 404/);
+    await signIn(page, server);
+    for (const address of ["flags", "environments", "nowhere"]) {
+      await page.goto(`/dashboard/${address}`);
+      await expectAccessible(page);
+    }
+  });
+
+  test("on every page that a link leads to", async ({ page, server, api }) => {
+    test.setTimeout(300_000);
+    await fill(api);
+    await signIn(page, server);
+    for await (const address of everyPage(page)) {
+      await test.step(address, () => expectAccessible(page));
+    }
+  });
+
+  test("on a phone, with the menu open", async ({ page, server, api }) => {
+    await fill(api);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await signIn(page, server);
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Menu" }).click();
+    await expectAccessible(page);
+  });
+});
+
+/** One of everything: so much that each page has something to show, and so little that all of them are soon seen. */
+async function fill(api: Api): Promise<void> {
+  const staging = await api.createEnvironment("Web shop", "staging");
+  const beta = await api.createEnvironment("Mobile app", "beta");
+  await api.archive(await api.createFlag("old_banner", "Old banner"));
+  const checkout = await api.createFlag("checkout_v2", "New checkout", "Checkout in one page.");
+  for (const environment of [staging, beta]) {
+    await api.switch(checkout, environment, true);
+  }
+  await api.rollOut(checkout, beta, 25);
+  await api.addRule(checkout, staging, {
+    priority: 1,
+    logic: "or",
+    value: true,
+    conditions: [
+      { attribute: "country", operator: "==", valueType: "string", valueString: "DE" },
+      { attribute: "planLevel", operator: ">=", valueType: "number", valueInt: 3 },
+    ],
+  });
+}
+
+/** Opens each page that can be reached by links, one after the other, and yields its address. */
+async function* everyPage(page: Page): AsyncGenerator<string> {
+  const seen = new Set<string>();
+  const ahead = [new URL(page.url())];
+  for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
+    // Other values in a query show more of the same.
+    const kind = `${next.pathname}?${[...next.searchParams.keys()].sort()}`;
+    if (next.pathname.startsWith("/dashboard") && !seen.has(kind)) {
+      seen.add(kind);
+      await page.goto(next.href);
+      yield next.pathname + next.search;
+      const links = await page
+        .locator("a[href]:not([download])")
+        .evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href));
+      ahead.push(...links.map((link) => new URL(link)));
+    }
+  }
+}
