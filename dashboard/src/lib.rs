@@ -21,6 +21,7 @@ pub mod model;
 pub mod pages;
 #[cfg(feature = "ssr")]
 pub mod port;
+pub mod words;
 
 /// Brings the islands of the page to life; the browser calls it once the module is loaded.
 #[cfg(feature = "hydrate")]

@@ -1,0 +1,411 @@
+//! Rules, rollouts and whole flags, read aloud: what the engine will do, in sentences that cannot be misread.
+//!
+//! Sentences are fragments without capital or full stop where they are put together, so that a page can set them as it
+//! likes; what begins with a capital says so. Texts that people gave stand in them as they are: whoever shows a sentence
+//! shows it as text.
+
+use pennon_core::model::{
+    configuration::Ttl,
+    rollout::{Rollout, Strategy},
+    rule::{Condition, Logic, Operand, Operator, Rule},
+};
+
+/// For whom a flag is on in an environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// For nobody.
+    Nobody,
+    /// For some: a rule or the rollout decides.
+    Some,
+    /// For everyone who has the attribute by which the rollout goes.
+    EveryoneWith(Strategy),
+    /// For everyone.
+    Everyone,
+}
+
+impl Reach {
+    /// For whom a flag is on that is set up so. It takes every rule for one that may match and may not.
+    pub fn of<'r>(
+        enabled: bool,
+        rules: impl IntoIterator<Item = &'r Rule>,
+        rollout: Option<Rollout>,
+    ) -> Self {
+        if !enabled {
+            return Self::Nobody;
+        }
+        let rest = match rollout.map(|rollout| (rollout.percentage.get(), rollout.strategy)) {
+            None => Self::Everyone,
+            Some((0, _)) => Self::Nobody,
+            Some((100, strategy)) => Self::EveryoneWith(strategy),
+            Some(_) => Self::Some,
+        };
+        let mut rules = rules.into_iter();
+        let agrees = |rule: &Rule| match rest {
+            Self::Nobody => !rule.value,
+            Self::Some => false,
+            Self::EveryoneWith(_) | Self::Everyone => rule.value,
+        };
+        if rules.all(agrees) { rest } else { Self::Some }
+    }
+
+    /// In a few words, after a flag or an environment's name: `on for some`.
+    pub fn words(self) -> String {
+        match self {
+            Self::Nobody => "off for everyone".to_owned(),
+            Self::Some => "on for some".to_owned(),
+            Self::EveryoneWith(strategy) => {
+                format!("on for everyone with a {}", strategy.attribute().as_str())
+            }
+            Self::Everyone => "on for everyone".to_owned(),
+        }
+    }
+}
+
+/// `ON` or `OFF`.
+pub fn on_off(on: bool) -> &'static str {
+    if on { "ON" } else { "OFF" }
+}
+
+/// A condition: `country is DE`.
+///
+/// "But not" says what many expect to be otherwise: an attribute that is missing, or of another type, never matches.
+pub fn condition(condition: &Condition) -> String {
+    let attribute = word(condition.attribute.as_str());
+    let operand = operand(&condition.operand);
+    let number = matches!(condition.operand, Operand::Number(_));
+    match (condition.operator, number) {
+        (Operator::Equal, _) => format!("{attribute} is {operand}"),
+        (Operator::NotEqual, _) => format!("{attribute} is given but not {operand}"),
+        (Operator::Greater, true) => format!("{attribute} is more than {operand}"),
+        (Operator::Less, true) => format!("{attribute} is less than {operand}"),
+        (Operator::GreaterOrEqual, true) => format!("{attribute} is at least {operand}"),
+        (Operator::LessOrEqual, true) => format!("{attribute} is at most {operand}"),
+        (Operator::Greater, false) => format!("{attribute} comes after {operand}"),
+        (Operator::Less, false) => format!("{attribute} comes before {operand}"),
+        (Operator::GreaterOrEqual, false) => format!("{attribute} is {operand} or comes after it"),
+        (Operator::LessOrEqual, false) => format!("{attribute} is {operand} or comes before it"),
+    }
+}
+
+/// When a rule matches: `country is DE and plan is pro`.
+pub fn conditions(logic: Logic, conditions: &[Condition]) -> String {
+    let link = match logic {
+        Logic::And => "and",
+        Logic::Or => "or",
+    };
+    list(conditions.iter().map(condition).collect(), link)
+}
+
+/// A rule: `ON when country is DE and plan is pro`.
+pub fn rule(rule: &Rule) -> String {
+    let when = conditions(rule.logic, &rule.conditions);
+    format!("{} when {when}", on_off(rule.value))
+}
+
+/// A rollout: `25 % of users are ON, by userId`.
+pub fn rollout(rollout: Rollout) -> String {
+    let Rollout {
+        percentage,
+        strategy,
+    } = rollout;
+    let (one, many) = subjects(strategy);
+    let attribute = strategy.attribute();
+    let attribute = attribute.as_str();
+    match percentage.get() {
+        0 => format!("no {one} is ON"),
+        100 => format!("every {one} with a {attribute} is ON"),
+        percentage => format!("{percentage} % of {many} are ON, by {attribute}"),
+    }
+}
+
+/// What a rollout means, for somebody who has never seen one; whole sentences.
+pub fn rollout_meaning(rollout: Rollout) -> String {
+    let Rollout {
+        percentage,
+        strategy,
+    } = rollout;
+    let (one, many) = subjects(strategy);
+    let attribute = strategy.attribute();
+    let attribute = attribute.as_str();
+    let buckets = format!("Each {attribute} falls into one of 100 equal buckets, always the same.");
+    let missing = format!("Whoever has no {attribute} is OFF.");
+    match percentage.get() {
+        0 => format!("{buckets} None of them is ON, so no {one} gets the flag."),
+        1 => format!(
+            "{buckets} The first is ON. A higher percentage adds {many} and takes it from none. {missing}"
+        ),
+        100 => format!("{buckets} All of them are ON. {missing}"),
+        percentage => format!(
+            "{buckets} The first {percentage} are ON. A higher percentage adds {many} and takes it from none. {missing}"
+        ),
+    }
+}
+
+/// What is left when no rule matched and the rollout, if there is one, left somebody out: `everyone else is OFF`.
+pub fn otherwise(has_rules: bool, rollout: Option<Rollout>) -> String {
+    let everyone = if has_rules || rollout.is_some_and(|rollout| rollout.percentage.get() > 0) {
+        "everyone else"
+    } else {
+        "everyone"
+    };
+    format!("{everyone} is {}", on_off(rollout.is_none()))
+}
+
+/// All that a flag does in an environment, as one sentence with capital and full stop:
+/// `ON when country is DE; otherwise 25 % of users are ON, by userId; everyone else is OFF.`
+pub fn flag<'r>(
+    enabled: bool,
+    rules: impl IntoIterator<Item = &'r Rule>,
+    rollout: Option<Rollout>,
+) -> String {
+    if !enabled {
+        return "OFF for everyone.".to_owned();
+    }
+    let mut parts: Vec<String> = rules.into_iter().map(rule).collect();
+    let has_rules = !parts.is_empty();
+    if !has_rules && rollout.is_none() {
+        return "ON for everyone.".to_owned();
+    }
+    parts.extend(rollout.map(self::rollout));
+    let rest = otherwise(has_rules, rollout);
+    let sentence = format!("{}; {rest}", parts.join("; otherwise "));
+    format!("{}.", capital(&sentence))
+}
+
+/// How long clients keep a flag: `60 s (default)`, `5 min`.
+pub fn time_to_live(ttl: Option<Ttl>) -> String {
+    ttl.map_or_else(
+        || "60 s (default)".to_owned(),
+        |ttl| duration(ttl.seconds()),
+    )
+}
+
+/// A number of seconds in the largest unit that needs no fraction: `90 s`, `5 min`, `2 h`, `7 d`.
+pub fn duration(seconds: u32) -> String {
+    let units = [(86_400, "d"), (3_600, "h"), (60, "min")];
+    let fitting = units
+        .into_iter()
+        .find(|(unit, _)| seconds >= *unit && seconds % unit == 0);
+    match fitting {
+        // One minute is said in seconds, as the default is.
+        Some((unit, name)) if seconds > 60 => format!("{} {name}", seconds / unit),
+        _ => format!("{seconds} s"),
+    }
+}
+
+/// A sentence's beginning in capitals.
+pub fn capital(sentence: &str) -> String {
+    let mut characters = sentence.chars();
+    let first = characters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(characters).collect()
+}
+
+fn subjects(strategy: Strategy) -> (&'static str, &'static str) {
+    match strategy {
+        Strategy::PerUser => ("user", "users"),
+        Strategy::PerTenant => ("tenant", "tenants"),
+    }
+}
+
+fn operand(operand: &Operand) -> String {
+    match operand {
+        Operand::String(text) => word(text.as_str()),
+        Operand::Number(number) => number.get().to_string(),
+        Operand::Boolean(boolean) => boolean.to_string(),
+    }
+}
+
+/// A text as a word of the sentence; in quotation marks where it could be taken for something else.
+fn word(text: &str) -> String {
+    let plain = |character: char| character.is_alphanumeric() || "_-.@/+:".contains(character);
+    let a_word = !text.is_empty() && text.chars().all(plain);
+    let something_else = text.parse::<f64>().is_ok()
+        || ["true", "false", "is", "and", "or", "not", "given"].contains(&text);
+    if a_word && !something_else {
+        text.to_owned()
+    } else {
+        format!("“{text}”")
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn list(mut parts: Vec<String>, link: &str) -> String {
+    let Some(last) = parts.pop() else {
+        return String::new();
+    };
+    if parts.is_empty() {
+        return last;
+    }
+    format!("{} {link} {last}", parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use pennon_core::model::rule::Attribute;
+
+    use super::*;
+
+    fn text(text: &str) -> Operand {
+        Operand::String(Box::<str>::from(text).try_into().expect("a short text"))
+    }
+
+    fn number(number: i64) -> Operand {
+        Operand::Number(number.try_into().expect("a small number"))
+    }
+
+    fn when(attribute: &str, operator: Operator, operand: Operand) -> Condition {
+        Condition {
+            attribute: Attribute::try_from(Box::<str>::from(attribute)).expect("a name"),
+            operator,
+            operand,
+        }
+    }
+
+    fn that(logic: Logic, value: bool, conditions: Vec<Condition>) -> Rule {
+        Rule {
+            priority: 1.try_into().expect("a priority"),
+            logic,
+            value,
+            conditions,
+        }
+    }
+
+    fn germans(value: bool) -> Rule {
+        let country = when("country", Operator::Equal, text("DE"));
+        that(Logic::And, value, vec![country])
+    }
+
+    fn share(percentage: i64, strategy: Strategy) -> Rollout {
+        Rollout {
+            percentage: percentage.try_into().expect("a percentage"),
+            strategy,
+        }
+    }
+
+    #[test]
+    fn a_condition_reads_as_it_is_decided() {
+        use Operator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+        let said = |operator, operand| condition(&when("age", operator, operand));
+        assert_eq!(said(Equal, number(18)), "age is 18");
+        assert_eq!(said(NotEqual, number(18)), "age is given but not 18");
+        assert_eq!(said(Greater, number(-1)), "age is more than -1");
+        assert_eq!(said(Less, number(18)), "age is less than 18");
+        assert_eq!(said(GreaterOrEqual, number(18)), "age is at least 18");
+        assert_eq!(said(LessOrEqual, number(18)), "age is at most 18");
+        assert_eq!(said(Equal, text("old")), "age is old");
+        assert_eq!(said(Greater, text("old")), "age comes after old");
+        assert_eq!(
+            said(LessOrEqual, text("old")),
+            "age is old or comes before it"
+        );
+        assert_eq!(said(Equal, Operand::Boolean(true)), "age is true");
+        assert_eq!(said(Less, Operand::Boolean(true)), "age comes before true");
+    }
+
+    #[test]
+    fn a_text_that_could_be_something_else_is_quoted() {
+        let said = |operand| condition(&when("plan", Operator::Equal, operand));
+        assert_eq!(said(text("pro")), "plan is pro");
+        assert_eq!(said(text("ana@example.com")), "plan is ana@example.com");
+        assert_eq!(said(text("18")), "plan is “18”");
+        assert_eq!(said(text("true")), "plan is “true”");
+        assert_eq!(said(text("")), "plan is “”");
+        assert_eq!(said(text("pro and more")), "plan is “pro and more”");
+        let spaced = condition(&when("sign up", Operator::Equal, text("x")));
+        assert_eq!(spaced, "“sign up” is x");
+    }
+
+    #[test]
+    fn a_rule_links_its_conditions_by_its_logic() {
+        let country = when("country", Operator::Equal, text("DE"));
+        let plan = when("plan", Operator::Equal, text("pro"));
+        let age = when("age", Operator::GreaterOrEqual, number(18));
+        let all = vec![country.clone(), plan, age];
+        assert_eq!(
+            rule(&that(Logic::And, true, all.clone())),
+            "ON when country is DE, plan is pro and age is at least 18"
+        );
+        assert_eq!(
+            rule(&that(Logic::Or, false, all)),
+            "OFF when country is DE, plan is pro or age is at least 18"
+        );
+        assert_eq!(
+            rule(&that(Logic::Or, false, vec![country])),
+            "OFF when country is DE"
+        );
+    }
+
+    #[test]
+    fn a_rollout_says_who_and_by_what() {
+        assert_eq!(
+            rollout(share(25, Strategy::PerUser)),
+            "25 % of users are ON, by userId"
+        );
+        assert_eq!(rollout(share(0, Strategy::PerTenant)), "no tenant is ON");
+        assert_eq!(
+            rollout(share(100, Strategy::PerTenant)),
+            "every tenant with a tenantId is ON"
+        );
+        assert!(rollout_meaning(share(25, Strategy::PerUser)).contains("The first 25 are ON."));
+    }
+
+    #[test]
+    fn the_rest_is_on_unless_a_rollout_leaves_it_out() {
+        assert_eq!(otherwise(false, None), "everyone is ON");
+        assert_eq!(otherwise(true, None), "everyone else is ON");
+        let some = share(25, Strategy::PerUser);
+        assert_eq!(otherwise(false, Some(some)), "everyone else is OFF");
+        let none = share(0, Strategy::PerUser);
+        assert_eq!(otherwise(false, Some(none)), "everyone is OFF");
+    }
+
+    #[test]
+    fn a_flag_is_one_sentence() {
+        let rules = [germans(true)];
+        let some = Some(share(25, Strategy::PerUser));
+        assert_eq!(flag(false, &rules, some), "OFF for everyone.");
+        assert_eq!(flag(true, &[], None), "ON for everyone.");
+        assert_eq!(
+            flag(true, &rules, None),
+            "ON when country is DE; everyone else is ON."
+        );
+        assert_eq!(
+            flag(true, &rules, some),
+            "ON when country is DE; otherwise 25 % of users are ON, by userId; everyone else is OFF."
+        );
+        assert_eq!(
+            flag(true, &[], Some(share(0, Strategy::PerUser))),
+            "No user is ON; everyone is OFF."
+        );
+    }
+
+    #[test]
+    fn the_reach_tells_a_flag_that_decides_nothing_from_one_that_does() {
+        let per_user = |percentage| Some(share(percentage, Strategy::PerUser));
+        let (on, off) = ([germans(true)], [germans(false)]);
+        assert_eq!(Reach::of(false, &on, per_user(50)), Reach::Nobody);
+        assert_eq!(Reach::of(true, &[], None), Reach::Everyone);
+        assert_eq!(Reach::of(true, &on, None), Reach::Everyone);
+        assert_eq!(Reach::of(true, &off, None), Reach::Some);
+        assert_eq!(Reach::of(true, &[], per_user(0)), Reach::Nobody);
+        assert_eq!(Reach::of(true, &on, per_user(0)), Reach::Some);
+        assert_eq!(Reach::of(true, &off, per_user(0)), Reach::Nobody);
+        assert_eq!(
+            Reach::of(true, &on, per_user(100)),
+            Reach::EveryoneWith(Strategy::PerUser)
+        );
+        assert_eq!(Reach::of(true, &off, per_user(100)), Reach::Some);
+        assert_eq!(Reach::of(true, &[], per_user(1)), Reach::Some);
+        assert_eq!(Reach::Some.words(), "on for some");
+    }
+
+    #[test]
+    fn a_time_to_live_has_its_unit() {
+        let ttl = |seconds: i64| time_to_live(seconds.try_into().ok());
+        assert_eq!(time_to_live(None), "60 s (default)");
+        assert_eq!(ttl(60), "60 s");
+        assert_eq!(ttl(90), "90 s");
+        assert_eq!(ttl(300), "5 min");
+        assert_eq!(ttl(86_400), "1 d");
+    }
+}
