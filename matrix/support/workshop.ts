@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { copyFile, cp, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { run } from "./run.ts";
 
@@ -17,11 +18,12 @@ declare module "vitest" {
 
 const tools = new URL("../tools/", import.meta.url);
 const packages = new URL("../../npm/", import.meta.url);
-const packed = ["core", "next", "openfeature", "react"];
 /** What folders of `apps` need beside the core. */
 const needs: Readonly<Record<string, readonly string[]>> = {
+  nest: ["nest"],
   "next-flags": ["react", "next"],
   openfeature: ["openfeature"],
+  react: ["react"],
 };
 const npm = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
 
@@ -33,15 +35,25 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const all = process.env.PENNON_MATRIX === "all";
   const workshop = await installed(all);
   const applications = await mkdtemp(join(workshop, "run-"));
-  const tarballs: Record<string, string> = {};
-  for (const name of packed) {
-    const pack = ["pack", "--json", "--pack-destination", applications];
-    const { stdout } = await run("npm", pack, { cwd: new URL(`${name}/`, packages) });
-    tarballs[name] = join(applications, JSON.parse(stdout)[0].filename);
-  }
+  const tarballs = await packed(applications);
   project.provide("applications", applications);
   project.provide("tarballs", tarballs);
   return () => rm(applications, { recursive: true, force: true });
+}
+
+/** The tarballs of all packages, as they would be published. */
+async function packed(into: string): Promise<Readonly<Record<string, string>>> {
+  const names = readdirSync(packages).filter((name) =>
+    existsSync(new URL(`${name}/package.json`, packages)),
+  );
+  const folders = names.map((name) => fileURLToPath(new URL(name, packages)));
+  const pack = ["pack", "--json", "--pack-destination", into, ...folders];
+  const { stdout } = await run("npm", pack, { cwd: into });
+  const tarballs: readonly { readonly name: string; readonly filename: string }[] =
+    JSON.parse(stdout);
+  return Object.fromEntries(
+    tarballs.map(({ name, filename }) => [name.replace("@pennon/", ""), join(into, filename)]),
+  );
 }
 
 /** The tools, installed once for each content of the lock file. */

@@ -1,0 +1,51 @@
+/** A class that `answers` takes for that of a client: one whose questions go to an application of Nest, by HTTP. */
+export function served({ Body, Controller, Inject, Module, Post }, { NestFactory }, pennon) {
+  const { FeatureFlags, FeatureFlagsModule, getFeatureFlagsToken } = pennon;
+
+  // Decorators as a compiler would apply them.
+  class Questions {
+    constructor(flags) {
+      this.flags = flags;
+    }
+
+    ask({ key }) {
+      return { evaluation: this.flags.read(key) };
+    }
+  }
+  Inject(FeatureFlags)(Questions, undefined, 0);
+  Body()(Questions.prototype, "ask", 0);
+  Post()(Questions.prototype, "ask", Object.getOwnPropertyDescriptor(Questions.prototype, "ask"));
+  Controller()(Questions);
+
+  return class {
+    constructor(options) {
+      this.module = class {};
+      const context = ({ body }) => body.context;
+      const flags = FeatureFlagsModule.forRoot({ options, context, required: true });
+      Module({ imports: [flags], controllers: [Questions] })(this.module);
+    }
+
+    async initialize() {
+      this.application = await NestFactory.create(this.module, { logger: false });
+      await this.application.listen(0, "127.0.0.1");
+      this.url = await this.application.getUrl();
+    }
+
+    async read(key, context) {
+      const response = await fetch(this.url, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ key, context }),
+      });
+      return (await response.json()).evaluation;
+    }
+
+    evaluateRemote(key, context) {
+      return this.application.get(getFeatureFlagsToken()).evaluateRemote(key, context);
+    }
+
+    shutdown() {
+      return this.application.close();
+    }
+  };
+}

@@ -1,0 +1,15 @@
+import { join } from "node:path";
+import { describe, it } from "vitest";
+import { launch, siteSays } from "../../support/browser.ts";
+import { newApplication, output, tool } from "../../support/tool.ts";
+import { expectRightAnswers } from "../../support/vectors.ts";
+
+describe("@pennon/react", () => {
+  it("renders the right answers in a page built with Vite", async () => {
+    const folder = await newApplication("react");
+    await output(folder, tool("vite"), "build");
+    await using browser = await launch();
+    const { said } = await siteSays(browser, { folder: join(folder, "dist") });
+    expectRightAnswers(said, "wasm");
+  });
+});
