@@ -12,10 +12,10 @@ const root = process.cwd();
 const dist = join(root, "dist");
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-const entries = Object.values(manifest.exports)
+const files = Object.values(manifest.exports)
   .filter((target) => typeof target === "object")
-  .flatMap(({ import: { types: _, ...files } }) => Object.values(files))
-  .map((file) => basename(file, ".js"));
+  .flatMap(({ import: { types: _, ...files } }) => Object.values(files));
+const entries = [...new Set(files)].map((file) => basename(file, ".js"));
 
 rmSync(dist, { recursive: true, force: true });
 await Promise.all(["js", "cjs"].map(bundle));

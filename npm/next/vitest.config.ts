@@ -4,7 +4,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   resolve: {
     alias: {
-      // As a bundler resolves it for a server.
+      // As a bundler resolves them for a server.
+      "@pennon/next/flags": fileURLToPath(new URL("dist/flags.js", import.meta.url)),
       "@pennon/next/server": fileURLToPath(new URL("dist/server.js", import.meta.url)),
     },
   },

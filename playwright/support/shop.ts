@@ -1,7 +1,9 @@
+import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { build, type InlineConfig, preview } from "vite";
 import { Child } from "../../matrix/support/child.ts";
+import { run } from "../../matrix/support/run.ts";
 import type { Api, Environment, Flag } from "./api.ts";
 import type { Server } from "./server.ts";
 
@@ -44,6 +46,24 @@ export function servePlain(server: Server, { sdkKey }: Environment): Promise<Sho
   const env = { PENNON_URL: server.url, PENNON_SDK_KEY: sdkKey, PORT: "0" };
   const cwd = folderOf("browser-plain");
   return Child.start(process.execPath, ["serve.js"], /127\.0\.0\.1:(\d+)/, { cwd, env });
+}
+
+/** Builds `examples/next-app`. For that it needs neither server nor key. */
+export async function buildNext(): Promise<void> {
+  const cwd = folderOf("next-app");
+  await run(process.execPath, [next(cwd), "build"], { cwd });
+}
+
+/** `examples/next-app`, once it has been built. */
+export function serveNext(server: Server, { sdkKey }: Environment): Promise<Shop> {
+  const cwd = folderOf("next-app");
+  const arguments_ = [next(cwd), "start", "--hostname", "127.0.0.1", "--port", "0"];
+  const env = { PENNON_URL: server.url, PENNON_SDK_KEY: sdkKey };
+  return Child.start(process.execPath, arguments_, /127\.0\.0\.1:([1-9]\d*).*Ready/s, { cwd, env });
+}
+
+function next(folder: string): string {
+  return createRequire(`${folder}/`).resolve("next/dist/bin/next");
 }
 
 function folderOf(example: string): string {

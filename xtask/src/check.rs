@@ -118,6 +118,7 @@ pub(crate) fn npm(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     }
     for other in [
         "examples/nest-api",
+        "examples/next-app",
         "examples/react-vite",
         "matrix",
         "playwright",

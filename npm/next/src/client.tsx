@@ -4,6 +4,7 @@ import type { FeatureFlagsClientOptions, Snapshot } from "@pennon/core";
 import { FeatureFlagsProvider as Provider } from "@pennon/react";
 import { type ReactElement, type ReactNode, useMemo } from "react";
 import { requireSameVersion } from "../../same-version.js";
+import { Follow } from "./internal/follow.js";
 import { ServedClient } from "./internal/served.js";
 
 export {
@@ -23,8 +24,13 @@ export interface FeatureFlagsProviderProps {
   /** What `snapshot()` of the server's flags gave: with whom they are for, and without rules. */
   readonly snapshot: Snapshot;
   /**
+   * Where a route handler answers with `streamFeatureFlags`: the server then renders the page anew whenever the flags change,
+   * and the page needs no key.
+   */
+  readonly stream?: string | undefined;
+  /**
    * With a key that everybody may read: the page then follows the flags by itself. Read once. Without options, it shows what
-   * the server has said last, and needs no key.
+   * the server has said last.
    */
   readonly options?: FeatureFlagsClientOptions | undefined;
   readonly children?: ReactNode;
@@ -32,27 +38,27 @@ export interface FeatureFlagsProviderProps {
 
 /** Gives the hooks below it the flags that the server has rendered with, from the first render on. */
 export function FeatureFlagsProvider({
+  snapshot,
+  stream,
   options,
-  ...props
+  children,
 }: FeatureFlagsProviderProps): ReactElement {
   requireSameVersion();
-  const { snapshot, children } = props;
-  return options === undefined ? (
-    <AsServed {...props} />
-  ) : (
-    <Provider options={options} bootstrap={snapshot} context={snapshot.subject?.context}>
-      {children}
-    </Provider>
-  );
-}
-
-function AsServed({ snapshot, children }: FeatureFlagsProviderProps): ReactElement {
   // Each rendering by the server brings a new object, mostly with the same content.
   const content = JSON.stringify(snapshot);
-  const client = useMemo(() => new ServedClient(JSON.parse(content)), [content]);
+  const { context } = snapshot.subject ?? {};
+  const served = useMemo(() => new ServedClient(JSON.parse(content)), [content]);
+  const shared = { bootstrap: snapshot, context, children };
   return (
-    <Provider client={client} bootstrap={snapshot} context={snapshot.subject?.context}>
-      {children}
-    </Provider>
+    <>
+      {stream !== undefined && (
+        <Follow stream={stream} shown={content} whom={JSON.stringify(context)} />
+      )}
+      {options === undefined ? (
+        <Provider client={served} {...shared} />
+      ) : (
+        <Provider options={options} {...shared} />
+      )}
+    </>
   );
 }

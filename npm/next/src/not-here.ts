@@ -1,7 +1,7 @@
-// What `@pennon/next/server` is for code that goes to the browser: nothing, so that it cannot be built.
+// What `@pennon/next/server` and `@pennon/next/flags` are for code that goes to the browser: nothing, so that it cannot be built.
 
 throw new Error(
-  "@pennon/next/server is for server components, route handlers, server actions and the proxy: in client components use the hooks of @pennon/next/client",
+  "@pennon/next/server and @pennon/next/flags are for server components, route handlers, server actions and the proxy: in client components use the hooks of @pennon/next/client",
 );
 
 export {};

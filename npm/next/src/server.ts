@@ -1,12 +1,9 @@
-import type { EvaluationContext, FeatureFlagsClientOptions, FlagReader } from "@pennon/core";
-import { connection } from "next/server.js";
-import { requireSameVersion } from "../../same-version.js";
-import { sessionFor } from "./internal/session.js";
+import type { EvaluationContext, FlagReader } from "@pennon/core";
+import { type FeatureFlagsServerOptions, sessionInRequest } from "./internal/request.js";
+import { eventsOf } from "./internal/stream.js";
 
 export type { EvaluationContext, FlagReader, Snapshot } from "@pennon/core";
-
-/** What `new FeatureFlagsClient` takes; `PENNON_SDK_KEY` and `PENNON_URL` of the environment say what is left out. */
-export type FeatureFlagsServerOptions = Partial<FeatureFlagsClientOptions>;
+export type { FeatureFlagsServerOptions } from "./internal/request.js";
 
 /**
  * The flags as they are for this subject, and in `snapshot()` what a page needs to begin with the same.
@@ -18,19 +15,27 @@ export async function getFeatureFlags<Custom extends object>(
   context?: EvaluationContext<Custom> | null,
   options?: FeatureFlagsServerOptions,
 ): Promise<FlagReader> {
-  requireSameVersion();
-  // First of all, so that building an application needs no service and no key, and keeps no flag for later.
-  await connection();
-  const { client, settled } = sessionFor(withEnvironment(options));
-  await settled;
+  const { client } = await sessionInRequest(options);
   return client.withContext(context);
 }
 
-function withEnvironment(options: FeatureFlagsServerOptions = {}): FeatureFlagsClientOptions {
-  const { PENNON_SDK_KEY = "", PENNON_URL } = process.env;
-  return {
-    ...options,
-    sdkKey: options.sdkKey ?? PENNON_SDK_KEY,
-    baseUrl: options.baseUrl ?? PENNON_URL,
-  };
+/**
+ * What a route handler answers to a page that follows the flags, whose provider has its path as `stream`: an endless
+ * response with what the flags are for this subject, now and whenever that changes.
+ */
+export async function streamFeatureFlags<Custom extends object>(
+  context?: EvaluationContext<Custom> | null,
+  options?: FeatureFlagsServerOptions,
+): Promise<Response> {
+  const session = await sessionInRequest(options);
+  return new Response(eventsOf(session, context), {
+    headers: {
+      "Content-Type": "text/event-stream",
+      // Whoever compresses or buffers would hold changes back.
+      "Cache-Control": "no-store, no-transform",
+      "X-Accel-Buffering": "no",
+      // When it ends, because the server does, its connection is of no use for another one.
+      Connection: "close",
+    },
+  });
 }

@@ -11,7 +11,7 @@ import {
 import { act, type ReactNode } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { renderToString } from "react-dom/server";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   configuration,
   flag,
@@ -20,6 +20,10 @@ import {
   optionsFor,
   ScriptedService,
 } from "../../core/test/scripted.ts";
+
+const refresh = vi.hoisted(() => vi.fn());
+const router = vi.hoisted(() => ({ refresh }));
+vi.mock("next/navigation.js", () => ({ useRouter: () => router }));
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
@@ -107,6 +111,64 @@ describe("a page without a key", () => {
     await client?.refresh();
     expect(fetched).not.toHaveBeenCalled();
     fetched.mockRestore();
+  });
+});
+
+describe("a page with a stream", () => {
+  /** The connections that pages have opened. */
+  const opened: Events[] = [];
+
+  class Events {
+    readonly url: string;
+    readonly close = vi.fn();
+    onmessage: (event: { data: string }) => void = () => {};
+
+    constructor(url: string) {
+      this.url = url;
+      opened.push(this);
+    }
+  }
+
+  beforeEach(() => {
+    opened.length = 0;
+    refresh.mockClear();
+    vi.stubGlobal("EventSource", Events);
+  });
+  afterEach(() => vi.unstubAllGlobals());
+
+  const page = (snapshot: Snapshot) => (
+    <FeatureFlagsProvider snapshot={snapshot} stream="/flags">
+      <Flags />
+    </FeatureFlagsProvider>
+  );
+
+  it("has the server render anew when its flags are others than those shown", async () => {
+    const shown = await snapshot("FR");
+    const { rerender, text } = await hydrated(page(shown));
+    expect(opened.map(({ url }) => url)).toEqual(["/flags"]);
+    opened[0]?.onmessage({ data: JSON.stringify(shown) });
+    expect(refresh).not.toHaveBeenCalled();
+    const next = await snapshot("FR", false);
+    opened[0]?.onmessage({ data: JSON.stringify(next) });
+    expect(refresh).toHaveBeenCalledOnce();
+    await rerender(page(next));
+    expect(text()).toBe("banner false, ruled false");
+    opened[0]?.onmessage({ data: JSON.stringify(next) });
+    expect(refresh).toHaveBeenCalledOnce();
+  });
+
+  it("connects once, and anew for another subject", async () => {
+    const { rerender } = await hydrated(page(await snapshot("FR")));
+    await rerender(page(await snapshot("FR", false)));
+    expect(opened).toHaveLength(1);
+    await rerender(page(await snapshot("DE")));
+    expect(opened.map(({ close }) => close.mock.calls.length)).toEqual([1, 0]);
+  });
+
+  it("lets go of its connection when it goes", async () => {
+    const { rerender } = await hydrated(page(await snapshot("FR")));
+    await rerender(null);
+    expect(opened.map(({ close }) => close.mock.calls.length)).toEqual([1]);
   });
 });
 

@@ -21,9 +21,9 @@ async function gzipped(): Promise<number> {
   return gzipSync(outputFiles[0]?.contents ?? "", { level: 9 }).length;
 }
 
-/** Imports the entry for servers in a program of its own. */
-function importServer(...conditions: readonly string[]): string {
-  const program = 'import("@pennon/next/server").then((m) => console.log(Object.keys(m).join()))';
+/** Imports an entry for servers in a program of its own. */
+function importFor(entry: string, ...conditions: readonly string[]): string {
+  const program = `import("@pennon/next/${entry}").then((m) => console.log(Object.keys(m).join()))`;
   return execFileSync(process.execPath, [...conditions, "--eval", program], {
     cwd: root,
     encoding: "utf8",
@@ -47,13 +47,16 @@ describe("the entry for browsers", () => {
   });
 });
 
-describe("the entry for servers", () => {
+describe.each([
+  ["server", "getFeatureFlags,streamFeatureFlags"],
+  ["flags", "createPennonAdapter,getProviderData,pennonAdapter"],
+])("the entry for servers, %s,", (entry, names) => {
   it("is there where server components are", () => {
-    expect(importServer("--conditions=react-server").trim()).toBe("getFeatureFlags");
+    expect(importFor(entry, "--conditions=react-server").trim()).toBe(names);
   });
 
   it("is refused anywhere else, with a sentence that says what to do", () => {
-    expect(() => importServer()).toThrow(/in client components use the hooks/);
+    expect(() => importFor(entry)).toThrow(/in client components use the hooks/);
   });
 });
 

@@ -1,5 +1,5 @@
 import { FeatureFlagsClient, type Transport } from "@pennon/core";
-import { getFeatureFlags } from "@pennon/next/server";
+import { getFeatureFlags, streamFeatureFlags } from "@pennon/next/server";
 import { connection } from "next/server.js";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
@@ -133,6 +133,100 @@ describe("a service that is down", () => {
     service.nowAnswers(flags);
     await vi.advanceTimersByTimeAsync(30_000);
     expect((await reader).isEnabled("banner")).toBe(true);
+  });
+});
+
+describe("the stream for pages that follow the flags", () => {
+  const polling = (service: ScriptedService) => ({ ...from(service), pollIntervalMs: 1_000 });
+
+  /** Reads events, and gives what the latest says of the two flags. */
+  async function open(country: string, service: ScriptedService) {
+    const response = await streamFeatureFlags({ country }, polling(service));
+    const body = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const events: string[] = [];
+    const ended = (async () => {
+      for (let next = await body?.read(); !next?.done; next = await body?.read()) {
+        events.push(next?.value ?? "");
+      }
+    })();
+    const said = () =>
+      events.map((event) => {
+        const { flags, subject } = JSON.parse(/^data: (.*)\n\n$/.exec(event)?.[1] ?? "{}");
+        return [...(flags ?? []), ...(subject?.flags ?? [])]
+          .map(({ key, enabled }) => `${key} ${enabled}`)
+          .join();
+      });
+    return { response, said, events, ended, close: () => body?.cancel() };
+  }
+
+  beforeEach(() => void vi.useFakeTimers());
+
+  it("says what the flags are for its subject, and what they become", async () => {
+    const service = new ScriptedService(flags);
+    const stream = await open("FR", service);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(stream.said()).toEqual(["banner true,ruled true,ruled false"]);
+    const off = configuration([flag("banner", false), flagWithRule("ruled", "FR")], '"2"');
+    service.nowAnswers(off);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(stream.said().slice(1)).toEqual(["banner false,ruled true,ruled false"]);
+    await stream.close();
+  });
+
+  it("says nothing of what changes for others only", async () => {
+    const service = new ScriptedService(flags);
+    const stream = await open("FR", service);
+    const { rules } = flagWithRule("ruled", "DE");
+    const forFrance = flagWithRule("ruled", "FR");
+    const forBoth = { ...forFrance, rules: [...forFrance.rules, ...rules] };
+    const germany = await getFeatureFlags({ country: "DE" }, polling(service));
+    expect(germany.isEnabled("ruled")).toBe(true);
+    service.nowAnswers(configuration([flag("banner"), forBoth], '"2"'));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(germany.isEnabled("ruled")).toBe(false);
+    expect(stream.events).toHaveLength(1);
+    await stream.close();
+  });
+
+  it("shows that it is alive, and is neither kept nor held back on the way", async () => {
+    const stream = await open("FR", new ScriptedService(flags));
+    expect(Object.fromEntries(stream.response.headers)).toMatchObject({
+      "content-type": "text/event-stream",
+      "cache-control": "no-store, no-transform",
+    });
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(stream.events.at(-1)).toBe(":\n\n");
+    await stream.close();
+  });
+
+  it("does not hold up the end of the server", async () => {
+    const others = vi.fn();
+    process.once("SIGTERM", others);
+    const service = new ScriptedService(flags);
+    const stream = await open("FR", service);
+    process.emit("SIGTERM");
+    await stream.ended;
+    expect(others).toHaveBeenCalledOnce();
+    await (await open("FR", service)).ended;
+  });
+
+  it("leaves signals alone that nobody listens to, and that so end a process", async () => {
+    const before = process.listenerCount("SIGTERM");
+    const stream = await open("FR", new ScriptedService(flags));
+    expect(process.listenerCount("SIGTERM")).toBe(before);
+    await stream.close();
+  });
+
+  it("leaves nothing behind when the page has gone", async () => {
+    const service = new ScriptedService(flags);
+    const stream = await open("FR", service);
+    await vi.advanceTimersByTimeAsync(0);
+    const before = vi.getTimerCount();
+    await stream.close();
+    expect(vi.getTimerCount()).toBe(before - 1);
+    service.nowAnswers(configuration([flag("banner", false)], '"2"'));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(stream.events).toHaveLength(1);
   });
 });
 

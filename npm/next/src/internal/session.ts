@@ -10,6 +10,8 @@ export class Session {
   readonly client: FeatureFlagsClient;
   /** Resolves when there are flags, or when nobody is to wait for them any longer. */
   readonly settled: Promise<void>;
+  readonly #streams = new Set<() => void>();
+  #isTerminated = false;
 
   constructor(options: FeatureFlagsClientOptions) {
     this.client = new FeatureFlagsClient({
@@ -25,6 +27,33 @@ export class Session {
       // The logger is told of a failure. Readers give defaults meanwhile, and see the flags as soon as there are some.
       new Beginning(this.client).begin().then(settle, settle);
     });
+    onTermination(() => {
+      this.#isTerminated = true;
+      for (const end of this.#streams) {
+        end();
+      }
+    });
+  }
+
+  /** Calls it when the server is to stop, which waits for all of its responses. Returns what takes that back. */
+  onEnd(end: () => void): () => void {
+    if (this.#isTerminated) {
+      end();
+    } else {
+      this.#streams.add(end);
+    }
+    return () => this.#streams.delete(end);
+  }
+}
+
+/** Listens along with whoever ends the process at these signals. Without one, they end it by themselves, unless heard. */
+function onTermination(listener: () => void): void {
+  // On the edge there is none; Next.js would warn of `process.on` there.
+  const { process } = globalThis as { process?: Partial<NodeJS.Process> };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    if (process?.listenerCount?.(signal)) {
+      process.once?.(signal, listener);
+    }
   }
 }
 

@@ -1,0 +1,1 @@
+export { streamCurrentFlags as GET } from "../../flags.ts";

@@ -1,0 +1,16 @@
+import { FeatureFlagsProvider } from "@pennon/next/client";
+import { Checkout } from "../components/checkout.tsx";
+import { SignIn } from "../components/sign-in.tsx";
+import { currentFlags } from "../flags.ts";
+
+export default async function Page() {
+  const flags = await currentFlags();
+  return (
+    <FeatureFlagsProvider snapshot={flags.snapshot()} stream="/flags">
+      <h1>Shop</h1>
+      <SignIn />
+      {flags.isEnabled("banner") && <p className="banner">Free delivery this week</p>}
+      <Checkout />
+    </FeatureFlagsProvider>
+  );
+}

@@ -1,0 +1,8 @@
+import { getProviderData as getPennonData } from "@pennon/next/flags";
+import { mergeProviderData } from "flags";
+import { createFlagsDiscoveryEndpoint, getProviderData } from "flags/next";
+import * as flags from "./flags.ts";
+
+export const GET = createFlagsDiscoveryEndpoint(() =>
+  mergeProviderData([getProviderData(flags), getPennonData()]),
+);

@@ -1,0 +1,11 @@
+import { FeatureFlagsProvider } from "@pennon/next/client";
+import type { Snapshot } from "@pennon/next/server";
+import type { ReactNode } from "react";
+
+export function Followed({ snapshot, children }: { snapshot: Snapshot; children: ReactNode }) {
+  return (
+    <FeatureFlagsProvider snapshot={snapshot} stream="/flags">
+      {children}
+    </FeatureFlagsProvider>
+  );
+}

@@ -1,0 +1,75 @@
+import type { Page } from "@playwright/test";
+import { buildNext, type Shop, serveNext, shopFlags } from "../support/shop.ts";
+import { expect, signIn, test } from "../support/test.ts";
+
+/** Who is in the rollout, and who is not. */
+const users = { ada: "Buy now with one click", linus: "Check out" };
+
+test.beforeAll(async () => {
+  test.setTimeout(300_000);
+  await buildNext();
+});
+
+/** What the page says, as its HTML came and after it has come to life, and what the browser has remarked. */
+async function visit(page: Page, shop: Shop, user: string) {
+  const remarks: string[] = [];
+  page.on("console", (message) => remarks.push(message.text()));
+  await page.context().addCookies([{ name: "user", value: user, url: shop.url }]);
+  const alive = page.waitForResponse(`${shop.url}/flags`);
+  const response = await page.goto(shop.url);
+  await alive;
+  const html = (await response?.text()) ?? "";
+  const before = await page.evaluate((html) => {
+    const document = new DOMParser().parseFromString(html, "text/html");
+    return document.querySelector("main")?.textContent;
+  }, html);
+  return { before, after: await page.locator("main").textContent(), remarks };
+}
+
+test("pages of Next.js say the same before and after they come to life, and follow the dashboard through an outage", {
+  tag: ["@scripts", "@clients"],
+}, async ({ page, context, server, api }) => {
+  const { environment } = await shopFlags(api);
+  await using shop = await serveNext(server, environment);
+  for (const [user, offer] of Object.entries(users)) {
+    const visitor = await context.newPage();
+    const { before, after, remarks } = await visit(visitor, shop, user);
+    expect(before).toContain(offer);
+    expect(before).toContain("Free delivery");
+    expect(after).toBe(before);
+    expect(remarks).toEqual([]);
+    await visitor.close();
+  }
+
+  await visit(page, shop, "ada");
+  await page.getByRole("button", { name: "linus" }).click();
+  const link = page.getByRole("link", { name: "Check out" });
+  await expect(link).toBeVisible();
+  const loaded = await page.evaluate(() => performance.timeOrigin);
+
+  const dashboard = await context.newPage();
+  await signIn(dashboard, server);
+  await dashboard.goto("/dashboard/flags");
+  const banner = dashboard.getByRole("switch", { name: /banner/i });
+  const offer = page.getByText("Free delivery");
+  await banner.click();
+  await expect(offer).toBeHidden();
+  await banner.click();
+  await expect(offer).toBeVisible();
+
+  await server.stop();
+  const said = await page.locator("main").textContent();
+  const another = await context.newPage();
+  expect((await visit(another, shop, "linus")).after).toBe(said);
+  expect(await page.locator("main").textContent()).toBe(said);
+  await server.start();
+  await dashboard.goto("/dashboard/flags");
+  await banner.click();
+  await expect(offer).toBeHidden();
+  await expect(another.getByText("Free delivery")).toBeHidden();
+  // It has not been loaded anew.
+  expect(await page.evaluate(() => performance.timeOrigin)).toBe(loaded);
+
+  await link.click();
+  await expect(page.getByRole("heading", { name: "Checkout", exact: true })).toBeVisible();
+});
