@@ -25,6 +25,9 @@ pub enum AdminError {
     /// 409: it contradicts what is there; the detail says how.
     #[error("{0}")]
     Conflict(String),
+    /// 409: somebody else has changed it since the page was drawn.
+    #[error("Somebody else has changed this meanwhile, so nothing was overwritten.")]
+    Stale,
     /// 400: what was typed cannot be accepted; each field says why.
     #[error("Some fields need another look.")]
     Invalid(Vec<FieldError>),
@@ -61,7 +64,7 @@ impl AdminError {
             Self::SignedOut | Self::WrongCredentials => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
-            Self::Conflict(_) => 409,
+            Self::Conflict(_) | Self::Stale => 409,
             Self::TooManyAttempts(_) => 429,
             Self::Internal => 500,
             Self::Unavailable => 503,

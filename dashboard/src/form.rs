@@ -1,5 +1,7 @@
 //! The fields of a form that was posted to a page.
 
+use std::str::FromStr;
+
 /// Names and values in the order in which the browser sent them.
 #[derive(Clone, Default)]
 pub struct Form(Vec<(String, String)>);
@@ -14,10 +16,26 @@ impl Form {
     ///
     /// Browsers send line breaks as CRLF; what is handed on has plain ones.
     pub fn text(&self, field: &str) -> String {
-        self.0
-            .iter()
-            .find(|(name, _)| name == field)
-            .map(|(_, value)| value.replace("\r\n", "\n"))
-            .unwrap_or_default()
+        self.values(field).next().unwrap_or_default()
+    }
+
+    /// The values of a field that occurs several times, in their order.
+    pub fn texts(&self, field: &str) -> Vec<String> {
+        self.values(field).collect()
+    }
+
+    /// The value of a field as something that has a form; none when the field is missing or has another.
+    pub fn parsed<T: FromStr>(&self, field: &str) -> Option<T> {
+        self.text(field).parse().ok()
+    }
+
+    /// All fields and their values.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (&**name, &**value))
+    }
+
+    fn values(&self, field: &str) -> impl Iterator<Item = String> {
+        let of_field = self.0.iter().filter(move |(name, _)| name == field);
+        of_field.map(|(_, value)| value.replace("\r\n", "\n"))
     }
 }

@@ -12,6 +12,7 @@ pub mod api;
 #[cfg(feature = "ssr")]
 pub mod app;
 pub mod components;
+pub mod draft;
 pub mod error;
 #[cfg(feature = "ssr")]
 pub mod form;

@@ -36,3 +36,41 @@ impl Theme {
             .unwrap_or_default()
     }
 }
+
+/// Whether an environment's name says that real users depend on it: `production`, `prod-eu`, `live2`.
+pub fn looks_like_production(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let words = name.split(|character: char| !character.is_alphabetic());
+    ["production", "prod", "prd", "live"]
+        .iter()
+        .any(|word| words.clone().any(|each| each == *word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn production_is_known_by_its_usual_names() {
+        for name in [
+            "production",
+            "Production",
+            "prod",
+            "eu-prod-1",
+            "prod2",
+            "LIVE",
+        ] {
+            assert!(looks_like_production(name), "{name}");
+        }
+        for name in [
+            "staging",
+            "product-demo",
+            "preprod",
+            "reproduction",
+            "delivery",
+            "",
+        ] {
+            assert!(!looks_like_production(name), "{name}");
+        }
+    }
+}

@@ -62,10 +62,7 @@ pub(crate) fn told(error: Error) -> AdminError {
         Error::Forbidden(_) => AdminError::Forbidden,
         Error::NotFound(_) | Error::NoSuchPath | Error::MethodNotAllowed => AdminError::NotFound,
         Error::Conflict(conflict) => AdminError::Conflict(sentence(&conflict.to_string())),
-        Error::Stale { .. } => AdminError::Conflict(
-            "Somebody else has changed this meanwhile. Reload the page to see how it stands."
-                .to_owned(),
-        ),
+        Error::Stale { .. } => AdminError::Stale,
         Error::Invalid(faults) => {
             AdminError::Invalid(faults.into_iter().map(field_error).collect())
         }

@@ -1,0 +1,324 @@
+//! Rules and rollouts while they are being typed: the fields of their forms, and what they amount to.
+//!
+//! The service reads a form that was posted by this, and an island the same form while somebody fills it in.
+
+use std::str::FromStr;
+
+use pennon_core::model::{
+    Invalid,
+    rollout::{Percentage, Rollout, Strategy},
+    rule::{
+        Attribute, Condition, Integer, Logic, MAX_CONDITIONS, Operand, OperandText, Operator,
+        Priority, Rule, ValueType,
+    },
+};
+use serde::{Deserialize, Serialize};
+
+use crate::error::FieldError;
+
+/// A targeting rule as its form has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleDraft {
+    /// Field `value`: `true` for ON, `false` for OFF.
+    pub value: String,
+    /// Field `logic`: `and` or `or`.
+    pub logic: String,
+    /// The conditions.
+    pub conditions: Vec<ConditionDraft>,
+}
+
+/// A condition as its form has it. Each of its fields occurs once for every condition, in their order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConditionDraft {
+    /// Field `attribute`: the name of an attribute.
+    pub attribute: String,
+    /// Field `operator`: `==` and its like.
+    pub operator: String,
+    /// Field `valueType`: `string`, `number` or `boolean`.
+    pub value_type: String,
+    /// Field `operand`: what the attribute is compared with.
+    pub operand: String,
+}
+
+/// A rollout as its form has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RolloutDraft {
+    /// Field `percentage`.
+    pub percentage: String,
+    /// Field `strategy`: `per_user` or `per_tenant`.
+    pub strategy: String,
+}
+
+impl RuleDraft {
+    /// Reads the fields of a form; `field` answers all values of the field with this name.
+    pub fn read(field: impl Fn(&str) -> Vec<String>) -> Self {
+        let first = |name: &str| field(name).into_iter().next().unwrap_or_default();
+        let [mut operators, mut types, mut operands] =
+            ["operator", "valueType", "operand"].map(|name| field(name).into_iter());
+        let condition = |attribute| ConditionDraft {
+            attribute,
+            operator: operators.next().unwrap_or_default(),
+            value_type: types.next().unwrap_or_default(),
+            operand: operands.next().unwrap_or_default(),
+        };
+        Self {
+            value: first("value"),
+            logic: first("logic"),
+            conditions: field("attribute").into_iter().map(condition).collect(),
+        }
+    }
+
+    /// What the fields amount to; otherwise everything that is wrong with them. The field of a condition is
+    /// `conditions/0/operand` there, counted from 0.
+    pub fn rule(&self, priority: Priority) -> Result<Rule, Vec<FieldError>> {
+        let mut faults = Faults::default();
+        let value = faults.keep("value", boolean(&self.value));
+        let logic = faults.keep("logic", Logic::parse(&self.logic).map_err(Invalid::detail));
+        let conditions: Vec<_> = self
+            .conditions
+            .iter()
+            .enumerate()
+            .map(|(index, condition)| condition.read(index, &mut faults))
+            .collect();
+        if !(1..=MAX_CONDITIONS).contains(&conditions.len()) {
+            faults.add("conditions", "must be 1 to 50");
+        }
+        let conditions: Option<Vec<_>> = conditions.into_iter().collect();
+        match (value, logic, conditions) {
+            (Some(value), Some(logic), Some(conditions)) if faults.0.is_empty() => Ok(Rule {
+                priority,
+                logic,
+                value,
+                conditions,
+            }),
+            _ => Err(faults.0),
+        }
+    }
+}
+
+/// ON, and one condition that has yet to be filled in.
+impl Default for RuleDraft {
+    fn default() -> Self {
+        Self {
+            value: "true".to_owned(),
+            logic: Logic::And.to_string(),
+            conditions: vec![ConditionDraft::default()],
+        }
+    }
+}
+
+impl From<&Rule> for RuleDraft {
+    fn from(rule: &Rule) -> Self {
+        Self {
+            value: rule.value.to_string(),
+            logic: rule.logic.to_string(),
+            conditions: rule.conditions.iter().map(ConditionDraft::from).collect(),
+        }
+    }
+}
+
+impl ConditionDraft {
+    fn read(&self, index: usize, faults: &mut Faults) -> Option<Condition> {
+        let field = |name: &str| format!("conditions/{index}/{name}");
+        let attribute = match &*self.attribute {
+            "" => Err("must name an attribute"),
+            name => Attribute::try_from(Box::<str>::from(name)).map_err(Invalid::detail),
+        };
+        let attribute = faults.keep(&field("attribute"), attribute);
+        let operator = Operator::parse(&self.operator).map_err(Invalid::detail);
+        let operator = faults.keep(&field("operator"), operator);
+        let value_type = ValueType::parse(&self.value_type).map_err(Invalid::detail);
+        let operand = match faults.keep(&field("valueType"), value_type)? {
+            ValueType::String => OperandText::try_from(Box::<str>::from(&*self.operand))
+                .map(Operand::String)
+                .map_err(Invalid::detail),
+            ValueType::Number => number::<Integer>(&self.operand).map(Operand::Number),
+            ValueType::Boolean => boolean(&self.operand).map(Operand::Boolean),
+        };
+        let operand = faults.keep(&field("operand"), operand);
+        Some(Condition {
+            attribute: attribute?,
+            operator: operator?,
+            operand: operand?,
+        })
+    }
+}
+
+/// A comparison with a text.
+impl Default for ConditionDraft {
+    fn default() -> Self {
+        Self {
+            attribute: String::new(),
+            operator: Operator::Equal.to_string(),
+            value_type: ValueType::String.to_string(),
+            operand: String::new(),
+        }
+    }
+}
+
+impl From<&Condition> for ConditionDraft {
+    fn from(condition: &Condition) -> Self {
+        Self {
+            attribute: condition.attribute.as_str().to_owned(),
+            operator: condition.operator.to_string(),
+            value_type: condition.operand.value_type().to_string(),
+            operand: match &condition.operand {
+                Operand::String(text) => text.as_str().to_owned(),
+                Operand::Number(number) => number.get().to_string(),
+                Operand::Boolean(boolean) => boolean.to_string(),
+            },
+        }
+    }
+}
+
+impl RolloutDraft {
+    /// Reads the fields of a form; `field` answers all values of the field with this name.
+    pub fn read(field: impl Fn(&str) -> Vec<String>) -> Self {
+        let first = |name: &str| field(name).into_iter().next().unwrap_or_default();
+        Self {
+            percentage: first("percentage"),
+            strategy: first("strategy"),
+        }
+    }
+
+    /// What the fields amount to; otherwise everything that is wrong with them.
+    pub fn rollout(&self) -> Result<Rollout, Vec<FieldError>> {
+        let mut faults = Faults::default();
+        let percentage = faults.keep("percentage", number::<Percentage>(&self.percentage));
+        let strategy = Strategy::parse(&self.strategy).map_err(Invalid::detail);
+        let strategy = faults.keep("strategy", strategy);
+        match (percentage, strategy) {
+            (Some(percentage), Some(strategy)) => Ok(Rollout {
+                percentage,
+                strategy,
+            }),
+            _ => Err(faults.0),
+        }
+    }
+}
+
+/// A quarter of the users.
+impl Default for RolloutDraft {
+    fn default() -> Self {
+        Self {
+            percentage: "25".to_owned(),
+            strategy: Strategy::PerUser.to_string(),
+        }
+    }
+}
+
+impl From<Rollout> for RolloutDraft {
+    fn from(rollout: Rollout) -> Self {
+        Self {
+            percentage: rollout.percentage.get().to_string(),
+            strategy: rollout.strategy.to_string(),
+        }
+    }
+}
+
+/// A whole number as it is typed.
+pub fn number<T: TryFrom<i64, Error = Invalid>>(text: &str) -> Result<T, &'static str> {
+    let number = i64::from_str(text.trim()).map_err(|_| "must be a whole number")?;
+    T::try_from(number).map_err(Invalid::detail)
+}
+
+fn boolean(text: &str) -> Result<bool, &'static str> {
+    bool::from_str(text).map_err(|_| "must be `true` or `false`")
+}
+
+/// What is wrong with a form.
+#[derive(Default)]
+struct Faults(Vec<FieldError>);
+
+impl Faults {
+    fn keep<T>(&mut self, field: &str, read: Result<T, &'static str>) -> Option<T> {
+        read.map_err(|detail| self.add(field, detail)).ok()
+    }
+
+    fn add(&mut self, field: &str, detail: &str) {
+        self.0.push(FieldError {
+            field: field.to_owned(),
+            detail: detail.to_owned(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(fields: &[(&str, &str)]) -> RuleDraft {
+        RuleDraft::read(|wanted| {
+            let of_field = fields.iter().filter(|(name, _)| *name == wanted);
+            of_field.map(|(_, value)| (*value).to_owned()).collect()
+        })
+    }
+
+    fn first() -> Priority {
+        1.try_into().expect("a priority")
+    }
+
+    #[test]
+    fn a_rule_comes_back_from_its_form_as_it_went_in() {
+        let typed = draft(&[
+            ("value", "false"),
+            ("logic", "or"),
+            ("attribute", "country"),
+            ("operator", "!="),
+            ("valueType", "string"),
+            ("operand", " DE "),
+            ("attribute", "age"),
+            ("operator", ">="),
+            ("valueType", "number"),
+            ("operand", "18"),
+            ("attribute", "beta"),
+            ("operator", "=="),
+            ("valueType", "boolean"),
+            ("operand", "true"),
+        ]);
+        let rule = typed.rule(first()).expect("a rule");
+        assert_eq!(RuleDraft::from(&rule), typed);
+    }
+
+    #[test]
+    fn everything_wrong_is_told_at_once() {
+        let typed = draft(&[
+            ("value", "true"),
+            ("logic", "and"),
+            ("attribute", ""),
+            ("operator", "=="),
+            ("valueType", "number"),
+            ("operand", "1.5"),
+            ("attribute", "beta"),
+            ("operator", "~"),
+            ("valueType", "boolean"),
+            ("operand", "yes"),
+        ]);
+        let faults = typed.rule(first()).expect_err("faults");
+        let fields: Vec<_> = faults.iter().map(|fault| &*fault.field).collect();
+        assert_eq!(
+            fields,
+            [
+                "conditions/0/attribute",
+                "conditions/0/operand",
+                "conditions/1/operator",
+                "conditions/1/operand"
+            ]
+        );
+        let none = draft(&[("value", "true"), ("logic", "and")]).rule(first());
+        assert_eq!(none.expect_err("a fault").len(), 1);
+    }
+
+    #[test]
+    fn a_rollout_is_a_whole_percentage() {
+        let typed = |percentage: &str| RolloutDraft {
+            percentage: percentage.to_owned(),
+            ..RolloutDraft::default()
+        };
+        let rollout = typed(" 25 ").rollout().expect("a rollout");
+        assert_eq!(rollout.percentage.get(), 25);
+        for wrong in ["", "25.5", "101", "-1", "a quarter"] {
+            assert!(typed(wrong).rollout().is_err(), "{wrong}");
+        }
+    }
+}
