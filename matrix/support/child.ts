@@ -53,10 +53,20 @@ export class Child {
     });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Asks it to end, and gives the status with which it does. */
+  async terminate(): Promise<number | null> {
     const ended = once(this.#process, "close");
-    end(this.#process);
-    await ended;
+    this.#process.kill("SIGTERM");
+    const [status] = await ended;
+    return status;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const ended = once(this.#process, "close");
+      end(this.#process);
+      await ended;
+    }
   }
 }
 

@@ -19,10 +19,16 @@ export interface Site {
   readonly script?: string | undefined;
 }
 
+/** The key of the flags that `Service.change` changes. */
+export const LIVE = "live";
+
 /** Stands in for the service: serves the vectors' configurations and questions, and a page, if one is given. */
 export class Service {
   readonly #server: Server;
   readonly #site: Site | undefined;
+  readonly #followers = new Set<ServerResponse>();
+  #live: string | undefined;
+  #revision = 1;
   /** The paths of the site that have been asked for. */
   readonly asked: string[] = [];
   /** How often a configuration has been asked for. */
@@ -33,15 +39,24 @@ export class Service {
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
-  static async start(site?: Site): Promise<Service> {
+  static async start(site?: Site, port = 0): Promise<Service> {
     const service = new Service(site);
-    service.#server.listen(0, "127.0.0.1");
+    service.#server.listen(port, "127.0.0.1");
     await once(service.#server, "listening");
     return service;
   }
 
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Serves these flags to whoever has the key `LIVE`, and tells those who follow them. */
+  change(flags: readonly unknown[]): void {
+    this.#live = JSON.stringify({ flags });
+    this.#revision += 1;
+    for (const follower of this.#followers) {
+      this.#tell(follower);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -66,12 +81,29 @@ export class Service {
       // Each configuration has a second key, for a server.
       const sdkKey = request.headers.authorization?.replace(/^Bearer (secret-)?/, "") ?? "";
       this.configurations += 1;
-      json(response, configurations.get(sdkKey));
+      if (sdkKey === LIVE) {
+        json(response, this.#live, this.#tag);
+      } else {
+        json(response, configurations.get(sdkKey));
+      }
+    } else if (path === "/sdk/v1/stream" && request.headers.authorization === `Bearer ${LIVE}`) {
+      response.setHeader("Content-Type", "text/event-stream");
+      this.#followers.add(response);
+      response.on("close", () => this.#followers.delete(response));
+      this.#tell(response);
     } else if (path === "/sdk/v1/evaluate") {
       json(response, JSON.stringify(remote));
     } else {
       await this.#page(path, response);
     }
+  }
+
+  get #tag(): string {
+    return `"${this.#revision}"`;
+  }
+
+  #tell(follower: ServerResponse): void {
+    follower.write(`data: ${JSON.stringify({ etag: this.#tag })}\n\n`);
   }
 
   async #page(path: string, response: ServerResponse): Promise<void> {
@@ -97,8 +129,8 @@ function page(script: string): string {
     <script type="module" src="/${script}"></script>`;
 }
 
-function json(response: ServerResponse, body: string | undefined): void {
+function json(response: ServerResponse, body: string | undefined, tag = '"1"'): void {
   response.setHeader("Content-Type", "application/json");
-  response.setHeader("ETag", '"1"');
+  response.setHeader("ETag", tag);
   response.writeHead(body === undefined ? 401 : 200).end(body);
 }

@@ -99,8 +99,12 @@ export async function application(
   }
   const wanted = ["core", ...names.flatMap((name) => needs[name] ?? [])];
   const files = wanted.flatMap((name) => tarballs[name] ?? []);
-  await run("npm", ["install", "--offline", "--legacy-peer-deps", ...npm, ...files], {
-    cwd: folder,
-  });
+  await install(files, folder);
   return folder;
+}
+
+/** Installs these tarballs in an application. */
+export async function install(tarballs: readonly string[], folder: string): Promise<void> {
+  const offline = ["--offline", "--legacy-peer-deps", ...npm];
+  await run("npm", ["install", ...offline, ...tarballs], { cwd: folder });
 }

@@ -9,10 +9,44 @@ function asksInVain(page: Page): Promise<unknown> {
   );
 }
 
+/** Lets the page's time pass in leaps until something holds. */
+async function whileTimePasses(page: Page, holds: () => Promise<void>): Promise<void> {
+  let over = false;
+  const held = holds().finally(() => {
+    over = true;
+  });
+  while (!over) {
+    await page.clock.runFor(1_000);
+  }
+  await held;
+}
+
 for (const [name, serve] of [
   ["a React page", serveReact],
   ["a page without a bundler", servePlain],
 ] as const) {
+  test(
+    `${name} that was opened while the service was down has flags when it is there`,
+    { tag: ["@scripts", "@clients"] },
+    async ({ page, server, api, complaints }, testInfo) => {
+      complaints.forgive(/^Failed to load resource: net::ERR_/);
+      const { environment } = await shopFlags(api);
+      await using shop = await serve(server, environment, testInfo.outputPath("shop"));
+      await server.stop();
+      await page.clock.install();
+      await page.goto(shop.url);
+      await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
+      // All retries are over.
+      await whileTimePasses(page, () => expect(page.getByRole("status")).toHaveText(/^No contact/));
+      await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
+      await server.start();
+      await whileTimePasses(page, () =>
+        expect(page.getByRole("status")).toHaveText("The flags are up to date."),
+      );
+      await expect(page.getByRole("button", { name: "Buy now" })).toBeVisible();
+    },
+  );
+
   test(
     `${name} stays as it is while the service is down, and follows when it is back`,
     { tag: ["@scripts", "@clients"] },

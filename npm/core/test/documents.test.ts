@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { flag } from "./scripted.ts";
 import { clientWith } from "./snippets/client-with.js";
 
 const root = new URL("../../../", import.meta.url);
@@ -27,7 +28,40 @@ describe.each(Object.entries(sources))("%s", (document, folders) => {
   });
 });
 
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+/** Lets time pass in leaps. */
+async function passTimeUntil(holds: () => boolean): Promise<void> {
+  while (!holds()) {
+    await vi.advanceTimersByTimeAsync(500);
+  }
+}
+
 describe("docs/node.md", () => {
+  it("shows a beginning that tries again until the service is there", async () => {
+    vi.stubEnv("PENNON_SDK_KEY", "pnk_test");
+    vi.useFakeTimers();
+    const log = vi.spyOn(console, "log").mockReturnValue();
+    const warn = vi.spyOn(console, "warn").mockReturnValue();
+    const fetch = vi.fn().mockRejectedValue(new TypeError("fetch failed"));
+    vi.stubGlobal("fetch", fetch);
+    const { begin, client } = await import("../../../examples/node-express/src/flags.js");
+    begin();
+    await passTimeUntil(() => warn.mock.calls.length > 0);
+    expect(client.isReady()).toBe(false);
+    const body = JSON.stringify({ flags: [flag("banner")] });
+    fetch.mockImplementation(async (url) =>
+      String(url).endsWith("/config") ? new Response(body) : new Response(null, { status: 404 }),
+    );
+    await passTimeUntil(() => client.isReady());
+    expect(client.read("banner")?.enabled).toBe(true);
+    expect(log).toHaveBeenCalledWith("The flags are there");
+    await client.shutdown();
+  });
+
   it("shows a client for tests that works", async () => {
     const client = await clientWith("new_checkout");
     const flags = client.withContext({ userId: "ada" });

@@ -1,0 +1,130 @@
+import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Browser, expect as expectOf, type Page } from "@playwright/test";
+import { expect, inject } from "vitest";
+import { Child } from "./child.ts";
+import { LIVE, type Service } from "./service.ts";
+import { toolsFolder } from "./tool.ts";
+import { install } from "./workshop.ts";
+
+const examples = fileURLToPath(new URL("../../examples/", import.meta.url));
+
+/** What is built or installed, and no part of an example. */
+const made = ["node_modules", "dist", ".next"];
+
+/** How soon a change is there, which the stream tells at once. */
+const soon = { timeout: 10_000 };
+
+interface Manifest {
+  dependencies?: Readonly<Record<string, string>>;
+  devDependencies?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A copy of an example outside the repository, with the packages' tarballs installed. What else it depends on is among the tools,
+ * in the versions that it names.
+ */
+export async function newExample(name: string): Promise<string> {
+  const folder = await mkdtemp(join(inject("applications"), `${name}-`));
+  const filter = (path: string) => !made.includes(basename(path));
+  await cp(join(examples, name), folder, { recursive: true, filter });
+  const manifest = join(folder, "package.json");
+  const { dependencies, devDependencies, ...rest }: Manifest = await read(manifest);
+  const tools: Manifest = await read(join(toolsFolder(), "../package.json"));
+  const wanted = Object.entries({ ...dependencies, ...devDependencies });
+  const isOurs = ([dependency]: readonly [string, string]) => dependency.startsWith("@pennon/");
+  expect({ ...tools.dependencies, ...tools.devDependencies }).toMatchObject(
+    Object.fromEntries(wanted.filter((entry) => !isOurs(entry))),
+  );
+  await writeFile(manifest, JSON.stringify(rest));
+  const tarballs = inject("tarballs");
+  const ours = wanted.filter(isOurs).map(([dependency]) => dependency.replace("@pennon/", ""));
+  await install(
+    ours.flatMap((name) => tarballs[name] ?? []),
+    folder,
+  );
+  return folder;
+}
+
+async function read(file: string): Promise<Manifest> {
+  return JSON.parse(await readFile(file, "utf8"));
+}
+
+/** The variables by which an example is told of its service. */
+export function settings(service: string): Record<string, string> {
+  return { PENNON_SDK_KEY: LIVE, PENNON_URL: service, PORT: "0" };
+}
+
+/** Starts an example by a line of its README, and waits until it says where it is. */
+export function start(
+  cwd: string,
+  [program, ...arguments_]: readonly [string, ...string[]],
+  env: Record<string, string>,
+): Promise<Child> {
+  return Child.start(program, arguments_, /127\.0\.0\.1:(\d+)/, { cwd, env });
+}
+
+/** Has the service serve what the examples ask for: a banner, and a new checkout that is for "ada", but not for "linus". */
+export function serveShop(service: Service, banner: boolean): void {
+  const flag = { rules: [], rollout: null, ttlOverrideSeconds: null };
+  service.change([
+    { ...flag, key: "banner", enabled: banner },
+    {
+      ...flag,
+      key: "new_checkout",
+      enabled: true,
+      rollout: { percentage: 64, strategy: "per_user" },
+    },
+  ]);
+}
+
+/** Expects of an API that it follows the flags, for whom each request is from. */
+export async function expectApi(url: string, service: Service): Promise<void> {
+  const get = (path: string, user: string) =>
+    fetch(`${url}/${path}`, { headers: { "X-User": user } });
+  const banner = async () => (await get("banner", "ada")).json();
+  expect(await (await get("checkout", "ada")).json()).toEqual({ checkout: "new" });
+  expect((await get("checkout", "linus")).status).toBe(404);
+  expect(await (await get("flags", "linus")).json()).toEqual({
+    banner: { enabled: true, reason: "flag_enabled" },
+    new_checkout: { enabled: false, reason: "rollout" },
+  });
+  expect(await banner()).toEqual({ banner: "Everything must go" });
+  serveShop(service, false);
+  await expect.poll(banner, soon).toEqual({ banner: null });
+}
+
+/** Expects of a page that it follows the flags without being loaded anew, for whoever is signed in, and complains of nothing. */
+export async function expectPage(browser: Browser, url: string, service: Service): Promise<void> {
+  const page = await browser.newPage();
+  const complaints = complaintsOf(page);
+  try {
+    await page.goto(url);
+    const expectText = (text: string) =>
+      expectOf(page.locator("body")).toContainText(text, { timeout: 60_000 });
+    await expectText("The flags are up to date.");
+    await expectText("Free delivery");
+    await expectText("Buy now");
+    await page.getByLabel("Signed in as").selectOption("linus");
+    await expectText("Check out");
+    serveShop(service, false);
+    await expectOf(page.getByText("Free delivery")).toBeHidden(soon);
+    // It has not been loaded anew, or it would have forgotten who is signed in.
+    await expectOf(page.getByLabel("Signed in as")).toHaveValue("linus");
+    expect(complaints).toEqual([]);
+  } finally {
+    await page.close();
+  }
+}
+
+function complaintsOf(page: Page): readonly string[] {
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) {
+      complaints.push(message.text());
+    }
+  });
+  return complaints;
+}

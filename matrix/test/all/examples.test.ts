@@ -1,0 +1,49 @@
+import { describe, it } from "vitest";
+import { launch } from "../../support/browser.ts";
+import {
+  expectApi,
+  expectPage,
+  newExample,
+  serveShop,
+  settings,
+  start,
+} from "../../support/examples.ts";
+import { run } from "../../support/run.ts";
+import { Service } from "../../support/service.ts";
+
+/** Where Vite is to listen, as it may be in use where it would by itself. */
+const listen = ["--", "--host", "127.0.0.1", "--port", "0"] as const;
+
+describe("examples/react-vite", () => {
+  it("follows the flags while it is being worked on", async () => {
+    const folder = await newExample("react-vite");
+    await using service = await Service.start();
+    serveShop(service, true);
+    const env = settings(service.url);
+    await using example = await start(folder, ["npm", "start", ...listen], env);
+    await using browser = await launch();
+    await expectPage(browser, example.url, service);
+  });
+
+  it("follows the flags as it is deployed", async () => {
+    const folder = await newExample("react-vite");
+    await using service = await Service.start();
+    serveShop(service, true);
+    const env = settings(service.url);
+    await run("npm", ["run", "build"], { cwd: folder, env });
+    await using example = await start(folder, ["npm", "run", "preview", ...listen], env);
+    await using browser = await launch();
+    await expectPage(browser, example.url, service);
+  });
+});
+
+describe.each(["nest-api", "node-express"])("examples/%s", (name) => {
+  it("follows the flags in production", async () => {
+    const folder = await newExample(name);
+    await using service = await Service.start();
+    serveShop(service, true);
+    const env = { ...settings(service.url), NODE_ENV: "production" };
+    await using example = await start(folder, ["npm", "start"], env);
+    await expectApi(example.url, service);
+  });
+});

@@ -1,0 +1,86 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { launch } from "../../support/browser.ts";
+import {
+  expectApi,
+  expectPage,
+  newExample,
+  serveShop,
+  settings,
+  start,
+} from "../../support/examples.ts";
+import { Service } from "../../support/service.ts";
+
+const npmStart = ["npm", "start"] as const;
+
+/** A service with the flags that the examples ask for. */
+async function shop(port?: number): Promise<Service> {
+  const service = await Service.start(undefined, port);
+  serveShop(service, true);
+  return service;
+}
+
+describe("examples/node-express", () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await newExample("node-express");
+  });
+
+  it("follows the flags, for whom each request is from", async () => {
+    await using service = await shop();
+    await using example = await start(folder, npmStart, settings(service.url));
+    await expectApi(example.url, service);
+  });
+
+  it("starts and serves while the service is down, and follows when it is there", async () => {
+    const { url } = await shop().then(async (service) => {
+      await using gone = service;
+      return { url: gone.url };
+    });
+    await using example = await start(folder, npmStart, settings(url));
+    expect((await fetch(`${example.url}/checkout`)).status).toBe(404);
+    expect(await (await fetch(`${example.url}/flags`)).json()).toEqual({});
+    await using service = await shop(Number(new URL(url).port));
+    const flags = async () => Object.keys(await (await fetch(`${example.url}/flags`)).json());
+    await expect.poll(flags, { timeout: 20_000 }).toEqual(["banner", "new_checkout"]);
+    await expectApi(example.url, service);
+  });
+
+  it("answers what is under way when it is asked to end", async () => {
+    await using service = await shop();
+    const main = [process.execPath, "src/main.js"] as const;
+    await using example = await start(folder, main, settings(service.url));
+    const { hostname, port } = new URL(example.url);
+    const connection = connect(Number(port), hostname);
+    await once(connection, "connect");
+    connection.write(`GET /banner HTTP/1.1\r\nHost: ${hostname}\r\n`);
+    const ended = example.terminate();
+    const listens = () => fetch(example.url).then(Boolean, () => false);
+    await expect.poll(listens).toBe(false);
+    connection.write("Connection: close\r\n\r\n");
+    expect(await text(connection)).toContain("Everything must go");
+    expect(await ended).toBe(0);
+  });
+});
+
+describe("examples/nest-api", () => {
+  it("follows the flags, for whom each request is from", async () => {
+    const folder = await newExample("nest-api");
+    await using service = await shop();
+    await using example = await start(folder, npmStart, settings(service.url));
+    await expectApi(example.url, service);
+  });
+});
+
+describe("examples/browser-plain", () => {
+  it("follows the flags, for whoever is signed in", async () => {
+    const folder = await newExample("browser-plain");
+    await using service = await shop();
+    await using example = await start(folder, npmStart, settings(service.url));
+    await using browser = await launch();
+    await expectPage(browser, example.url, service);
+  });
+});
