@@ -4,7 +4,6 @@ import type { Browser } from "@playwright/test";
 import { expect } from "vitest";
 import { Child } from "./child.ts";
 import { run } from "./run.ts";
-import { tool } from "./tool.ts";
 import { expectRightAnswers } from "./vectors.ts";
 
 /** The key that must stay on the server, and the one that everybody may read. */
@@ -15,17 +14,22 @@ const keys = {
 
 /** `next build`. */
 export async function buildNext(cwd: string, ...options: readonly string[]): Promise<void> {
-  await run(tool("next"), ["build", ...options], { cwd, env: keys });
+  await run(next(cwd), ["build", ...options], { cwd, env: keys });
 }
 
 /** `next start` of an application that has been built. Its pages ask this service. */
 export function startNext(cwd: string, service: string): Promise<Child> {
   const listening = /http:\/\/127\.0\.0\.1:([1-9]\d*).*Ready/s;
   const arguments_ = ["start", "--hostname", "127.0.0.1", "--port", "0"];
-  return Child.start(tool("next"), arguments_, listening, {
+  return Child.start(next(cwd), arguments_, listening, {
     cwd,
     env: { ...keys, SERVICE: service, PENNON_URL: service },
   });
+}
+
+/** The Next.js that an application has been made beside. */
+function next(application: string): string {
+  return join(application, "../../node_modules/.bin/next");
 }
 
 /** Expects the right answers of the page's server component. */
@@ -72,4 +76,15 @@ export function expectNoSecret(folder: string): void {
   expect(contain(`"${keys.NEXT_PUBLIC_PENNON_SDK_KEY}"`)).toBe(true);
   expect(contain(keys.PENNON_SDK_KEY)).toBe(false);
   expect(contain("PENNON_SDK_KEY")).toBe(false);
+}
+
+/** Expects of Vercel's Flags SDK what is expected of everything else, and that the Flags Explorer is told of the flag. */
+export async function expectFlagsSdk(url: string, service: string): Promise<void> {
+  for (const [user, isOn] of Object.entries(users)) {
+    const page = await fetch(`${url}/declared`, { headers: { "X-User": user } });
+    expect(await page.text()).toMatch(`<pre>${isOn}</pre>`);
+  }
+  const { definitions } = await (await fetch(`${url}/explorer`)).json();
+  const origin = `${service}/dashboard/flags?q=per-user-99`;
+  expect(definitions["per-user-99"]).toMatchObject({ origin });
 }

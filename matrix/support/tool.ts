@@ -8,6 +8,11 @@ export function newApplication(...names: readonly string[]): Promise<string> {
   return application(names, inject("applications"), inject("tarballs"));
 }
 
+/** The same, where Next.js is of version 15. */
+export function newApplicationOfNext15(...names: readonly string[]): Promise<string> {
+  return application(names, inject("applicationsOfNext15"), inject("tarballs"));
+}
+
 /** Where the tools are installed. */
 export function toolsFolder(): string {
   return join(inject("applications"), "../node_modules");

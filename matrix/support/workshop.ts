@@ -11,12 +11,15 @@ declare module "vitest" {
   interface ProvidedContext {
     /** Where the applications of this run are made. The tools are in the folder above. */
     applications: string;
+    /** The same beside Next.js 15, where every tool is tried. */
+    applicationsOfNext15: string;
     /** The packages, by the names of their folders. */
     tarballs: Readonly<Record<string, string>>;
   }
 }
 
 const tools = new URL("../tools/", import.meta.url);
+const next15 = new URL("next-15/", tools);
 const packages = new URL("../../npm/", import.meta.url);
 /** What folders of `apps` need beside the core. */
 const needs: Readonly<Record<string, readonly string[]>> = {
@@ -28,17 +31,29 @@ const needs: Readonly<Record<string, readonly string[]>> = {
 const npm = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
 
 /**
- * Packs the packages, and makes a folder for applications, with the tools of the lock file above. All of it is outside the
- * repository, so that nothing is found in its `node_modules` that a stranger would not have.
+ * Packs the packages, and makes a folder for applications, with the tools of the lock file above. All of it is outside
+ * the repository, so that nothing is found in its `node_modules` that a stranger would not have.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const all = process.env.PENNON_MATRIX === "all";
-  const workshop = await installed(all);
-  const applications = await mkdtemp(join(workshop, "run-"));
-  const tarballs = await packed(applications);
+  const folders = await Promise.all([
+    folderBeside(tools, all ? "all" : "gate"),
+    all ? folderBeside(next15, "next-15") : "",
+  ]);
+  const [applications, applicationsOfNext15] = folders;
   project.provide("applications", applications);
-  project.provide("tarballs", tarballs);
-  return () => rm(applications, { recursive: true, force: true });
+  project.provide("applicationsOfNext15", applicationsOfNext15);
+  project.provide("tarballs", await packed(applications));
+  return async () => {
+    for (const folder of folders.filter(Boolean)) {
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+}
+
+/** A new folder for applications, beside these tools. */
+async function folderBeside(tools: URL, extent: Extent): Promise<string> {
+  return mkdtemp(join(await installed(tools, extent), "run-"));
 }
 
 /** The tarballs of all packages, as they would be published. */
@@ -56,11 +71,13 @@ async function packed(into: string): Promise<Readonly<Record<string, string>>> {
   );
 }
 
+/** Which tools are installed, and how their folder is called. */
+type Extent = "gate" | "all" | "next-15";
+
 /** The tools, installed once for each content of the lock file. */
-async function installed(all: boolean): Promise<string> {
+async function installed(tools: URL, extent: Extent): Promise<string> {
   const lock = readFileSync(new URL("package-lock.json", tools));
   const digest = createHash("sha256").update(lock).digest("hex").slice(0, 12);
-  const extent = all ? "all" : "gate";
   const folder = join(tmpdir(), `pennon-matrix-${userInfo().uid}-${digest}-${extent}`);
   if (existsSync(folder)) {
     return folder;
@@ -70,7 +87,7 @@ async function installed(all: boolean): Promise<string> {
   for (const file of ["package.json", "package-lock.json"]) {
     await copyFile(new URL(file, tools), join(unfinished, file));
   }
-  await run("npm", ["ci", ...(all ? ["--include=dev"] : ["--omit=dev"]), ...npm], {
+  await run("npm", ["ci", extent === "gate" ? "--omit=dev" : "--include=dev", ...npm], {
     cwd: unfinished,
   });
   try {

@@ -10,10 +10,14 @@ test.beforeAll(async () => {
   await buildNext();
 });
 
-/** What the page says, as its HTML came and after it has come to life, and what the browser has remarked. */
+/**
+ * What the page says, as its HTML came and after it has come to life. And what should not be: remarks of the browser, and
+ * renderings that nothing has called for.
+ */
 async function visit(page: Page, shop: Shop, user: string) {
   const remarks: string[] = [];
   page.on("console", (message) => remarks.push(message.text()));
+  page.on("request", (request) => request.url().includes("_rsc=") && remarks.push(request.url()));
   await page.context().addCookies([{ name: "user", value: user, url: shop.url }]);
   const alive = page.waitForResponse(`${shop.url}/flags`);
   const response = await page.goto(shop.url);
@@ -41,7 +45,7 @@ test("pages of Next.js say the same before and after they come to life, and foll
     await visitor.close();
   }
 
-  await visit(page, shop, "ada");
+  const { remarks } = await visit(page, shop, "ada");
   await page.getByRole("button", { name: "linus" }).click();
   const link = page.getByRole("link", { name: "Check out" });
   await expect(link).toBeVisible();
@@ -52,6 +56,7 @@ test("pages of Next.js say the same before and after they come to life, and foll
   await dashboard.goto("/dashboard/flags");
   const banner = dashboard.getByRole("switch", { name: /banner/i });
   const offer = page.getByText("Free delivery");
+  expect(remarks).toEqual([]);
   await banner.click();
   await expect(offer).toBeHidden();
   await banner.click();

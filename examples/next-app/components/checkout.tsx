@@ -2,7 +2,7 @@
 
 import { Feature, useFlagDetails } from "@pennon/next/client";
 
-/** The flag `new_checkout` chooses the words. Where the link leads, `proxy.ts` decides by the same flag, once it is followed. */
+/** The flag `new_checkout` chooses the words, and in `proxy.ts` where the link leads. */
 export function Checkout() {
   const { reason } = useFlagDetails("new_checkout");
   return (

@@ -1,9 +1,10 @@
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { launch, pageSays } from "../../support/browser.ts";
 import {
   buildNext,
+  expectFlagsSdk,
   expectNoFlicker,
   expectNoSecret,
   expectRightPage,
@@ -11,7 +12,7 @@ import {
   users,
 } from "../../support/next.ts";
 import { Service } from "../../support/service.ts";
-import { newApplication, output, tool } from "../../support/tool.ts";
+import { newApplication, newApplicationOfNext15, output, tool } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 
 describe("an application built with Next.js", () => {
@@ -37,17 +38,39 @@ describe("an application built with Next.js", () => {
     expectRightAnswers(await pageSays(browser, next.url), "wasm");
     expectRightAnswers(await (await fetch(`${next.url}/middleware`)).text(), "wasm");
   });
-  it("has the same flags before and after a page has come to life, by webpack", async () => {
+
+  it.each([
+    ["Next.js 16", newApplication, ["next", "next-flags"], ["--webpack"]],
+    ["Next.js 15", newApplicationOfNext15, ["next", "next-flags", "next-15"], []],
+  ] as const)(
+    "has the same flags before and after a page has come to life, by webpack of %s",
+    async (_, make, names, options) => {
+      const folder = await make(...names);
+      await buildNext(folder, ...options);
+      expectNoSecret(folder);
+      await using service = await Service.start();
+      await using next = await startNext(folder, service.url);
+      await using browser = await launch();
+      for (const [user, isOn] of Object.entries(users)) {
+        await expectNoFlicker(browser, `${next.url}/flags?user=${user}`, isOn);
+        await expectNoFlicker(browser, `${next.url}/live?user=${user}`, isOn);
+        const answer = await fetch(`${next.url}/answer?user=${user}`);
+        expect(answer.headers.get("X-Flag")).toBe(String(isOn));
+      }
+      await expectFlagsSdk(next.url, service.url);
+    },
+  );
+
+  it.each([
+    ["server", "getFeatureFlags"],
+    ["flags", "pennonAdapter"],
+  ])("is not built if a page imports @pennon/next/%s", async (entry, name) => {
     const folder = await newApplication("next", "next-flags");
-    await buildNext(folder, "--webpack");
-    expectNoSecret(folder);
-    await using service = await Service.start();
-    await using next = await startNext(folder, service.url);
-    await using browser = await launch();
-    for (const [user, isOn] of Object.entries(users)) {
-      await expectNoFlicker(browser, `${next.url}/flags?user=${user}`, isOn);
-      const answer = await fetch(`${next.url}/answer?user=${user}`);
-      expect(answer.headers.get("X-Flag")).toBe(String(isOn));
-    }
+    const page = `"use client";
+import { ${name} } from "@pennon/next/${entry}";
+export const Shown = () => <p>{String(${name})}</p>;
+`;
+    await writeFile(join(folder, "app/shown.jsx"), page);
+    await expect(buildNext(folder)).rejects.toThrow(`Export ${name} doesn't exist`);
   });
 });

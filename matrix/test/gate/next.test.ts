@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { launch, pageSays } from "../../support/browser.ts";
 import {
   buildNext,
+  expectFlagsSdk,
   expectNoFlicker,
   expectNoSecret,
   expectRightPage,
@@ -52,10 +53,16 @@ describe("an application built with Next.js and Turbopack", () => {
     }
   });
 
+  it("has flags that are declared by Vercel's Flags SDK", async () => {
+    await using service = await Service.start();
+    await using next = await startNext(folder, service.url);
+    await expectFlagsSdk(next.url, service.url);
+  });
+
   it("fetches the flags once for all pages, routes and users", async () => {
     await using service = await Service.start();
     await using next = await startNext(folder, service.url);
-    for (const path of ["flags?user=a", "live?user=b", "answer?user=c"]) {
+    for (const path of ["flags?user=a", "live?user=b", "answer?user=c", "declared"]) {
       expect((await fetch(`${next.url}/${path}`)).status).toBe(200);
     }
     expect(service.configurations).toBe(1);
@@ -65,6 +72,7 @@ describe("an application built with Next.js and Turbopack", () => {
     await using next = await startNext(folder, "http://127.0.0.1:9");
     const page = await (await fetch(`${next.url}/flags?user=user-63`)).text();
     expect(page).toContain("<pre>false</pre><output>false</output>");
+    expect(await (await fetch(`${next.url}/declared`)).text()).toContain("<pre>false</pre>");
   });
 
   it("keeps the server's key out of what browsers load", () => {

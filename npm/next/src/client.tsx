@@ -24,13 +24,13 @@ export interface FeatureFlagsProviderProps {
   /** What `snapshot()` of the server's flags gave: with whom they are for, and without rules. */
   readonly snapshot: Snapshot;
   /**
-   * Where a route handler answers with `streamFeatureFlags`: the server then renders the page anew whenever the flags change,
-   * and the page needs no key.
+   * Where a route handler answers with `streamFeatureFlags`: the server then renders the page anew whenever the flags
+   * change, and the page needs no key.
    */
   readonly stream?: string | undefined;
   /**
-   * With a key that everybody may read: the page then follows the flags by itself. Read once. Without options, it shows what
-   * the server has said last.
+   * With a key that everybody may read: the page then follows the flags by itself. Read once. Without options, it shows
+   * what the server has said last.
    */
   readonly options?: FeatureFlagsClientOptions | undefined;
   readonly children?: ReactNode;

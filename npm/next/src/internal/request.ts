@@ -6,7 +6,7 @@ import { type Session, sessionFor } from "./session.js";
 /** What `new FeatureFlagsClient` takes; `PENNON_SDK_KEY` and `PENNON_URL` of the environment say what is left out. */
 export type FeatureFlagsServerOptions = Partial<FeatureFlagsClientOptions>;
 
-/** The session of this process, as soon as it has flags, or when the request under way is to wait for them no longer. */
+/** The session of this process, once it has flags, or when the request under way is to wait for them no longer. */
 export async function sessionInRequest(options?: FeatureFlagsServerOptions): Promise<Session> {
   requireSameVersion();
   // First of all, so that building an application needs no service and no key, and keeps no flag for later.

@@ -46,7 +46,7 @@ export class Session {
   }
 }
 
-/** Listens along with whoever ends the process at these signals. Without one, they end it by themselves, unless heard. */
+/** Listens along with whoever ends the process at these signals: if nobody does, they do it, unless they are heard. */
 function onTermination(listener: () => void): void {
   // On the edge there is none; Next.js would warn of `process.on` there.
   const { process } = globalThis as { process?: Partial<NodeJS.Process> };
