@@ -44,7 +44,7 @@ export class Child {
         end(child);
         reject(new Error(`${program} ${why}\n${said}`));
       };
-      const tooLong = setTimeout(() => fail("did not say where it listens"), 60_000).unref();
+      const tooLong = setTimeout(() => fail("did not say where it listens"), 180_000).unref();
       child.on("error", reject);
       child.on("exit", (code) => {
         clearTimeout(tooLong);

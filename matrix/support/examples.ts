@@ -118,6 +118,37 @@ export async function expectPage(browser: Browser, url: string, service: Service
   }
 }
 
+/** The same of pages that are rendered on a server. */
+export async function expectRenderedPage(
+  browser: Browser,
+  url: string,
+  service: Service,
+): Promise<void> {
+  const page = await browser.newPage();
+  const complaints = complaintsOf(page);
+  try {
+    const followed = page.waitForResponse(`${url}/flags`);
+    await page.goto(url);
+    await followed;
+    const offer = page.getByText("Free delivery");
+    await expectOf(offer).toBeVisible();
+    await page.getByRole("button", { name: "linus" }).click();
+    await expectOf(page.getByRole("link", { name: "Check out" })).toBeVisible(soon);
+    const loaded = await page.evaluate("performance.timeOrigin");
+    serveShop(service, false);
+    await expectOf(offer).toBeHidden(soon);
+    expect(await page.evaluate("performance.timeOrigin")).toBe(loaded);
+    await page.getByRole("link").click();
+    await expectOf(page.getByText("Step 1 of 5")).toBeVisible(soon);
+    await page.context().clearCookies();
+    await page.reload();
+    await expectOf(page.getByText("Done with one click")).toBeVisible(soon);
+    expect(complaints).toEqual([]);
+  } finally {
+    await page.close();
+  }
+}
+
 function complaintsOf(page: Page): readonly string[] {
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));

@@ -55,7 +55,7 @@ export async function buildNext(): Promise<void> {
 }
 
 /** `examples/next-app`, once it has been built. */
-export function serveNext(server: Server, { sdkKey }: Environment): Promise<Shop> {
+export function serveNext(server: Server, { sdkKey }: Environment): Promise<Child> {
   const cwd = folderOf("next-app");
   const arguments_ = [next(cwd), "start", "--hostname", "127.0.0.1", "--port", "0"];
   const env = { PENNON_URL: server.url, PENNON_SDK_KEY: sdkKey };

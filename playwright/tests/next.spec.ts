@@ -77,4 +77,6 @@ test("pages of Next.js say the same before and after they come to life, and foll
 
   await link.click();
   await expect(page.getByRole("heading", { name: "Checkout", exact: true })).toBeVisible();
+  // 128 and the signal: it has ended in order, although a page follows the flags.
+  expect(await shop.terminate()).toBe(143);
 });

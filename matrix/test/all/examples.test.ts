@@ -3,6 +3,7 @@ import { launch } from "../../support/browser.ts";
 import {
   expectApi,
   expectPage,
+  expectRenderedPage,
   newExample,
   serveShop,
   settings,
@@ -13,6 +14,9 @@ import { Service } from "../../support/service.ts";
 
 /** Where Vite is to listen, as it may be in use where it would by itself. */
 const listen = ["--", "--host", "127.0.0.1", "--port", "0"] as const;
+
+/** Where Next.js is to listen. */
+const anywhere = ["--", "--port", "0"] as const;
 
 describe("examples/react-vite", () => {
   it("follows the flags while it is being worked on", async () => {
@@ -34,6 +38,20 @@ describe("examples/react-vite", () => {
     await using example = await start(folder, ["npm", "run", "preview", ...listen], env);
     await using browser = await launch();
     await expectPage(browser, example.url, service);
+  });
+});
+
+describe("examples/next-app", () => {
+  it.each([
+    ["while it is being worked on", ["npm", "run", "dev", ...anywhere]],
+    ["as it is deployed", ["npm", "start", ...anywhere]],
+  ] as const)("follows the flags %s", async (_, command) => {
+    const folder = await newExample("next-app");
+    await using service = await Service.start();
+    serveShop(service, true);
+    await using example = await start(folder, command, settings(service.url));
+    await using browser = await launch();
+    await expectRenderedPage(browser, example.url, service);
   });
 });
 
