@@ -143,16 +143,13 @@ fn constant(rules: &[&Rule], rollout: Option<Rollout>) -> Option<bool> {
     let (mut on, mut off) = (false, false);
     for (evaluation, cause) in decisions(rules, rollout)? {
         let percentage = rollout.map_or(0, |rollout| rollout.percentage.get());
-        match (evaluation.reason, cause.bucket) {
-            // Others, whom no rule tells from this one, have other buckets.
-            (Reason::Rollout, Some(_)) => {
-                on |= percentage > 0;
-                off |= percentage < 100;
-            }
-            _ => {
-                on |= evaluation.enabled;
-                off |= !evaluation.enabled;
-            }
+        // Where a bucket decided, others, whom no rule tells from this subject, have other buckets.
+        if evaluation.reason == Reason::Rollout && cause.bucket.is_some() {
+            on |= percentage > 0;
+            off |= percentage < 100;
+        } else {
+            on |= evaluation.enabled;
+            off |= !evaluation.enabled;
         }
     }
     (on != off).then_some(on)

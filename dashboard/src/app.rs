@@ -13,7 +13,7 @@ use crate::{
     model::Theme,
     pages::{
         environments::Environments, flags::Flags, home::Home, new_environment::NewEnvironmentPage,
-        new_flag::NewFlagPage, not_found::NotFound, sign_in::SignIn,
+        new_flag::NewFlagPage, not_found::NotFound, sign_in::SignIn, try_it::Try,
     },
     port::visit,
 };
@@ -52,6 +52,7 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/dashboard/login") view=SignIn ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags") view=Flags ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/new") view=NewFlagPage ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/try") view=Try ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/environments") view=Environments ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/environments/new") view=NewEnvironmentPage ssr/>
             </FlatRoutes>

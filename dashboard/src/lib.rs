@@ -13,6 +13,7 @@ pub mod api;
 pub mod app;
 pub mod components;
 pub mod draft;
+pub mod effect;
 pub mod error;
 #[cfg(feature = "ssr")]
 pub mod form;
@@ -22,6 +23,8 @@ pub mod model;
 pub mod pages;
 #[cfg(feature = "ssr")]
 pub mod port;
+pub mod subject;
+pub mod trial;
 pub mod words;
 
 /// Brings the islands of the page to life; the browser calls it once the module is loaded.

@@ -185,7 +185,7 @@ pub fn duration(seconds: u32) -> String {
     let units = [(86_400, "d"), (3_600, "h"), (60, "min")];
     let fitting = units
         .into_iter()
-        .find(|(unit, _)| seconds >= *unit && seconds % unit == 0);
+        .find(|(unit, _)| seconds >= *unit && seconds.is_multiple_of(*unit));
     match fitting {
         // One minute is said in seconds, as the default is.
         Some((unit, name)) if seconds > 60 => format!("{} {name}", seconds / unit),

@@ -1,5 +1,10 @@
 //! Findings: that they are true of everybody, and that plain mistakes are found.
 
+#![expect(
+    clippy::expect_used,
+    reason = "a test that cannot go on must say where"
+)]
+
 use pennon_core::config::FlagConfig;
 use pennon_core::lint::{Finding, lint};
 use pennon_core::model::rule::Priority;

@@ -14,5 +14,7 @@
     reason = "the macro writes the arguments as fields without their documentation"
 )]
 
+pub mod effect;
 pub mod flags;
 pub mod session;
+pub mod trial;

@@ -21,16 +21,19 @@ pub enum Room {
     Flags,
     /// Environments and their keys.
     Environments,
+    /// A flag for a subject that one makes up.
+    Try,
 }
 
 impl Room {
-    const ALL: [Self; 2] = [Self::Flags, Self::Environments];
+    const ALL: [Self; 3] = [Self::Flags, Self::Environments, Self::Try];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Flags => "Flags",
             Self::Environments => "Environments",
+            Self::Try => "Try it",
         }
     }
 
@@ -39,6 +42,7 @@ impl Room {
         match self {
             Self::Flags => "/dashboard/flags",
             Self::Environments => "/dashboard/environments",
+            Self::Try => "/dashboard/try",
         }
     }
 
@@ -46,6 +50,7 @@ impl Room {
         match self {
             Self::Flags => Icon::Flag,
             Self::Environments => Icon::Layers,
+            Self::Try => Icon::Play,
         }
     }
 }

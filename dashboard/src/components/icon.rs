@@ -9,6 +9,8 @@ pub enum Icon {
     Flag,
     /// Layers: environments.
     Layers,
+    /// Try something out.
+    Play,
     /// Something new.
     Plus,
     /// A magnifying glass.
@@ -40,6 +42,7 @@ impl Icon {
         match self {
             Self::Flag => "M3.5 14V2.5m0 .5h8.6L9.8 6l2.3 3H3.5",
             Self::Layers => "M8 2 2 5l6 3 6-3-6-3ZM2 8l6 3 6-3M2 11l6 3 6-3",
+            Self::Play => "M4.5 2.5v11l9-5.5-9-5.5Z",
             Self::Plus => "M8 3v10M3 8h10",
             Self::Search => "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm3.6-1.4L14 14",
             Self::Copy => {

@@ -1,6 +1,6 @@
 //! The parts that pages are made of.
 //!
-//! [`icon`] is also drawn by islands; the others exist on the server only.
+//! What islands draw, too, comes first; the others exist on the server only.
 
 #![cfg_attr(
     feature = "ssr",
@@ -11,13 +11,18 @@
 )]
 
 pub mod icon;
+pub mod notice;
 
 #[cfg(feature = "ssr")]
 pub mod answer;
 #[cfg(feature = "ssr")]
+pub mod effect;
+#[cfg(feature = "ssr")]
 pub mod empty;
 #[cfg(feature = "ssr")]
 mod escape;
+#[cfg(feature = "ssr")]
+pub mod explanation;
 #[cfg(feature = "ssr")]
 pub mod failure;
 #[cfg(feature = "ssr")]
@@ -31,8 +36,6 @@ pub mod mark;
 #[cfg(feature = "ssr")]
 pub mod new_key;
 #[cfg(feature = "ssr")]
-pub mod notice;
-#[cfg(feature = "ssr")]
 pub mod pager;
 #[cfg(feature = "ssr")]
 pub mod refusal;
@@ -42,3 +45,5 @@ pub mod snippet;
 pub mod time;
 #[cfg(feature = "ssr")]
 pub mod title;
+#[cfg(feature = "ssr")]
+pub mod trial;

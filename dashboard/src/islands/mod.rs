@@ -12,6 +12,9 @@
 )]
 
 pub mod copy_button;
+mod dom;
+pub mod effect;
 pub mod flag_switch;
 pub mod search_field;
 pub mod theme_switch;
+pub mod try_it;

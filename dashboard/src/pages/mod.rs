@@ -7,3 +7,4 @@ pub mod new_environment;
 pub mod new_flag;
 pub mod not_found;
 pub mod sign_in;
+pub mod try_it;

@@ -5,6 +5,7 @@
 
 pub mod environments;
 pub mod flags;
+pub mod trial;
 mod visit;
 
 use std::sync::Arc;

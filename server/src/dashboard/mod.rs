@@ -2,6 +2,7 @@
 
 mod environments;
 mod flags;
+mod trial;
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use pennon_core::model::Invalid;
 use pennon_dashboard::error::{AdminError, FieldError};
 use pennon_dashboard::port::environments::EnvironmentAdmin;
 use pennon_dashboard::port::flags::FlagAdmin;
+use pennon_dashboard::port::trial::TrialAdmin;
 
 use crate::auth::actor::Person;
 use crate::error::{Error, Fault, Place};
@@ -27,7 +29,8 @@ impl SignedIn {
         provide_context(actor.user().clone());
         let signed_in = Arc::new(Self { service, actor });
         provide_context::<Arc<dyn FlagAdmin>>(signed_in.clone());
-        provide_context::<Arc<dyn EnvironmentAdmin>>(signed_in);
+        provide_context::<Arc<dyn EnvironmentAdmin>>(signed_in.clone());
+        provide_context::<Arc<dyn TrialAdmin>>(signed_in);
     }
 }
 

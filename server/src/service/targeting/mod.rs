@@ -14,7 +14,7 @@ use pennon_core::model::id::{EnvironmentId, FlagId};
 use pennon_core::model::targeting::TargetingRule;
 
 pub(crate) use self::configuration::{ConfigurationPatch, configuration, configure};
-pub(crate) use self::explain::explain;
+pub(crate) use self::explain::{explain, flag_config};
 pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};
 pub(crate) use self::rules::{
     Rules, check_rule, create_rule, delete_rule, reorder_rules, replace_rule, rules,

@@ -1,0 +1,29 @@
+//! What islands ask about a change that is being typed.
+
+use leptos::prelude::*;
+use pennon_core::model::id::{EnvironmentId, FlagId};
+
+#[cfg(feature = "ssr")]
+use crate::{
+    components::effect::preview,
+    form::Form,
+    port::{signed_in, trial::TrialAdmin},
+};
+use crate::{
+    effect::{Change, Preview},
+    error::AdminError,
+};
+
+/// Says what the flag would do if these fields of a form were saved.
+#[server(prefix = "/dashboard/api", endpoint = "preview", input = leptos::server_fn::codec::Json)]
+pub async fn preview_change(
+    flag: FlagId,
+    environment: EnvironmentId,
+    change: Change,
+    fields: String,
+) -> Result<Preview, AdminError> {
+    let flag = signed_in::<dyn TrialAdmin>()?
+        .config(flag, environment)
+        .await?;
+    Ok(preview(&flag, change, &Form::parse(fields.as_bytes())))
+}

@@ -1,0 +1,171 @@
+//! What a change would do, drawn before it is saved.
+
+use leptos::prelude::*;
+use pennon_core::{
+    FlagConfig,
+    lint::{Finding, lint},
+    model::rule::{Priority, Rule},
+};
+
+use super::icon::{Drawing, Icon};
+use crate::{
+    draft::{RolloutDraft, RuleDraft},
+    effect::{Change, Preview},
+    error::FieldError,
+    form::Form,
+    words,
+};
+
+/// Draws what a flag would do if these fields were saved.
+pub fn preview(before: &FlagConfig, change: Change, form: &Form) -> Preview {
+    let Ok(after) = changed(before, change, form) else {
+        let html = view! { <p class="quiet">"Fill in the fields to see what would change."</p> };
+        return Preview {
+            html: html.to_html(),
+            change: None,
+        };
+    };
+    let html = view! {
+        <Sentences before=before.clone() after=after.clone()/>
+        <Findings flag=after.clone()/>
+    };
+    let entry = |flag: &FlagConfig| serde_json::to_string(flag).unwrap_or_default();
+    Preview {
+        html: html.to_html(),
+        change: Some((entry(before), entry(&after))),
+    }
+}
+
+/// The flag with the change in it.
+fn changed(
+    before: &FlagConfig,
+    change: Change,
+    form: &Form,
+) -> Result<FlagConfig, Vec<FieldError>> {
+    let mut after = before.clone();
+    let rule = |priority| RuleDraft::read(|name| form.texts(name)).rule(priority);
+    match change {
+        Change::Rollout => {
+            after.rollout = Some(RolloutDraft::read(|name| form.texts(name)).rollout()?);
+        }
+        Change::NewRule => after.rules.push(rule(after_all(&before.rules))?),
+        Change::Rule(priority) => {
+            let replaced = rule(priority)?;
+            after.rules.retain(|rule| rule.priority != priority);
+            after.rules.push(replaced);
+            after.rules.sort_by_key(|rule| rule.priority);
+        }
+    }
+    Ok(after)
+}
+
+/// A priority behind those of all rules.
+fn after_all(rules: &[Rule]) -> Priority {
+    let last = rules.iter().map(|rule| rule.priority.get()).max();
+    let next = i64::from(last.unwrap_or_default()).saturating_add(1);
+    Priority::try_from(next).unwrap_or(Priority::FIRST)
+}
+
+/// What the flag does, before and after, once it is switched on.
+#[component]
+fn Sentences(before: FlagConfig, after: FlagConfig) -> impl IntoView {
+    let sentence = |flag: &FlagConfig| words::flag(true, &flag.rules, flag.rollout);
+    let (was, would_be) = (sentence(&before), sentence(&after));
+    if was == would_be {
+        return view! { <p class="quiet">"Nothing would change."</p> }.into_any();
+    }
+    let off = (!before.enabled).then(|| {
+        view! { <p class="hint">"The flag is switched off here, so this counts from the moment it is switched on."</p> }
+    });
+    view! {
+        {off}
+        <dl class="before-after">
+            <dt>"Now"</dt>
+            <dd>
+                <del>{was}</del>
+            </dd>
+            <dt>"After saving"</dt>
+            <dd>
+                <ins>{would_be}</ins>
+            </dd>
+        </dl>
+    }
+    .into_any()
+}
+
+/// What is surely not meant.
+#[component]
+fn Findings(flag: FlagConfig) -> impl IntoView {
+    let findings = lint(&flag);
+    let numbers = Numbers::of(&flag.rules);
+    (!findings.is_empty()).then(|| {
+        let findings = findings.into_iter().map(|finding| {
+            view! {
+                <li>
+                    <Drawing icon=Icon::Alert/>
+                    <span>{numbers.told(finding)}</span>
+                </li>
+            }
+        });
+        view! { <ul class="findings">{findings.collect_view()}</ul> }
+    })
+}
+
+/// The rules as people count them.
+struct Numbers(Vec<Rule>);
+
+impl Numbers {
+    fn of(rules: &[Rule]) -> Self {
+        let mut rules = rules.to_vec();
+        rules.sort_by_key(|rule| rule.priority);
+        Self(rules)
+    }
+
+    fn find(&self, priority: Priority) -> Option<(usize, &Rule)> {
+        (1_usize..)
+            .zip(&self.0)
+            .find(|(_, rule)| rule.priority == priority)
+    }
+
+    fn name(&self, priority: Priority) -> String {
+        self.find(priority).map_or_else(
+            || "A rule".to_owned(),
+            |(number, _)| format!("Rule {number}"),
+        )
+    }
+
+    fn told(&self, finding: Finding) -> String {
+        match finding {
+            Finding::NeverMatches { rule } => format!(
+                "{} matches nobody: its conditions cannot hold at the same time, or not at all.",
+                self.name(rule)
+            ),
+            Finding::ConditionNeverHolds { rule, condition } => {
+                let found = self
+                    .find(rule)
+                    .and_then(|(_, rule)| rule.conditions.get(condition));
+                let condition = found.map(words::condition).unwrap_or_default();
+                format!(
+                    "In {}, “{condition}” holds for nobody.",
+                    self.name(rule).to_lowercase()
+                )
+            }
+            Finding::NeverReached {
+                rule,
+                behind: Some(behind),
+            } => format!(
+                "{} decides for nobody: {} has already decided for everyone whom it matches.",
+                self.name(rule),
+                self.name(behind).to_lowercase()
+            ),
+            Finding::NeverReached { rule, behind: None } => format!(
+                "{} decides for nobody: the rules before it have already decided for everyone whom it matches.",
+                self.name(rule)
+            ),
+            Finding::Constant { value } => format!(
+                "The flag would be {} for everyone: the rules and the rollout make no difference.",
+                words::on_off(value)
+            ),
+        }
+    }
+}

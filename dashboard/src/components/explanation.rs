@@ -1,0 +1,253 @@
+//! An evaluation as a path that can be read from top to bottom.
+
+use leptos::prelude::*;
+use pennon_core::evaluate::{ActualValue, ConditionTrace, Outcome, RolloutTrace, RuleTrace};
+use pennon_core::model::rule::{Logic, Rule};
+use pennon_core::{Explanation, FlagConfig, Reason};
+
+use super::icon::{Drawing, Icon};
+use crate::words;
+
+/// How a step of the way ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// It decided.
+    Decided,
+    /// It left the decision to the next.
+    Passed,
+    /// The decision had been made before it.
+    NotReached,
+}
+
+impl Step {
+    /// How the last of the steps ended, the one that answers whomever nothing before it did.
+    fn of(decided: Reason, own: Reason) -> Self {
+        if decided == own {
+            Self::Decided
+        } else {
+            Self::NotReached
+        }
+    }
+
+    fn note(self) -> &'static str {
+        match self {
+            Self::Decided => "decides",
+            Self::Passed => "passed",
+            Self::NotReached => "not reached",
+        }
+    }
+
+    fn class(self) -> &'static str {
+        match self {
+            Self::Decided => "step decided",
+            Self::Passed => "step",
+            Self::NotReached => "step not-reached",
+        }
+    }
+}
+
+/// The answer, large, with the reason in words.
+#[component]
+pub fn Answer(
+    /// What the engine said.
+    explanation: Explanation,
+) -> impl IntoView {
+    let on = explanation.evaluation.enabled;
+    let reason = reason(&explanation);
+    view! {
+        <p class="answer" data-on=on.to_string()>
+            <strong>{words::on_off(on)}</strong>
+            <span>{reason}</span>
+        </p>
+    }
+}
+
+fn reason(explanation: &Explanation) -> String {
+    match explanation.evaluation.reason {
+        Reason::FlagArchived => "The flag is archived.".to_owned(),
+        Reason::FlagDisabled => "The flag is switched off in this environment.".to_owned(),
+        Reason::TargetingRule => format!("Rule {} matches.", explanation.rules.len()),
+        Reason::Rollout => explanation
+            .rollout
+            .as_ref()
+            .map_or_else(String::new, rollout_reason),
+        Reason::FlagEnabled if explanation.rules.is_empty() => {
+            "The flag is switched on, for everyone.".to_owned()
+        }
+        Reason::FlagEnabled => {
+            "No rule matches, and the flag is switched on for everyone else.".to_owned()
+        }
+    }
+}
+
+fn rollout_reason(trace: &RolloutTrace) -> String {
+    let percentage = trace.percentage.get();
+    let attribute = trace.strategy.attribute();
+    let attribute = attribute.as_str();
+    match trace.bucket {
+        None => format!("The rollout goes by {attribute}, and there is none."),
+        Some(bucket) if bucket < u32::from(percentage) => {
+            format!(
+                "The rollout takes this {attribute} in: its bucket, {bucket}, is below {percentage}."
+            )
+        }
+        Some(bucket) => {
+            format!(
+                "The rollout leaves this {attribute} out: its bucket, {bucket}, is not below {percentage}."
+            )
+        }
+    }
+}
+
+/// Every step that the engine took, and those that it did not come to.
+#[component]
+pub fn Path(
+    /// The flag as the engine had it.
+    flag: FlagConfig,
+    /// What the engine said.
+    explanation: Explanation,
+) -> impl IntoView {
+    let decided = explanation.evaluation.reason;
+    let FlagConfig {
+        mut rules, rollout, ..
+    } = flag;
+    rules.sort_by_key(|rule| rule.priority);
+    let mut traces = explanation.rules.into_iter();
+    let rules = (1_usize..)
+        .zip(rules)
+        .map(|(number, rule)| rule_step(number, &rule, traces.next()))
+        .collect_view();
+    let rest = if let Some(rollout) = rollout {
+        let step = Step::of(decided, Reason::Rollout);
+        let scale = explanation.rollout.map(|trace| view! { <Scale trace/> });
+        let sentence = words::capital(&words::rollout(rollout));
+        line(step, "%", sentence, scale.into_any()).into_any()
+    } else {
+        let step = Step::of(decided, Reason::FlagEnabled);
+        line(step, "=", "Everyone else is ON".to_owned(), ().into_any()).into_any()
+    };
+    view! {
+        <ol class="path">
+            {switch(decided)}
+            {rules}
+            {rest}
+        </ol>
+    }
+}
+
+/// The first step: whether the flag is on at all.
+fn switch(decided: Reason) -> impl IntoView {
+    let (step, sentence) = match decided {
+        Reason::FlagArchived => (Step::Decided, "The flag is archived: OFF for everyone"),
+        Reason::FlagDisabled => (
+            Step::Decided,
+            "The flag is switched off here: OFF for everyone",
+        ),
+        _ => (Step::Passed, "The flag is switched on here"),
+    };
+    line(step, "I", sentence.to_owned(), ().into_any())
+}
+
+fn rule_step(number: usize, rule: &Rule, trace: Option<RuleTrace>) -> impl IntoView + use<> {
+    let sentence = words::rule(rule);
+    let Some(trace) = trace else {
+        return line(
+            Step::NotReached,
+            &number.to_string(),
+            sentence,
+            ().into_any(),
+        )
+        .into_any();
+    };
+    let step = if trace.matched {
+        Step::Decided
+    } else {
+        Step::Passed
+    };
+    let link = match (trace.logic, trace.conditions.len()) {
+        (_, 1) => None,
+        (Logic::And, _) => Some("All of these must hold:"),
+        (Logic::Or, _) => Some("One of these must hold:"),
+    };
+    let conditions = trace.conditions.into_iter().map(condition).collect_view();
+    let detail = view! {
+        {link.map(|link| view! { <p class="step-link">{link}</p> })}
+        <ul class="held">{conditions}</ul>
+    };
+    line(step, &number.to_string(), sentence, detail.into_any()).into_any()
+}
+
+/// A condition, and the value that it met.
+fn condition(trace: ConditionTrace) -> impl IntoView {
+    let held = trace.outcome == Outcome::Held;
+    let actual = trace.actual.as_ref().map(value);
+    let attribute = trace.condition.attribute.as_str().to_owned();
+    let met = match (trace.outcome, actual) {
+        (Outcome::Missing, _) | (_, None) => format!("{attribute} is not given"),
+        (Outcome::OtherType, Some(actual)) => format!("{attribute} is {actual}, of another type"),
+        (_, Some(actual)) => format!("{attribute} is {actual}"),
+    };
+    let (icon, word) = if held {
+        (Icon::Check, "holds")
+    } else {
+        (Icon::Close, "does not hold")
+    };
+    view! {
+        <li data-held=held.to_string()>
+            <Drawing icon/>
+            <span>{words::condition(&trace.condition)} <span class="quiet">" · " {met}</span></span>
+            <span class="visually-hidden">{word}</span>
+        </li>
+    }
+}
+
+/// A value as it is in the context: text between quotation marks, so that its type is seen.
+fn value(actual: &ActualValue) -> String {
+    match actual {
+        ActualValue::String(text) => format!("“{text}”"),
+        ActualValue::Number(number) => number.to_string(),
+        ActualValue::Boolean(boolean) => boolean.to_string(),
+    }
+}
+
+/// The buckets from 0 to 99: those that are in, and the subject's.
+#[component]
+fn Scale(trace: RolloutTrace) -> impl IntoView {
+    let percentage = trace.percentage.get();
+    let told = match trace.bucket {
+        Some(bucket) => format!("Bucket {bucket} of 0 to 99; those below {percentage} are in."),
+        None => format!("There is no bucket; those below {percentage} would be in."),
+    };
+    let marker = trace.bucket.map(|bucket| {
+        let middle = f64::from(bucket) + 0.5;
+        view! { <line class="scale-bucket" x1=middle x2=middle y1="0" y2="10"></line> }
+    });
+    view! {
+        <figure class="scale">
+            <svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label=told.clone()>
+                <rect class="scale-all" x="0" y="3" width="100" height="4"></rect>
+                <rect class="scale-in" x="0" y="3" width=percentage.to_string() height="4"></rect>
+                {marker}
+            </svg>
+            <figcaption>
+                <span>"0"</span>
+                <span>{told}</span>
+                <span>"99"</span>
+            </figcaption>
+        </figure>
+    }
+}
+
+/// A step: its mark, its sentence, how it ended, and more about it.
+fn line(step: Step, mark: &str, sentence: String, detail: AnyView) -> impl IntoView + use<> {
+    view! {
+        <li class=step.class()>
+            <div class="step-line">
+                <span class="step-mark" aria-hidden="true">{mark.to_owned()}</span>
+                <span class="step-text">{sentence}</span>
+                <span class="step-note">{step.note()}</span>
+            </div>
+            {detail}
+        </li>
+    }
+}

@@ -1,0 +1,261 @@
+//! A flag that is being tried: the fields of the context, and the answer.
+
+use leptos::prelude::*;
+use pennon_core::{
+    Context, FlagConfig,
+    model::id::{EnvironmentId, FlagId},
+};
+
+use super::{
+    escape::escape,
+    explanation::{Answer, Path},
+    notice::{Notice, Weight},
+};
+use crate::{
+    form::Form,
+    islands::try_it::{ANSWER, TryIt},
+    subject::{self, BUILT_IN, Fields, Kind, Row},
+    trial::{Served, Tried, VERSION, explained, verdict},
+};
+
+/// How many empty rows stand below those that are filled in.
+const EMPTY_ROWS: usize = 2;
+
+/// For whom a flag is tried, as it was typed.
+#[derive(Clone, Default)]
+pub struct Case {
+    /// Whether it was typed as JSON, and what.
+    json: Option<String>,
+    fields: Fields,
+    /// Whether it is to be shown as JSON.
+    as_json: bool,
+}
+
+/// Reads the fields of the form, or a `context` as JSON; `show` is the button that turns from one to the other.
+impl From<&Form> for Case {
+    fn from(form: &Form) -> Self {
+        let names = form.texts("attribute");
+        let rows = names
+            .into_iter()
+            .zip(form.texts("type"))
+            .zip(form.texts("value"));
+        let row = |((name, kind), value): ((_, String), _)| Row {
+            name,
+            kind: Kind::from_form(&kind),
+            value,
+        };
+        let fields = Fields {
+            built_in: BUILT_IN.map(|name| form.text(name)),
+            rows: rows.map(row).collect(),
+        };
+        let json = Some(form.text("context")).filter(|json| !json.is_empty());
+        let as_json = match form.text("show").as_str() {
+            "json" => true,
+            "form" => false,
+            _ => form.text("as") == "json",
+        };
+        Self {
+            json,
+            fields,
+            as_json,
+        }
+    }
+}
+
+impl Case {
+    fn context(&self) -> Result<Context<'static>, Vec<String>> {
+        match &self.json {
+            Some(json) => subject::read(json),
+            None => self.fields.context(),
+        }
+    }
+
+    /// The fields to show; of JSON that is none, there are none.
+    fn fields(&self) -> Fields {
+        match (&self.json, self.context()) {
+            (Some(_), Ok(context)) => Fields::of(&context),
+            _ => self.fields.clone(),
+        }
+    }
+
+    /// The JSON to show.
+    fn json(&self) -> String {
+        match (self.context(), &self.json) {
+            (_, Some(json)) => json.clone(),
+            (Ok(context), None) => subject::write(&context),
+            (Err(_), None) => String::new(),
+        }
+    }
+}
+
+/// Decides a case and draws what came of it.
+pub fn tried(flag: &FlagConfig, case: &Case) -> Tried {
+    match case.context() {
+        Err(faults) => Tried {
+            html: view! { <Faults faults/> }.to_html(),
+            served: None,
+        },
+        Ok(context) => {
+            let explanation = explained(flag, &context);
+            let served = Served {
+                flag: serde_json::to_string(flag).unwrap_or_default(),
+                context: subject::compact(&context),
+                verdict: verdict(&explanation),
+                version: VERSION.to_owned(),
+            };
+            let html = view! {
+                <Answer explanation=explanation.clone()/>
+                <Path flag=flag.clone() explanation/>
+            };
+            Tried {
+                html: html.to_html(),
+                served: Some(served),
+            }
+        }
+    }
+}
+
+/// A form's fields for a context, and the answer, which follows them.
+#[component]
+pub fn Trial(
+    /// The flag's id.
+    id: FlagId,
+    /// The environment's id.
+    environment: EnvironmentId,
+    /// The flag, as it stands there.
+    flag: FlagConfig,
+    /// For whom it is tried.
+    case: Case,
+    /// The address of the page, to which a context can be added.
+    #[prop(optional)]
+    address: Option<String>,
+) -> impl IntoView {
+    let Tried { html, served } = tried(&flag, &case);
+    let fields = if case.as_json {
+        view! { <JsonField json=case.json()/> }.into_any()
+    } else {
+        view! { <FormFields fields=case.fields()/> }.into_any()
+    };
+    let (turn, words) = if case.as_json {
+        ("form", "Show as a form")
+    } else {
+        ("json", "Show as JSON")
+    };
+    view! {
+        <TryIt flag=id environment served address>
+            <div class="try-context">
+                {fields}
+                <div class="form-actions">
+                    <button class="button">"Try it"</button>
+                    <button class="button" name="show" value=turn>
+                        {words}
+                    </button>
+                </div>
+            </div>
+            <div class="try-answer panel" id=ANSWER inner_html=html></div>
+        </TryIt>
+    }
+}
+
+#[component]
+fn JsonField(json: String) -> impl IntoView {
+    view! {
+        <div class="field">
+            <label for="try-json">"Context as JSON"</label>
+            <textarea class="input mono" id="try-json" name="context" rows="14" spellcheck="false">
+                {escape(&json)}
+            </textarea>
+            <input type="hidden" name="as" value="json"/>
+        </div>
+    }
+}
+
+#[component]
+fn FormFields(fields: Fields) -> impl IntoView {
+    let built_in = BUILT_IN
+        .into_iter()
+        .zip(fields.built_in)
+        .map(|(name, value)| {
+            let id = format!("try-{name}");
+            view! {
+                <div class="field">
+                    <label class="mono" for=id.clone()>
+                        {name}
+                    </label>
+                    <input
+                        class="input"
+                        id=id
+                        name=name
+                        autocomplete="off"
+                        autocapitalize="off"
+                        spellcheck="false"
+                        value=value
+                    />
+                </div>
+            }
+        });
+    let empty = (0..EMPTY_ROWS).map(|_| Row::default());
+    let rows = fields.rows.into_iter().filter(|row| !row.name.is_empty());
+    let rows = rows.chain(empty).map(|row| view! { <RowFields row/> });
+    view! {
+        <div class="try-built-in">{built_in.collect_view()}</div>
+        <fieldset class="try-rows">
+            <legend>"Other attributes"</legend>
+            {rows.collect_view()}
+        </fieldset>
+    }
+}
+
+#[component]
+fn RowFields(row: Row) -> impl IntoView {
+    let kinds = Kind::ALL.map(|kind| {
+        let label = match kind {
+            Kind::Text => "text",
+            Kind::Number => "number",
+            Kind::Boolean => "true or false",
+        };
+        view! {
+            <option value=kind.as_str() selected=kind == row.kind>
+                {label}
+            </option>
+        }
+    });
+    view! {
+        <div class="try-row">
+            <input
+                class="input mono"
+                name="attribute"
+                aria-label="Name of the attribute"
+                placeholder="plan"
+                autocomplete="off"
+                autocapitalize="off"
+                spellcheck="false"
+                value=row.name
+            />
+            <select class="input" name="type" aria-label="Type of the attribute">
+                {kinds.collect_view()}
+            </select>
+            <input
+                class="input"
+                name="value"
+                aria-label="Value of the attribute"
+                placeholder="pro"
+                autocomplete="off"
+                autocapitalize="off"
+                spellcheck="false"
+                value=row.value
+            />
+        </div>
+    }
+}
+
+#[component]
+fn Faults(faults: Vec<String>) -> impl IntoView {
+    let faults = faults.into_iter().map(|fault| view! { <li>{fault}</li> });
+    view! {
+        <Notice weight=Weight::Danger>
+            <p>"The context needs another look."</p>
+            <ul>{faults.collect_view()}</ul>
+        </Notice>
+    }
+}

@@ -1,0 +1,133 @@
+//! What a change would do, before it is saved.
+
+use pennon_core::{
+    CompiledFlag, Context, FlagConfig, MissingBucketingValue, evaluate, model::rule::Priority,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::subject;
+
+/// How many of those who would see something else are named.
+const NAMED: usize = 100;
+
+/// What is being changed of a flag in an environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Change {
+    /// A rule is added after all others.
+    NewRule,
+    /// The rule with this priority is replaced.
+    Rule(Priority),
+    /// The rollout is set.
+    Rollout,
+}
+
+/// What the server says of a change that is being typed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preview {
+    /// What the flag does before and after, and what is surely not meant, to be shown.
+    pub html: String,
+    /// The flag before and after, as entries of the config document; none as long as the fields say nothing.
+    pub change: Option<(String, String)>,
+}
+
+/// What a change does to a sample of contexts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SampleEffect {
+    /// How many contexts there are.
+    pub all: usize,
+    /// How many things in the sample are no context.
+    pub bad: usize,
+    /// How many would be turned on.
+    pub on: usize,
+    /// How many would be turned off.
+    pub off: usize,
+    /// The first of those that would see something else, and whether they are turned on.
+    pub named: Vec<(String, bool)>,
+}
+
+impl SampleEffect {
+    /// Decides for each context of a sample, before and after.
+    pub fn of(before: &FlagConfig, after: &FlagConfig, sample: &str) -> Self {
+        let before = CompiledFlag::from(before.clone());
+        let after = CompiledFlag::from(after.clone());
+        let is_on = |flag: &CompiledFlag, context: &Context<'_>| {
+            evaluate(flag, context, MissingBucketingValue::Excluded).enabled
+        };
+        let mut effect = Self::default();
+        for context in contexts(sample) {
+            let Ok(context) = context else {
+                effect.bad = effect.bad.saturating_add(1);
+                continue;
+            };
+            effect.all = effect.all.saturating_add(1);
+            match (is_on(&before, &context), is_on(&after, &context)) {
+                (false, true) => effect.turn(&context, true),
+                (true, false) => effect.turn(&context, false),
+                _ => {}
+            }
+        }
+        effect
+    }
+
+    fn turn(&mut self, context: &Context<'_>, on: bool) {
+        let count = if on { &mut self.on } else { &mut self.off };
+        *count = count.saturating_add(1);
+        if self.named.len() < NAMED {
+            self.named.push((subject::compact(context), on));
+        }
+    }
+}
+
+/// The contexts of a sample: a JSON array, or one in each line; a line that is no JSON is a `userId`.
+fn contexts(sample: &str) -> Vec<Result<Context<'static>, Vec<String>>> {
+    if let Ok(Value::Array(values)) = serde_json::from_str(sample) {
+        return values.into_iter().map(subject::context).collect();
+    }
+    let lines = sample
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
+    lines
+        .map(|line| match serde_json::from_str(line) {
+            Ok(value @ Value::Object(_)) => subject::context(value),
+            _ if line.starts_with('{') => Err(Vec::new()),
+            _ => Ok(Context {
+                user_id: Some(line.to_owned().into()),
+                ..Context::default()
+            }),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial;
+
+    fn flag(rollout: &str) -> FlagConfig {
+        let entry =
+            format!(r#"{{"key": "f", "enabled": true, "rules": [], "rollout": {rollout}}}"#);
+        trial::read(&entry).expect("an entry")
+    }
+
+    fn rolled_out(percentage: u8) -> FlagConfig {
+        flag(&format!(
+            r#"{{"percentage": {percentage}, "strategy": "per_user"}}"#
+        ))
+    }
+
+    #[test]
+    fn those_who_would_see_something_else_are_counted_and_named() {
+        // The bucket of "ada" is 63, that of "linus" 72.
+        let sample = "ada\n{\"userId\": \"linus\"}\n\n{}\n{\"userId\": 5}\n{oops";
+        let effect = SampleEffect::of(&rolled_out(64), &rolled_out(80), sample);
+        assert_eq!(
+            (effect.all, effect.bad, effect.on, effect.off),
+            (3, 2, 1, 0)
+        );
+        assert_eq!(effect.named, [("{\"userId\":\"linus\"}".to_owned(), true)]);
+        let effect = SampleEffect::of(&flag("null"), &rolled_out(64), r#"[{"userId": "ada"}, {}]"#);
+        assert_eq!((effect.all, effect.on, effect.off), (2, 0, 1));
+    }
+}

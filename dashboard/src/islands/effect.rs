@@ -1,0 +1,166 @@
+//! What a change would do, shown while it is being typed.
+
+use std::{cell::RefCell, time::Duration};
+
+use leptos::{ev, prelude::*, task::spawn_local, web_sys};
+use pennon_core::model::id::{EnvironmentId, FlagId};
+use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::JsFuture;
+
+use crate::{
+    api::effect::preview_change,
+    effect::{Change, SampleEffect},
+    error::AdminError,
+    islands::dom,
+    trial,
+};
+
+/// How long one has to rest before the server is asked.
+const REST: Duration = Duration::from_millis(200);
+
+/// Where a sample of contexts is kept between one change and the next; it never leaves the browser.
+const SAMPLE: &str = "pennon-sample";
+
+/// The sentence before and after, what is surely not meant, and how many of a sample of contexts would see something else.
+///
+/// It follows the form that it stands in. Without scripts there is nothing to see.
+#[island]
+pub fn EffectBeforeSave(
+    /// The flag.
+    flag: FlagId,
+    /// The environment.
+    environment: EnvironmentId,
+    /// What the form changes.
+    change: Change,
+) -> impl IntoView {
+    let root = NodeRef::<leptos::html::Section>::new();
+    let html = RwSignal::new(String::new());
+    let configs = RwSignal::new(None);
+    let sample = RwSignal::new(String::new());
+    let failure = RwSignal::new(None::<AdminError>);
+    let latest = StoredValue::new(String::new());
+    let ask = move |fields: String| {
+        latest.set_value(fields.clone());
+        spawn_local(async move {
+            let preview = preview_change(flag, environment, change, fields.clone()).await;
+            if latest.get_value() != fields {
+                return;
+            }
+            match preview {
+                Ok(preview) => {
+                    failure.set(None);
+                    html.set(preview.html);
+                    let read = |(before, after): (String, String)| {
+                        Some((trial::read(&before)?, trial::read(&after)?))
+                    };
+                    configs.set(preview.change.and_then(read));
+                }
+                Err(error) => failure.set(Some(error)),
+            }
+        });
+    };
+    Effect::new(move || {
+        let Some(form) = root.get().and_then(|root| dom::form_around(&root)) else {
+            return;
+        };
+        sample.set(dom::remembered(SAMPLE).unwrap_or_default());
+        ask(dom::fields(&form).unwrap_or_default());
+        let ask_later = RefCell::new(debounce(REST, ask));
+        let listener = window_event_listener(ev::input, move |event| {
+            if dom::is_within(&event, &form)
+                && let Some(fields) = dom::fields(&form)
+            {
+                ask_later.borrow_mut()(fields);
+            }
+        });
+        on_cleanup(move || listener.remove());
+    });
+    let effect = move || {
+        let sample = sample.get();
+        configs.with(|configs| {
+            let (before, after) = configs.as_ref().filter(|_| !sample.trim().is_empty())?;
+            Some(SampleEffect::of(before, after, &sample))
+        })
+    };
+    view! {
+        <section class="effect scripts" node_ref=root aria-label="Effect of this change">
+            <div class="effect-words" role="status" inner_html=html></div>
+            <p class="hint">{move || failure.get().map(|error| error.to_string())}</p>
+            <details>
+                <summary>"Try it on a sample of contexts"</summary>
+                <p class="hint">
+                    "One context in each line as JSON, or a JSON array; a line that is no JSON is a userId. The sample stays in this browser."
+                </p>
+                <textarea
+                    class="input mono"
+                    rows="5"
+                    spellcheck="false"
+                    aria-label="Sample of contexts"
+                    prop:value=sample
+                    on:input=move |event| remember(sample, event_target_value(&event))
+                ></textarea>
+                <input
+                    type="file"
+                    accept=".json,.jsonl,.ndjson,.txt,application/json,text/plain"
+                    aria-label="Sample from a file"
+                    on:change=move |event| upload(&event, sample)
+                />
+                {move || effect().map(|effect| view! { <Told effect/> })}
+            </details>
+        </section>
+    }
+}
+
+fn remember(sample: RwSignal<String>, text: String) {
+    dom::remember(SAMPLE, &text);
+    sample.set(text);
+}
+
+/// Takes the sample from a file.
+fn upload(event: &ev::Event, sample: RwSignal<String>) {
+    let file = event
+        .target()
+        .and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok())
+        .and_then(|input| input.files())
+        .and_then(|files| files.get(0));
+    let Some(file) = file else {
+        return;
+    };
+    spawn_local(async move {
+        let text = JsFuture::from(file.text()).await.ok();
+        if let Some(text) = text.and_then(|text| text.as_string()) {
+            remember(sample, text);
+        }
+    });
+}
+
+#[component]
+fn Told(effect: SampleEffect) -> impl IntoView {
+    let SampleEffect {
+        all,
+        bad,
+        on,
+        off,
+        named,
+    } = effect;
+    let same = all.saturating_sub(on).saturating_sub(off);
+    let bad = (bad > 0).then(|| format!(" {bad} could not be read as a context."));
+    let more = on.saturating_add(off).saturating_sub(named.len());
+    let more = (more > 0).then(|| view! { <li class="quiet">{format!("and {more} more")}</li> });
+    let named = named.into_iter().map(|(context, on)| {
+        let turned = if on { "OFF → ON " } else { "ON → OFF " };
+        view! {
+            <li>
+                <strong>{turned}</strong>
+                <code>{context}</code>
+            </li>
+        }
+    });
+    view! {
+        <p class="effect-told" role="status">
+            {format!("Of {all}: {on} turned on, {off} turned off, {same} as before.")}
+            {bad}
+        </p>
+        <ul class="effect-named">{named.collect_view()} {more}</ul>
+    }
+}

@@ -1,0 +1,147 @@
+//! Trying a flag while one types.
+
+use std::time::Duration;
+
+use leptos::{ev, prelude::*, task::spawn_local};
+use pennon_core::model::id::{EnvironmentId, FlagId};
+
+use crate::{
+    api::trial::try_flag,
+    components::{
+        icon::{Drawing, Icon},
+        notice::{Notice, Weight},
+    },
+    error::AdminError,
+    islands::dom,
+    trial::{Served, VERSION},
+};
+
+/// Where the answer stands on the page.
+pub const ANSWER: &str = "try-answer";
+
+/// How long one has to rest before the server is asked.
+const REST: Duration = Duration::from_millis(200);
+
+/// Has the answer follow the fields around it, and has the engine of this browser decide the same case as the server.
+///
+/// Without scripts it is the fields and the answer as the server drew them, and a button that asks anew.
+#[island]
+pub fn TryIt(
+    /// The flag.
+    flag: FlagId,
+    /// The environment.
+    environment: EnvironmentId,
+    /// What the server said when it drew the page.
+    served: Option<Served>,
+    /// The address of the page for this flag and environment, to which a context can be added; none where the page's
+    /// address says something else.
+    address: Option<String>,
+    /// The fields, and the answer.
+    children: Children,
+) -> impl IntoView {
+    let agreement = RwSignal::new(Agreement::None);
+    // Only where the engine of this browser runs.
+    Effect::new(move || agreement.set(Agreement::of(served.as_ref())));
+    let latest = StoredValue::new(String::new());
+    let mut ask = debounce(REST, move |fields: String| {
+        let address = address.clone();
+        latest.set_value(fields.clone());
+        spawn_local(async move {
+            let tried = try_flag(flag, environment, fields.clone()).await;
+            // What was typed meanwhile has been asked about, too.
+            if latest.get_value() != fields {
+                return;
+            }
+            match tried {
+                Ok(tried) => {
+                    dom::set_html(ANSWER, &tried.html);
+                    agreement.set(Agreement::of(tried.served.as_ref()));
+                    if let (Some(address), Some(served)) = (address, &tried.served) {
+                        dom::show_address(&address, "context", &served.context);
+                    }
+                }
+                Err(error) => agreement.set(Agreement::Failed(error)),
+            }
+        });
+    });
+    let on_input = move |event: ev::Event| {
+        let form = dom::target(&event).and_then(|element| dom::form_around(&element));
+        if let Some(fields) = form.and_then(|form| dom::fields(&form)) {
+            agreement.set(Agreement::Asking);
+            ask(fields);
+        }
+    };
+    view! {
+        <div class="try-live" on:input=on_input>
+            {children()}
+        </div>
+        <Told agreement/>
+    }
+}
+
+/// Whether server and browser agree.
+#[derive(Clone, PartialEq, Eq)]
+enum Agreement {
+    /// There is nothing to compare.
+    None,
+    /// The server is being asked.
+    Asking,
+    /// They do; the server's engine has this version.
+    Agree(String),
+    /// They do not; the server said this.
+    Differ(String),
+    /// The server could not be asked.
+    Failed(AdminError),
+}
+
+impl Agreement {
+    /// Compares what the server said with what the engine on this side says of the same flag and context.
+    fn of(served: Option<&Served>) -> Self {
+        match served {
+            None => Self::None,
+            Some(served) if served.decided_here().as_ref() == Some(&served.verdict) => {
+                Self::Agree(served.version.clone())
+            }
+            Some(served) => Self::Differ(served.verdict.clone()),
+        }
+    }
+}
+
+/// Whether both said the same: quietly if so, loudly otherwise.
+#[component]
+fn Told(agreement: RwSignal<Agreement>) -> impl IntoView {
+    let told = move || match agreement.get() {
+        Agreement::None => ().into_any(),
+        Agreement::Asking => view! { <p class="quiet">"Asking …"</p> }.into_any(),
+        Agreement::Agree(there) => {
+            let versions = format!("Engine {there} there, {VERSION} here.");
+            view! {
+                <p class="agree">
+                    <Drawing icon=Icon::Check/>
+                    "Server and this browser agree."
+                    <span class="quiet">{versions}</span>
+                </p>
+            }
+            .into_any()
+        }
+        Agreement::Differ(verdict) => view! {
+            <Notice weight=Weight::Danger>
+                <p>
+                    <strong>"Server and this browser disagree. "</strong>
+                    "That must not be: please report it, with this page's address. The server says:"
+                </p>
+                <pre>{verdict}</pre>
+            </Notice>
+        }
+        .into_any(),
+        Agreement::Failed(error) => view! {
+            <Notice weight=Weight::Warning>{error.to_string()}</Notice>
+        }
+        .into_any(),
+    };
+    view! {
+        <div class="agreement" role="status">
+            {told}
+        </div>
+    }
+}

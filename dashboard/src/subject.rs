@@ -1,0 +1,311 @@
+//! Whom a flag is tried for: a context as JSON, as the API takes it, and as the fields of a form.
+
+use std::borrow::Cow;
+
+use pennon_core::Context;
+use pennon_core::model::context::{CustomValue, is_email};
+use serde_json::{Map, Number, Value};
+
+/// The attributes that every context may have.
+pub const BUILT_IN: [&str; 4] = ["userId", "tenantId", "email", "country"];
+
+const CUSTOM: &str = "customAttributes";
+
+/// A custom attribute, as a row of a form has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Its name; a row without one counts for nothing.
+    pub name: String,
+    /// How its value is to be read.
+    pub kind: Kind,
+    /// Its value.
+    pub value: String,
+}
+
+/// How the value of a custom attribute is to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// As text.
+    #[default]
+    Text,
+    /// As a number.
+    Number,
+    /// As `true` or `false`.
+    Boolean,
+}
+
+impl Kind {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Self; 3] = [Self::Text, Self::Number, Self::Boolean];
+
+    /// The word for it in forms.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "string",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+        }
+    }
+
+    /// Reads a form's word; anything unknown is text.
+    pub fn from_form(word: &str) -> Self {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == word)
+            .unwrap_or_default()
+    }
+}
+
+/// The fields of a form: the four built-in attributes, and a row for each other one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fields {
+    /// In the order of [`BUILT_IN`]; what is empty is absent.
+    pub built_in: [String; 4],
+    /// The others.
+    pub rows: Vec<Row>,
+}
+
+impl Fields {
+    /// The fields that say the same as a context.
+    pub fn of(context: &Context<'_>) -> Self {
+        let text = |value: &Option<Cow<'_, str>>| value.as_deref().unwrap_or_default().to_owned();
+        let row = |(name, value): (&Cow<'_, str>, &CustomValue<'_>)| {
+            let (kind, value) = match value {
+                CustomValue::String(text) => (Kind::Text, text.to_string()),
+                CustomValue::Number(number) => (Kind::Number, number.to_string()),
+                CustomValue::Boolean(boolean) => (Kind::Boolean, boolean.to_string()),
+            };
+            Row {
+                name: name.to_string(),
+                kind,
+                value,
+            }
+        };
+        Self {
+            built_in: [
+                text(&context.user_id),
+                text(&context.tenant_id),
+                text(&context.email),
+                text(&context.country),
+            ],
+            rows: context.custom.iter().map(row).collect(),
+        }
+    }
+
+    /// The context that the fields say, or what is wrong with them.
+    pub fn context(&self) -> Result<Context<'static>, Vec<String>> {
+        let mut faults = Vec::new();
+        let [user_id, tenant_id, email, country] = &self.built_in;
+        let given = |text: &String| (!text.is_empty()).then(|| Cow::Owned(text.clone()));
+        let email = given(email);
+        check_email(email.as_deref(), &mut faults);
+        let named = self.rows.iter().filter(|row| !row.name.is_empty());
+        let mut context = Context {
+            user_id: given(user_id),
+            tenant_id: given(tenant_id),
+            email,
+            country: given(country),
+            ..Context::default()
+        };
+        for row in named {
+            match custom_value(row) {
+                Ok(value) => {
+                    context.custom.insert(Cow::Owned(row.name.clone()), value);
+                }
+                Err(fault) => faults.push(fault),
+            }
+        }
+        if faults.is_empty() {
+            Ok(context)
+        } else {
+            Err(faults)
+        }
+    }
+}
+
+fn custom_value(row: &Row) -> Result<CustomValue<'static>, String> {
+    let Row { name, kind, value } = row;
+    match kind {
+        Kind::Text => Ok(CustomValue::String(Cow::Owned(value.clone()))),
+        Kind::Number => match value.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(CustomValue::Number(number)),
+            _ => Err(format!("{name} must be a number.")),
+        },
+        Kind::Boolean => match value.trim() {
+            "true" => Ok(CustomValue::Boolean(true)),
+            "false" => Ok(CustomValue::Boolean(false)),
+            _ => Err(format!("{name} must be true or false.")),
+        },
+    }
+}
+
+/// Reads a context as the API does: what is absent or `null` is absent, unknown members are ignored.
+pub fn read(json: &str) -> Result<Context<'static>, Vec<String>> {
+    if json.trim().is_empty() {
+        return Ok(Context::default());
+    }
+    match serde_json::from_str(json) {
+        Ok(value) => context(value),
+        Err(error) => Err(vec![format!("This is no JSON: {error}.")]),
+    }
+}
+
+/// Reads a context out of a JSON value.
+pub fn context(value: Value) -> Result<Context<'static>, Vec<String>> {
+    let Value::Object(mut members) = value else {
+        return Err(vec![
+            "A context is an object, such as {\"userId\": \"ada\"}.".to_owned(),
+        ]);
+    };
+    let mut faults = Vec::new();
+    let [user_id, tenant_id, email, country] = BUILT_IN.map(|name| match members.remove(name) {
+        Some(Value::String(text)) => Some(Cow::Owned(text)),
+        None | Some(Value::Null) => None,
+        Some(_) => {
+            faults.push(format!("{name} must be a text."));
+            None
+        }
+    });
+    check_email(email.as_deref(), &mut faults);
+    let mut context = Context {
+        user_id,
+        tenant_id,
+        email,
+        country,
+        ..Context::default()
+    };
+    match members.remove(CUSTOM) {
+        None | Some(Value::Null) => {}
+        Some(Value::Object(custom)) => {
+            for (name, value) in custom {
+                let value = match value {
+                    Value::String(text) => CustomValue::String(Cow::Owned(text)),
+                    Value::Bool(boolean) => CustomValue::Boolean(boolean),
+                    Value::Number(number) => match number.as_f64() {
+                        Some(number) if number.is_finite() => CustomValue::Number(number),
+                        _ => {
+                            faults.push(format!("{name} is too large a number."));
+                            continue;
+                        }
+                    },
+                    Value::Null => continue,
+                    _ => {
+                        faults.push(format!("{name} must be a text, a number, true or false."));
+                        continue;
+                    }
+                };
+                context.custom.insert(Cow::Owned(name), value);
+            }
+        }
+        Some(_) => faults.push(format!("{CUSTOM} must be an object.")),
+    }
+    if faults.is_empty() {
+        Ok(context)
+    } else {
+        Err(faults)
+    }
+}
+
+/// A context as the API takes it, for people to read.
+pub fn write(context: &Context<'_>) -> String {
+    serde_json::to_string_pretty(&members(context)).unwrap_or_default()
+}
+
+/// The same in one line.
+pub fn compact(context: &Context<'_>) -> String {
+    serde_json::to_string(&members(context)).unwrap_or_default()
+}
+
+fn members(context: &Context<'_>) -> Map<String, Value> {
+    let built_in = [
+        &context.user_id,
+        &context.tenant_id,
+        &context.email,
+        &context.country,
+    ];
+    let mut members = Map::new();
+    for (name, text) in BUILT_IN.into_iter().zip(built_in) {
+        if let Some(text) = text {
+            members.insert(name.to_owned(), Value::from(text.as_ref()));
+        }
+    }
+    if !context.custom.is_empty() {
+        let custom = context.custom.iter().map(|(name, value)| {
+            let value = match value {
+                CustomValue::String(text) => Value::from(text.as_ref()),
+                CustomValue::Number(number) => number_value(*number),
+                CustomValue::Boolean(boolean) => Value::from(*boolean),
+            };
+            (name.to_string(), value)
+        });
+        members.insert(CUSTOM.to_owned(), Value::Object(custom.collect()));
+    }
+    members
+}
+
+/// A whole number is written without a fraction.
+fn number_value(number: f64) -> Value {
+    let whole = number.to_string().parse::<i64>().ok().map(Number::from);
+    whole
+        .or_else(|| Number::from_f64(number))
+        .map_or(Value::Null, Value::Number)
+}
+
+fn check_email(email: Option<&str>, faults: &mut Vec<String>) {
+    if email.is_some_and(|email| !is_email(email)) {
+        faults.push("email must be an e-mail address.".to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_and_json_say_the_same() {
+        let json = r#"{"userId": "ada", "customAttributes": {"beta": true, "plan": "pro", "seats": 12, "share": 0.5}}"#;
+        let context = read(json).expect("a context");
+        assert_eq!(Fields::of(&context).context(), Ok(context.clone()));
+        assert_eq!(read(&write(&context)), Ok(context));
+    }
+
+    #[test]
+    fn what_is_absent_null_or_empty_is_no_attribute() {
+        for json in [
+            "",
+            " ",
+            "{}",
+            r#"{"userId": null, "customAttributes": {"plan": null}}"#,
+        ] {
+            assert_eq!(read(json), Ok(Context::default()), "{json}");
+        }
+        let unnamed = Fields {
+            rows: vec![Row {
+                value: "left over".to_owned(),
+                ..Row::default()
+            }],
+            ..Fields::default()
+        };
+        assert_eq!(unnamed.context(), Ok(Context::default()));
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_said_at_once() {
+        let json = r#"{"userId": 1, "email": "nobody", "customAttributes": {"plan": []}}"#;
+        assert_eq!(read(json).map_err(|faults| faults.len()), Err(3));
+        let fields = Fields {
+            rows: vec![Row {
+                name: "seats".to_owned(),
+                kind: Kind::Number,
+                value: "many".to_owned(),
+            }],
+            ..Fields::default()
+        };
+        assert_eq!(
+            fields.context(),
+            Err(vec!["seats must be a number.".to_owned()])
+        );
+        assert!(read("[]").is_err());
+        assert!(read("{").is_err());
+    }
+}

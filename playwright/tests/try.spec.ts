@@ -1,0 +1,129 @@
+import type { Page } from "@playwright/test";
+import type { Api, Condition, Environment, Flag } from "../support/api.ts";
+import { expect, signIn, test } from "../support/test.ts";
+
+const germany: Condition = {
+  attribute: "country",
+  operator: "==",
+  valueType: "string",
+  valueString: "DE",
+};
+const large: Condition = {
+  attribute: "seats",
+  operator: ">",
+  valueType: "number",
+  valueInt: 10,
+};
+
+/** On for Germans with a large plan, and otherwise for the buckets below 64. */
+async function checkout(api: Api): Promise<{ production: Environment; flag: Flag }> {
+  const production = await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("new_checkout", "New checkout");
+  await api.switch(flag, production, true);
+  const conditions = [germany, large];
+  await api.addRule(flag, production, { priority: 1, logic: "and", value: true, conditions });
+  await api.rollOut(flag, production, 64);
+  return { production, flag };
+}
+
+const answer = (page: Page) => page.locator("#try-answer");
+
+test("a flag is tried for a user, and every step is told", async ({ page, server, api }) => {
+  await checkout(api);
+  await signIn(page, server);
+  await page.getByRole("link", { name: "Try it" }).click();
+  await page.getByLabel("Flag").fill("new_checkout");
+  await page.getByRole("button", { name: "Choose" }).click();
+  await expect(answer(page)).toContainText("The rollout goes by userId, and there is none.");
+
+  // The bucket of "linus" is 72.
+  await page.getByLabel("userId").fill("linus");
+  await page.getByLabel("country").fill("DE");
+  await page.getByLabel("Name of the attribute").first().fill("seats");
+  await page.getByLabel("Type of the attribute").first().selectOption("number");
+  await page.getByLabel("Value of the attribute").first().fill("3");
+  await page.getByRole("button", { name: "Try it" }).click();
+  await expect(answer(page)).toContainText("its bucket, 72, is not below 64");
+  const steps = answer(page).getByRole("list").first().locator("> li");
+  await expect(steps).toHaveCount(3);
+  await expect(steps.nth(1)).toContainText("country is “DE”");
+  await expect(steps.nth(1)).toContainText("seats is 3");
+  await expect(steps.nth(1)).toContainText("passed");
+  await expect(steps.nth(2)).toContainText("decides");
+
+  await page.getByLabel("Value of the attribute").first().fill("12");
+  await page.getByRole("button", { name: "Try it" }).click();
+  await expect(answer(page)).toContainText("Rule 1 matches.");
+  await expect(page.getByLabel("country")).toHaveValue("DE");
+});
+
+test("form and JSON are the same case, and what is wrong is said", async ({
+  page,
+  server,
+  api,
+}) => {
+  const { production } = await checkout(api);
+  await signIn(page, server);
+  const flag = `flag=new_checkout&environment=${production.id}`;
+  await page.goto(`/dashboard/try?${flag}&userId=ada&attribute=seats&type=number&value=12`);
+  await page.getByRole("button", { name: "Show as JSON" }).click();
+  const json = page.getByLabel("Context as JSON");
+  expect(JSON.parse(await json.inputValue())).toEqual({
+    userId: "ada",
+    customAttributes: { seats: 12 },
+  });
+  await json.fill('{"userId": "linus", "email": "nobody"}');
+  await page.getByRole("button", { name: "Try it" }).click();
+  await expect(answer(page)).toContainText("email must be an e-mail address.");
+  await expect(json).toHaveValue('{"userId": "linus", "email": "nobody"}');
+  await json.fill('{"userId": "linus"}');
+  await page.getByRole("button", { name: "Show as a form" }).click();
+  await expect(page.getByLabel("userId")).toHaveValue("linus");
+  await expect(answer(page)).toContainText("OFF");
+});
+
+test("the answer follows what is typed, and server and browser agree", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  const { production, flag } = await checkout(api);
+  await signIn(page, server);
+  await page.goto(`/dashboard/try?flag=new_checkout&environment=${production.id}`);
+  await expect(page.getByText("Server and this browser agree.")).toBeVisible();
+  await page.getByLabel("userId").fill("ada");
+  await expect(answer(page)).toContainText("its bucket, 63, is below 64");
+  await expect(page.getByText("Server and this browser agree.")).toBeVisible();
+
+  // The address is the case, for whomever it is sent to.
+  await expect.poll(() => new URL(page.url()).searchParams.get("context")).toContain("ada");
+  await page.reload();
+  await expect(page.getByLabel("userId")).toHaveValue("ada");
+
+  await api.switch(flag, production, false);
+  await page.getByLabel("country").fill("FR");
+  await expect(answer(page)).toContainText("switched off");
+  await expect(page.getByText("Server and this browser agree.")).toBeVisible();
+});
+
+test("a disagreement is loud", { tag: "@scripts" }, async ({ page, server, api }) => {
+  const { production } = await checkout(api);
+  await signIn(page, server);
+  await page.goto(`/dashboard/try?flag=new_checkout&environment=${production.id}`);
+  await expect(page.getByText("Server and this browser agree.")).toBeVisible();
+  await page.route("**/dashboard/api/try", async (route) => {
+    const answer = await route.fetch();
+    const tried = await answer.json();
+    tried.served.verdict = tried.served.verdict.replace('"enabled":true', '"enabled":false');
+    await route.fulfill({ response: answer, json: tried });
+  });
+  await page.getByLabel("userId").fill("ada");
+  await expect(page.getByRole("alert")).toContainText("Server and this browser disagree.");
+});
+
+test("an unknown flag is said to be unknown", async ({ page, server, api }) => {
+  await checkout(api);
+  await signIn(page, server);
+  await page.goto("/dashboard/try?flag=%3Cb%3Enone");
+  await expect(page.getByText("There is no flag with the key <b>none.")).toBeVisible();
+});
