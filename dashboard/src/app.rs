@@ -12,8 +12,9 @@ use crate::{
     components::mark::icon_url,
     model::Theme,
     pages::{
-        environments::Environments, flags::Flags, home::Home, new_environment::NewEnvironmentPage,
-        new_flag::NewFlagPage, not_found::NotFound, sign_in::SignIn, try_it::Try,
+        environments::Environments, flag_usage::FlagUsagePage, flags::Flags, home::Home,
+        new_environment::NewEnvironmentPage, new_flag::NewFlagPage, not_found::NotFound,
+        sign_in::SignIn, try_it::Try,
     },
     port::visit,
 };
@@ -53,6 +54,7 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/dashboard/flags") view=Flags ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/new") view=NewFlagPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/try") view=Try ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/flags/:key/usage") view=FlagUsagePage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/environments") view=Environments ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/environments/new") view=NewEnvironmentPage ssr/>
             </FlatRoutes>

@@ -37,6 +37,15 @@ impl Theme {
     }
 }
 
+/// How a flag stands in an environment once it was switched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Switched {
+    /// Whether it is on.
+    pub enabled: bool,
+    /// The revision of its configuration there.
+    pub revision: i64,
+}
+
 /// Whether an environment's name says that real users depend on it: `production`, `prod-eu`, `live2`.
 pub fn looks_like_production(name: &str) -> bool {
     let name = name.to_lowercase();

@@ -85,6 +85,17 @@ export class Server {
     }
   }
 
+  /** Ends it in good order, so that it keeps all that it has counted, and starts it again. */
+  async restart(): Promise<void> {
+    const child = this.#process;
+    if (child !== undefined) {
+      const ended = once(child, "close");
+      child.kill("SIGTERM");
+      await ended;
+    }
+    await this.start();
+  }
+
   /** Ends it for good: the data goes too. */
   async dispose(): Promise<void> {
     await this.stop();

@@ -136,3 +136,231 @@ test("an archived flag is found among the archived ones", async ({ page, server,
     await expect(each).toBeDisabled();
   }
 });
+
+test("the list follows what one types and chooses, and so does its address", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  const staging = await api.createEnvironment("Web shop", "staging");
+  await api.createEnvironment("Web shop", "production");
+  const checkout = await api.createFlag("new_checkout", "Checkout in one page");
+  await api.switch(checkout, staging, true);
+  await api.createFlag("old_checkout", "Checkout as it was");
+  const dark = await api.createFlag("dark_mode", "Dark colours");
+  await api.switch(dark, staging, true);
+  await api.rollOut(dark, staging, 25);
+  await signIn(page, server);
+  const rows = page.locator("tbody tr");
+  await expect(rows).toHaveCount(3);
+
+  await page.getByRole("searchbox", { name: "Search name or key" }).fill("CHECKOUT");
+  await expect(rows).toHaveCount(2);
+  await expect(page).toHaveURL(/\?q=CHECKOUT$/);
+  await expect(page.getByRole("status").filter({ hasText: "2 flags" })).toBeAttached();
+
+  await page.getByRole("combobox", { name: "Environment" }).selectOption("staging");
+  await page.getByRole("combobox", { name: "On or off there" }).selectOption("On");
+  await expect(rows).toHaveCount(1);
+  await expect(rows.getByRole("switch")).toHaveCount(1);
+  await expect(page).toHaveURL(/q=CHECKOUT&environment=[0-9a-f-]{36}&is=on$/);
+
+  await page.getByRole("searchbox").fill("");
+  await page.getByRole("combobox", { name: "On or off there" }).selectOption("On for some");
+  await expect(page.getByRole("row", { name: "Dark colours" })).toBeVisible();
+  await expect(rows).toHaveCount(1);
+
+  // What has come later is as alive as what was there.
+  await page.getByRole("switch", { name: "Dark colours in staging" }).click();
+  await expect(page.getByText("Dark colours is off in staging.")).toBeVisible();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByText("Dark colours is on again in staging.")).toBeVisible();
+
+  // Who opens the address elsewhere sees the same.
+  await page.goto(page.url());
+  await expect(rows).toHaveCount(1);
+  await expect(page.getByRole("combobox", { name: "On or off there" })).toHaveValue("partly");
+});
+
+test.describe("without scripts", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("filters and the order work by a button", async ({ page, server, api }) => {
+    const staging = await api.createEnvironment("Web shop", "staging");
+    const flag = await api.createFlag("b", "Bees");
+    await api.switch(flag, staging, true);
+    await api.createFlag("c", "Cats");
+    await api.switch(await api.createFlag("a", "Ants"), staging, true);
+    await signIn(page, server);
+    await page.getByRole("combobox", { name: "On or off there" }).selectOption("On");
+    await page.getByRole("combobox", { name: "Order" }).selectOption("Name");
+    await page.getByRole("button", { name: "Show" }).click();
+    await expect(page.locator("tbody tr .flag-title")).toHaveText(["Ants", "Bees"]);
+    await expect(page.getByText("In at least one environment.")).toBeVisible();
+  });
+});
+
+test("a list has 50 flags to a page", async ({ page, server, api }) => {
+  await api.createEnvironment("Web shop", "staging");
+  for (let number = 1; number <= 51; number++) {
+    await api.createFlag(`flag_${number}`, `Flag ${number}`);
+  }
+  await signIn(page, server);
+  const rows = page.locator("tbody tr");
+  await expect(rows).toHaveCount(50);
+  await expect(page.getByText("1 to 50 of 51")).toBeVisible();
+  await page.getByRole("link", { name: "Next" }).click();
+  await expect(page).toHaveURL(/page=2/);
+  await expect(rows).toHaveCount(1);
+  await expect(rows).toContainText("flag_1");
+});
+
+test("a switch can be undone", { tag: "@scripts" }, async ({ page, server, api }) => {
+  const staging = await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("new_checkout", "New checkout");
+  await signIn(page, server);
+  const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
+  await expect(page.locator("[data-copies]")).toBeAttached();
+  await flagSwitch.click();
+  await expect(page.getByText("New checkout is on in staging.")).toBeVisible();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByText("New checkout is off again in staging.")).toBeVisible();
+  await expect(flagSwitch).not.toBeChecked();
+  expect(await evaluate(server, staging.sdkKey, "new_checkout")).toEqual({
+    enabled: false,
+    reason: "flag_disabled",
+  });
+});
+
+test("production asks before it is switched, and says what will happen", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  const production = await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("new_checkout", "New checkout");
+  await api.rollOut(flag, production, 25);
+  await signIn(page, server);
+  const flagSwitch = page.getByRole("switch", { name: "New checkout in production" });
+  await expect(page.locator("[data-copies]")).toBeAttached();
+
+  await flagSwitch.press("Space");
+  const question = page.getByRole("dialog", { name: "Turn on New checkout in production?" });
+  await expect(question).toContainText("25 %");
+  await expect(question.getByRole("button", { name: "Cancel" })).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(question).toBeHidden();
+  await expect(flagSwitch).not.toBeChecked();
+  await expect(flagSwitch).toBeFocused();
+
+  await flagSwitch.press("Space");
+  await question.getByRole("button", { name: "Turn on in production" }).click();
+  await expect(flagSwitch).toBeChecked();
+  await expect(flagSwitch).toHaveAttribute("data-state", "partly");
+  // The way back does not ask.
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByText("New checkout is off again in production.")).toBeVisible();
+});
+
+test("a switch that somebody else has moved meanwhile is not moved over", async ({
+  page,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 409/);
+  const staging = await api.createEnvironment("Web shop", "staging");
+  const flag = await api.createFlag("new_checkout", "New checkout");
+  await signIn(page, server);
+  await api.switch(flag, staging, true);
+  await api.switch(flag, staging, false);
+
+  const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
+  await flagSwitch.click();
+  await expect(page.getByRole("alert")).toContainText("Somebody else has changed this meanwhile");
+  await expect(flagSwitch).not.toBeChecked();
+});
+
+test("a flag is created over the list, with a key made of its name", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("cafe_creme", "Café");
+  await signIn(page, server);
+  await expect(page.locator("[data-copies]")).toBeAttached();
+  await page.getByRole("link", { name: "New flag" }).press("Enter");
+  const dialog = page.getByRole("dialog", { name: "New flag" });
+  const [name, key] = [
+    dialog.getByRole("textbox", { name: "Name" }),
+    dialog.getByRole("textbox", { name: "Key" }),
+  ];
+  await expect(name).toBeFocused();
+  await page.keyboard.type("Café crème!");
+  await expect(key).toHaveValue("cafe_creme");
+  await expect(dialog.getByText("A flag has this key already")).toBeVisible();
+
+  await key.fill("-wrong");
+  await expect(dialog.getByText("must be 1 to 128 letters")).toBeVisible();
+  await key.fill("cafe_au_lait");
+  await expect(dialog.getByText("This key is free.")).toBeVisible();
+  // A key that was edited is left alone.
+  await name.fill("Café au lait");
+  await expect(key).toHaveValue("cafe_au_lait");
+
+  await name.press("Enter");
+  await expect(dialog).toBeHidden();
+  await expect(page.getByText("cafe_au_lait").first()).toBeVisible();
+});
+
+test("a dialog keeps what was typed when the service refuses", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 4\d\d/);
+  await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("taken", "Taken");
+  await signIn(page, server);
+  await expect(page.locator("[data-copies]")).toBeAttached();
+  await page.getByRole("link", { name: "New flag" }).click();
+  const dialog = page.getByRole("dialog", { name: "New flag" });
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Another");
+  await dialog.getByRole("textbox", { name: "Key" }).fill("taken");
+  await dialog.getByRole("button", { name: "Create flag" }).click();
+  await expect(dialog.getByRole("textbox", { name: "Key" })).toHaveAttribute(
+    "aria-invalid",
+    "true",
+  );
+  await expect(dialog.getByRole("textbox", { name: "Name" })).toHaveValue("Another");
+  await dialog.getByRole("link", { name: "Cancel" }).click();
+  await expect(dialog).toBeHidden();
+  await expect(page).toHaveURL(/\/dashboard\/flags$/);
+});
+
+test("each flag is a card on a phone", async ({ page, server, api }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("a".repeat(128), "A name of many words ".repeat(9).trim());
+  await signIn(page, server);
+  const card = page.getByRole("row", { name: "A name of many words" });
+  await expect(card.getByText("staging", { exact: true })).toBeVisible();
+  await expect(card.getByText("Last 24 h", { exact: true })).toBeVisible();
+  const overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(overflow).toBe(0);
+});
+
+test("a key is copied from its row", { tag: "@scripts" }, async ({
+  page,
+  context,
+  server,
+  api,
+}) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("new_checkout", "New checkout");
+  await signIn(page, server);
+  await page.getByRole("button", { name: "Copy the key new_checkout" }).click();
+  await expect(page.getByText("Copied new_checkout")).toBeAttached();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("new_checkout");
+});

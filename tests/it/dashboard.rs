@@ -9,7 +9,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// A browser without scripts, with at most one cookie.
-struct Browser<'a> {
+pub(crate) struct Browser<'a> {
     caller: Caller<'a>,
     cookie: String,
 }
@@ -23,7 +23,7 @@ impl<'a> Browser<'a> {
     }
 
     /// A browser in which the first administrator is signed in.
-    async fn signed_in(app: &'a TestApp) -> Self {
+    pub(crate) async fn signed_in(app: &'a TestApp) -> Self {
         let form = "email=ana%40example.com&password=correct+horse+battery+staple";
         let answer = Self::new(app).post("/dashboard/login", form).await;
         let answer = answer.expect(StatusCode::SEE_OTHER);
@@ -34,7 +34,7 @@ impl<'a> Browser<'a> {
         }
     }
 
-    async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         let request = self.caller.request(Method::GET, path);
         let request = request
             .header(COOKIE, &self.cookie)
@@ -59,7 +59,7 @@ impl<'a> Browser<'a> {
     }
 }
 
-fn html(answer: &Answer) -> String {
+pub(crate) fn html(answer: &Answer) -> String {
     String::from_utf8_lossy(&answer.bytes).into_owned()
 }
 

@@ -18,6 +18,7 @@ mod durability;
 mod environments;
 mod evaluate;
 mod explain;
+mod flag_table;
 mod flags;
 mod hardening;
 mod instances;

@@ -20,4 +20,5 @@ pub fn Empty(
             {children()}
         </section>
     }
+    .into_any()
 }

@@ -1,15 +1,20 @@
 //! Flags against environments.
 
 use leptos::prelude::*;
-use pennon_core::model::{flag::Flag, id::FlagId};
+use pennon_core::model::{
+    flag::{Flag, FlagType},
+    id::FlagId,
+};
 
-use super::time::Time;
+use super::{
+    flag_switch::{FlagSwitch, Switch},
+    icon::{Drawing, Icon},
+    sparkline::Sparkline,
+    time::Time,
+};
 use crate::{
-    islands::{
-        copy_button::CopyButton,
-        flag_switch::{FlagSwitch, Switch},
-    },
-    port::flags::{Cell, EnvironmentColumn, FlagRow, FlagTable as Table},
+    model::looks_like_production,
+    port::flags::{Cell, EnvironmentColumn, FlagRow, FlagTable as Table, Stale},
 };
 
 /// As many environments as surely fit beside the names; with more the table scrolls sideways.
@@ -20,7 +25,7 @@ pub fn row_id(flag: FlagId) -> String {
     format!("flag-{flag}")
 }
 
-/// A row for each flag and in it a switch for each environment; on a narrow screen a card for each flag.
+/// A row for each flag and in it a switch for each environment, and its use; on a narrow screen a card for each flag.
 #[component]
 pub fn FlagTable(
     /// The flags and environments.
@@ -45,6 +50,7 @@ pub fn FlagTable(
             </table>
         </div>
     }
+    .into_any()
 }
 
 /// The environments, grouped by product when there are several products.
@@ -119,23 +125,36 @@ impl Columns {
                 "Flag"
             </th>
         };
-        let created = view! {
-            <th scope="col" class:product-start=self.products.is_some() rowspan=rows>
-                "Created"
-            </th>
-        };
+        let grouped = self.products.is_some();
+        let rest = ["24 h", "Evaluated", "Created"]
+            .into_iter()
+            .enumerate()
+            .map(|(place, head)| {
+                view! {
+                    <th scope="col" class:product-start=grouped && place == 0 rowspan=rows>
+                        {head}
+                    </th>
+                }
+            })
+            .collect_view();
         match products {
             Some(products) => view! {
-                <tr>{flag} {products} {created}</tr>
+                <tr>{flag} {products} {rest}</tr>
                 <tr class="continued">{names}</tr>
             }
             .into_any(),
-            None => view! { <tr>{flag} {names} {created}</tr> }.into_any(),
+            None => view! { <tr>{flag} {names} {rest}</tr> }.into_any(),
         }
     }
 
     fn row(&self, row: FlagRow, may_edit: bool) -> impl IntoView + use<> {
-        let FlagRow { flag, cells } = row;
+        let FlagRow {
+            flag,
+            cells,
+            last_evaluated_at,
+            hours,
+            stale,
+        } = row;
         let cells = self
             .columns
             .iter()
@@ -144,20 +163,43 @@ impl Columns {
             .collect_view();
         let name = flag.name.to_string();
         let key = flag.key.to_string();
+        let evaluated = match last_evaluated_at {
+            Some(at) => view! { <Time at/> }.into_any(),
+            None => "never".into_any(),
+        };
         view! {
             <tr id=row_id(flag.id)>
                 <th class="flag-name" scope="row">
                     <div class="flag-title">
                         <span title=name.clone()>{name.clone()}</span>
                         {flag.archived_at.map(|_| view! { <span class="tag">"Archived"</span> })}
+                        {stale.map(|stale| view! { <span class="tag" title=why(stale)>"Stale"</span> })}
                     </div>
                     <div class="flag-key">
                         <code title=key.clone()>{key.clone()}</code>
-                        <CopyButton text=key.clone() label=format!("Copy the key {key}") worded=false/>
+                        <button
+                            class="icon-button"
+                            type="button"
+                            data-copy=key.clone()
+                            aria-label=format!("Copy the key {key}")
+                        >
+                            <Drawing icon=Icon::Copy/>
+                        </button>
+                        <span class="flag-type">{type_name(flag.kind)}</span>
                     </div>
                 </th>
                 {cells}
-                <td class="quiet" class:product-start=self.products.is_some()>
+                <td class:product-start=self.products.is_some()>
+                    <span class="cell-label">"Last 24 h"</span>
+                    <a class="sparkline-link" href=format!("/dashboard/flags/{key}/usage")>
+                        <Sparkline hours/>
+                    </a>
+                </td>
+                <td class="quiet">
+                    <span class="cell-label">"Evaluated"</span>
+                    <span>{evaluated}</span>
+                </td>
+                <td class="quiet">
                     <span class="cell-label">"Created"</span>
                     <Time at=flag.created_at/>
                 </td>
@@ -182,13 +224,13 @@ impl Columns {
         let product =
             grouped.then(|| view! { <span class="cell-product">{product.clone()}</span> });
         let switch = cell.map(|cell| {
-            let label = format!("{} in {place}", flag.name);
-            let partly = partly(cell);
+            let (flag_name, place) = (flag.name.to_string(), place.clone());
+            let asks = looks_like_production(name);
             if may_edit && flag.archived_at.is_none() {
-                view! { <FlagSwitch flag=flag.id environment=*id label enabled=cell.enabled partly/> }
+                view! { <FlagSwitch flag=flag.id name=flag_name environment=*id place asks cell/> }
                     .into_any()
             } else {
-                view! { <Switch label on=cell.enabled partly locked=true/> }.into_any()
+                view! { <Switch name=flag_name place cell locked=true/> }.into_any()
             }
         });
         view! {
@@ -202,16 +244,21 @@ impl Columns {
     }
 }
 
-/// What decides when the flag is on for some only; none when it is on for all.
-fn partly(cell: Cell) -> Option<String> {
-    let rules = match cell.rules {
-        0 => None,
-        1 => Some("1 rule".to_owned()),
-        rules => Some(format!("{rules} rules")),
-    };
-    let rollout = cell.rollout.map(|percentage| format!("{percentage} %"));
-    match (rules, rollout) {
-        (Some(rules), Some(rollout)) => Some(format!("{rules}, {rollout}")),
-        (rules, rollout) => rules.or(rollout),
+/// Why a flag is stale.
+fn why(stale: Stale) -> &'static str {
+    match stale {
+        Stale::Unasked => "Unchanged for 30 days, and no application has asked for it for 14 days",
+        Stale::Constant => {
+            "Unchanged for 30 days, and the same answer for everyone in every environment"
+        }
+    }
+}
+
+/// The name of a type.
+fn type_name(kind: FlagType) -> &'static str {
+    match kind {
+        FlagType::Boolean => "Boolean",
+        FlagType::String => "String",
+        FlagType::Multivariate => "Multivariate",
     }
 }

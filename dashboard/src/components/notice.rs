@@ -31,4 +31,5 @@ pub fn Notice(
             <div>{children()}</div>
         </div>
     }
+    .into_any()
 }

@@ -22,4 +22,5 @@ pub fn Snippet(
             </pre>
         </figure>
     }
+    .into_any()
 }

@@ -65,7 +65,7 @@ pub fn CopyButton(
 ///
 /// The clipboard's own interface exists on secure origins only; a dashboard at `http://flags.internal` has to select
 /// the text and have the browser copy what is selected.
-async fn copy(text: &str) -> bool {
+pub(super) async fn copy(text: &str) -> bool {
     let navigator = window().navigator();
     let clipboard = js_sys::Reflect::get(&navigator, &JsValue::from_str("clipboard"));
     if clipboard.is_ok_and(|clipboard| !clipboard.is_undefined()) {

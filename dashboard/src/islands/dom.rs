@@ -1,6 +1,5 @@
 //! What islands do with the page around them.
 
-use js_sys::{Array, Function, Reflect};
 use leptos::{ev, prelude::*, web_sys};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Element, HtmlFormElement};
@@ -25,10 +24,8 @@ pub(super) fn is_within(event: &ev::Event, form: &HtmlFormElement) -> bool {
 /// The fields of a form, as it sends them.
 pub(super) fn fields(form: &HtmlFormElement) -> Option<String> {
     let data = web_sys::FormData::new_with_form(form).ok()?;
-    let constructor = Reflect::get(&window(), &JsValue::from_str("URLSearchParams")).ok()?;
-    let constructor: Function = constructor.dyn_into().ok()?;
-    let pairs = Reflect::construct(&constructor, &Array::of1(&data)).ok()?;
-    Some(pairs.unchecked_into::<js_sys::Object>().to_string().into())
+    let pairs = web_sys::UrlSearchParams::new_with_record_from_str_to_str(&data).ok()?;
+    Some(pairs.to_string().into())
 }
 
 /// Puts what the server drew in the place of what an element contains.

@@ -12,9 +12,14 @@
 )]
 
 pub mod copy_button;
+pub mod copy_keys;
 mod dom;
 pub mod effect;
-pub mod flag_switch;
+mod fetch;
+pub mod form_dialog;
+pub mod key_check;
+pub mod live_results;
 pub mod search_field;
+pub mod switchboard;
 pub mod theme_switch;
 pub mod try_it;

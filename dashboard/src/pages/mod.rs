@@ -1,6 +1,12 @@
 //! The pages. They run on the server only.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "a component owns its properties, whether it gives them away or only reads them"
+)]
+
 pub mod environments;
+pub mod flag_usage;
 pub mod flags;
 pub mod home;
 pub mod new_environment;

@@ -14,6 +14,7 @@ use crate::{
     },
     error::AdminError,
     form::Form,
+    islands::key_check::KeyCheck,
     port::{
         flags::{FlagAdmin, NewFlag},
         signed_in, signed_in_user, visit,
@@ -82,7 +83,7 @@ fn NewFlagForm(new: NewFlag, refusal: Refusal) -> impl IntoView {
             </nav>
             <h1>"New flag"</h1>
         </header>
-        <form class="form" method="post">
+        <form class="form" method="post" data-form>
             <RefusalNotice error=other/>
             <Field
                 name="name"
@@ -105,6 +106,7 @@ fn NewFlagForm(new: NewFlag, refusal: Refusal) -> impl IntoView {
                 value=new.key
                 errors=fields.clone()
             />
+            <KeyCheck/>
             <Field
                 name="description"
                 label="Description"
@@ -126,7 +128,7 @@ fn NewFlagForm(new: NewFlag, refusal: Refusal) -> impl IntoView {
             <p class="hint">"A new flag is off in every environment."</p>
             <div class="form-actions">
                 <button class="button primary">"Create flag"</button>
-                <a class="button" href=Room::Flags.href()>
+                <a class="button" href=Room::Flags.href() data-cancel>
                     "Cancel"
                 </a>
             </div>

@@ -77,7 +77,15 @@ struct Found {
 impl Found {
     async fn find(asked: Asked) -> Result<Self, AdminError> {
         let flags = signed_in::<dyn FlagAdmin>()?;
-        let suggestions = flags.flags(FlagQuery::default()).await?;
+        let longest = PageRequest {
+            page: PageNumber::default(),
+            limit: Limit::MAX,
+        };
+        let active = FlagQuery {
+            page: longest,
+            ..FlagQuery::default()
+        };
+        let suggestions = flags.flags(active).await?;
         let environments = suggestions.environments;
         let keys = suggestions.flags.items.iter();
         let keys = keys
@@ -90,10 +98,8 @@ impl Found {
             let named = FlagQuery {
                 search: asked.flag.clone(),
                 state: FlagState::All,
-                page: PageRequest {
-                    page: PageNumber::default(),
-                    limit: Limit::MAX,
-                },
+                page: longest,
+                ..FlagQuery::default()
             };
             let mut rows = flags.flags(named).await?.flags.items.into_iter();
             rows.find(|row| row.flag.key.as_str() == asked.flag)

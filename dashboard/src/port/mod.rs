@@ -6,6 +6,7 @@
 pub mod environments;
 pub mod flags;
 pub mod trial;
+pub mod usage;
 mod visit;
 
 use std::sync::Arc;

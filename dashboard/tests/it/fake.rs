@@ -16,7 +16,7 @@ use pennon_core::model::user::{Role, User};
 use pennon_dashboard::app::App;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
-use pennon_dashboard::model::Theme;
+use pennon_dashboard::model::{Switched, Theme};
 use pennon_dashboard::port::Visit;
 use pennon_dashboard::port::environments::{CreatedEnvironment, EnvironmentAdmin, NewEnvironment};
 use pennon_dashboard::port::flags::{
@@ -134,6 +134,7 @@ pub(crate) fn flag(key: &str, name: &str) -> Flag {
 pub(crate) fn cell(enabled: bool) -> Cell {
     Cell {
         enabled,
+        revision: 1,
         rules: 0,
         rollout: None,
     }
@@ -144,7 +145,14 @@ impl FlagAdmin for Fake {
     async fn flags(&self, query: FlagQuery) -> Result<FlagTable, AdminError> {
         self.asked(format!("flags {:?} {:?}", query.search, query.state))?;
         let rows = self.flags.iter().cloned();
-        let rows: Vec<_> = rows.map(|(flag, cells)| FlagRow { flag, cells }).collect();
+        let row = |(flag, cells)| FlagRow {
+            flag,
+            cells,
+            last_evaluated_at: None,
+            hours: Vec::new(),
+            stale: None,
+        };
+        let rows: Vec<_> = rows.map(row).collect();
         let total = i64::try_from(rows.len()).expect("a few flags");
         let columns = self
             .environments
@@ -160,6 +168,11 @@ impl FlagAdmin for Fake {
         })
     }
 
+    async fn is_key_free(&self, key: &str) -> Result<bool, AdminError> {
+        self.asked(format!("is {key} free"))?;
+        Ok(true)
+    }
+
     async fn create_flag(&self, new: NewFlag) -> Result<Flag, AdminError> {
         self.asked(format!(
             "create flag {} {:?} {}",
@@ -173,9 +186,15 @@ impl FlagAdmin for Fake {
         flag: FlagId,
         environment: EnvironmentId,
         enabled: bool,
-    ) -> Result<bool, AdminError> {
-        self.asked(format!("switch {flag} in {environment}: {enabled}"))?;
-        Ok(enabled)
+        seen: Option<i64>,
+    ) -> Result<Switched, AdminError> {
+        self.asked(format!(
+            "switch {flag} in {environment}: {enabled} {seen:?}"
+        ))?;
+        Ok(Switched {
+            enabled,
+            revision: 2,
+        })
     }
 }
 

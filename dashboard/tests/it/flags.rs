@@ -9,6 +9,7 @@ use pennon_core::model::time::Timestamp;
 use pennon_core::model::user::Role;
 use pennon_dashboard::api::flags::set_enabled;
 use pennon_dashboard::error::{AdminError, FieldError};
+use pennon_dashboard::model::Switched;
 use uuid::Uuid;
 
 use crate::fake::{Fake, cell, environment, flag, get, post};
@@ -223,11 +224,15 @@ async fn a_switch_reaches_the_service_only_for_somebody_signed_in() {
             if signed_in {
                 fake.sign_in();
             }
-            ScopedFuture::new(set_enabled(ids.0, ids.1, true))
+            ScopedFuture::new(set_enabled(ids.0, ids.1, true, Some(1)))
         })
     };
     assert_eq!(switch(false).await, Err(AdminError::SignedOut));
     assert!(fake.calls().is_empty());
-    assert_eq!(switch(true).await, Ok(true));
+    let switched = Switched {
+        enabled: true,
+        revision: 2,
+    };
+    assert_eq!(switch(true).await, Ok(switched));
     assert_eq!(fake.calls().len(), 1);
 }

@@ -6,49 +6,87 @@ use async_trait::async_trait;
 use pennon_core::model::environment::Environment;
 use pennon_core::model::flag::{Flag, FlagType};
 use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_core::model::page::PageRequest;
 use pennon_dashboard::error::AdminError;
+use pennon_dashboard::model::Switched;
 use pennon_dashboard::port::flags::{
-    Cell, EnvironmentColumn, FlagAdmin, FlagQuery, FlagRow, FlagState, FlagTable, NewFlag,
+    Cell, EnvironmentColumn, FlagAdmin, FlagOrder, FlagQuery, FlagRow, FlagState, FlagTable,
+    NewFlag, Stale, Standing,
 };
 
 use super::{Form, SignedIn, told};
+use crate::service::flag_table::TableQuery;
 use crate::service::patch::Patch;
 use crate::service::precondition::Precondition;
 use crate::service::targeting::{ConfigurationPatch, PairId};
-use crate::service::{flags, targeting};
+use crate::service::{flag_table, flags, targeting};
+use crate::store;
 use crate::store::configurations::CellRow;
+use crate::store::flag_table::TableOrder;
 use crate::store::flags::FlagSelection;
 
 #[async_trait]
 impl FlagAdmin for SignedIn {
     async fn flags(&self, query: FlagQuery) -> Result<FlagTable, AdminError> {
-        let archived = match query.state {
-            FlagState::Active => Some(false),
-            FlagState::Archived => Some(true),
-            FlagState::All => None,
+        let wanted = TableQuery {
+            archived: match query.state {
+                FlagState::Active => Some(false),
+                FlagState::Archived => Some(true),
+                FlagState::All => None,
+            },
+            search: Some(query.search).filter(|text| !text.is_empty()),
+            environment: query.environment,
+            standing: query.standing.map(|standing| match standing {
+                Standing::On => store::flag_table::Standing::On,
+                Standing::Off => store::flag_table::Standing::Off,
+                Standing::Partly => store::flag_table::Standing::Partly,
+            }),
+            stale: query.stale,
+            order: match query.order {
+                FlagOrder::Newest => TableOrder::Newest,
+                FlagOrder::Name => TableOrder::Name,
+                FlagOrder::LastEvaluated => TableOrder::LastEvaluated,
+            },
         };
-        let search = Some(query.search).filter(|text| !text.is_empty());
-        let filter = FlagSelection {
-            archived,
-            search,
-            ..FlagSelection::default()
-        };
-        let table = flags::table(&self.service, &self.actor, &filter, query.page)
+        let mut table = flag_table::page(&self.service, &self.actor, wanted, query.page)
             .await
             .map_err(told)?;
         let cells = cells(table.cells);
-        let row = |flag: Flag| FlagRow {
-            cells: table
-                .environments
-                .iter()
-                .map(|environment| cells.get(&(flag.id, environment.id)).copied())
-                .collect(),
-            flag,
+        let row = |flag: Flag| {
+            let used = table.uses.remove(&flag.id).unwrap_or_default();
+            FlagRow {
+                cells: table
+                    .environments
+                    .iter()
+                    .map(|environment| cells.get(&(flag.id, environment.id)).copied())
+                    .collect(),
+                last_evaluated_at: used.last_evaluated_at,
+                hours: used.hours,
+                stale: used.stale.map(|stale| match stale {
+                    flag_table::Stale::Unasked => Stale::Unasked,
+                    flag_table::Stale::Constant => Stale::Constant,
+                }),
+                flag,
+            }
         };
         Ok(FlagTable {
             flags: table.flags.map(row),
             environments: table.environments.iter().map(column).collect(),
         })
+    }
+
+    async fn is_key_free(&self, key: &str) -> Result<bool, AdminError> {
+        let selection = FlagSelection {
+            key: Some(key.to_owned()),
+            ..FlagSelection::default()
+        };
+        let found = flags::list(
+            &self.service,
+            &self.actor,
+            &selection,
+            PageRequest::default(),
+        );
+        Ok(found.await.map_err(told)?.pagination.total == 0)
     }
 
     async fn create_flag(&self, new: NewFlag) -> Result<Flag, AdminError> {
@@ -82,18 +120,22 @@ impl FlagAdmin for SignedIn {
         flag: FlagId,
         environment: EnvironmentId,
         enabled: bool,
-    ) -> Result<bool, AdminError> {
+        seen: Option<i64>,
+    ) -> Result<Switched, AdminError> {
         let actor = self.actor.editor().map_err(told)?;
         let pair = PairId { flag, environment };
+        let seen = seen.map_or(Precondition::None, |seen| Precondition::OneOf(vec![seen]));
         let patch = ConfigurationPatch {
             is_enabled: Some(enabled),
             ttl: Patch::Keep,
         };
-        let configuration =
-            targeting::configure(&self.service, &actor, pair, &Precondition::None, patch).await;
-        configuration
-            .map(|configuration| configuration.is_enabled)
-            .map_err(told)
+        let configuration = targeting::configure(&self.service, &actor, pair, &seen, patch)
+            .await
+            .map_err(told)?;
+        Ok(Switched {
+            enabled: configuration.is_enabled,
+            revision: configuration.revision,
+        })
     }
 }
 
@@ -109,6 +151,7 @@ fn cells(rows: Vec<CellRow>) -> HashMap<(FlagId, EnvironmentId), Cell> {
     let cell = |row: CellRow| {
         let cell = Cell {
             enabled: row.is_enabled,
+            revision: row.revision,
             rules: u32::try_from(row.rules).unwrap_or(u32::MAX),
             rollout: row
                 .percentage

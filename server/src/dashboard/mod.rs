@@ -3,6 +3,7 @@
 mod environments;
 mod flags;
 mod trial;
+mod usage;
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use pennon_dashboard::error::{AdminError, FieldError};
 use pennon_dashboard::port::environments::EnvironmentAdmin;
 use pennon_dashboard::port::flags::FlagAdmin;
 use pennon_dashboard::port::trial::TrialAdmin;
+use pennon_dashboard::port::usage::UsageAdmin;
 
 use crate::auth::actor::Person;
 use crate::error::{Error, Fault, Place};
@@ -30,7 +32,8 @@ impl SignedIn {
         let signed_in = Arc::new(Self { service, actor });
         provide_context::<Arc<dyn FlagAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn EnvironmentAdmin>>(signed_in.clone());
-        provide_context::<Arc<dyn TrialAdmin>>(signed_in);
+        provide_context::<Arc<dyn TrialAdmin>>(signed_in.clone());
+        provide_context::<Arc<dyn UsageAdmin>>(signed_in);
     }
 }
 

@@ -1,7 +1,6 @@
 //! Flags: creating, listing, changing, archiving and restoring them.
 
 use pennon_core::model::audit::AuditAction;
-use pennon_core::model::environment::Environment;
 use pennon_core::model::flag::{Flag, FlagKey, FlagName, FlagType};
 use pennon_core::model::id::FlagId;
 use pennon_core::model::page::{Page, PageRequest};
@@ -13,7 +12,6 @@ use super::precondition::Precondition;
 use super::{Service, audit, changes};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Entity, Error};
-use crate::store::configurations::CellRow;
 use crate::store::flags::FlagSelection;
 use crate::store::{self, Tx};
 
@@ -29,13 +27,6 @@ pub(crate) struct NewFlag {
 pub(crate) struct FlagPatch {
     pub(crate) name: Option<FlagName>,
     pub(crate) description: Patch<Description>,
-}
-
-/// Flags against environments.
-pub(crate) struct FlagTable {
-    pub(crate) environments: Vec<Environment>,
-    pub(crate) flags: Page<Flag>,
-    pub(crate) cells: Vec<CellRow>,
 }
 
 /// Creates a flag, disabled in every active environment.
@@ -54,21 +45,6 @@ pub(crate) async fn list(
     page: PageRequest,
 ) -> Result<Page<Flag>, Error> {
     store::flags::list(&mut service.db.read().await?, selection, page).await
-}
-
-/// One page of flags, with how each stands in every active environment.
-pub(crate) async fn table(
-    service: &Service,
-    _actor: &Actor,
-    selection: &FlagSelection,
-    page: PageRequest,
-) -> Result<FlagTable, Error> {
-    let mut tx = service.db.read().await?;
-    Ok(FlagTable {
-        environments: store::environments::active(&mut tx).await?,
-        flags: store::flags::list(&mut tx, selection, page).await?,
-        cells: store::configurations::cells(&mut tx, selection, page).await?,
-    })
 }
 
 /// One flag.

@@ -8,6 +8,7 @@ pub(crate) mod changes;
 pub(crate) mod environments;
 pub(crate) mod evaluation;
 pub(crate) mod explanation;
+pub(crate) mod flag_table;
 pub(crate) mod flags;
 mod follow;
 pub(crate) mod patch;

@@ -2,11 +2,10 @@
 
 use pennon_core::model::configuration::{Configuration, Ttl};
 use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::page::PageRequest;
+use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::flags::{FlagSelection, page_of_flags};
-use super::{Tx, bad_row, bindable, environments, on_conn};
+use super::{Tx, bad_row, environments, on_conn, push_one_of};
 use crate::error::Error;
 
 #[derive(sqlx::FromRow)]
@@ -24,6 +23,7 @@ pub(crate) struct CellRow {
     pub(crate) flag_id: Uuid,
     pub(crate) environment_id: Uuid,
     pub(crate) is_enabled: bool,
+    pub(crate) revision: i64,
     pub(crate) rules: i64,
     pub(crate) percentage: Option<i64>,
 }
@@ -172,31 +172,25 @@ pub(crate) async fn enabled_in(tx: &mut Tx, flag: FlagId) -> Result<Vec<String>,
     ).bind(flag.uuid()).fetch_all(conn).await)?)
 }
 
-/// How the flags of one page of [`flags::list`](super::flags::list) stand in the active environments.
-pub(crate) async fn cells(
-    tx: &mut Tx,
-    selection: &FlagSelection,
-    page: PageRequest,
-) -> Result<Vec<CellRow>, Error> {
-    let query = page_of_flags!(
-        selection,
-        "select pair.flag_id, pair.environment_id, pair.is_enabled, rollouts.percentage,
-           (select count(*) from rules
-            where rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id) as rules
-         from flag_environments pair
-         join environments on environments.id = pair.environment_id and environments.status = 'active'
-         left join rollouts
-           on rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
-         where pair.flag_id in (select id",
-        ")"
-    );
-    Ok(on_conn!(tx, conn => sqlx::query_as(query)
-    .bind(selection.archived)
-    .bind(selection.pattern())
-    .bind(page.limit.get())
-    .bind(page.offset())
-    .bind(bindable(selection.key.as_ref()))
-    .fetch_all(conn).await)?)
+/// How these flags stand in the active environments.
+pub(crate) async fn cells(tx: &mut Tx, flags: &[FlagId]) -> Result<Vec<CellRow>, Error> {
+    if flags.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new(
+            "select pair.flag_id, pair.environment_id, pair.is_enabled, pair.revision, rollouts.percentage,
+               (select count(*) from rules
+                where rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id) as rules
+             from flag_environments pair
+             join environments on environments.id = pair.environment_id and environments.status = 'active'
+             left join rollouts
+               on rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
+             where pair.flag_id ",
+        );
+        push_one_of!(query, flags);
+        query.build_query_as().fetch_all(conn).await
+    })?)
 }
 
 /// A time to live from its column.

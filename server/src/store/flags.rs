@@ -23,35 +23,27 @@ pub(crate) struct FlagSelection {
     pub(crate) order: FlagOrder,
 }
 
-/// The text of a query for one page of flags, in each order. `$before` selects from the flags; its parameters are the
-/// selection's: 1 archived, 2 pattern, 3 limit, 4 offset, 5 key. The one flag that a key names has no order, and is found
-/// by the index of keys because the text says that there is a key.
+/// The text of a query for one page of flags, in each order. Its parameters: 1 archived, 2 pattern, 3 limit, 4 offset,
+/// 5 key. The one flag that a key names has no order, and is found by the index of keys because the text says that there
+/// is a key.
 macro_rules! page_of_flags {
-    ($selection:expr, $before:literal, $after:literal) => {
+    ($selection:expr) => {
         if $selection.key.is_some() {
-            page_of_flags!(@text $before, $after, "key = $5", "key")
+            page_of_flags!(@text "key = $5", "key")
         } else {
-            page_of_flags!(@in_order $selection.order, $before, $after)
+            match $selection.order {
+                FlagOrder::Newest => page_of_flags!(@text "$5 is null", "created_at desc, id desc"),
+                FlagOrder::Oldest => page_of_flags!(@text "$5 is null", "created_at, id"),
+                FlagOrder::Key => page_of_flags!(@text "$5 is null", "key"),
+                FlagOrder::KeyBackwards => page_of_flags!(@text "$5 is null", "key desc"),
+                FlagOrder::Name => page_of_flags!(@text "$5 is null", "lower(name), id"),
+                FlagOrder::NameBackwards => page_of_flags!(@text "$5 is null", "lower(name) desc, id desc"),
+            }
         }
     };
-    (@in_order $order:expr, $before:literal, $after:literal) => {
-        page_of_flags!(@each $order, $before, $after,
-            Newest: "created_at desc, id desc", Oldest: "created_at, id",
-            Key: "key", KeyBackwards: "key desc",
-            Name: "lower(name), id", NameBackwards: "lower(name) desc, id desc",
-        )
-    };
-    (@each $order:expr, $before:literal, $after:literal, $($variant:ident: $by:literal,)+) => {
-        match $order {
-            $(pennon_core::model::flag::FlagOrder::$variant => {
-                page_of_flags!(@text $before, $after, "$5 is null", $by)
-            })+
-        }
-    };
-    (@text $before:literal, $after:literal, $key:literal, $by:literal) => {
+    (@text $key:literal, $by:literal) => {
         concat!(
-            $before,
-            r" from flags
+            r"select id, key, name, description, type, created_by, created_at, archived_at, revision from flags
                where ($1 is null or (archived_at is not null) = $1)
                  and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
                  and ",
@@ -59,12 +51,9 @@ macro_rules! page_of_flags {
             " order by ",
             $by,
             " limit $3 offset $4",
-            $after,
         )
     };
 }
-
-pub(super) use page_of_flags;
 
 /// The text of a query that counts the flags of a selection, with the condition on the key.
 macro_rules! count_of_flags {
@@ -79,20 +68,8 @@ macro_rules! count_of_flags {
     };
 }
 
-impl FlagSelection {
-    /// The search as a pattern for `like … escape '\'`.
-    pub(super) fn pattern(&self) -> Option<String> {
-        let text = bindable(self.search.as_ref())?;
-        let escaped = text
-            .replace('\\', "\\\\")
-            .replace('%', "\\%")
-            .replace('_', "\\_");
-        Some(format!("%{escaped}%"))
-    }
-}
-
 #[derive(sqlx::FromRow)]
-struct FlagRow {
+pub(super) struct FlagRow {
     id: Uuid,
     key: String,
     name: String,
@@ -140,14 +117,10 @@ pub(crate) async fn list(
     selection: &FlagSelection,
     page: PageRequest,
 ) -> Result<Page<Flag>, Error> {
-    let query = page_of_flags!(
-        selection,
-        "select id, key, name, description, type, created_by, created_at, archived_at, revision",
-        ""
-    );
+    let query = page_of_flags!(selection);
     let rows: Vec<FlagRow> = on_conn!(tx, conn => sqlx::query_as(query)
     .bind(selection.archived)
-    .bind(selection.pattern())
+    .bind(pattern(selection.search.as_ref()))
     .bind(page.limit.get())
     .bind(page.offset())
     .bind(bindable(selection.key.as_ref()))
@@ -159,7 +132,7 @@ pub(crate) async fn list(
     };
     let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(count)
     .bind(selection.archived)
-    .bind(selection.pattern())
+    .bind(pattern(selection.search.as_ref()))
     .bind(bindable(selection.key.as_ref()))
     .fetch_one(conn).await)?;
     let items = rows
@@ -202,6 +175,16 @@ pub(crate) async fn archive(tx: &mut Tx, id: FlagId, now: Timestamp) -> Result<(
     on_conn!(tx, conn => sqlx::query("update flags set archived_at = $2, revision = revision + 1 where id = $1")
         .bind(id.uuid()).bind(now.millis()).execute(conn).await.map(drop))?;
     Ok(())
+}
+
+/// A search as a pattern for `like … escape '\'`.
+pub(super) fn pattern(search: Option<&String>) -> Option<String> {
+    let text = bindable(search)?;
+    let escaped = text
+        .replace('\\', "\\\\")
+        .replace('%', "\\%")
+        .replace('_', "\\_");
+    Some(format!("%{escaped}%"))
 }
 
 impl TryFrom<FlagRow> for Flag {

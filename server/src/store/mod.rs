@@ -6,6 +6,7 @@
 pub(crate) mod audit;
 pub(crate) mod configurations;
 pub(crate) mod environments;
+pub(crate) mod flag_table;
 pub(crate) mod flags;
 pub(crate) mod notifications;
 mod postgres;
@@ -82,6 +83,20 @@ macro_rules! on_conn {
 }
 
 pub(crate) use on_conn;
+
+/// Ends a text with `in (…)`, of these ids. It is a macro because each driver has a builder of its own.
+macro_rules! push_one_of {
+    ($query:expr, $ids:expr) => {{
+        $query.push("in (");
+        let mut list = $query.separated(", ");
+        for id in $ids {
+            list.push_bind(id.uuid());
+        }
+        $query.push(")");
+    }};
+}
+
+use push_one_of;
 
 impl Db {
     /// Connects to the database that the URL names and brings its tables up to date. A file that is missing is created.

@@ -12,7 +12,9 @@ use tokio::sync::Mutex;
 use tokio::time::MissedTickBehavior;
 
 use self::pending::Sums;
-pub(crate) use self::reading::{EnvironmentUsage, FlagUsage, Period, of_environment, of_flag};
+pub(crate) use self::reading::{
+    EnvironmentUsage, FlagHour, FlagUsage, Period, of_environment, of_flag,
+};
 
 use super::Service;
 use crate::auth::sdk_environment::SdkEnvironment;
@@ -24,8 +26,8 @@ const INTERVAL: Duration = Duration::from_mins(1);
 /// How long the last counts may take before the service stops.
 const LAST_PATIENCE: Duration = Duration::from_secs(3);
 
-const HOUR_MILLIS: i64 = 60 * 60 * 1000;
-const DAY_MILLIS: i64 = 24 * HOUR_MILLIS;
+pub(super) const HOUR_MILLIS: i64 = 60 * 60 * 1000;
+pub(super) const DAY_MILLIS: i64 = 24 * HOUR_MILLIS;
 
 /// How long hourly counts are kept, in days; also the longest period that can be asked for.
 const KEEP_DAYS: i64 = 31;
@@ -87,6 +89,6 @@ pub(crate) fn report(environment: &SdkEnvironment, reports: &[Report]) {
     }
 }
 
-fn hour_of(now: Timestamp) -> i64 {
+pub(super) fn hour_of(now: Timestamp) -> i64 {
     now.millis() - now.millis().rem_euclid(HOUR_MILLIS)
 }

@@ -25,34 +25,34 @@ pub(crate) struct Period {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct FlagUsage {
     /// The first hour that counts.
-    from: Timestamp,
+    pub(crate) from: Timestamp,
     /// The last moment that counts.
-    to: Timestamp,
+    pub(crate) to: Timestamp,
     /// The environments in which the flag was ever evaluated.
-    environments: Vec<FlagEnvironmentUsage>,
+    pub(crate) environments: Vec<FlagEnvironmentUsage>,
 }
 
 /// How often a flag was evaluated in an environment. Environments that replaced each other by key rotations count as one.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct FlagEnvironmentUsage {
-    environment_id: EnvironmentId,
-    product: String,
-    environment: String,
+pub(crate) struct FlagEnvironmentUsage {
+    pub(crate) environment_id: EnvironmentId,
+    pub(crate) product: String,
+    pub(crate) environment: String,
     /// When it was last evaluated there, to the minute.
     #[schema(required)]
-    last_evaluated_at: Option<Timestamp>,
+    pub(crate) last_evaluated_at: Option<Timestamp>,
     /// The hours in which it was evaluated, in order.
-    hours: Vec<FlagHour>,
+    pub(crate) hours: Vec<FlagHour>,
 }
 
 /// How often a flag was evaluated in an hour.
 #[derive(Serialize, ToSchema)]
-struct FlagHour {
+pub(crate) struct FlagHour {
     /// When the hour began.
-    hour: Timestamp,
+    pub(crate) hour: Timestamp,
     /// How often, by reason.
-    evaluations: BTreeMap<String, i64>,
+    pub(crate) evaluations: BTreeMap<String, i64>,
 }
 
 /// How an environment was used.

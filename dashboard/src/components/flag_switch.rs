@@ -1,0 +1,94 @@
+//! The switch of a flag in one environment.
+
+use leptos::{prelude::*, server_fn::ServerFn};
+use pennon_core::model::id::{EnvironmentId, FlagId};
+
+use crate::{api::flags::SetEnabled, port::flags::Cell};
+
+/// A switch that can be used: a form with one button, which a [`Switchboard`](crate::islands::switchboard::Switchboard) on
+/// the same page makes instant.
+///
+/// Where that could be dangerous the switchboard asks before it switches.
+#[component]
+pub fn FlagSwitch(
+    /// The flag.
+    flag: FlagId,
+    /// What people call the flag.
+    name: String,
+    /// The environment.
+    environment: EnvironmentId,
+    /// What people call the environment, with its product where there are several.
+    place: String,
+    /// Whether to ask before switching.
+    asks: bool,
+    /// How the flag stands there.
+    cell: Cell,
+) -> impl IntoView {
+    view! {
+        <form
+            class="switch-form"
+            method="post"
+            action=SetEnabled::url()
+            data-name=name.clone()
+            data-place=place.clone()
+            data-asks=asks.then_some("")
+        >
+            <input type="hidden" name="flag" value=flag.to_string()/>
+            <input type="hidden" name="environment" value=environment.to_string()/>
+            <input type="hidden" name="revision" value=cell.revision.to_string()/>
+            <Switch name=name.clone() place=place.clone() cell/>
+        </form>
+    }
+    .into_any()
+}
+
+/// How a switch looks: off, on, or partly, which is on with something that decides further.
+#[component]
+pub fn Switch(
+    /// What people call the flag.
+    name: String,
+    /// What people call the environment.
+    place: String,
+    /// How the flag stands there.
+    cell: Cell,
+    /// Whether it only shows how things stand.
+    #[prop(optional)]
+    locked: bool,
+) -> impl IntoView {
+    let partly = partly(cell);
+    let (state, word) = match (cell.enabled, partly.clone()) {
+        (false, _) => ("off", "Off".to_owned()),
+        (true, None) => ("on", "On".to_owned()),
+        (true, Some(partly)) => ("partly", partly),
+    };
+    view! {
+        <button
+            class="switch"
+            role="switch"
+            name="enabled"
+            value=(!cell.enabled).to_string()
+            disabled=locked
+            aria-checked=cell.enabled.to_string()
+            aria-label=format!("{name} in {place}")
+            data-state=state
+            data-partly=partly
+        >
+            <span class="track"></span>
+            <span class="switch-word">{word}</span>
+        </button>
+    }
+}
+
+/// What decides when the flag is on for some only; none when it is on for all.
+fn partly(cell: Cell) -> Option<String> {
+    let rules = match cell.rules {
+        0 => None,
+        1 => Some("1 rule".to_owned()),
+        rules => Some(format!("{rules} rules")),
+    };
+    let rollout = cell.rollout.map(|percentage| format!("{percentage} %"));
+    match (rules, rollout) {
+        (Some(rules), Some(rollout)) => Some(format!("{rules}, {rollout}")),
+        (rules, rollout) => rules.or(rollout),
+    }
+}

@@ -1,0 +1,69 @@
+//! A day's use in a line.
+
+use std::fmt::Write as _;
+
+use leptos::prelude::*;
+
+use super::number::grouped;
+
+/// How high the highest hour is drawn, and how wide each.
+const HEIGHT: i64 = 20;
+const WIDTH: i64 = 4;
+
+/// How often something happened in each of the last 24 hours, by its shape; the sum is said in words.
+#[component]
+pub fn Sparkline(
+    /// The hours, in order; none if it never happened.
+    hours: Vec<i64>,
+) -> impl IntoView {
+    let sum = hours
+        .iter()
+        .fold(0_i64, |sum, hour| sum.saturating_add(*hour));
+    if sum == 0 {
+        let told = "Not evaluated in the last 24 hours";
+        return view! {
+            <span class="quiet" title=told>
+                <span aria-hidden="true">"–"</span>
+                <span class="visually-hidden">{told}</span>
+            </span>
+        }
+        .into_any();
+    }
+    let told = format!("{} evaluations in the last 24 hours", grouped(sum));
+    view! {
+        <svg class="sparkline" viewBox="0 0 96 21" role="img" aria-label=told.clone()>
+            <title>{told.clone()}</title>
+            <path d=outline(&hours)></path>
+        </svg>
+    }
+    .into_any()
+}
+
+/// The steps of the hours above the line, as a path.
+fn outline(hours: &[i64]) -> String {
+    let highest = hours.iter().copied().max().unwrap_or_default().max(1);
+    let mut path = format!("M0 {}", HEIGHT + 1);
+    let mut level = 0;
+    for hour in hours {
+        // What happened at all is seen, however rare it is beside the rest.
+        let height = match *hour {
+            0 => 0,
+            hour => (hour.saturating_mul(HEIGHT) / highest).max(1),
+        };
+        // Writing to a string cannot fail.
+        _ = write!(path, "v{}h{WIDTH}", level - height);
+        level = height;
+    }
+    _ = write!(path, "v{level}z");
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_hour_reaches_the_top_and_a_rare_one_is_seen() {
+        assert_eq!(outline(&[0, 1000, 1, 0]), "M0 21v0h4v-20h4v19h4v1h4v0z");
+    }
+}

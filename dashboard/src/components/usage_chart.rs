@@ -1,0 +1,228 @@
+//! Use over time, by reason.
+
+use std::fmt::Write as _;
+
+use leptos::prelude::*;
+use pennon_core::{Reason, model::time::Timestamp};
+
+use super::number::grouped;
+
+/// The reasons from the bottom of a bar to its top: what they are called, and by which class they are coloured.
+pub const REASONS: [(Reason, &str, &str); 5] = [
+    (Reason::FlagEnabled, "On for everyone", "reason-enabled"),
+    (Reason::TargetingRule, "A rule decided", "reason-rule"),
+    (Reason::Rollout, "The rollout decided", "reason-rollout"),
+    (Reason::FlagDisabled, "Off", "reason-disabled"),
+    (Reason::FlagArchived, "Archived", "reason-archived"),
+];
+
+/// How wide a bar is drawn with the gap beside it, and without.
+const STEP: usize = 10;
+const WIDTH: usize = 8;
+
+/// How high the chart is drawn.
+const HEIGHT: f64 = 100.0;
+
+/// A bar of the chart.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// When its time begins.
+    pub from: Timestamp,
+    /// How often each of [`REASONS`] decided.
+    pub counts: [i64; REASONS.len()],
+}
+
+impl Bar {
+    fn sum(&self) -> i64 {
+        self.counts
+            .iter()
+            .fold(0, |sum, count| sum.saturating_add(*count))
+    }
+}
+
+/// Bars in which the reasons are stacked, and the same as a table. What a bar stands for is also said when one points at it.
+#[component]
+pub fn UsageChart(
+    /// The bars, in order.
+    bars: Vec<Bar>,
+    /// What the chart shows, for those who do not see it.
+    summary: String,
+    /// Whether the bars are days, so that the time of the day says nothing.
+    days: bool,
+) -> impl IntoView {
+    let used: Vec<usize> = (0..REASONS.len())
+        .filter(|place| {
+            bars.iter()
+                .any(|bar| bar.counts.get(*place).is_some_and(|count| *count > 0))
+        })
+        .collect();
+    let top = scale(bars.iter().map(Bar::sum).max().unwrap_or_default());
+    let legend = used
+        .iter()
+        .filter_map(|place| REASONS.get(*place))
+        .map(|(_, name, class)| {
+            view! {
+                <li>
+                    <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+                        <rect class=*class width="10" height="10" rx="2"></rect>
+                    </svg>
+                    {*name}
+                </li>
+            }
+        });
+    let marks = [0, bars.len() / 2, bars.len().saturating_sub(1)]
+        .into_iter()
+        .filter_map(|place| bars.get(place))
+        .map(|bar| view! { <span>{moment(bar.from, days)}</span> })
+        .collect_view();
+    let view_box = format!("0 0 {} {HEIGHT}", bars.len().saturating_mul(STEP));
+    let drawn = bars
+        .iter()
+        .enumerate()
+        .map(|(place, bar)| stack(place, bar, top, days))
+        .collect_view();
+    view! {
+        <figure class="chart">
+            <ul class="chart-legend">{legend.collect_view()}</ul>
+            <div class="chart-scale" aria-hidden="true">
+                <span>{grouped(top)}</span>
+                <span>{grouped(top / 2)}</span>
+                <span>"0"</span>
+            </div>
+            <svg class="chart-bars" viewBox=view_box preserveAspectRatio="none" role="img" aria-label=summary>
+                {drawn}
+            </svg>
+            <div class="chart-times" aria-hidden="true">
+                {marks}
+            </div>
+        </figure>
+        <Numbers bars used days/>
+    }
+    .into_any()
+}
+
+/// The numbers of the chart as a table.
+#[component]
+fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool) -> impl IntoView {
+    let heads = used
+        .iter()
+        .filter_map(|place| REASONS.get(*place))
+        .map(|(_, name, _)| view! { <th scope="col">{*name}</th> })
+        .collect_view();
+    let rows = bars
+        .into_iter()
+        .rev()
+        .filter(|bar| bar.sum() > 0)
+        .map(|bar| {
+            let counts = used
+                .iter()
+                .filter_map(|place| bar.counts.get(*place))
+                .map(|count| view! { <td>{grouped(*count)}</td> })
+                .collect_view();
+            view! {
+                <tr>
+                    <th scope="row">{moment(bar.from, days)}</th>
+                    {counts}
+                    <td>{grouped(bar.sum())}</td>
+                </tr>
+            }
+        })
+        .collect_view();
+    view! {
+        <details class="chart-numbers">
+            <summary>"The numbers"</summary>
+            <div class="table-panel" tabindex="0" role="region" aria-label="The numbers">
+                <table class="table">
+                    <thead>
+                        <tr>
+                            <th scope="col">"From (UTC)"</th>
+                            {heads}
+                            <th scope="col">"Together"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+        </details>
+    }
+    .into_any()
+}
+
+/// One bar, with what it stands for.
+fn stack(place: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<> {
+    let x = place.saturating_mul(STEP).to_string();
+    let mut floor = HEIGHT;
+    let mut told = format!("{}: {}", moment(bar.from, days), grouped(bar.sum()));
+    let mut parts = Vec::new();
+    for ((_, name, class), count) in REASONS.iter().zip(bar.counts) {
+        if count == 0 {
+            continue;
+        }
+        // Writing to a string cannot fail.
+        _ = write!(told, "\n{name}: {}", grouped(count));
+        // What happened at all is seen, however rare it is beside the rest.
+        let height = (share(count, top) * HEIGHT).max(0.75);
+        floor -= height;
+        parts.push(view! {
+            <rect
+                class=*class
+                x=x.clone()
+                y=format!("{floor:.2}")
+                width=WIDTH.to_string()
+                height=format!("{height:.2}")
+            ></rect>
+        });
+    }
+    view! {
+        <g>
+            <title>{told}</title>
+            <rect class="chart-column" x=x.clone() y="0" width=STEP.to_string() height=HEIGHT.to_string()></rect>
+            {parts}
+        </g>
+    }
+    .into_any()
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "nobody sees the difference in a drawing"
+)]
+fn share(count: i64, top: i64) -> f64 {
+    count as f64 / top.max(1) as f64
+}
+
+/// A round number that is at least as great, and even.
+fn scale(highest: i64) -> i64 {
+    let mut unit = 1_i64;
+    loop {
+        for round in [2, 4, 6, 8, 10] {
+            let top = unit.saturating_mul(round);
+            if top >= highest {
+                return top;
+            }
+        }
+        unit = unit.saturating_mul(10);
+    }
+}
+
+/// When a bar's time begins, in UTC: `03-01 09:00`, or `03-01` of days.
+fn moment(at: Timestamp, days: bool) -> String {
+    let text = at.to_string();
+    let part = |from, count| text.chars().skip(from).take(count).collect::<String>();
+    if days {
+        part(0, 10)
+    } else {
+        format!("{} {}", part(0, 10), part(11, 5))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scale;
+
+    #[test]
+    fn a_chart_ends_at_a_round_number() {
+        let tops = [0, 1, 2, 3, 9, 11, 601, 81_000, i64::MAX].map(scale);
+        assert_eq!(tops, [2, 2, 2, 4, 10, 20, 800, 100_000, i64::MAX]);
+    }
+}

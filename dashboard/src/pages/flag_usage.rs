@@ -1,0 +1,341 @@
+//! How often one flag is evaluated, and why it answers as it does.
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+use pennon_core::model::{id::EnvironmentId, time::Timestamp};
+
+use crate::{
+    components::{
+        answer::answer,
+        empty::Empty,
+        frame::{Frame, Room},
+        number::grouped,
+        snippet::Snippet,
+        time::Time,
+        title::Title,
+        usage_chart::{Bar, REASONS, UsageChart},
+    },
+    form::Form,
+    port::{
+        query, signed_in,
+        usage::{EnvironmentUsage, FlagUsage, UsageAdmin},
+        visit,
+    },
+};
+
+const HOUR: i64 = 60 * 60 * 1000;
+
+/// How far back the chart goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Period {
+    #[default]
+    Day,
+    Week,
+    Month,
+}
+
+impl Period {
+    const ALL: [Self; 3] = [Self::Day, Self::Week, Self::Month];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Day => "24 h",
+            Self::Week => "7 d",
+            Self::Month => "30 d",
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Day => "in the last 24 hours",
+            Self::Week => "in the last 7 days",
+            Self::Month => "in the last 30 days",
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "24h",
+            Self::Week => "7d",
+            Self::Month => "30d",
+        }
+    }
+
+    /// How long a bar lasts, and how many there are.
+    fn bars(self) -> (i64, i64) {
+        match self {
+            Self::Day => (HOUR, 24),
+            Self::Week => (6 * HOUR, 28),
+            Self::Month => (24 * HOUR, 30),
+        }
+    }
+
+    /// When each bar begins. The last one is the one at hand.
+    fn beginnings(self, now: Timestamp) -> Vec<i64> {
+        let (length, count) = self.bars();
+        let last = now.millis() - now.millis().rem_euclid(length);
+        let beginning = |before: i64| last.saturating_sub(before.saturating_mul(length));
+        (0..count).rev().map(beginning).collect()
+    }
+}
+
+/// What is to be seen: how far back, and where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct View {
+    period: Period,
+    environment: Option<EnvironmentId>,
+}
+
+impl From<&Form> for View {
+    fn from(form: &Form) -> Self {
+        let period = form.text("period");
+        Self {
+            period: Period::ALL
+                .into_iter()
+                .find(|each| each.as_str() == period)
+                .unwrap_or_default(),
+            environment: form.text("environment").parse().ok(),
+        }
+    }
+}
+
+impl View {
+    /// Its address.
+    fn href(self, key: &str) -> String {
+        let mut pairs = form_urlencoded::Serializer::new(String::new());
+        if let Some(environment) = self.environment {
+            pairs.append_pair("environment", &environment.to_string());
+        }
+        if self.period != Period::default() {
+            pairs.append_pair("period", self.period.as_str());
+        }
+        let pairs = pairs.finish();
+        let path = format!("/dashboard/flags/{key}/usage");
+        if pairs.is_empty() {
+            path
+        } else {
+            format!("{path}?{pairs}")
+        }
+    }
+}
+
+/// A chart of the flag's evaluations, stacked by reason, and when it was last evaluated where.
+#[component]
+pub fn FlagUsagePage() -> impl IntoView {
+    let key = use_params_map()
+        .read_untracked()
+        .get("key")
+        .unwrap_or_default();
+    let view = View::from(&query());
+    let page = answer(async move {
+        let now = visit()?.now();
+        let beginnings = view.period.beginnings(now);
+        let from = beginnings.first().copied().unwrap_or_default();
+        let usage = signed_in::<dyn UsageAdmin>()?
+            .flag_usage(&key, Timestamp::from_millis(from))
+            .await?;
+        Ok(view! { <Usage usage view beginnings/> })
+    });
+    view! { <Frame room=Room::Flags>{page}</Frame> }
+}
+
+#[component]
+fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
+    let FlagUsage { flag, environments } = usage;
+    let chosen = environments
+        .iter()
+        .find(|environment| Some(environment.id) == view.environment);
+    let place = chosen.map_or_else(String::new, |chosen| format!(" in {}", chosen.name));
+    let seen = chosen.map_or(environments.as_slice(), std::slice::from_ref);
+    let bars = bars(seen, view.period, &beginnings);
+    let sum: i64 = bars
+        .iter()
+        .flat_map(|bar| bar.counts)
+        .fold(0, i64::saturating_add);
+    let told = format!(
+        "{} evaluations{place} {}",
+        grouped(sum),
+        view.period.words()
+    );
+    let key = flag.key.to_string();
+    let body = if environments.is_empty() {
+        view! { <NeverEvaluated key=key.clone()/> }.into_any()
+    } else {
+        let chart = if sum == 0 {
+            view! {
+                <Empty title=format!("Not evaluated{place} {}", view.period.words())>
+                    <p>"It may be asked for seldom, or its code is gone."</p>
+                </Empty>
+            }
+            .into_any()
+        } else {
+            let days = view.period == Period::Month;
+            view! {
+                <section class="panel usage-panel" aria-labelledby="usage-sum">
+                    <h2 id="usage-sum">{told.clone()}</h2>
+                    <UsageChart bars summary=told.clone() days/>
+                </section>
+            }
+            .into_any()
+        };
+        view! {
+            <Choices key=key.clone() view/>
+            {chart}
+            <Places key=key.clone() environments view/>
+        }
+        .into_any()
+    };
+    view! {
+        <Title text=format!("Usage of {} · Flags", flag.name)/>
+        <header class="page-head">
+            <nav class="crumbs" aria-label="Breadcrumbs">
+                <a href=Room::Flags.href()>"Flags"</a>
+            </nav>
+            <h1>{format!("Usage of {}", flag.name)}</h1>
+        </header>
+        {body}
+    }
+}
+
+/// How far back, and the way out of a single environment.
+#[component]
+fn Choices(key: String, view: View) -> impl IntoView {
+    let periods = Period::ALL.map(|period| {
+        let href = View { period, ..view }.href(&key);
+        view! {
+            <a href=href aria-current=(period == view.period).then_some("true")>
+                {period.name()}
+            </a>
+        }
+    });
+    view! {
+        <nav class="segments usage-periods" aria-label="Period">
+            {periods.collect_view()}
+        </nav>
+    }
+    .into_any()
+}
+
+/// The environments, each with its share and when it last asked.
+#[component]
+fn Places(key: String, environments: Vec<EnvironmentUsage>, view: View) -> impl IntoView {
+    let several = environments.iter().any(|each| {
+        environments
+            .first()
+            .is_some_and(|first| first.product != each.product)
+    });
+    let everywhere = View {
+        environment: None,
+        ..view
+    };
+    let sum = |environment: &EnvironmentUsage| {
+        let counts = environment.counts.iter().map(|count| count.evaluations);
+        counts.fold(0, i64::saturating_add)
+    };
+    let total = environments.iter().map(sum).fold(0, i64::saturating_add);
+    let rows = environments
+        .iter()
+        .map(|environment| {
+            let here = View {
+                environment: Some(environment.id),
+                ..view
+            };
+            let name = if several {
+                format!("{} / {}", environment.product, environment.name)
+            } else {
+                environment.name.clone()
+            };
+            let last = match environment.last_evaluated_at {
+                Some(at) => view! { <Time at/> }.into_any(),
+                None => "never".into_any(),
+            };
+            view! {
+                <tr>
+                    <th class="name" scope="row">
+                        <a href=here.href(&key) aria-current=(view.environment == here.environment).then_some("true")>
+                            {name}
+                        </a>
+                    </th>
+                    <td>{grouped(sum(environment))}</td>
+                    <td class="quiet">{last}</td>
+                </tr>
+            }
+        })
+        .collect_view();
+    view! {
+        <div class="table-panel usage-places">
+            <table class="table">
+                <caption class="visually-hidden">"Evaluations by environment"</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">"Environment"</th>
+                        <th scope="col">"Evaluations"</th>
+                        <th scope="col">"Last evaluated"</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    <tr>
+                        <th class="name" scope="row">
+                            <a href=everywhere.href(&key) aria-current=(view == everywhere).then_some("true")>
+                                "All environments"
+                            </a>
+                        </th>
+                        <td>{grouped(total)}</td>
+                        <td></td>
+                    </tr>
+                    {rows}
+                </tbody>
+            </table>
+        </div>
+        <p class="hint usage-note">
+            "Counts arrive within a minute and are kept for 31 days. Applications that evaluate by themselves are counted with their option "
+            <code>"reportUsage"</code> "."
+        </p>
+    }
+    .into_any()
+}
+
+/// Nothing is known yet: how that changes.
+#[component]
+fn NeverEvaluated(key: String) -> impl IntoView {
+    let code = format!(
+        "const flags = new FeatureFlagsClient({{\n  sdkKey: process.env.PENNON_SDK_KEY,\n  reportUsage: true,\n}});\nawait flags.initialize();\n\nflags.isEnabled(\"{key}\");"
+    );
+    view! {
+        <Empty title="No application has asked for it yet">
+            <p>
+                "Evaluations are counted by environment and reason, and nothing about whom they were for. Applications that evaluate by themselves report theirs if they are told to."
+            </p>
+            <Snippet title="Node.js" code/>
+        </Empty>
+    }
+}
+
+/// The counts of some environments as bars.
+fn bars(environments: &[EnvironmentUsage], period: Period, beginnings: &[i64]) -> Vec<Bar> {
+    let (length, _) = period.bars();
+    let bar = |from: &i64| Bar {
+        from: Timestamp::from_millis(*from),
+        counts: [0; REASONS.len()],
+    };
+    let mut bars: Vec<_> = beginnings.iter().map(bar).collect();
+    let first = beginnings.first().copied().unwrap_or_default();
+    for count in environments
+        .iter()
+        .flat_map(|environment| &environment.counts)
+    {
+        let place = count.hour.millis().saturating_sub(first).div_euclid(length);
+        let bar = usize::try_from(place)
+            .ok()
+            .and_then(|place| bars.get_mut(place));
+        let reason = REASONS
+            .iter()
+            .position(|(reason, ..)| *reason == count.reason);
+        if let (Some(bar), Some(reason)) = (bar, reason)
+            && let Some(sum) = bar.counts.get_mut(reason)
+        {
+            *sum = sum.saturating_add(count.evaluations);
+        }
+    }
+    bars
+}

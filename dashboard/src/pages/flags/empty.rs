@@ -1,0 +1,113 @@
+//! What stands in place of the list.
+
+use leptos::prelude::*;
+use pennon_core::model::{page::PageNumber, user::Role};
+
+use super::NewFlagLink;
+use crate::{
+    components::{
+        empty::Empty,
+        frame::Room,
+        icon::{Drawing, Icon},
+        notice::{Notice, Weight},
+        snippet::Snippet,
+    },
+    port::flags::{FlagQuery, FlagState},
+};
+
+/// The first lesson: what a flag is for and how it is read.
+#[component]
+pub fn NoFlags(
+    /// Whether there is no environment either.
+    no_environment: bool,
+    /// What the reader may do.
+    role: Role,
+) -> impl IntoView {
+    if no_environment {
+        return view! {
+            <Empty title="Start with an environment">
+                <p>
+                    "A flag takes effect in an environment, such as production. An environment has its own key, with which your application asks for its flags."
+                </p>
+                <NewEnvironmentLink role/>
+            </Empty>
+        }
+        .into_any();
+    }
+    let create = (role >= Role::Editor).then(|| view! { <NewFlagLink/> });
+    view! {
+        <Empty title="No flags yet">
+            <p>
+                "A flag lets you turn a part of your application on and off while it runs, in each environment by itself. A new flag is off everywhere."
+            </p>
+            {create}
+            <Snippet
+                title="Reading a flag"
+                code="if (flags.isEnabled(\"new_checkout\")) {\n  showNewCheckout();\n}"
+            />
+        </Empty>
+    }
+    .into_any()
+}
+
+/// There are flags, but nowhere to switch them on.
+#[component]
+pub fn NoEnvironment(
+    /// What the reader may do.
+    role: Role,
+) -> impl IntoView {
+    view! {
+        <Notice weight=Weight::Warning>
+            "There is no active environment, so there is nowhere to switch a flag on. "
+            {(role >= Role::Admin)
+                .then(|| view! { <a href="/dashboard/environments/new">"Create one"</a> })}
+        </Notice>
+    }
+}
+
+#[component]
+fn NewEnvironmentLink(role: Role) -> impl IntoView {
+    if role >= Role::Admin {
+        view! {
+            <a class="button primary" href="/dashboard/environments/new">
+                <Drawing icon=Icon::Plus/>
+                "New environment"
+            </a>
+        }
+        .into_any()
+    } else {
+        view! { <p>"Ask an admin to create one."</p> }.into_any()
+    }
+}
+
+/// The list is empty because of what was asked for.
+#[component]
+pub fn NoMatch(
+    /// What was asked for.
+    query: FlagQuery,
+) -> impl IntoView {
+    let FlagQuery {
+        search,
+        state,
+        environment,
+        standing,
+        stale,
+        page,
+        ..
+    } = query;
+    let narrowed = environment.is_some() || standing.is_some() || stale;
+    let title = match (search.as_str(), state) {
+        _ if page.page > PageNumber::default() => "There are no flags on this page".to_owned(),
+        _ if narrowed => "No flag is like that".to_owned(),
+        ("", FlagState::Archived) => "No flag is archived".to_owned(),
+        ("", _) => "No flag is active".to_owned(),
+        (search, _) => format!("No flag matches “{search}”"),
+    };
+    view! {
+        <Empty title>
+            <a class="button" href=Room::Flags.href()>
+                "Show all active flags"
+            </a>
+        </Empty>
+    }
+}

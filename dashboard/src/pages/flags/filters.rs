@@ -1,0 +1,120 @@
+//! What narrows the list.
+
+use leptos::prelude::*;
+use pennon_core::model::id::EnvironmentId;
+
+use crate::{
+    components::frame::Room,
+    islands::{live_results::LiveResults, search_field::SearchField},
+    port::flags::{EnvironmentColumn, FlagOrder, FlagQuery, FlagState, Standing},
+};
+
+/// When a flag is stale.
+pub(super) const STALE: &str = "A flag is stale when nobody has changed it for 30 days, and either no application has asked for it for 14 days, or it gives everyone the same answer in every environment. Its code can probably go. Of applications that evaluate by themselves Pennon knows only with their option reportUsage.";
+
+/// Search, filters, the order and the choice of states.
+#[component]
+pub fn Filters(
+    /// What is asked for.
+    query: FlagQuery,
+    /// The environments to choose from.
+    environments: Vec<EnvironmentColumn>,
+) -> impl IntoView {
+    let state_field = (query.state != FlagState::default())
+        .then(|| view! { <input type="hidden" name="state" value=query.state.as_str()/> });
+    let standings = Standing::ALL.map(|each| {
+        view! {
+            <option value=each.as_str() selected=query.standing == Some(each)>
+                {each.label()}
+            </option>
+        }
+    });
+    let orders = FlagOrder::ALL.map(|each| {
+        let value = if each == FlagOrder::default() {
+            ""
+        } else {
+            each.as_str()
+        };
+        view! {
+            <option value=value selected=query.order == each>
+                {each.label()}
+            </option>
+        }
+    });
+    view! {
+        <search class="toolbar">
+            <form class="filters" id="filters" method="get" action=Room::Flags.href()>
+                <div class="search">
+                    <SearchField value=query.search.clone() label="Search name or key".to_owned()/>
+                </div>
+                <select class="input" name="environment" aria-label="Environment">
+                    <option value="">"All environments"</option>
+                    {places(&environments, query.environment)}
+                </select>
+                <select class="input" name="is" aria-label="On or off there">
+                    <option value="">"On or off"</option>
+                    {standings.collect_view()}
+                </select>
+                <select class="input" name="sort" aria-label="Order">
+                    {orders.collect_view()}
+                </select>
+                <label class="check" title=STALE>
+                    <input type="checkbox" name="stale" value="yes" checked=query.stale/>
+                    "Stale only"
+                </label>
+                {state_field}
+                <noscript>
+                    <button class="button">"Show"</button>
+                </noscript>
+            </form>
+            <States query/>
+        </search>
+        <LiveResults form="filters".to_owned()/>
+    }
+    .into_any()
+}
+
+/// The environments to choose from, by product when there are several products.
+fn places(environments: &[EnvironmentColumn], chosen: Option<EnvironmentId>) -> AnyView {
+    let option = |environment: &EnvironmentColumn| {
+        view! {
+            <option value=environment.id.to_string() selected=chosen == Some(environment.id)>
+                {environment.name.clone()}
+            </option>
+        }
+    };
+    let products: Vec<_> = environments
+        .chunk_by(|one, next| one.product == next.product)
+        .collect();
+    if products.len() < 2 {
+        return environments.iter().map(option).collect_view().into_any();
+    }
+    let groups = products.into_iter().map(|group| {
+        let product = group.first().map(|first| first.product.clone());
+        view! { <optgroup label=product>{group.iter().map(option).collect_view()}</optgroup> }
+    });
+    groups.collect_view().into_any()
+}
+
+/// The choice of states, by plain links that keep everything else.
+#[component]
+fn States(query: FlagQuery) -> impl IntoView {
+    let states = FlagState::ALL.map(|each| {
+        let href = FlagQuery {
+            state: each,
+            ..query.turned(1)
+        }
+        .href();
+        view! {
+            <a href=href aria-current=(each == query.state).then_some("true")>
+                {each.label()}
+            </a>
+        }
+    });
+    view! {
+        <nav class="segments" id="states" data-live aria-label="State">
+            {states.collect_view()}
+        </nav>
+    }
+    .into_any()
+}

@@ -1,0 +1,172 @@
+//! The list of flags.
+
+mod address;
+pub mod empty;
+pub mod filters;
+
+use leptos::prelude::*;
+use pennon_core::model::{id::EnvironmentId, page::Pagination, user::Role};
+
+pub(super) use self::address::page_number;
+use self::{
+    empty::{NoEnvironment, NoFlags, NoMatch},
+    filters::{Filters, STALE},
+};
+use crate::{
+    api::flags::SetEnabled,
+    components::{
+        answer::answer,
+        flag_table::FlagTable,
+        frame::{Frame, Room},
+        notice::{Notice, Weight},
+        pager::Pager,
+        title::Title,
+    },
+    error::AdminError,
+    islands::{copy_keys::CopyKeys, form_dialog::FormDialog, switchboard::Switchboard},
+    port::{
+        flags::{FlagAdmin, FlagQuery, FlagTable as Table},
+        query, signed_in, signed_in_user,
+    },
+};
+
+/// What is on, and where.
+#[component]
+pub fn Flags() -> impl IntoView {
+    let query = FlagQuery::from(&query());
+    let page = answer(async move {
+        let role = signed_in_user()?.role;
+        let table = signed_in::<dyn FlagAdmin>()?.flags(query.clone()).await?;
+        Ok(view! { <List query table role/> })
+    });
+    view! {
+        <Title text="Flags"/>
+        <Frame room=Room::Flags>{page}</Frame>
+    }
+}
+
+#[component]
+fn List(query: FlagQuery, table: Table, role: Role) -> impl IntoView {
+    let total = table.flags.pagination.total;
+    let may_edit = role >= Role::Editor;
+    let none_at_all = total == 0 && query.is_usual();
+    let no_environment = table.environments.is_empty();
+    let create = (may_edit && !none_at_all).then(|| view! { <NewFlagLink/> });
+    let list = if none_at_all {
+        view! { <NoFlags no_environment role/> }.into_any()
+    } else {
+        let warning = no_environment.then(|| view! { <NoEnvironment role/> });
+        view! {
+            {warning}
+            <Filters query=query.clone() environments=table.environments.clone()/>
+            <Results query table may_edit/>
+            <Switchboard/>
+            <CopyKeys/>
+        }
+        .into_any()
+    };
+    view! {
+        <header class="page-head">
+            <h1>
+                "Flags"
+                {(!none_at_all)
+                    .then(|| {
+                        view! {
+                            <span class="count" id="count" data-live>
+                                {total}
+                            </span>
+                        }
+                    })}
+            </h1>
+            {create}
+        </header>
+        <Refused/>
+        {list}
+    }
+}
+
+/// The flags that were asked for. With scripts this is what changes while one types.
+#[component]
+fn Results(query: FlagQuery, table: Table, may_edit: bool) -> impl IntoView {
+    let pagination = table.flags.pagination;
+    let somewhere = (query.standing.is_some() && query.environment.is_none())
+        .then(|| view! { <p class="hint">"In at least one environment."</p> });
+    let stale = query.stale.then(|| view! { <p class="hint">{STALE}</p> });
+    let rows = if table.flags.items.is_empty() {
+        view! { <NoMatch query=query.clone()/> }.into_any()
+    } else {
+        let table = table.narrowed(query.environment);
+        view! { <FlagTable table may_edit/> }.into_any()
+    };
+    view! {
+        <div class="results" id="results" data-live data-note=note(pagination)>
+            {somewhere}
+            {stale}
+            {rows}
+            <Pager pagination href=move |page| query.turned(page).href()/>
+        </div>
+    }
+    .into_any()
+}
+
+/// How many there are, to be read aloud.
+fn note(pagination: Pagination) -> String {
+    match pagination.total {
+        0 => "No flags".to_owned(),
+        1 => "1 flag".to_owned(),
+        total => format!("{total} flags"),
+    }
+}
+
+impl Table {
+    /// The table with only this environment beside the flags, if it is one of its environments.
+    fn narrowed(mut self, environment: Option<EnvironmentId>) -> Self {
+        let place = self
+            .environments
+            .iter()
+            .position(|column| Some(column.id) == environment);
+        if let Some(place) = place {
+            self.environments = self.environments.split_off(place);
+            self.environments.truncate(1);
+            for row in &mut self.flags.items {
+                row.cells = row.cells.get(place).copied().into_iter().collect();
+            }
+        }
+        self
+    }
+}
+
+/// Why a switch did not move, when it was pressed without scripts.
+#[component]
+fn Refused() -> impl IntoView {
+    let error = ServerAction::<SetEnabled>::new()
+        .value()
+        .get_untracked()
+        .and_then(Result::err);
+    error.map(|error| {
+        view! {
+            <Notice weight=Weight::Danger>
+                <strong>"Not switched. "</strong>
+                {reason(error)}
+            </Notice>
+        }
+    })
+}
+
+/// The error in words of our own: it comes back in the address, where anybody could have written what it says.
+fn reason(error: AdminError) -> String {
+    match error {
+        AdminError::Conflict(_) => {
+            "The flag is archived, or the environment is revoked.".to_owned()
+        }
+        AdminError::Transport(_) => "The request could not be understood.".to_owned(),
+        AdminError::Invalid(_) | AdminError::TooManyAttempts(_) => AdminError::Internal.to_string(),
+        error => error.to_string(),
+    }
+}
+
+/// The way to a new flag: a dialog, or a page without scripts.
+#[component]
+fn NewFlagLink() -> impl IntoView {
+    view! { <FormDialog href="/dashboard/flags/new".to_owned() title="New flag".to_owned()/> }
+}

@@ -1,0 +1,63 @@
+import { evaluate } from "../support/api.ts";
+import { expect, signIn, test } from "../support/test.ts";
+
+test("usage is drawn by reason, and told as a table", async ({ page, server, api }) => {
+  const staging = await api.createEnvironment("Web shop", "staging");
+  const production = await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("new_checkout", "New checkout");
+  await api.switch(flag, production, true);
+  await evaluate(server, staging.sdkKey, "new_checkout");
+  await evaluate(server, production.sdkKey, "new_checkout");
+  await evaluate(server, production.sdkKey, "new_checkout");
+  await server.restart();
+
+  await signIn(page, server);
+  const row = page.getByRole("row", { name: "New checkout" });
+  await expect(row.getByText("just now").first()).toBeVisible();
+  await row.getByRole("link", { name: "3 evaluations in the last 24 hours" }).click();
+  await expect(page).toHaveTitle(/^Usage of New checkout · Flags/);
+  await expect(page.getByRole("img", { name: "3 evaluations in the last 24 hours" })).toBeVisible();
+  await page.getByText("The numbers").click();
+  const numbers = page.getByRole("region", { name: "The numbers" });
+  await expect(numbers.getByRole("columnheader")).toHaveText([
+    "From (UTC)",
+    "On for everyone",
+    "Off",
+    "Together",
+  ]);
+  await expect(numbers.getByRole("row").nth(1).getByRole("cell")).toHaveText(["2", "1", "3"]);
+
+  await page.getByRole("link", { name: "production" }).click();
+  await expect(
+    page.getByRole("img", { name: "2 evaluations in production in the last 24 hours" }),
+  ).toBeVisible();
+  await page.getByRole("link", { name: "30 d" }).click();
+  await expect(page).toHaveURL(/environment=[0-9a-f-]{36}&period=30d$/);
+  await expect(
+    page.getByRole("img", { name: "2 evaluations in production in the last 30 days" }),
+  ).toBeVisible();
+  await expect(page.getByRole("link", { name: "30 d" })).toHaveAttribute("aria-current", "true");
+});
+
+test("a flag that no application has asked for says how that changes", async ({
+  page,
+  server,
+  api,
+}) => {
+  await api.createFlag("new_checkout", "New checkout");
+  await page.goto("/dashboard/flags/new_checkout/usage");
+  await signIn(page, server);
+  await expect(page.getByText("No application has asked for it yet")).toBeVisible();
+  await expect(page.getByText("reportUsage: true")).toBeVisible();
+});
+
+test("the usage of a flag that does not exist is not found", async ({
+  page,
+  server,
+  complaints,
+}) => {
+  complaints.forgive(/status of 404/);
+  await page.goto("/dashboard/flags/nothing/usage");
+  await signIn(page, server);
+  await expect(page.getByRole("heading", { name: "Not found" })).toBeVisible();
+});

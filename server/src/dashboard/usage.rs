@@ -1,0 +1,62 @@
+//! What the dashboard asks about use.
+
+use async_trait::async_trait;
+use pennon_core::Reason;
+use pennon_core::model::page::PageRequest;
+use pennon_core::model::time::Timestamp;
+use pennon_dashboard::error::AdminError;
+use pennon_dashboard::port::usage::{Count, EnvironmentUsage, FlagUsage, UsageAdmin};
+
+use super::{SignedIn, told};
+use crate::service::usage::{FlagHour, Period};
+use crate::service::{flags, usage};
+use crate::store::flags::FlagSelection;
+
+#[async_trait]
+impl UsageAdmin for SignedIn {
+    async fn flag_usage(&self, key: &str, from: Timestamp) -> Result<FlagUsage, AdminError> {
+        let selection = FlagSelection {
+            key: Some(key.to_owned()),
+            ..FlagSelection::default()
+        };
+        let page = PageRequest::default();
+        let found = flags::list(&self.service, &self.actor, &selection, page).await;
+        let flag = found
+            .map_err(told)?
+            .items
+            .pop()
+            .ok_or(AdminError::NotFound)?;
+        let period = Period {
+            from: Some(from),
+            to: None,
+        };
+        let usage = usage::of_flag(&self.service, &self.actor, flag.id, period)
+            .await
+            .map_err(told)?;
+        let environments = usage
+            .environments
+            .into_iter()
+            .map(|environment| EnvironmentUsage {
+                id: environment.environment_id,
+                product: environment.product,
+                name: environment.environment,
+                last_evaluated_at: environment.last_evaluated_at,
+                counts: environment.hours.into_iter().flat_map(counts).collect(),
+            });
+        Ok(FlagUsage {
+            environments: environments.collect(),
+            flag,
+        })
+    }
+}
+
+fn counts(hour: FlagHour) -> impl Iterator<Item = Count> {
+    let counts = hour.evaluations.into_iter();
+    counts.filter_map(move |(reason, evaluations)| {
+        Some(Count {
+            hour: hour.hour,
+            reason: Reason::parse(&reason).ok()?,
+            evaluations,
+        })
+    })
+}

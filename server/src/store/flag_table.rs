@@ -1,0 +1,282 @@
+//! Flags as people look for them: by where they stand, by when they were last used, and by whether they can go.
+
+use pennon_core::model::flag::Flag;
+use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_core::model::page::{Page, PageRequest};
+use pennon_core::model::time::Timestamp;
+use sqlx::QueryBuilder;
+use uuid::Uuid;
+
+use super::flags::FlagRow;
+use super::{Tx, flags, on_conn, push_one_of};
+use crate::error::Error;
+
+/// Which flags to show, and in what order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TableSelection {
+    /// Archived ones only, active ones only, or both.
+    pub(crate) archived: Option<bool>,
+    /// Text that the name or the key contains, in any case.
+    pub(crate) search: Option<String>,
+    /// The environment that counts; all active ones without it.
+    pub(crate) environment: Option<EnvironmentId>,
+    /// How they stand there, or in one of them.
+    pub(crate) standing: Option<Standing>,
+    /// Stale ones only.
+    pub(crate) stale: Option<StaleSince>,
+    /// The order.
+    pub(crate) order: TableOrder,
+}
+
+/// How a flag stands in an environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// On for everyone.
+    On,
+    /// Off.
+    Off,
+    /// On, and rules or a rollout decide for whom.
+    Partly,
+}
+
+/// The times that make a flag stale: nobody has changed it since the one; and nobody has asked for it since the other, or
+/// it gives everyone the same answer everywhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StaleSince {
+    pub(crate) unchanged: Timestamp,
+    pub(crate) unasked: Timestamp,
+}
+
+/// The order of the table. Each is total.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum TableOrder {
+    /// The newest first.
+    #[default]
+    Newest,
+    /// By name, whatever the case.
+    Name,
+    /// The one that was evaluated last first, and last those that never were.
+    LastEvaluated,
+}
+
+/// What makes a flag stale.
+#[derive(Clone, Copy, Debug, sqlx::FromRow)]
+pub(crate) struct StaleRow {
+    pub(crate) id: Uuid,
+    /// Whether that is because no application has asked for it.
+    pub(crate) is_unasked: bool,
+}
+
+/// How often a flag was evaluated within an hour.
+#[derive(Clone, Copy, Debug, sqlx::FromRow)]
+pub(crate) struct HourRow {
+    pub(crate) flag_id: Uuid,
+    pub(crate) hour: i64,
+    pub(crate) evaluations: i64,
+}
+
+impl Standing {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::Off => "off",
+            Self::Partly => "partly",
+        }
+    }
+}
+
+/// A condition: rules or a rollout decide for whom a flag is on, in the environment of `pair`.
+macro_rules! decided_further {
+    () => {
+        "(exists (select 1 from rules
+                  where rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id)
+          or exists (select 1 from rollouts
+                     where rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id))"
+    };
+}
+
+/// A condition: no application has asked for the flag since this parameter, though for others. Where no application is
+/// heard of, they evaluate by themselves and do not report it, so nothing is known of any flag.
+macro_rules! unasked_since {
+    ($since:literal) => {
+        concat!(
+            "(not exists (select 1 from flags_last_seen seen
+                          where seen.flag_id = flags.id and seen.evaluated_at >= ",
+            $since,
+            ")
+              and exists (select 1 from flags_last_seen other where other.evaluated_at >= ",
+            $since,
+            "))"
+        )
+    };
+}
+
+/// A condition: the flag is stale, for these two parameters.
+macro_rules! stale {
+    ($unchanged:literal, $unasked:literal) => {
+        concat!(
+            "flags.archived_at is null and flags.created_at < ", $unchanged,
+            " and not exists (select 1 from audit_entries
+                              where audit_entries.flag_key = flags.key and audit_entries.occurred_at >= ", $unchanged, ")
+              and (", unasked_since!($unasked), "
+                or (select count(distinct case when not pair.is_enabled then 0 when ", decided_further!(), " then 2 else 1 end)
+                      + max(case when pair.is_enabled and ", decided_further!(), " then 1 else 0 end)
+                    from flag_environments pair
+                    join environments on environments.id = pair.environment_id and environments.status = 'active'
+                    where pair.flag_id = flags.id) = 1)"
+        )
+    };
+}
+
+/// The condition of a selection. Its parameters: 1 archived, 2 pattern, 3 environment, 4 standing, 5 and 6 stale since.
+macro_rules! selected {
+    () => {
+        concat!(
+            r"($1 is null or (archived_at is not null) = $1)
+              and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
+              and (($3 is null and $4 is null) or exists (
+                select 1 from flag_environments pair
+                join environments on environments.id = pair.environment_id and environments.status = 'active'
+                where pair.flag_id = flags.id
+                  and ($3 is null or pair.environment_id = $3)
+                  and ($4 is null or $4 = case
+                    when not pair.is_enabled then 'off' when ", decided_further!(), " then 'partly' else 'on' end)))
+              and ($5 is null or (", stale!("$5", "$6"), "))"
+        )
+    };
+}
+
+macro_rules! page {
+    ($order:literal) => {
+        concat!(
+            "select id, key, name, description, type, created_by, created_at, archived_at, revision from flags where ",
+            selected!(),
+            " order by ",
+            $order,
+            " limit $7 offset $8"
+        )
+    };
+}
+
+impl TableOrder {
+    fn query(self) -> &'static str {
+        match self {
+            Self::Newest => page!("created_at desc, id desc"),
+            Self::Name => page!("lower(name), id"),
+            Self::LastEvaluated => page!(
+                "(select max(seen.evaluated_at) from flags_last_seen seen where seen.flag_id = flags.id) desc nulls last, \
+                 id desc"
+            ),
+        }
+    }
+}
+
+/// One page of flags.
+pub(crate) async fn page(
+    tx: &mut Tx,
+    selection: &TableSelection,
+    page: PageRequest,
+) -> Result<Page<Flag>, Error> {
+    let pattern = flags::pattern(selection.search.as_ref());
+    let environment = selection.environment.map(EnvironmentId::uuid);
+    let standing = selection.standing.map(Standing::as_str);
+    let unchanged = selection.stale.map(|since| since.unchanged.millis());
+    let unasked = selection.stale.map(|since| since.unasked.millis());
+    let rows: Vec<FlagRow> = on_conn!(tx, conn => sqlx::query_as(selection.order.query())
+        .bind(selection.archived)
+        .bind(&pattern)
+        .bind(environment)
+        .bind(standing)
+        .bind(unchanged)
+        .bind(unasked)
+        .bind(page.limit.get())
+        .bind(page.offset())
+        .fetch_all(conn).await)?;
+    let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(concat!("select count(*) from flags where ", selected!()))
+        .bind(selection.archived)
+        .bind(&pattern)
+        .bind(environment)
+        .bind(standing)
+        .bind(unchanged)
+        .bind(unasked)
+        .fetch_one(conn).await)?;
+    let items = rows
+        .into_iter()
+        .map(Flag::try_from)
+        .collect::<Result<_, _>>()?;
+    Ok(page.page_of(items, total))
+}
+
+/// Which of these flags are stale.
+pub(crate) async fn stale(
+    tx: &mut Tx,
+    flags: &[FlagId],
+    since: StaleSince,
+) -> Result<Vec<StaleRow>, Error> {
+    if flags.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new("with since (unchanged, unasked) as (select ");
+        query.push_bind(since.unchanged.millis());
+        query.push(", ").push_bind(since.unasked.millis());
+        query.push(concat!(
+            ") select id, ", unasked_since!("since.unasked"), " as is_unasked from flags cross join since where ",
+            stale!("since.unchanged", "since.unasked"), " and id ",
+        ));
+        push_one_of!(query, flags);
+        query.build_query_as().fetch_all(conn).await
+    })?)
+}
+
+/// When each of these flags was last evaluated, in one environment or in any.
+pub(crate) async fn last_evaluated(
+    tx: &mut Tx,
+    flags: &[FlagId],
+    environment: Option<EnvironmentId>,
+) -> Result<Vec<(FlagId, Timestamp)>, Error> {
+    if flags.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<(Uuid, i64)> = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new(
+            "select flag_id, max(evaluated_at) from flags_last_seen where flag_id ",
+        );
+        push_one_of!(query, flags);
+        if let Some(environment) = environment {
+            query.push(" and lineage_id = (select coalesce(lineage_id, id) from environments where id = ");
+            query.push_bind(environment.uuid());
+            query.push(")");
+        }
+        query.push(" group by flag_id");
+        query.build_query_as().fetch_all(conn).await
+    })?;
+    let seen = |(flag, at)| (FlagId::new(flag), Timestamp::from_millis(at));
+    Ok(rows.into_iter().map(seen).collect())
+}
+
+/// How often each of these flags was evaluated, by hour, from an hour on: in one environment, or in all active ones.
+pub(crate) async fn hours(
+    tx: &mut Tx,
+    flags: &[FlagId],
+    environment: Option<EnvironmentId>,
+    from: Timestamp,
+) -> Result<Vec<HourRow>, Error> {
+    if flags.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new(
+            "select flag_id, hour, cast(sum(evaluations) as bigint) as evaluations from usage_hours where flag_id ",
+        );
+        push_one_of!(query, flags);
+        // With the environments named, the index leads past the hours that are not asked for.
+        query.push(" and lineage_id in (select coalesce(lineage_id, id) from environments where status = 'active'");
+        if let Some(environment) = environment {
+            query.push(" and id = ").push_bind(environment.uuid());
+        }
+        query.push(") and hour >= ").push_bind(from.millis());
+        query.push(" group by flag_id, hour");
+        query.build_query_as().fetch_all(conn).await
+    })?)
+}

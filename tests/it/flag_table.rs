@@ -1,0 +1,119 @@
+//! The list of flags in the dashboard: what it finds, in which order, and what it calls stale.
+
+use pennon_tests::{Caller, TestApp};
+use reqwest::StatusCode;
+use serde_json::json;
+
+use crate::dashboard::{Browser, html};
+
+const DAY: i64 = 24 * 60 * 60;
+
+/// The keys that a list shows, in its order.
+async fn keys(app: &TestApp, query: &str) -> Vec<String> {
+    let browser = Browser::signed_in(app).await;
+    let page = browser.get(&format!("/dashboard/flags?{query}")).await;
+    let page = html(&page.expect(StatusCode::OK));
+    let keys = page.split("data-copy=\"").skip(1);
+    keys.filter_map(|rest| rest.split('"').next().map(str::to_owned))
+        .collect()
+}
+
+async fn evaluate(sdk: &Caller<'_>, key: &str) {
+    let body = json!({ "flagKey": key });
+    sdk.post("/sdk/v1/evaluate", body).await;
+}
+
+#[tokio::test]
+async fn flags_are_found_by_how_they_stand() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (staging, _) = admin.environment("shop", "staging").await;
+    let (production, _) = admin.environment("shop", "production").await;
+    for key in ["off", "on", "partly"] {
+        let flag = admin.flag(key).await;
+        if key != "off" {
+            admin.switch(&flag, &staging, true).await;
+        }
+        if key == "partly" {
+            let rollout = format!("/flags/{flag}/environments/{staging}/rollout");
+            let body = json!({ "percentage": 25, "strategy": "per_user" });
+            admin.put(&rollout, body).await.expect(StatusCode::CREATED);
+        }
+    }
+    assert_eq!(keys(&app, "").await, ["partly", "on", "off"]);
+    let there = format!("environment={staging}");
+    assert_eq!(keys(&app, &format!("{there}&is=on")).await, ["on"]);
+    assert_eq!(keys(&app, &format!("{there}&is=off")).await, ["off"]);
+    assert_eq!(keys(&app, &format!("{there}&is=partly")).await, ["partly"]);
+    // Without an environment it is enough that they stand so in one.
+    assert_eq!(keys(&app, "is=on").await, ["on"]);
+    assert_eq!(keys(&app, "is=off").await, ["partly", "on", "off"]);
+    let elsewhere = format!("environment={production}&is=on");
+    assert!(keys(&app, &elsewhere).await.is_empty());
+    // What the address says wrongly is as usual.
+    let all = keys(&app, "environment=nowhere&is=maybe&sort=luck&page=-1").await;
+    assert_eq!(all, ["partly", "on", "off"]);
+}
+
+#[tokio::test]
+async fn flags_are_in_the_order_of_their_name_or_of_their_last_evaluation() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (_, key) = admin.environment("shop", "production").await;
+    for key in ["b", "A", "never", "c"] {
+        admin.flag(key).await;
+    }
+    let sdk = app.sdk(&key);
+    for key in ["A", "c", "b"] {
+        evaluate(&sdk, key).await;
+        app.bring_counts().await;
+        app.advance(120);
+    }
+    assert_eq!(keys(&app, "").await, ["c", "never", "A", "b"]);
+    assert_eq!(keys(&app, "sort=name").await, ["A", "b", "c", "never"]);
+    assert_eq!(keys(&app, "sort=evaluated").await, ["b", "c", "A", "never"]);
+}
+
+#[tokio::test]
+async fn a_flag_is_stale_that_nobody_has_changed_and_that_is_not_asked_for_or_constant() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (staging, _) = admin.environment("shop", "staging").await;
+    let (production, key) = admin.environment("shop", "production").await;
+    let sdk = app.sdk(&key);
+    for key in ["unasked", "constant", "differs", "decided", "changed"] {
+        let flag = admin.flag(key).await;
+        if key != "constant" {
+            admin.switch(&flag, &staging, true).await;
+        }
+        if key == "decided" {
+            admin.switch(&flag, &production, true).await;
+            let rollout = format!("/flags/{flag}/environments/{production}/rollout");
+            let body = json!({ "percentage": 25, "strategy": "per_user" });
+            admin.put(&rollout, body).await.expect(StatusCode::CREATED);
+        }
+    }
+    assert!(keys(&app, "stale=yes").await.is_empty(), "all are new");
+
+    app.advance(31 * DAY);
+    let stale = keys(&app, "stale=yes").await;
+    assert_eq!(stale, ["constant"], "nothing is heard of any application");
+    for key in ["constant", "differs", "decided", "changed"] {
+        evaluate(&sdk, key).await;
+    }
+    app.bring_counts().await;
+    let admin = app.admin().await;
+    let found = admin.get("/flags?key=changed").await.json();
+    let changed = found["items"][0]["id"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    admin.switch(&changed, &staging, false).await;
+    assert_eq!(keys(&app, "stale=yes").await, ["constant", "unasked"]);
+
+    let browser = Browser::signed_in(&app).await;
+    let page = html(&browser.get("/dashboard/flags").await);
+    assert!(page.contains("no application has asked for it for 14 days\""));
+    assert!(page.contains("the same answer for everyone in every environment\""));
+    assert_eq!(page.matches(">Stale<").count(), 2);
+}
