@@ -6,6 +6,7 @@ mod creations;
 mod database;
 mod delay;
 mod lists;
+mod pages;
 mod plans;
 mod samples;
 mod seeds;
@@ -52,6 +53,12 @@ enum Command {
         #[arg(long, default_value_t = 5000)]
         streams: usize,
     },
+    /// Pages of the dashboard: how long they take, and how much they weigh.
+    Pages {
+        /// The server's binary.
+        #[arg(long)]
+        server: PathBuf,
+    },
     /// The Evaluation API: what requests cost, beside a bare server of the same libraries.
     Server {
         /// The server's binary.
@@ -75,6 +82,9 @@ async fn main() -> Result<()> {
         Command::Streams { server, streams } => {
             let database = Database::sqlite(folder.path());
             streams::measure(&server, &database, streams).await
+        }
+        Command::Pages { server } => {
+            pages::measure(&server, &Database::sqlite(folder.path())).await
         }
         Command::Server { server } => server::measure(&server, folder.path()).await,
         Command::Bare { document } => server::serve(document).await,

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
 
@@ -103,6 +104,37 @@ impl Service {
         let request = self.http.get(format!("{}{path}", self.base_url));
         let response = request.bearer_auth(&self.token).send().await?;
         read(path, response).await
+    }
+
+    /// Signs in to the dashboard, and answers the cookie.
+    pub(crate) async fn cookie(&self) -> Result<String> {
+        let http = Client::builder().redirect(Policy::none()).build()?;
+        let request = http.post(format!("{}/dashboard/login", self.base_url));
+        let form = format!(
+            "email={}&password={}",
+            EMAIL.replace('@', "%40"),
+            PASSWORD.replace(' ', "+").replace(',', "%2C")
+        );
+        let request = request
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header("sec-fetch-site", "same-origin")
+            .header("accept", "text/html")
+            .body(form);
+        let response = request.send().await?;
+        let cookie = response.headers().get("set-cookie").context("no cookie")?;
+        let cookie = cookie.to_str()?.split(';').next().unwrap_or_default();
+        Ok(cookie.to_owned())
+    }
+
+    /// `GET` of a page for a browser, and how many bytes of it are transferred.
+    pub(crate) async fn page(&self, path: &str, cookie: &str) -> Result<usize> {
+        let request = self.http.get(format!("{}{path}", self.base_url));
+        let request = request
+            .header("cookie", cookie)
+            .header("accept", "text/html")
+            .header("accept-encoding", "gzip, br");
+        let response = request.send().await?.error_for_status()?;
+        Ok(response.bytes().await?.len())
     }
 
     /// A call with a JSON body; anything but success is an error.

@@ -26,6 +26,11 @@ pub(crate) fn client(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// Measures pages of the dashboard.
+pub(crate) fn pages(workspace: &Workspace) -> Result<Outcome> {
+    without_postgres(workspace, "pages")
+}
+
 /// Measures what evaluations cost.
 pub(crate) fn server(workspace: &Workspace) -> Result<Outcome> {
     without_postgres(workspace, "server")

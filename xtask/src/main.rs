@@ -111,6 +111,8 @@ enum Measured {
     Admin,
     /// The npm package in Node.js: reads, loading, memory, and what a browser has to load
     Client,
+    /// Pages of the dashboard on SQLite: how long they take, and how much they weigh
+    Pages,
     /// The Evaluation API: what requests cost beside a bare server of the same libraries, and how that grows
     Server,
     /// Streams of changes: the memory of 5,000 of them, and how soon all are told
@@ -209,6 +211,10 @@ const BENCH_CLIENT: Step = Step {
     title: "Measurement of the npm package",
     work: |workspace, _| bench::client(workspace),
 };
+const BENCH_PAGES: Step = Step {
+    title: "Measurement of pages",
+    work: |workspace, _| bench::pages(workspace),
+};
 const BENCH_SERVER: Step = Step {
     title: "Measurement of evaluations",
     work: |workspace, _| bench::server(workspace),
@@ -304,6 +310,9 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Bench {
             what: Measured::Client,
         } => [packages, &[BENCH_CLIENT]].concat(),
+        Command::Bench {
+            what: Measured::Pages,
+        } => [site, &[RELEASE, BENCH_PAGES]].concat(),
         Command::Bench {
             what: Measured::Server,
         } => [site, &[RELEASE, BENCH_SERVER]].concat(),
