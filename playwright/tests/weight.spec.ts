@@ -1,0 +1,72 @@
+import type { Page } from "@playwright/test";
+import { expect, signIn, test } from "../support/test.ts";
+
+const kibibyte = 1024;
+
+/** What a browser has to load at first, and for any page after it. */
+const firstVisit = 250 * kibibyte;
+const laterPage = 20 * kibibyte;
+
+test(
+  "a first visit and later pages are light",
+  { tag: "@scripts" },
+  async ({ page, browser, baseURL, server, api }, { annotations }) => {
+    const environments = [
+      await api.createEnvironment("Web shop", "development"),
+      await api.createEnvironment("Web shop", "staging"),
+      await api.createEnvironment("Web shop", "production"),
+    ];
+    for (let number = 1; number <= 51; number++) {
+      const flag = await api.createFlag(`flag_${number}`, `A flag by the number of ${number}`);
+      const environment = environments[number % environments.length];
+      if (environment !== undefined) {
+        await api.switch(flag, environment, true);
+      }
+    }
+    await signIn(page, server);
+
+    // Who is signed in already comes with a browser that has loaded nothing yet.
+    const context = await browser.newContext({
+      baseURL: baseURL ?? "",
+      storageState: await page.context().storageState(),
+    });
+    const visitor = await context.newPage();
+    const weigh = await scales(visitor);
+    const weights = [
+      { path: "/dashboard/flags, first visit", bytes: await weigh("/dashboard/flags") },
+    ];
+    expect.soft(weights[0]?.bytes).toBeLessThanOrEqual(firstVisit);
+    for (const path of [
+      "/dashboard/flags",
+      "/dashboard/flags?page=2",
+      "/dashboard/flags/new",
+      "/dashboard/flags/flag_1/usage",
+      "/dashboard/environments",
+    ]) {
+      const bytes = await weigh(path);
+      weights.push({ path, bytes });
+      expect.soft(bytes, path).toBeLessThanOrEqual(laterPage);
+    }
+    for (const { path, bytes } of weights) {
+      const told = `${path}: ${(bytes / kibibyte).toFixed(1)} KiB`;
+      annotations.push({ type: "weight", description: told });
+      console.log(`    ${told}`);
+    }
+    await context.close();
+  },
+);
+
+/** Opens pages and tells how many bytes went over the wire for each, headers included. */
+async function scales(page: Page): Promise<(path: string) => Promise<number>> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Network.enable");
+  let bytes = 0;
+  devtools.on("Network.loadingFinished", ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
+  });
+  return async (path) => {
+    bytes = 0;
+    await page.goto(path, { waitUntil: "networkidle" });
+    return bytes;
+  };
+}
