@@ -12,9 +12,10 @@ use crate::{
     components::mark::icon_url,
     model::Theme,
     pages::{
-        environments::Environments, flag_usage::FlagUsagePage, flags::Flags, home::Home,
+        audit::Audit, environment::EnvironmentPage, environments::Environments,
+        flag_usage::FlagUsagePage, flags::Flags, history::History, home::Home,
         new_environment::NewEnvironmentPage, new_flag::NewFlagPage, not_found::NotFound,
-        sign_in::SignIn, try_it::Try,
+        revert::Revert, sign_in::SignIn, try_it::Try,
     },
     port::visit,
 };
@@ -56,7 +57,11 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/dashboard/try") view=Try ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/:key/usage") view=FlagUsagePage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/environments") view=Environments ssr=ssr.clone()/>
-                <Route path=path!("/dashboard/environments/new") view=NewEnvironmentPage ssr/>
+                <Route path=path!("/dashboard/environments/new") view=NewEnvironmentPage ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/environments/:id") view=EnvironmentPage ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/flags/:key/history") view=History ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/audit") view=Audit ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/audit/:id") view=Revert ssr/>
             </FlatRoutes>
         </Router>
     }

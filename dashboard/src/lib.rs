@@ -12,6 +12,8 @@ pub mod api;
 #[cfg(feature = "ssr")]
 pub mod app;
 pub mod components;
+#[cfg(feature = "ssr")]
+pub mod deed;
 pub mod draft;
 pub mod effect;
 pub mod error;

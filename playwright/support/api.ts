@@ -1,6 +1,9 @@
 import type { Server } from "./server.ts";
 
 export type Environment = { readonly id: string; readonly sdkKey: string };
+export type Role = "viewer" | "editor" | "admin";
+/** What somebody signs in with. */
+export type Account = { readonly email: string; readonly password: string };
 export type Flag = { readonly id: string; readonly key: string };
 export type Condition = { readonly attribute: string; readonly operator: string } & (
   | { readonly valueType: "string"; readonly valueString: string }
@@ -29,6 +32,12 @@ export class Api {
     const answer = await send(server, "POST", "/auth/login", undefined, { email, password });
     const { access_token } = (await answer.json()) as { access_token: string };
     return new Api(server, access_token);
+  }
+
+  async createUser(email: string, role: Role): Promise<Account> {
+    const account = { email, password: "tr0ub4dor and some more" };
+    await this.#create("/users", { ...account, role });
+    return account;
   }
 
   async createEnvironment(product: string, name: string): Promise<Environment> {

@@ -1,5 +1,5 @@
 import { test as base, expect, type Page } from "@playwright/test";
-import { Api } from "./api.ts";
+import { type Account, Api } from "./api.ts";
 import { Complaints } from "./complaints.ts";
 import { Server } from "./server.ts";
 
@@ -39,12 +39,12 @@ export const test = base.extend<Fixtures>({
 });
 
 /** Signs in on whatever page asks for it; the first one when none is open. */
-export async function signIn(page: Page, server: Server): Promise<void> {
+export async function signIn(page: Page, { email, password }: Account): Promise<void> {
   if (page.url() === "about:blank") {
     await page.goto("/dashboard");
   }
-  await page.getByLabel("E-mail").fill(server.email);
-  await page.getByLabel("Password").fill(server.password);
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.waitForURL((url) => url.pathname !== "/dashboard/login");
 }

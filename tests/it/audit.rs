@@ -116,14 +116,16 @@ async fn entries_can_be_narrowed_by_flag_environment_and_time() {
 }
 
 #[tokio::test]
-async fn a_browser_is_sent_to_the_dashboard() {
+async fn a_browser_is_sent_to_the_page_that_shows_the_same() {
     let app = TestApp::start().await;
     let anonymous = app.anonymous();
-    let request = anonymous
-        .request(reqwest::Method::GET, "/audit")
-        .header("accept", "text/html,*/*;q=0.8");
-    let answer = anonymous.send(request).await.expect(StatusCode::SEE_OTHER);
-    assert_eq!(answer.header("location"), "/dashboard");
+    for query in ["", "?flagKey=checkout&from=2026-03-01T00:00:00Z"] {
+        let request = anonymous
+            .request(reqwest::Method::GET, &format!("/audit{query}"))
+            .header("accept", "text/html,*/*;q=0.8");
+        let answer = anonymous.send(request).await.expect(StatusCode::SEE_OTHER);
+        assert_eq!(answer.header("location"), format!("/dashboard/audit{query}"));
+    }
     anonymous
         .get("/audit")
         .await

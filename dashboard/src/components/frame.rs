@@ -23,10 +23,12 @@ pub enum Room {
     Environments,
     /// A flag for a subject that one makes up.
     Try,
+    /// Who did what.
+    Audit,
 }
 
 impl Room {
-    const ALL: [Self; 3] = [Self::Flags, Self::Environments, Self::Try];
+    const ALL: [Self; 4] = [Self::Flags, Self::Environments, Self::Try, Self::Audit];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -34,6 +36,7 @@ impl Room {
             Self::Flags => "Flags",
             Self::Environments => "Environments",
             Self::Try => "Try it",
+            Self::Audit => "Audit",
         }
     }
 
@@ -43,6 +46,7 @@ impl Room {
             Self::Flags => "/dashboard/flags",
             Self::Environments => "/dashboard/environments",
             Self::Try => "/dashboard/try",
+            Self::Audit => "/dashboard/audit",
         }
     }
 
@@ -51,6 +55,7 @@ impl Room {
             Self::Flags => Icon::Flag,
             Self::Environments => Icon::Layers,
             Self::Try => Icon::Play,
+            Self::Audit => Icon::Clock,
         }
     }
 }

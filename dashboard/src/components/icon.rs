@@ -11,6 +11,12 @@ pub enum Icon {
     Layers,
     /// Try something out.
     Play,
+    /// A clock: what was.
+    Clock,
+    /// An arrow that turns back.
+    Back,
+    /// An arrow down onto a line.
+    Download,
     /// Something new.
     Plus,
     /// A magnifying glass.
@@ -43,6 +49,9 @@ impl Icon {
             Self::Flag => "M3.5 14V2.5m0 .5h8.6L9.8 6l2.3 3H3.5",
             Self::Layers => "M8 2 2 5l6 3 6-3-6-3ZM2 8l6 3 6-3M2 11l6 3 6-3",
             Self::Play => "M4.5 2.5v11l9-5.5-9-5.5Z",
+            Self::Clock => "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12Zm0-9.5V8l2.5 1.5",
+            Self::Back => "M5.5 3 2.5 6l3 3m-3-3h7a4 4 0 0 1 0 8H7",
+            Self::Download => "M8 2.5v7.5m-3-3 3 3 3-3M3 13.5h10",
             Self::Plus => "M8 3v10M3 8h10",
             Self::Search => "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm3.6-1.4L14 14",
             Self::Copy => {

@@ -44,11 +44,17 @@ pub mod pager;
 #[cfg(feature = "ssr")]
 pub mod refusal;
 #[cfg(feature = "ssr")]
+pub mod share;
+#[cfg(feature = "ssr")]
 pub mod snippet;
+#[cfg(feature = "ssr")]
+pub mod snippets;
 #[cfg(feature = "ssr")]
 pub mod sparkline;
 #[cfg(feature = "ssr")]
 pub mod time;
+#[cfg(feature = "ssr")]
+pub mod timeline;
 #[cfg(feature = "ssr")]
 pub mod title;
 #[cfg(feature = "ssr")]

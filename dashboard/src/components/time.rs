@@ -28,6 +28,37 @@ pub fn Time(
     }
 }
 
+/// At what time of its day something happened, in UTC.
+#[component]
+pub fn Clock(
+    /// When it happened.
+    at: Timestamp,
+) -> impl IntoView {
+    let exact = at.to_string();
+    let date = exact.split('T').next().unwrap_or_default().to_owned();
+    let clock: String = exact.chars().skip(11).take(5).collect();
+    let seconds: String = exact.chars().skip(11).take(8).collect();
+    view! {
+        <time datetime=exact title=format!("{date} {seconds} UTC")>
+            {clock}
+        </time>
+    }
+}
+
+/// The day on which something happened, in UTC: `Today`, `Yesterday`, or the date alone.
+pub fn day(at: Timestamp, now: Timestamp) -> String {
+    let date = |at: Timestamp| {
+        let exact = at.to_string();
+        exact.split('T').next().unwrap_or_default().to_owned()
+    };
+    let name = match now.millis().div_euclid(DAY) - at.millis().div_euclid(DAY) {
+        0 => "Today · ",
+        1 => "Yesterday · ",
+        _ => "",
+    };
+    format!("{name}{}", date(at))
+}
+
 /// The distance in one unit; none when it is better told as a date.
 fn ago(at: Timestamp, now: Timestamp) -> Option<String> {
     let passed = now.millis().saturating_sub(at.millis());
@@ -54,6 +85,15 @@ mod tests {
         assert_eq!(told(2 * HOUR).as_deref(), Some("2 h ago"));
         assert_eq!(told(29 * DAY).as_deref(), Some("29 d ago"));
         assert_eq!(told(30 * DAY), None);
+    }
+
+    #[test]
+    fn the_last_two_days_have_a_name() {
+        let now = Timestamp::from_millis(3 * DAY + HOUR);
+        let told = |millis| day(Timestamp::from_millis(millis), now);
+        assert_eq!(told(3 * DAY), "Today · 1970-01-04");
+        assert_eq!(told(3 * DAY - 1), "Yesterday · 1970-01-03");
+        assert_eq!(told(DAY), "1970-01-02");
     }
 
     #[test]

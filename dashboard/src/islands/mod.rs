@@ -20,6 +20,7 @@ pub mod form_dialog;
 pub mod key_check;
 pub mod live_results;
 pub mod search_field;
+pub mod stored_key;
 pub mod switchboard;
 pub mod theme_switch;
 pub mod try_it;

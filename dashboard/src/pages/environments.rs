@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 use pennon_core::model::{
-    environment::{Environment, EnvironmentStatus},
+    environment::Environment,
+    id::EnvironmentId,
     page::{Limit, Page, PageRequest},
     user::Role,
 };
@@ -15,26 +16,37 @@ use crate::{
         frame::{Frame, Room},
         icon::{Drawing, Icon},
         pager::Pager,
+        share::Share,
         time::Time,
         title::Title,
     },
-    port::{environments::EnvironmentAdmin, query, signed_in, signed_in_user},
+    port::{
+        environments::{EnvironmentAdmin, PolledEnvironment, Polling},
+        query, signed_in, signed_in_user,
+    },
 };
 
-/// Where flags take effect.
+/// Where the revoked ones are listed.
+const REVOKED: &str = "/dashboard/environments?status=revoked";
+
+/// Where flags take effect: the active environments, or the revoked ones.
 #[component]
 pub fn Environments() -> impl IntoView {
-    let number = page_number(&query());
+    let query = query();
+    let revoked = query.text("status") == "revoked";
     let request = PageRequest {
-        page: number.try_into().unwrap_or_default(),
+        page: page_number(&query).try_into().unwrap_or_default(),
         limit: Limit::MAX,
     };
     let page = answer(async move {
         let role = signed_in_user()?.role;
-        let page = signed_in::<dyn EnvironmentAdmin>()?
-            .environments(request)
-            .await?;
-        Ok(view! { <List page role/> })
+        let environments = signed_in::<dyn EnvironmentAdmin>()?;
+        if revoked {
+            let page = environments.revoked_environments(request).await?;
+            return Ok(view! { <RevokedList page role/> }.into_any());
+        }
+        let active = environments.active_environments().await?;
+        Ok(view! { <ActiveList active role/> }.into_any())
     });
     view! {
         <Title text="Environments"/>
@@ -42,37 +54,83 @@ pub fn Environments() -> impl IntoView {
     }
 }
 
+/// The address of an environment's page.
+pub(crate) fn environment_href(id: EnvironmentId) -> String {
+    format!("{}/{id}", Room::Environments.href())
+}
+
 #[component]
-fn List(page: Page<Environment>, role: Role) -> impl IntoView {
-    let pagination = page.pagination;
-    let some = pagination.total > 0;
+fn ActiveList(active: Vec<PolledEnvironment>, role: Role) -> impl IntoView {
+    let count = active.len();
     let create = (role >= Role::Admin).then(|| view! { <NewEnvironmentLink/> });
-    let (create, list) = if some {
-        let table = view! {
-            <EnvironmentTable environments=page.items/>
-            <Pager pagination href=|page| format!("{}?page={page}", Room::Environments.href())/>
-        };
-        (create, table.into_any())
-    } else {
-        let lesson = view! {
+    if active.is_empty() {
+        return view! {
+            <Head count=0 create=None/>
+            <Status revoked=false/>
             <Empty title="No environments yet">
                 <p>
                     "An environment is a place where your application runs: development, staging, production. Each has its own key, and each flag is on or off there by itself."
                 </p>
                 {create}
             </Empty>
-        };
-        (None, lesson.into_any())
-    };
+        }
+        .into_any();
+    }
+    let products = active
+        .chunk_by(|one, next| one.environment.product == next.environment.product)
+        .map(<[PolledEnvironment]>::to_vec)
+        .map(|environments| view! { <Product environments/> })
+        .collect_view();
+    view! {
+        <Head count create=create.map(IntoAny::into_any)/>
+        <Status revoked=false/>
+        <div class="table-panel cards">
+            <table class="table">
+                <caption class="visually-hidden">"Active environments"</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">"Name"</th>
+                        <th scope="col">"Key"</th>
+                        <th scope="col">"Last polled"</th>
+                        <th scope="col" title="Of the polls of the last 24 hours">
+                            "On the newest revision"
+                        </th>
+                        <th scope="col">"Created"</th>
+                    </tr>
+                </thead>
+                {products}
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Head(count: usize, create: Option<AnyView>) -> impl IntoView {
     view! {
         <header class="page-head">
             <h1>
-                "Environments"
-                {some.then(|| view! { <span class="count">{pagination.total}</span> })}
+                "Environments" {(count > 0).then(|| view! { <span class="count">{count}</span> })}
             </h1>
             {create}
         </header>
-        {list}
+    }
+}
+
+/// The choice between active and revoked ones.
+#[component]
+fn Status(revoked: bool) -> impl IntoView {
+    view! {
+        <div class="toolbar">
+            <nav class="segments" aria-label="Status">
+                <a href=Room::Environments.href() aria-current=(!revoked).then_some("true")>
+                    "Active"
+                </a>
+                <a href=REVOKED aria-current=revoked.then_some("true")>
+                    "Revoked"
+                </a>
+            </nav>
+        </div>
     }
 }
 
@@ -86,31 +144,31 @@ fn NewEnvironmentLink() -> impl IntoView {
     }
 }
 
+/// The environments of one product.
 #[component]
-fn EnvironmentTable(environments: Vec<Environment>) -> impl IntoView {
-    let rows = environments.into_iter().map(|environment| {
-        let (class, status) = match environment.status {
-            EnvironmentStatus::Active => ("tag active", "Active"),
-            EnvironmentStatus::Revoked => ("tag", "Revoked"),
-        };
-        let name = environment.name.to_string();
-        let product = environment.product.to_string();
+fn Product(environments: Vec<PolledEnvironment>) -> impl IntoView {
+    let product = environments
+        .first()
+        .map(|polled| polled.environment.product.to_string());
+    let rows = environments.into_iter().map(|polled| {
+        let PolledEnvironment {
+            environment,
+            polling,
+        } = polled;
         view! {
             <tr>
-                <th class="name" scope="row" title=name.clone()>
-                    {name.clone()}
-                </th>
-                <td class="name" title=product.clone()>
-                    <span class="cell-label">"Product"</span>
-                    <span class="cell-text">{product.clone()}</span>
+                <Name environment=environment.clone()/>
+                <Prefix prefix=environment.sdk_key_prefix/>
+                <td class="quiet">
+                    <span class="cell-label">"Last polled"</span>
+                    {match polling.last {
+                        Some(at) => view! { <Time at/> }.into_any(),
+                        None => "Never".into_any(),
+                    }}
                 </td>
-                <td>
-                    <span class="cell-label">"Key"</span>
-                    <code class="quiet">{environment.sdk_key_prefix} "…"</code>
-                </td>
-                <td>
-                    <span class="cell-label">"Status"</span>
-                    <span class=class>{status}</span>
+                <td class="quiet">
+                    <span class="cell-label">"On the newest revision"</span>
+                    <Newest polling/>
                 </td>
                 <td class="quiet">
                     <span class="cell-label">"Created"</span>
@@ -119,21 +177,107 @@ fn EnvironmentTable(environments: Vec<Environment>) -> impl IntoView {
             </tr>
         }
     });
+    let rows = rows.collect_view();
     view! {
-        <div class="table-panel cards">
-            <table class="table">
-                <caption class="visually-hidden">"Environments"</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">"Name"</th>
-                        <th scope="col">"Product"</th>
-                        <th scope="col">"Key"</th>
-                        <th scope="col">"Status"</th>
-                        <th scope="col">"Created"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows.collect_view()}</tbody>
-            </table>
-        </div>
+        <tbody>
+            <tr class="group">
+                <th class="name" scope="rowgroup" colspan="5" title=product.clone()>
+                    {product.clone()}
+                </th>
+            </tr>
+            {rows}
+        </tbody>
+    }
+}
+
+/// The name of an environment, leading to its page.
+#[component]
+fn Name(environment: Environment) -> impl IntoView {
+    let name = environment.name.to_string();
+    view! {
+        <th class="name" scope="row">
+            <a href=environment_href(environment.id) title=name.clone()>
+                {name.clone()}
+            </a>
+        </th>
+    }
+}
+
+#[component]
+fn Prefix(prefix: String) -> impl IntoView {
+    view! {
+        <td>
+            <span class="cell-label">"Key"</span>
+            <code class="quiet">{prefix} "…"</code>
+        </td>
+    }
+}
+
+/// How many of the clients that came back had the newest revision.
+#[component]
+pub(crate) fn Newest(polling: Polling) -> impl IntoView {
+    let Some(percent) = polling.newest() else {
+        return view! { <span class="quiet">"No polls in 24 h"</span> }.into_any();
+    };
+    let title = format!(
+        "In the last 24 hours {} polls came with the newest revision, {} with an older one, and {} with none yet.",
+        polling.current, polling.outdated, polling.first
+    );
+    view! { <Share percent title/> }.into_any()
+}
+
+#[component]
+fn RevokedList(page: Page<Environment>, role: Role) -> impl IntoView {
+    let pagination = page.pagination;
+    let create = (role >= Role::Admin).then(|| view! { <NewEnvironmentLink/> }.into_any());
+    let rows = page.items.into_iter().map(|environment| {
+        let product = environment.product.to_string();
+        view! {
+            <tr>
+                <Name environment=environment.clone()/>
+                <td class="name" title=product.clone()>
+                    <span class="cell-label">"Product"</span>
+                    <span class="cell-text">{product.clone()}</span>
+                </td>
+                <Prefix prefix=environment.sdk_key_prefix/>
+                <td class="quiet">
+                    <span class="cell-label">"Created"</span>
+                    <Time at=environment.created_at/>
+                </td>
+            </tr>
+        }
+    });
+    let rows = rows.collect_view();
+    let list = if pagination.total == 0 {
+        view! {
+            <Empty title="No environment was revoked">
+                <p>"Environments whose key was revoked or replaced are kept here, to be read."</p>
+            </Empty>
+        }
+        .into_any()
+    } else {
+        view! {
+            <div class="table-panel cards">
+                <table class="table">
+                    <caption class="visually-hidden">"Revoked environments"</caption>
+                    <thead>
+                        <tr>
+                            <th scope="col">"Name"</th>
+                            <th scope="col">"Product"</th>
+                            <th scope="col">"Key"</th>
+                            <th scope="col">"Created"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+            <Pager pagination href=|page| format!("{REVOKED}&page={page}")/>
+        }
+        .into_any()
+    };
+    view! {
+        <Head count=0 create/>
+        <Status revoked=true/>
+        {list}
     }
 }

@@ -3,6 +3,7 @@
 //! [`Visit`] speaks for the request and response at hand, the other ports for the person who is signed in. The server
 //! implements them and provides them as Leptos context; a test provides a fake of those that it needs.
 
+pub mod audit;
 pub mod environments;
 pub mod flags;
 pub mod trial;

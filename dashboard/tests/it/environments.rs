@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use pennon_core::model::environment::EnvironmentStatus;
 use pennon_core::model::user::Role;
 use pennon_dashboard::error::AdminError;
 
@@ -12,21 +11,53 @@ const ENVIRONMENTS: &str = "/dashboard/environments";
 const NEW: &str = "/dashboard/environments/new";
 
 #[tokio::test]
-async fn environments_are_listed_with_their_status_and_the_beginning_of_their_key() {
-    let mut fake = Fake::shop();
-    for environment in fake.environments.iter_mut().take(1) {
-        environment.status = EnvironmentStatus::Revoked;
-    }
-    let page = get(&Arc::new(fake), ENVIRONMENTS).await;
+async fn environments_are_listed_by_product_with_the_beginning_of_their_key_and_their_polls() {
+    let page = get(&Arc::new(Fake::shop()), ENVIRONMENTS).await;
     for text in [
+        "shop",
         "staging",
         "production",
         "pnk_AAAAAAAA",
-        "Revoked",
-        "Active",
+        "90",
         "New environment",
     ] {
         assert!(page.html.contains(text), "{text}");
+    }
+    assert_eq!(page.html.matches("scope=\"rowgroup\"").count(), 1);
+}
+
+#[tokio::test]
+async fn what_is_dangerous_carries_the_revision_that_was_seen_and_the_name_that_was_typed() {
+    let fake = Arc::new(Fake::shop());
+    let url = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000002");
+    let page = post(&fake, &url, "act=rotate&revision=7&rotate-name=production").await;
+    assert!(page.html.contains(KEY));
+    let page = post(&fake, &url, "act=revoke&revision=7&revoke-name=production").await;
+    assert_eq!(page.location, Some(url.clone()));
+    assert_eq!(
+        *fake.calls(),
+        [
+            "rotate 00000000-0000-0000-0000-000000000002 at 7: production",
+            "revoke 00000000-0000-0000-0000-000000000002 at 7: production",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn only_an_admin_is_offered_to_change_one() {
+    let url = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000002");
+    for (role, offered) in [
+        (Role::Viewer, false),
+        (Role::Editor, false),
+        (Role::Admin, true),
+    ] {
+        let fake = Fake {
+            role,
+            ..Fake::shop()
+        };
+        let page = get(&Arc::new(fake), &url).await;
+        assert!(page.html.contains("pnk_your_key"));
+        assert_eq!(page.html.contains("Rotate key"), offered);
     }
 }
 

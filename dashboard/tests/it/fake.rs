@@ -18,7 +18,10 @@ use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::model::{Switched, Theme};
 use pennon_dashboard::port::Visit;
-use pennon_dashboard::port::environments::{CreatedEnvironment, EnvironmentAdmin, NewEnvironment};
+use pennon_dashboard::port::environments::{
+    CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, Polling, Seen,
+    UsedEnvironment,
+};
 use pennon_dashboard::port::flags::{
     Cell, EnvironmentColumn, FlagAdmin, FlagQuery, FlagRow, FlagTable, NewFlag,
 };
@@ -29,6 +32,14 @@ pub(crate) const KEY: &str = "pnk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// Half past nine on the first of March.
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_772_357_400_000);
+
+/// How every environment of the fake is polled.
+const POLLING: Polling = Polling {
+    last: Some(NOW),
+    first: 2,
+    current: 90,
+    outdated: 10,
+};
 
 /// What a page was given and what became of it.
 #[derive(Default)]
@@ -200,11 +211,31 @@ impl FlagAdmin for Fake {
 
 #[async_trait]
 impl EnvironmentAdmin for Fake {
-    async fn environments(&self, page: PageRequest) -> Result<Page<Environment>, AdminError> {
+    async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError> {
         self.asked("environments".to_owned())?;
-        let all = self.environments.clone();
-        let total = i64::try_from(all.len()).expect("a few environments");
-        Ok(page.page_of(all, total))
+        let polled = |environment: &Environment| PolledEnvironment {
+            environment: environment.clone(),
+            polling: POLLING,
+        };
+        Ok(self.environments.iter().map(polled).collect())
+    }
+
+    async fn revoked_environments(
+        &self,
+        page: PageRequest,
+    ) -> Result<Page<Environment>, AdminError> {
+        self.asked("revoked environments".to_owned())?;
+        Ok(page.page_of(Vec::new(), 0))
+    }
+
+    async fn environment(&self, id: EnvironmentId) -> Result<UsedEnvironment, AdminError> {
+        let mut environments = self.environments.iter();
+        let environment = environments.find(|environment| environment.id == id);
+        Ok(UsedEnvironment {
+            environment: environment.ok_or(AdminError::NotFound)?.clone(),
+            polling: POLLING,
+            last_used: POLLING.last,
+        })
     }
 
     async fn create_environment(
@@ -216,6 +247,22 @@ impl EnvironmentAdmin for Fake {
             environment: environment(3, &new.product, &new.name),
             sdk_key: KEY.to_owned(),
         })
+    }
+
+    async fn rename_environment(&self, seen: Seen, name: String) -> Result<(), AdminError> {
+        self.asked(format!("rename {} at {}: {name}", seen.id, seen.revision))
+    }
+
+    async fn rotate_key(&self, seen: Seen, typed: &str) -> Result<CreatedEnvironment, AdminError> {
+        self.asked(format!("rotate {} at {}: {typed}", seen.id, seen.revision))?;
+        Ok(CreatedEnvironment {
+            environment: environment(3, "shop", typed),
+            sdk_key: KEY.to_owned(),
+        })
+    }
+
+    async fn revoke_environment(&self, seen: Seen, typed: &str) -> Result<(), AdminError> {
+        self.asked(format!("revoke {} at {}: {typed}", seen.id, seen.revision))
     }
 }
 

@@ -1,22 +1,67 @@
 //! What the dashboard does with environments.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
-use pennon_core::model::environment::Environment;
+use pennon_core::model::environment::{Environment, EnvironmentStatus};
+use pennon_core::model::id::EnvironmentId;
 use pennon_core::model::page::{Page, PageRequest};
-use pennon_dashboard::error::AdminError;
-use pennon_dashboard::port::environments::{CreatedEnvironment, EnvironmentAdmin, NewEnvironment};
+use pennon_dashboard::error::{AdminError, FieldError};
+use pennon_dashboard::port::environments::{
+    CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, Polling, Seen,
+    UsedEnvironment,
+};
 
 use super::{Form, SignedIn, told};
+use crate::error::Error;
 use crate::service::environments;
+use crate::service::precondition::Precondition;
+use crate::service::usage::{self, Period};
 use crate::store::environments::EnvironmentFilter;
 
 #[async_trait]
 impl EnvironmentAdmin for SignedIn {
-    async fn environments(&self, page: PageRequest) -> Result<Page<Environment>, AdminError> {
-        let all = EnvironmentFilter::default();
-        environments::list(&self.service, &self.actor, &all, page)
+    async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError> {
+        let active = environments::active(&self.service, &self.actor)
+            .await
+            .map_err(told)?;
+        let polling = self.polling().await.map_err(told)?;
+        let polled = |environment: Environment| PolledEnvironment {
+            polling: polling
+                .get(&environment.id)
+                .map(told_of)
+                .unwrap_or_default(),
+            environment,
+        };
+        Ok(active.into_iter().map(polled).collect())
+    }
+
+    async fn revoked_environments(
+        &self,
+        page: PageRequest,
+    ) -> Result<Page<Environment>, AdminError> {
+        let revoked = EnvironmentFilter {
+            status: Some(EnvironmentStatus::Revoked),
+            ..EnvironmentFilter::default()
+        };
+        environments::list(&self.service, &self.actor, &revoked, page)
             .await
             .map_err(told)
+    }
+
+    async fn environment(&self, id: EnvironmentId) -> Result<UsedEnvironment, AdminError> {
+        let environment = environments::get(&self.service, &self.actor, id)
+            .await
+            .map_err(told)?;
+        let polling = self.polling().await.map_err(told)?;
+        let last_used = usage::key_last_used(&self.service, &self.actor, &environment)
+            .await
+            .map_err(told)?;
+        Ok(UsedEnvironment {
+            polling: polling.get(&id).map(told_of).unwrap_or_default(),
+            environment,
+            last_used,
+        })
     }
 
     async fn create_environment(
@@ -31,12 +76,79 @@ impl EnvironmentAdmin for SignedIn {
             return Err(form.refused());
         };
         let new = environments::NewEnvironment { product, name };
-        let created = environments::create(&self.service, &actor, new)
+        environments::create(&self.service, &actor, new)
+            .await
+            .map(created)
+            .map_err(told)
+    }
+
+    async fn rename_environment(&self, seen: Seen, name: String) -> Result<(), AdminError> {
+        let actor = self.actor.administrator().map_err(told)?;
+        let mut form = Form::default();
+        let Some(name) = form.field("name", name.try_into()) else {
+            return Err(form.refused());
+        };
+        environments::rename(&self.service, &actor, seen.id, &still(seen), Some(name))
+            .await
+            .map(drop)
+            .map_err(told)
+    }
+
+    async fn rotate_key(&self, seen: Seen, typed: &str) -> Result<CreatedEnvironment, AdminError> {
+        let actor = self.actor.administrator().map_err(told)?;
+        self.confirm(seen.id, typed).await?;
+        environments::rotate_key(&self.service, &actor, seen.id, &still(seen))
+            .await
+            .map(created)
+            .map_err(told)
+    }
+
+    async fn revoke_environment(&self, seen: Seen, typed: &str) -> Result<(), AdminError> {
+        let actor = self.actor.administrator().map_err(told)?;
+        self.confirm(seen.id, typed).await?;
+        environments::revoke(&self.service, &actor, seen.id, &still(seen))
+            .await
+            .map(drop)
+            .map_err(told)
+    }
+}
+
+impl SignedIn {
+    async fn polling(&self) -> Result<HashMap<EnvironmentId, usage::Polling>, Error> {
+        usage::polling(&self.service, &self.actor, Period::default()).await
+    }
+
+    /// Makes sure that somebody who is about to do harm has typed the name of what they harm.
+    async fn confirm(&self, id: EnvironmentId, typed: &str) -> Result<(), AdminError> {
+        let environment = environments::get(&self.service, &self.actor, id)
             .await
             .map_err(told)?;
-        Ok(CreatedEnvironment {
-            environment: created.environment,
-            sdk_key: created.sdk_key.expose().to_owned(),
-        })
+        if typed.trim() == environment.name.as_str().trim() {
+            return Ok(());
+        }
+        Err(AdminError::Invalid(vec![FieldError {
+            field: "confirmation".to_owned(),
+            detail: format!("must be `{}`", environment.name),
+        }]))
+    }
+}
+
+fn still(seen: Seen) -> Precondition {
+    Precondition::OneOf(vec![seen.revision])
+}
+
+fn created(created: environments::CreatedEnvironment) -> CreatedEnvironment {
+    CreatedEnvironment {
+        environment: created.environment,
+        sdk_key: created.sdk_key.expose().to_owned(),
+    }
+}
+
+fn told_of(polling: &usage::Polling) -> Polling {
+    Polling {
+        last: polling.last_polled_at,
+        first: polling.polls.first,
+        current: polling.polls.current,
+        outdated: polling.polls.outdated,
     }
 }

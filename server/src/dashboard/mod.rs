@@ -1,5 +1,6 @@
 //! The dashboard's ports, over the same use cases as the API.
 
+mod audit;
 mod environments;
 mod flags;
 mod trial;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use leptos::prelude::provide_context;
 use pennon_core::model::Invalid;
 use pennon_dashboard::error::{AdminError, FieldError};
+use pennon_dashboard::port::audit::AuditAdmin;
 use pennon_dashboard::port::environments::EnvironmentAdmin;
 use pennon_dashboard::port::flags::FlagAdmin;
 use pennon_dashboard::port::trial::TrialAdmin;
@@ -33,7 +35,8 @@ impl SignedIn {
         provide_context::<Arc<dyn FlagAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn EnvironmentAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn TrialAdmin>>(signed_in.clone());
-        provide_context::<Arc<dyn UsageAdmin>>(signed_in);
+        provide_context::<Arc<dyn UsageAdmin>>(signed_in.clone());
+        provide_context::<Arc<dyn AuditAdmin>>(signed_in);
     }
 }
 

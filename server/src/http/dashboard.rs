@@ -34,11 +34,12 @@ use pennon_dashboard::port::Visit;
 use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::assets;
 use super::client_address::ClientAddress;
 use super::error::RETRY_WHEN_UNAVAILABLE;
-use crate::auth::actor::Person;
+use super::{assets, audit_export};
+use crate::auth::actor::{Actor, Person};
 use crate::dashboard::{SignedIn, told};
+use crate::error::Error;
 use crate::service::Service;
 use crate::service::sessions::{self, Credentials, SESSION_DAYS, SessionKind};
 
@@ -87,7 +88,12 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         let take = move |request: Request| take_form(request, render.clone());
         router = router.route(each.path(), post(take));
     }
+    let export = {
+        let service = service.clone();
+        move |request: Request| export(service.clone(), request)
+    };
     router
+        .route("/dashboard/audit/export", get(export))
         .route("/dashboard/{*nowhere}", any(render))
         .layer(from_fn_with_state(service.clone(), session))
         .layer(from_fn(tell_status))
@@ -110,6 +116,18 @@ where
     };
     parts.extensions.insert(Form::parse(&body));
     render(Request::from_parts(parts, Body::empty())).await
+}
+
+/// The audit log as a file, for whoever is signed in.
+async fn export(service: Service, request: Request) -> Result<Response, Error> {
+    let (parts, _) = request.into_parts();
+    match parts.extensions.get::<Session>() {
+        Some(Session(Ok(person))) => {
+            let actor = Actor::clone(person);
+            audit_export::export(service, actor, &parts).await
+        }
+        _ => Err(Error::Unauthenticated),
+    }
 }
 
 /// Who is signed in, or why nobody is.

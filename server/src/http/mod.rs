@@ -3,6 +3,7 @@
 mod admin;
 mod admission;
 mod assets;
+mod audit_export;
 mod body;
 mod client_address;
 mod code;

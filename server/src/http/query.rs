@@ -63,6 +63,11 @@ impl<T: FromParameters> Query<T> {
     }
 }
 
+/// Reads all parameters of a request.
+pub(crate) fn read_all<T: FromParameters>(parts: &Parts) -> Result<T, Error> {
+    read(given(parts), T::from_parameters)
+}
+
 /// A path that knows no parameters: any is a fault, because a typo must not pass in silence.
 pub(crate) struct NoQuery;
 

@@ -10,7 +10,6 @@ use pennon_core::model::targeting::{FlagRollout, TargetingRule};
 use pennon_core::model::user::User;
 use serde::Serialize;
 
-use super::DASHBOARD;
 use crate::error::Error;
 
 /// 200 with a JSON body.
@@ -45,10 +44,10 @@ pub(crate) enum Put<T> {
     Updated(T),
 }
 
-/// An answer, or for a browser 303 to the dashboard.
+/// An answer, or for a browser 303 to a page of the dashboard.
 pub(crate) enum OrDashboard<T> {
     Here(T),
-    Dashboard,
+    Dashboard(String),
 }
 
 /// An object that changes, and counts how often.
@@ -116,7 +115,7 @@ impl<T: IntoResponse> IntoResponse for OrDashboard<T> {
     fn into_response(self) -> Response {
         match self {
             Self::Here(answer) => answer.into_response(),
-            Self::Dashboard => Redirect::to(DASHBOARD).into_response(),
+            Self::Dashboard(page) => Redirect::to(&page).into_response(),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::Service;
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::store::Tx;
-use crate::store::audit::{self, AuditFilter, Concerned};
+use crate::store::audit::{self, AuditFilter, Concerned, Recorded};
 
 /// An entry in the making: what was done, to what, and how that was before and after.
 pub(crate) struct Entry<'a> {
@@ -141,14 +141,29 @@ pub(crate) async fn list(
     actor: &Actor,
     filter: &AuditFilter,
     page: PageRequest,
-) -> Result<Page<AuditEntry>, Error> {
+) -> Result<Page<Recorded>, Error> {
     if filter.accounts {
         actor.administrator()?;
     }
     audit::list(&mut service.db.read().await?, filter, page).await
 }
 
-fn value(object: &impl Serialize) -> Result<Value, Error> {
+/// One entry, if there is one that the actor may see.
+pub(crate) async fn get(
+    service: &Service,
+    actor: &Actor,
+    id: AuditId,
+) -> Result<Option<Recorded>, Error> {
+    let recorded = audit::find(&mut service.db.read().await?, id).await?;
+    if let Some(recorded) = &recorded
+        && recorded.entry.action.is_about_accounts()
+    {
+        actor.administrator()?;
+    }
+    Ok(recorded)
+}
+
+pub(super) fn value(object: &impl Serialize) -> Result<Value, Error> {
     serde_json::to_value(object)
         .map_err(|error| Error::Internal(format!("an audit value is no JSON: {error}")))
 }

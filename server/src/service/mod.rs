@@ -13,6 +13,7 @@ pub(crate) mod flags;
 mod follow;
 pub(crate) mod patch;
 pub(crate) mod precondition;
+pub(crate) mod reversal;
 pub(crate) mod sessions;
 pub(crate) mod targeting;
 pub(crate) mod tokens;

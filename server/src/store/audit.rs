@@ -35,6 +35,15 @@ pub(crate) struct AuditFilter {
     pub(crate) accounts: bool,
 }
 
+/// An entry with the ids of what it speaks of.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorded {
+    pub(crate) entry: AuditEntry,
+    pub(crate) flag: Option<FlagId>,
+    pub(crate) environment: Option<EnvironmentId>,
+    pub(crate) rule: Option<RuleId>,
+}
+
 #[derive(sqlx::FromRow)]
 struct AuditRow {
     id: Uuid,
@@ -46,6 +55,9 @@ struct AuditRow {
     product: Option<String>,
     old_value: Option<Json<Value>>,
     new_value: Option<Json<Value>>,
+    flag_id: Option<Uuid>,
+    environment_id: Option<Uuid>,
+    rule_id: Option<Uuid>,
 }
 
 /// Adds an entry.
@@ -87,7 +99,8 @@ macro_rules! selects {
     ($accounts:literal, $flag:literal, $environment:literal) => {
         Selects {
             page: concat!(
-                "select id, action, actor_identity, occurred_at, flag_key, environment, product, old_value, new_value
+                "select id, action, actor_identity, occurred_at, flag_key, environment, product, old_value, new_value,
+                        flag_id, environment_id, rule_id
                  from audit_entries where ",
                 selects!(@conditions $accounts, $flag, $environment),
                 " order by occurred_at desc, id desc limit $5 offset $6"
@@ -127,12 +140,22 @@ impl AuditFilter {
     }
 }
 
+/// One entry.
+pub(crate) async fn find(tx: &mut Tx, id: AuditId) -> Result<Option<Recorded>, Error> {
+    let row: Option<AuditRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, action, actor_identity, occurred_at, flag_key, environment, product, old_value, new_value,
+                flag_id, environment_id, rule_id
+         from audit_entries where id = $1",
+    ).bind(id.uuid()).fetch_optional(conn).await)?;
+    row.map(Recorded::try_from).transpose()
+}
+
 /// One page of entries, newest first.
 pub(crate) async fn list(
     tx: &mut Tx,
     filter: &AuditFilter,
     page: PageRequest,
-) -> Result<Page<AuditEntry>, Error> {
+) -> Result<Page<Recorded>, Error> {
     let selects = filter.selects();
     let from = filter.from.map_or(i64::MIN, Timestamp::millis);
     let to = filter.to.map_or(i64::MAX, Timestamp::millis);
@@ -152,18 +175,18 @@ pub(crate) async fn list(
         .fetch_one(conn).await)?;
     let items = rows
         .into_iter()
-        .map(AuditEntry::try_from)
+        .map(Recorded::try_from)
         .collect::<Result<_, _>>()?;
     Ok(page.page_of(items, total))
 }
 
-impl TryFrom<AuditRow> for AuditEntry {
+impl TryFrom<AuditRow> for Recorded {
     type Error = Error;
 
     fn try_from(row: AuditRow) -> Result<Self, Error> {
         let action = AuditAction::parse(&row.action)
             .map_err(|problem| bad_row("audit_entries", row.id, problem))?;
-        Ok(Self {
+        let entry = AuditEntry {
             id: AuditId::new(row.id),
             action,
             actor_identity: row.actor_identity,
@@ -173,6 +196,12 @@ impl TryFrom<AuditRow> for AuditEntry {
             product: row.product,
             old_value: row.old_value.map(|Json(value)| value),
             new_value: row.new_value.map(|Json(value)| value),
+        };
+        Ok(Self {
+            entry,
+            flag: row.flag_id.map(FlagId::new),
+            environment: row.environment_id.map(EnvironmentId::new),
+            rule: row.rule_id.map(RuleId::new),
         })
     }
 }

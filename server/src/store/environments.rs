@@ -111,6 +111,19 @@ pub(crate) async fn lineage(tx: &mut Tx, id: EnvironmentId) -> Result<Environmen
     Ok(lineage.map_or(id, EnvironmentId::new))
 }
 
+/// The newest of the environments that replaced each other by key rotations, of which `id` is one.
+pub(crate) async fn newest_of_lineage(
+    tx: &mut Tx,
+    id: EnvironmentId,
+) -> Result<Option<Environment>, Error> {
+    let lineage = lineage(tx, id).await?;
+    let row: Option<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, product, name, sdk_key_prefix, status, created_at, revision from environments
+         where coalesce(lineage_id, id) = $1 order by created_at desc, id desc limit 1",
+    ).bind(lineage.uuid()).fetch_optional(conn).await)?;
+    row.map(Environment::try_from).transpose()
+}
+
 /// The newest environment of each lineage, by product and name.
 pub(crate) async fn lineages(tx: &mut Tx) -> Result<Vec<(EnvironmentId, Environment)>, Error> {
     let rows: Vec<LineageRow> = on_conn!(tx, conn => sqlx::query_as(

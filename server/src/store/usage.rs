@@ -217,6 +217,45 @@ pub(crate) async fn environment_last_seen(
     Ok(at.map(Timestamp::from_millis))
 }
 
+/// How often each active environment was polled, by kind, between two hours inclusively.
+pub(crate) async fn polls_of_active(
+    tx: &mut Tx,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<Vec<(Uuid, String, i64)>, Error> {
+    Ok(on_conn!(tx, conn => sqlx::query_as(
+        "select environment.id, hour.kind, cast(sum(hour.polls) as bigint)
+         from environments environment
+         join poll_hours hour on hour.lineage_id = coalesce(environment.lineage_id, environment.id)
+         where environment.status = 'active' and hour.hour >= $1 and hour.hour <= $2
+         group by environment.id, hour.kind",
+    ).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?)
+}
+
+/// When each active environment was last polled.
+pub(crate) async fn active_last_seen(
+    tx: &mut Tx,
+) -> Result<Vec<(EnvironmentId, Timestamp)>, Error> {
+    let rows: Vec<(Uuid, i64)> = on_conn!(tx, conn => sqlx::query_as(
+        "select environment.id, seen.polled_at from environments environment
+         join environments_last_seen seen on seen.lineage_id = coalesce(environment.lineage_id, environment.id)
+         where environment.status = 'active'",
+    ).fetch_all(conn).await)?;
+    let seen = |(id, at)| (EnvironmentId::new(id), Timestamp::from_millis(at));
+    Ok(rows.into_iter().map(seen).collect())
+}
+
+/// When any flag was last evaluated in an environment.
+pub(crate) async fn last_evaluated_in(
+    tx: &mut Tx,
+    lineage: EnvironmentId,
+) -> Result<Option<Timestamp>, Error> {
+    let at: Option<i64> = on_conn!(tx, conn => sqlx::query_scalar(
+        "select max(evaluated_at) from flags_last_seen where lineage_id = $1",
+    ).bind(lineage.uuid()).fetch_one(conn).await)?;
+    Ok(at.map(Timestamp::from_millis))
+}
+
 /// A count as a column holds it.
 fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)

@@ -1,13 +1,14 @@
 //! The audit log.
 
 use axum::extract::State;
-use http::HeaderMap;
 use http::header::{ACCEPT, AUTHORIZATION};
+use http::{HeaderMap, Uri};
 use pennon_core::model::audit::{AuditEntry, AuditExtra};
 use pennon_core::model::page::Page;
 
 use crate::auth::actor::Actor;
 use crate::error::Error;
+use crate::http::DASHBOARD;
 use crate::http::code::Code;
 use crate::http::openapi::{Routes, route};
 use crate::http::query::{FromParameters, Paged, Parameters, Query};
@@ -25,21 +26,30 @@ pub(super) fn routes() -> Routes {
 
 /// Lists audit entries, newest first.
 ///
-/// A browser that comes without a credential is sent to the dashboard.
+/// A browser that comes without a credential is sent to the page that shows the same.
 #[utoipa::path(get, path = "/audit")]
 async fn list(
     State(service): State<Service>,
+    uri: Uri,
     headers: HeaderMap,
     actor: Result<Actor, Error>,
     query: Query<Paged<AuditFilter>>,
 ) -> Result<OrDashboard<Json<Page<AuditEntry>>>, Error> {
     if is_browser(&headers) {
-        return Ok(OrDashboard::Dashboard);
+        return Ok(OrDashboard::Dashboard(page_of(&uri)));
     }
     let actor = actor?;
     let Paged(filter, page) = query.read()?;
-    let entries = audit::list(&service, &actor, &filter, page).await?;
-    Ok(OrDashboard::Here(Json(entries)))
+    let recorded = audit::list(&service, &actor, &filter, page).await?;
+    Ok(OrDashboard::Here(Json(recorded.map(|each| each.entry))))
+}
+
+/// The page that shows the same entries.
+fn page_of(uri: &Uri) -> String {
+    match uri.query() {
+        Some(query) => format!("{DASHBOARD}/audit?{query}"),
+        None => format!("{DASHBOARD}/audit"),
+    }
 }
 
 fn is_browser(headers: &HeaderMap) -> bool {

@@ -1,7 +1,7 @@
 //! What the parts of a handler's signature mean for callers.
 
 use axum::extract::State;
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode, Uri};
 use pennon_core::model::user::Role;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
@@ -98,7 +98,14 @@ macro_rules! unseen {
     )+};
 }
 
-unseen!(Accepted, ClientAddress, HeaderMap, Method, State<Service>);
+unseen!(
+    Accepted,
+    ClientAddress,
+    HeaderMap,
+    Method,
+    State<Service>,
+    Uri
+);
 
 impl Input for Actor {
     fn describe(draft: &mut Draft<'_>) {
@@ -323,10 +330,10 @@ impl<T: Answer> Answer for OrDashboard<T> {
         let mut answers = T::answers(schemas);
         answers.push(Answered {
             status: StatusCode::SEE_OTHER,
-            about: "The dashboard, for a browser that comes without a credential.",
+            about: "A page of the dashboard, for a browser that comes without a credential.",
             media_type: JSON,
             schema: None,
-            headers: vec![("Location", "The path of the dashboard.")],
+            headers: vec![("Location", "The path of the page.")],
         });
         answers
     }

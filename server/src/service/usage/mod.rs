@@ -13,7 +13,8 @@ use tokio::time::MissedTickBehavior;
 
 use self::pending::Sums;
 pub(crate) use self::reading::{
-    EnvironmentUsage, FlagHour, FlagUsage, Period, of_environment, of_flag,
+    EnvironmentUsage, FlagHour, FlagUsage, Period, Polling, key_last_used, of_environment, of_flag,
+    polling,
 };
 
 use super::Service;
@@ -26,7 +27,8 @@ const INTERVAL: Duration = Duration::from_mins(1);
 /// How long the last counts may take before the service stops.
 const LAST_PATIENCE: Duration = Duration::from_secs(3);
 
-pub(super) const HOUR_MILLIS: i64 = 60 * 60 * 1000;
+const MINUTE_MILLIS: i64 = 60 * 1000;
+pub(super) const HOUR_MILLIS: i64 = 60 * MINUTE_MILLIS;
 pub(super) const DAY_MILLIS: i64 = 24 * HOUR_MILLIS;
 
 /// How long hourly counts are kept, in days; also the longest period that can be asked for.

@@ -8,7 +8,7 @@ use pennon_core::model::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{DAY_MILLIS, HOUR_MILLIS, KEEP_DAYS};
+use super::{DAY_MILLIS, HOUR_MILLIS, KEEP_DAYS, MINUTE_MILLIS};
 use crate::auth::actor::Actor;
 use crate::error::{Error, Fault};
 use crate::service::{Service, environments, flags};
@@ -81,14 +81,33 @@ struct EnvironmentHour {
 }
 
 /// How often the configuration was fetched.
-#[derive(Default, Serialize, ToSchema)]
-struct Polls {
+#[derive(Clone, Copy, Default, Serialize, ToSchema)]
+pub(crate) struct Polls {
     /// By clients that had none yet.
-    first: i64,
+    pub(crate) first: i64,
     /// By clients that had what there was.
-    current: i64,
+    pub(crate) current: i64,
     /// By clients that had something else.
-    outdated: i64,
+    pub(crate) outdated: i64,
+}
+
+/// How an environment was polled.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Polling {
+    /// When a client last fetched the configuration, to the minute.
+    pub(crate) last_polled_at: Option<Timestamp>,
+    /// How often that happened.
+    pub(crate) polls: Polls,
+}
+
+impl Polls {
+    fn set(&mut self, kind: &str, count: i64) {
+        match kind {
+            "first" => self.first = count,
+            "current" => self.current = count,
+            _ => self.outdated = count,
+        }
+    }
 }
 
 /// How often a flag was evaluated, in all environments.
@@ -152,12 +171,7 @@ pub(crate) async fn of_environment(
         hours.entry(hour).or_default().0 = evaluations;
     }
     for (hour, kind, count) in store::usage::polls(&mut tx, lineage, from, to).await? {
-        let polls = &mut hours.entry(hour).or_default().1;
-        match kind.as_str() {
-            "first" => polls.first = count,
-            "current" => polls.current = count,
-            _ => polls.outdated = count,
-        }
+        hours.entry(hour).or_default().1.set(&kind, count);
     }
     let last_polled_at = store::usage::environment_last_seen(&mut tx, lineage).await?;
     let hour = |(hour, (evaluations, polls))| EnvironmentHour {
@@ -171,6 +185,41 @@ pub(crate) async fn of_environment(
         last_polled_at,
         hours: hours.into_iter().map(hour).collect(),
     })
+}
+
+/// How each active environment was polled. Those that never were are left out.
+pub(crate) async fn polling(
+    service: &Service,
+    _actor: &Actor,
+    period: Period,
+) -> Result<HashMap<EnvironmentId, Polling>, Error> {
+    let (from, to) = period.bounds(service.clock.now())?;
+    let mut tx = service.db.read().await?;
+    let mut environments: HashMap<EnvironmentId, Polling> = HashMap::new();
+    for (id, kind, count) in store::usage::polls_of_active(&mut tx, from, to).await? {
+        let polling = environments.entry(EnvironmentId::new(id)).or_default();
+        polling.polls.set(&kind, count);
+    }
+    for (id, at) in store::usage::active_last_seen(&mut tx).await? {
+        environments.entry(id).or_default().last_polled_at = Some(at);
+    }
+    Ok(environments)
+}
+
+/// When the key that an environment has now was last used for anything, to the minute.
+pub(crate) async fn key_last_used(
+    service: &Service,
+    _actor: &Actor,
+    environment: &Environment,
+) -> Result<Option<Timestamp>, Error> {
+    let mut tx = service.db.read().await?;
+    let lineage = store::environments::lineage(&mut tx, environment.id).await?;
+    let polled = store::usage::environment_last_seen(&mut tx, lineage).await?;
+    let evaluated = store::usage::last_evaluated_in(&mut tx, lineage).await?;
+    // What was before belongs to the keys that this one has replaced.
+    let created = environment.created_at.millis();
+    let created = Timestamp::from_millis(created - created.rem_euclid(MINUTE_MILLIS));
+    Ok(polled.max(evaluated).filter(|last| *last >= created))
 }
 
 impl Period {

@@ -1,0 +1,7 @@
+interface ImportMetaEnv {
+  readonly VITE_PENNON_SDK_KEY: string;
+}
+
+interface ImportMeta {
+  readonly env: ImportMetaEnv;
+}

@@ -1,0 +1,14 @@
+import { FeatureFlagsProvider } from "@pennon/next/client";
+import { getFeatureFlags } from "@pennon/next/server";
+import { cookies } from "next/headers";
+import { Checkout } from "./checkout";
+
+export default async function Page() {
+  const userId = (await cookies()).get("user")?.value;
+  const flags = await getFeatureFlags({ userId });
+  return (
+    <FeatureFlagsProvider snapshot={flags.snapshot()}>
+      <Checkout />
+    </FeatureFlagsProvider>
+  );
+}

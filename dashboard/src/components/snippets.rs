@@ -1,0 +1,164 @@
+//! How applications ask for their flags, in several languages.
+
+use leptos::prelude::*;
+
+use super::{
+    notice::{Notice, Weight},
+    snippet::Snippet,
+};
+
+/// What stands in the snippets for the key and for the address. They are kept as files that are compiled, or run, as they are.
+const KEY: &str = "pnk_your_key";
+const BASE_URL: &str = "https://flags.example.com";
+
+/// A way to ask.
+struct Language {
+    name: &'static str,
+    /// Whether the key goes to where everybody can read it.
+    public: bool,
+    /// Where each piece goes, and the piece.
+    pieces: &'static [(&'static str, &'static str)],
+}
+
+const LANGUAGES: &[Language] = &[
+    Language {
+        name: "curl",
+        public: false,
+        pieces: &[("Shell", include_str!("../../snippets/curl.sh"))],
+    },
+    Language {
+        name: "Node.js",
+        public: false,
+        pieces: &[
+            (
+                "Shell",
+                "npm install @pennon/core\nexport PENNON_SDK_KEY=pnk_your_key",
+            ),
+            ("flags.mjs", include_str!("../../snippets/node.mjs")),
+        ],
+    },
+    Language {
+        name: "Browser",
+        public: true,
+        pieces: &[
+            ("Shell", "npm install @pennon/core"),
+            ("flags.js", include_str!("../../snippets/browser.js")),
+        ],
+    },
+    Language {
+        name: "React",
+        public: true,
+        pieces: &[
+            ("Shell", "npm install @pennon/core @pennon/react"),
+            (".env", "VITE_PENNON_SDK_KEY=pnk_your_key"),
+            ("app.tsx", include_str!("../../snippets/react.tsx")),
+        ],
+    },
+    Language {
+        name: "Next.js",
+        public: false,
+        pieces: &[
+            (
+                "Shell",
+                "npm install @pennon/core @pennon/react @pennon/next",
+            ),
+            (
+                ".env.local",
+                "PENNON_SDK_KEY=pnk_your_key\nPENNON_URL=https://flags.example.com",
+            ),
+            ("app/page.tsx", include_str!("../../snippets/next/page.tsx")),
+            (
+                "app/checkout.tsx",
+                include_str!("../../snippets/next/checkout.tsx"),
+            ),
+        ],
+    },
+    Language {
+        name: "NestJS",
+        public: false,
+        pieces: &[
+            (
+                "Shell",
+                "npm install @pennon/core @pennon/nest\nexport PENNON_SDK_KEY=pnk_your_key",
+            ),
+            (
+                "app.module.ts",
+                include_str!("../../snippets/nest/app.module.ts"),
+            ),
+            (
+                "checkout.controller.ts",
+                include_str!("../../snippets/nest/checkout.controller.ts"),
+            ),
+        ],
+    },
+    Language {
+        name: "OpenFeature",
+        public: false,
+        pieces: &[
+            (
+                "Shell",
+                "npm install @pennon/openfeature @pennon/core @openfeature/core @openfeature/server-sdk\nexport PENNON_SDK_KEY=pnk_your_key",
+            ),
+            ("flags.mjs", include_str!("../../snippets/openfeature.mjs")),
+        ],
+    },
+];
+
+/// Code to copy for each language. The tabs are radio buttons, so that they need no script.
+#[component]
+pub fn Snippets(
+    /// Where applications reach the service.
+    base_url: String,
+    /// The key, where it may be shown.
+    #[prop(optional)]
+    sdk_key: Option<String>,
+) -> impl IntoView {
+    let fill = |code: &str| {
+        let code = code.trim_end().replace(BASE_URL, &base_url);
+        match &sdk_key {
+            Some(key) => code.replace(KEY, key),
+            None => code,
+        }
+    };
+    let tabs = LANGUAGES.iter().enumerate().map(|(place, language)| {
+        let id = format!("language-{place}");
+        let pieces = language
+            .pieces
+            .iter()
+            .map(|(title, code)| view! { <Snippet title=*title code=fill(code)/> });
+        view! {
+            <input
+                class="visually-hidden"
+                type="radio"
+                name="language"
+                id=id.clone()
+                autocomplete="off"
+                checked=place == 0
+            />
+            <label for=id>{language.name}</label>
+            <section class="tab" aria-label=language.name>
+                {language.public.then(|| view! { <Public/> })}
+                {pieces.collect_view()}
+            </section>
+        }
+        .into_any()
+    });
+    view! {
+        <fieldset class="tabs">
+            <legend class="visually-hidden">"Language"</legend>
+            {tabs.collect_view()}
+        </fieldset>
+    }
+    .into_any()
+}
+
+/// What to know before a key goes into a page.
+#[component]
+fn Public() -> impl IntoView {
+    view! {
+        <Notice weight=Weight::Warning>
+            <strong>"A key in a page can be read by everybody"</strong>
+            ", and with it every flag and rule of its environment. Use only flags there that are no secret, and an environment of their own."
+        </Notice>
+    }
+}

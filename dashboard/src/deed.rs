@@ -1,0 +1,304 @@
+//! Recorded changes in the words of people: what was done, and what was different before.
+
+use pennon_core::model::{
+    audit::{AuditAction, AuditEntry},
+    configuration::Ttl,
+    rollout::Rollout,
+    rule::Rule,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::words;
+
+/// A piece of a sentence, so that a page can make links of what it names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Words.
+    Words(String),
+    /// The key of the flag concerned.
+    Flag(String),
+    /// The name of the environment concerned.
+    Environment(String),
+}
+
+/// A member that a change left otherwise than it found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it was; none if it was not there.
+    pub old: Option<String>,
+    /// What it is since; none if it is not there any more.
+    pub new: Option<String>,
+}
+
+/// What was done, after the name of who did it: `turned checkout_v2 on in production`.
+///
+/// Between words in backticks there are the flag and the environment.
+pub fn deed(entry: &AuditEntry) -> Vec<Piece> {
+    let template = template(entry);
+    template
+        .split('`')
+        .filter(|piece| !piece.is_empty())
+        .map(|piece| match piece {
+            "flag" => Piece::Flag(entry.flag_key.clone().unwrap_or_default()),
+            "environment" => Piece::Environment(entry.environment.clone().unwrap_or_default()),
+            "old name" => Piece::Words(text(entry.old_value.as_ref(), "name")),
+            "account" => Piece::Words(text(either(entry), "email")),
+            "token" => Piece::Words(text(either(entry), "name")),
+            words => Piece::Words(words.to_owned()),
+        })
+        .collect()
+}
+
+fn template(entry: &AuditEntry) -> String {
+    let (old, new) = (entry.old_value.as_ref(), entry.new_value.as_ref());
+    let changed = |member: &str| member_of(old, member) != member_of(new, member);
+    match entry.action {
+        AuditAction::FlagCreated => "created `flag`".to_owned(),
+        AuditAction::FlagUpdated if changed("archivedAt") => {
+            "brought `flag` back from the archive".to_owned()
+        }
+        AuditAction::FlagUpdated => match (changed("name"), changed("description")) {
+            (true, true) => "changed the name and the description of `flag`".to_owned(),
+            (true, false) => "changed the name of `flag`".to_owned(),
+            _ => "changed the description of `flag`".to_owned(),
+        },
+        AuditAction::FlagArchived => "archived `flag`".to_owned(),
+        AuditAction::EnvironmentCreated => "created the environment `environment`".to_owned(),
+        AuditAction::EnvironmentUpdated => {
+            "renamed the environment `old name` to `environment`".to_owned()
+        }
+        AuditAction::EnvironmentRevoked => "revoked the environment `environment`".to_owned(),
+        AuditAction::SdkKeyRotated => "gave `environment` a new key".to_owned(),
+        AuditAction::FlagEnvironmentUpdated => {
+            let on = member_of(new, "isEnabled") == Value::Bool(true);
+            let on = if on { "on" } else { "off" };
+            match (changed("isEnabled"), changed("ttlOverrideSeconds")) {
+                (true, true) => {
+                    format!("turned `flag` {on} and changed its time to live in `environment`")
+                }
+                (true, false) => format!("turned `flag` {on} in `environment`"),
+                _ => "changed the time to live of `flag` in `environment`".to_owned(),
+            }
+        }
+        AuditAction::RuleCreated => "added a rule to `flag` in `environment`".to_owned(),
+        AuditAction::RuleUpdated => {
+            let said = ["value", "logic", "conditions"];
+            if said.into_iter().any(changed) {
+                "changed a rule of `flag` in `environment`".to_owned()
+            } else {
+                "moved a rule of `flag` in `environment`".to_owned()
+            }
+        }
+        AuditAction::RuleDeleted => "deleted a rule of `flag` in `environment`".to_owned(),
+        AuditAction::RolloutConfigured => match read::<Rollout>(new) {
+            Some(rollout) => format!(
+                "set the rollout of `flag` to {} % in `environment`",
+                rollout.percentage.get()
+            ),
+            None => "set the rollout of `flag` in `environment`".to_owned(),
+        },
+        AuditAction::RolloutDeleted => "ended the rollout of `flag` in `environment`".to_owned(),
+        AuditAction::UserCreated => "created the account `account`".to_owned(),
+        AuditAction::UserUpdated if changed("role") => {
+            format!("made `account` {}", with_article(&text(new, "role")))
+        }
+        AuditAction::UserUpdated => "set another password for `account`".to_owned(),
+        AuditAction::UserDeleted => "deleted the account `account`".to_owned(),
+        AuditAction::PasswordChanged => "changed their own password".to_owned(),
+        AuditAction::TokenCreated => "created the token `token`".to_owned(),
+        AuditAction::TokenRevoked => "revoked the token `token`".to_owned(),
+    }
+}
+
+/// What a change does beyond the members that it changes, as a sentence about what is to come.
+pub fn effect(action: AuditAction, now: Option<&Value>) -> Option<&'static str> {
+    match action {
+        AuditAction::FlagArchived => Some(
+            "The flag goes to the archive: it is off everywhere, and its key stays taken. It is refused as long as the flag is on anywhere.",
+        ),
+        AuditAction::FlagUpdated if !member_of(now, "archivedAt").is_null() => {
+            Some("The flag comes back from the archive, switched off everywhere.")
+        }
+        AuditAction::RuleCreated => Some("The rule comes back in its old place."),
+        AuditAction::RuleDeleted => Some("The rule is deleted."),
+        AuditAction::RolloutDeleted => Some("The rollout ends."),
+        _ => None,
+    }
+}
+
+/// What is different, and only that. What a machine keeps for itself is left out.
+pub fn changes(old: Option<&Value>, new: Option<&Value>) -> Vec<Change> {
+    let (before, after) = (told(old), told(new));
+    before
+        .into_iter()
+        .zip(after)
+        .filter(|((_, old), (_, new))| old != new)
+        .map(|((name, old), (_, new))| Change { name, old, new })
+        .collect()
+}
+
+/// Every member that people know of, in the order in which they are told.
+fn told(object: Option<&Value>) -> Vec<(&'static str, Option<String>)> {
+    let plain = |member: &str| {
+        let value = member_of(object, member);
+        value.as_str().map(ToOwned::to_owned)
+    };
+    let rule = read::<Rule>(object);
+    let rollout = read::<Rollout>(object);
+    let has = |member: &str| object.is_some_and(|object| object.get(member).is_some());
+    let ttl = has("ttlOverrideSeconds").then(|| {
+        let ttl: Option<Ttl> =
+            serde_json::from_value(member_of(object, "ttlOverrideSeconds")).unwrap_or_default();
+        words::time_to_live(ttl)
+    });
+    let switch = member_of(object, "isEnabled")
+        .as_bool()
+        .map(|on| words::on_off(on).to_owned());
+    vec![
+        ("Name", plain("name")),
+        (
+            "Description",
+            plain("description").filter(|text| !text.is_empty()),
+        ),
+        ("Type", plain("type")),
+        (
+            "Key",
+            plain("sdkKeyPrefix").map(|prefix| format!("{prefix}…")),
+        ),
+        ("Switch", switch),
+        ("Time to live", ttl),
+        ("Rule", rule.as_ref().map(words::rule)),
+        ("Place", rule.map(|rule| rule.priority.get().to_string())),
+        ("Rollout", rollout.map(words::rollout)),
+        ("E-mail", plain("email")),
+        ("Role", plain("role")),
+        ("Ends", plain("expiresAt")),
+    ]
+}
+
+/// The object after the change, or before it if there is none any more.
+fn either(entry: &AuditEntry) -> Option<&Value> {
+    entry.new_value.as_ref().or(entry.old_value.as_ref())
+}
+
+fn member_of(object: Option<&Value>, member: &str) -> Value {
+    let value = object.and_then(|object| object.get(member));
+    value.cloned().unwrap_or_default()
+}
+
+fn text(object: Option<&Value>, member: &str) -> String {
+    let value = member_of(object, member);
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn read<T: DeserializeOwned>(object: Option<&Value>) -> Option<T> {
+    object.and_then(|object| serde_json::from_value(object.clone()).ok())
+}
+
+fn with_article(role: &str) -> String {
+    match role {
+        "editor" | "admin" => format!("an {role}"),
+        role => format!("a {role}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pennon_core::model::{id::AuditId, time::Timestamp};
+    use serde_json::json;
+
+    use super::*;
+
+    fn entry(action: AuditAction, old: Value, new: Value) -> AuditEntry {
+        let id = "00000000-0000-0000-0000-000000000001".parse::<AuditId>();
+        AuditEntry {
+            id: id.unwrap_or_else(|_| unreachable!("an identifier")),
+            action,
+            actor_identity: "ana@example.com".to_owned(),
+            occurred_at: Timestamp::from_millis(0),
+            flag_key: Some("checkout".to_owned()),
+            environment: Some("prod".to_owned()),
+            product: Some("shop".to_owned()),
+            old_value: Some(old).filter(|old| !old.is_null()),
+            new_value: Some(new).filter(|new| !new.is_null()),
+        }
+    }
+
+    fn read_aloud(action: AuditAction, old: Value, new: Value) -> String {
+        let words = |piece| match piece {
+            Piece::Words(text) | Piece::Flag(text) | Piece::Environment(text) => text,
+        };
+        deed(&entry(action, old, new))
+            .into_iter()
+            .map(words)
+            .collect()
+    }
+
+    #[test]
+    fn a_switch_is_told_by_where_it_went() {
+        let told = |old, new| read_aloud(AuditAction::FlagEnvironmentUpdated, old, new);
+        assert_eq!(
+            told(json!({"isEnabled": false}), json!({"isEnabled": true})),
+            "turned checkout on in prod"
+        );
+        assert_eq!(
+            told(
+                json!({"isEnabled": true, "ttlOverrideSeconds": null}),
+                json!({"isEnabled": true, "ttlOverrideSeconds": 30})
+            ),
+            "changed the time to live of checkout in prod"
+        );
+        assert_eq!(
+            told(
+                json!({"isEnabled": true, "ttlOverrideSeconds": 5}),
+                json!({"isEnabled": false, "ttlOverrideSeconds": 30})
+            ),
+            "turned checkout off and changed its time to live in prod"
+        );
+    }
+
+    #[test]
+    fn names_that_look_like_the_places_of_names_stay_texts() {
+        let told = read_aloud(
+            AuditAction::EnvironmentUpdated,
+            json!({"name": "`flag`"}),
+            json!({"name": "prod"}),
+        );
+        assert_eq!(told, "renamed the environment `flag` to prod");
+    }
+
+    #[test]
+    fn every_action_has_a_sentence() {
+        for action in AuditAction::ALL {
+            let told = read_aloud(*action, json!({}), json!({}));
+            assert!(!told.contains('`') && !told.is_empty(), "{told}");
+        }
+    }
+
+    #[test]
+    fn only_what_changed_is_told_and_rules_are_read_aloud() {
+        let rule = |country: &str, updated: &str| {
+            json!({
+                "id": "x", "priority": 1, "logic": "and", "value": true, "updatedAt": updated,
+                "conditions": [{"attribute": "country", "operator": "==", "valueType": "string", "valueString": country}],
+            })
+        };
+        let (old, new) = (rule("DE", "1"), rule("FR", "2"));
+        assert_eq!(
+            changes(Some(&old), Some(&new)),
+            [Change {
+                name: "Rule",
+                old: Some("ON when country is DE".to_owned()),
+                new: Some("ON when country is FR".to_owned()),
+            }]
+        );
+        let names: Vec<_> = changes(None, Some(&new))
+            .into_iter()
+            .map(|change| change.name)
+            .collect();
+        assert_eq!(names, ["Rule", "Place"]);
+    }
+}

@@ -1,0 +1,264 @@
+//! Who did what, and when.
+
+use leptos::prelude::*;
+use pennon_core::model::{
+    page::{Limit, Page, PageRequest},
+    time::Timestamp,
+    user::Role,
+};
+
+use super::flags::page_number;
+use crate::{
+    components::{
+        answer::answer,
+        empty::Empty,
+        field::{Field, Input},
+        frame::{Frame, Room},
+        icon::{Drawing, Icon},
+        pager::Pager,
+        timeline::Timeline,
+        title::Title,
+    },
+    form::Form,
+    port::{
+        audit::{AuditAdmin, AuditQuery, Record},
+        environments::EnvironmentAdmin,
+        query, signed_in, signed_in_user,
+    },
+};
+
+/// How many changes a page shows.
+pub(super) fn page_length() -> Limit {
+    50.try_into().unwrap_or_default()
+}
+
+/// The record of all changes, narrowed by what the address says.
+#[component]
+pub fn Audit() -> impl IntoView {
+    let asked = Asked::from(&query());
+    let page = answer(async move {
+        let role = signed_in_user()?.role;
+        let mut asked = asked;
+        asked.query.accounts &= role >= Role::Admin;
+        let page = signed_in::<dyn AuditAdmin>()?
+            .changes(asked.query.clone())
+            .await?;
+        let environments = signed_in::<dyn EnvironmentAdmin>()?
+            .active_environments()
+            .await?;
+        let mut names: Vec<_> = environments
+            .into_iter()
+            .map(|polled| polled.environment.name.to_string())
+            .collect();
+        names.sort();
+        names.dedup();
+        Ok(view! { <List asked page names role/> })
+    });
+    view! {
+        <Title text="Audit"/>
+        <Frame room=Room::Audit>{page}</Frame>
+    }
+}
+
+/// What the address asks for, with the days as they are written there.
+#[derive(Clone)]
+struct Asked {
+    query: AuditQuery,
+    from: String,
+    to: String,
+}
+
+/// Reads the address. A day counts from its beginning or to its end, in UTC; what is neither a day nor a time counts for nothing.
+impl From<&Form> for Asked {
+    fn from(form: &Form) -> Self {
+        let moment = |field: &str, of_day: &str| -> Option<Timestamp> {
+            let text = form.text(field);
+            let moment = format!("{text}{of_day}").parse();
+            moment.or_else(|_| text.parse()).ok()
+        };
+        let from = moment("from", "T00:00:00Z");
+        let to = moment("to", "T23:59:59.999Z");
+        let day = |moment: Option<Timestamp>| {
+            let exact = moment.map(|moment| moment.to_string()).unwrap_or_default();
+            exact.split('T').next().unwrap_or_default().to_owned()
+        };
+        let query = AuditQuery {
+            flag_key: form.text("flagKey").trim().to_owned(),
+            environment: form.text("environment").trim().to_owned(),
+            from,
+            to,
+            accounts: form.text("include") == "accounts",
+            page: PageRequest {
+                page: page_number(form).try_into().unwrap_or_default(),
+                limit: page_length(),
+            },
+        };
+        Self {
+            query,
+            from: day(from),
+            to: day(to),
+        }
+    }
+}
+
+impl Asked {
+    fn is_narrowed(&self) -> bool {
+        let AuditQuery {
+            flag_key,
+            environment,
+            from,
+            to,
+            ..
+        } = &self.query;
+        !flag_key.is_empty() || !environment.is_empty() || from.is_some() || to.is_some()
+    }
+
+    /// The address at which a page or the export is to be had. Moments are exact, so that it means the same everywhere.
+    fn href(&self, path: &str, page: Option<i64>) -> String {
+        let moment = |moment: Option<Timestamp>| moment.map(|moment| moment.to_string());
+        let query = &self.query;
+        let pairs = [
+            ("flagKey", Some(query.flag_key.clone())),
+            ("environment", Some(query.environment.clone())),
+            ("from", moment(query.from)),
+            ("to", moment(query.to)),
+            ("include", query.accounts.then(|| "accounts".to_owned())),
+            ("page", page.map(|page| page.to_string())),
+        ];
+        let given = pairs
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+            .filter(|(_, value)| !value.is_empty());
+        let given = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(given)
+            .finish();
+        if given.is_empty() {
+            path.to_owned()
+        } else {
+            format!("{path}?{given}")
+        }
+    }
+}
+
+#[component]
+fn List(asked: Asked, page: Page<Record>, names: Vec<String>, role: Role) -> impl IntoView {
+    let pagination = page.pagination;
+    let export = (pagination.total > 0).then(|| {
+        let href = asked.href("/dashboard/audit/export", None);
+        view! {
+            <a class="button" href=href download="pennon-audit.json">
+                <Drawing icon=Icon::Download/>
+                "Export as JSON"
+            </a>
+        }
+    });
+    let list = if page.items.is_empty() {
+        view! { <Nothing narrowed=asked.is_narrowed()/> }.into_any()
+    } else {
+        let asked = asked.clone();
+        view! {
+            <Timeline records=page.items/>
+            <Pager pagination href=move |page| asked.href(Room::Audit.href(), Some(page))/>
+        }
+        .into_any()
+    };
+    view! {
+        <header class="page-head">
+            <h1>"Audit" <span class="count">{pagination.total}</span></h1>
+            {export}
+        </header>
+        <Filters asked names role/>
+        {list}
+    }
+    .into_any()
+}
+
+/// What to narrow the list by. The form is sent as an address, which can be shared.
+#[component]
+fn Filters(asked: Asked, names: Vec<String>, role: Role) -> impl IntoView {
+    let narrowed = asked.is_narrowed() || asked.query.accounts;
+    let names = names
+        .into_iter()
+        .map(|name| view! { <option value=name></option> })
+        .collect_view();
+    let accounts = (role >= Role::Admin).then(|| {
+        view! {
+            <label class="check">
+                <input type="checkbox" name="include" value="accounts" checked=asked.query.accounts/>
+                "Accounts too"
+            </label>
+        }
+    });
+    view! {
+        <search>
+            <form class="filters" method="get" action=Room::Audit.href()>
+                <Field
+                    name="flagKey"
+                    label="Flag key"
+                    input=Input::Code
+                    value=asked.query.flag_key
+                    optional=true
+                />
+                <div class="field">
+                    <label for="environment">"Environment"</label>
+                    <input
+                        class="input"
+                        id="environment"
+                        name="environment"
+                        list="environments"
+                        autocomplete="off"
+                        value=asked.query.environment
+                    />
+                    <datalist id="environments">{names}</datalist>
+                </div>
+                <Day name="from" label="From" value=asked.from/>
+                <Day name="to" label="To" value=asked.to/>
+                {accounts}
+                <div class="form-actions">
+                    <button class="button">"Filter"</button>
+                    {narrowed
+                        .then(|| {
+                            view! {
+                                <a class="button" href=Room::Audit.href()>
+                                    "Show all"
+                                </a>
+                            }
+                        })}
+                </div>
+            </form>
+        </search>
+    }
+    .into_any()
+}
+
+#[component]
+fn Day(name: &'static str, label: &'static str, value: String) -> impl IntoView {
+    view! {
+        <div class="field">
+            <label for=name>{label}</label>
+            <input class="input" type="date" id=name name=name value=value/>
+        </div>
+    }
+}
+
+#[component]
+fn Nothing(narrowed: bool) -> impl IntoView {
+    if narrowed {
+        view! {
+            <Empty title="Nothing was changed that fits">
+                <p>"Names and keys have to be exact, and days are those of UTC."</p>
+                <a class="button" href=Room::Audit.href()>
+                    "Show all changes"
+                </a>
+            </Empty>
+        }
+        .into_any()
+    } else {
+        view! {
+            <Empty title="Nothing has been changed yet">
+                <p>"Every change of a flag or an environment is recorded here: who made it, when, and what was different before."</p>
+            </Empty>
+        }
+        .into_any()
+    }
+}

@@ -1,0 +1,385 @@
+//! One environment: how it is used, how to ask it, and what an administrator can do to it.
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+use pennon_core::model::{
+    environment::{Environment, EnvironmentStatus},
+    id::EnvironmentId,
+    time::Timestamp,
+    user::Role,
+};
+
+use super::environments::{Newest, environment_href};
+use crate::{
+    components::{
+        answer::answer,
+        field::{Field, Input},
+        frame::{Frame, Room},
+        new_key::NewKey,
+        notice::{Notice, Weight},
+        refusal::{Refusal, RefusalNotice},
+        snippets::Snippets,
+        time::Time,
+        title::Title,
+    },
+    error::{AdminError, FieldError},
+    form::Form,
+    port::{
+        environments::{CreatedEnvironment, EnvironmentAdmin, Polling, Seen, UsedEnvironment},
+        signed_in, signed_in_user, visit,
+    },
+};
+
+/// What can be done to an environment, by a form that posts to its page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Act {
+    Rename,
+    Rotate,
+    Revoke,
+}
+
+/// What was refused, with what was typed.
+#[derive(Clone)]
+struct Refused {
+    act: Act,
+    typed: String,
+    error: AdminError,
+}
+
+/// The page of one environment. The answer to a rotation is the only thing that ever shows the new key.
+#[component]
+pub fn EnvironmentPage() -> impl IntoView {
+    let id = use_params_map().read_untracked().get("id");
+    let page = answer(async move {
+        let id = id.and_then(|id| id.parse().ok());
+        let id: EnvironmentId = id.ok_or(AdminError::NotFound)?;
+        let visit = visit()?;
+        let role = signed_in_user()?.role;
+        let environments = signed_in::<dyn EnvironmentAdmin>()?;
+        let mut refused = None;
+        if let Some(form) = visit.form() {
+            let act = Act::of(&form).ok_or(AdminError::NotFound)?;
+            let typed = form.text(act.field());
+            let before = environments.environment(id).await?.environment;
+            match act.carry_out(id, &form, &typed).await {
+                Ok(Some(created)) => {
+                    let (base_url, replaced) = (visit.base_url(), before.sdk_key_prefix);
+                    return Ok(view! { <NewKey created base_url replaced/> }.into_any());
+                }
+                Ok(None) => visit.redirect(&environment_href(id)),
+                Err(error) => {
+                    visit.set_status(error.status());
+                    refused = Some(Refused { act, typed, error });
+                }
+            }
+        }
+        let used = environments.environment(id).await?;
+        let base_url = visit.base_url();
+        Ok(view! { <Page used role base_url refused/> }.into_any())
+    });
+    view! { <Frame room=Room::Environments>{page}</Frame> }
+}
+
+impl Act {
+    const ALL: [Self; 3] = [Self::Rename, Self::Rotate, Self::Revoke];
+
+    fn of(form: &Form) -> Option<Self> {
+        let word = form.text("act");
+        Self::ALL.into_iter().find(|act| act.as_str() == word)
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Rename => "rename",
+            Self::Rotate => "rotate",
+            Self::Revoke => "revoke",
+        }
+    }
+
+    /// The field of its form.
+    fn field(self) -> &'static str {
+        match self {
+            Self::Rename => "name",
+            Self::Rotate => "rotate-name",
+            Self::Revoke => "revoke-name",
+        }
+    }
+
+    /// Does it, and answers the new key if there is one.
+    async fn carry_out(
+        self,
+        id: EnvironmentId,
+        form: &Form,
+        typed: &str,
+    ) -> Result<Option<CreatedEnvironment>, AdminError> {
+        let environments = signed_in::<dyn EnvironmentAdmin>()?;
+        let revision = form.text("revision").parse().unwrap_or_default();
+        let seen = Seen { id, revision };
+        match self {
+            Self::Rename => environments
+                .rename_environment(seen, typed.to_owned())
+                .await
+                .map(|()| None),
+            Self::Rotate => environments.rotate_key(seen, typed).await.map(Some),
+            Self::Revoke => environments
+                .revoke_environment(seen, typed)
+                .await
+                .map(|()| None),
+        }
+    }
+
+    /// What was typed into its form, and why it did not do.
+    fn refusal(self, refused: Option<Refused>) -> (Option<String>, Refusal) {
+        let Some(refused) = refused.filter(|refused| refused.act == self) else {
+            return (None, Refusal::default());
+        };
+        let error = match refused.error {
+            AdminError::Invalid(errors) => AdminError::Invalid(
+                errors
+                    .into_iter()
+                    .map(|error| FieldError {
+                        field: self.field().to_owned(),
+                        ..error
+                    })
+                    .collect(),
+            ),
+            error => error,
+        };
+        let refusal = match (self, error) {
+            (
+                Self::Rotate | Self::Revoke,
+                error @ (AdminError::Conflict(_) | AdminError::Stale),
+            ) => Refusal {
+                fields: Vec::new(),
+                other: Some(error),
+            },
+            (_, error) => Refusal::new(error, &[self.field()]),
+        };
+        (Some(refused.typed), refusal)
+    }
+}
+
+#[component]
+fn Page(
+    used: UsedEnvironment,
+    role: Role,
+    base_url: String,
+    refused: Option<Refused>,
+) -> impl IntoView {
+    let UsedEnvironment {
+        environment,
+        polling,
+        last_used,
+    } = used;
+    let name = environment.name.to_string();
+    let active = environment.status == EnvironmentStatus::Active;
+    let manage = (active && role >= Role::Admin).then(|| {
+        view! { <Manage environment=environment.clone() polling last_used refused/> }
+    });
+    let (class, status) = if active {
+        ("tag active", "Active")
+    } else {
+        ("tag", "Revoked")
+    };
+    let rest = if active {
+        view! {
+            <section class="part" aria-labelledby="ask">
+                <h2 id="ask">"Ask for a flag"</h2>
+                <p class="quiet">
+                    "The key stands as " <code>"pnk_your_key"</code>
+                    " here: it was shown once, when it was made."
+                </p>
+                <Snippets base_url/>
+            </section>
+            {manage}
+        }
+        .into_any()
+    } else {
+        view! {
+            <Notice weight=Weight::Warning>
+                <strong>"This environment is revoked. "</strong>
+                "Its key is refused, nothing in it can be changed, and that is for good. Where the key was replaced, an environment of the same name has taken its place."
+            </Notice>
+        }
+        .into_any()
+    };
+    view! {
+        <Title text=format!("{name} · Environments")/>
+        <header class="page-head">
+            <nav class="crumbs" aria-label="Breadcrumbs">
+                <a href=Room::Environments.href()>"Environments"</a>
+            </nav>
+            <h1>{name} " " <span class=class>{status}</span></h1>
+        </header>
+        <Facts environment polling active/>
+        {rest}
+    }
+    .into_any()
+}
+
+#[component]
+fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoView {
+    let last = match polling.last {
+        Some(at) => view! { <Time at/> }.into_any(),
+        None => "Never".into_any(),
+    };
+    let use_of_it = active.then(|| {
+        view! {
+            <div>
+                <dt>"Last polled"</dt>
+                <dd>{last}</dd>
+            </div>
+            <div>
+                <dt title="Of the polls of the last 24 hours">"On the newest revision"</dt>
+                <dd>
+                    <Newest polling/>
+                </dd>
+            </div>
+        }
+    });
+    view! {
+        <dl class="facts panel">
+            <div>
+                <dt>"Product"</dt>
+                <dd>{environment.product.to_string()}</dd>
+            </div>
+            <div>
+                <dt>"Key"</dt>
+                <dd>
+                    <code>{environment.sdk_key_prefix} "…"</code>
+                </dd>
+            </div>
+            <div>
+                <dt>"Created"</dt>
+                <dd>
+                    <Time at=environment.created_at/>
+                </dd>
+            </div>
+            {use_of_it}
+        </dl>
+    }
+    .into_any()
+}
+
+/// What an administrator can do: the dangerous last.
+#[component]
+fn Manage(
+    environment: Environment,
+    polling: Polling,
+    last_used: Option<Timestamp>,
+    refused: Option<Refused>,
+) -> impl IntoView {
+    let (typed, Refusal { fields, other }) = Act::Rename.refusal(refused.clone());
+    let revision = environment.revision;
+    let name = environment.name.to_string();
+    let rotate = view! {
+        <p>
+            "Applications that send " <code>{environment.sdk_key_prefix.clone()} "…"</code>
+            " are refused at once, until you give them the new key. Those that are running keep the flags they have until their time to live is over, a minute unless it was set otherwise, and then do without."
+        </p>
+        <LastUsed polling last_used/>
+        <p>
+            "All that is set up here stays: switches, rules, rollouts and usage. The old key never works again."
+        </p>
+    };
+    let revoke = view! {
+        <p>
+            "Applications that send " <code>{environment.sdk_key_prefix.clone()} "…"</code>
+            " are refused at once and for good. Those that are running keep the flags they have until their time to live is over, a minute unless it was set otherwise, and then do without."
+        </p>
+        <LastUsed polling last_used/>
+        <p>
+            "Every flag loses its column for this environment. What was set up here cannot be changed or brought back; the name may be used again."
+        </p>
+    };
+    view! {
+        <section class="part" aria-labelledby="manage">
+            <h2 id="manage">"Manage"</h2>
+            <form class="form" method="post">
+                <RefusalNotice error=other/>
+                <input type="hidden" name="act" value=Act::Rename.as_str()/>
+                <input type="hidden" name="revision" value=revision/>
+                <Field
+                    name="name"
+                    label="Name"
+                    input=Input::Line
+                    hint="Applications do not notice: they go by the key."
+                    longest=64
+                    value=typed.unwrap_or_else(|| name.clone())
+                    errors=fields
+                />
+                <div class="form-actions">
+                    <button class="button">"Rename"</button>
+                </div>
+            </form>
+            <Danger
+                act=Act::Rotate
+                title="Rotate key"
+                revision
+                name=name.clone()
+                refused=refused.clone()
+            >
+                {rotate}
+            </Danger>
+            <Danger act=Act::Revoke title="Revoke environment" revision name refused>
+                {revoke}
+            </Danger>
+        </section>
+    }
+    .into_any()
+}
+
+/// Since when the key has been in use, or not.
+#[component]
+fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
+    let told = match last_used {
+        None => view! { "No application has used this key yet." }.into_any(),
+        Some(at) => view! {
+            "It was last used " <Time at/>
+            {match polling.total() {
+                0 => "; nobody fetched flags with it in the last 24 hours.".to_owned(),
+                1 => "; flags were fetched once in the last 24 hours.".to_owned(),
+                polls => format!("; flags were fetched {polls} times in the last 24 hours."),
+            }}
+        }
+        .into_any(),
+    };
+    view! { <p class="last-used">{told}</p> }
+}
+
+/// Something that cannot be undone: it says what it does, and wants the name typed.
+#[component]
+fn Danger(
+    act: Act,
+    title: &'static str,
+    revision: i64,
+    name: String,
+    refused: Option<Refused>,
+    children: Children,
+) -> impl IntoView {
+    let (typed, Refusal { fields, other }) = act.refusal(refused);
+    let open = typed.is_some();
+    view! {
+        <details class="danger-zone" open=open>
+            <summary>{title} "…"</summary>
+            <form class="form" method="post" autocomplete="off">
+                <RefusalNotice error=other/>
+                {children()}
+                <input type="hidden" name="act" value=act.as_str()/>
+                <input type="hidden" name="revision" value=revision/>
+                <p>"To go on, type " <strong class="typed-name">{name}</strong> "."</p>
+                <Field
+                    name=act.field()
+                    label="Name of the environment"
+                    input=Input::Line
+                    value=typed.unwrap_or_default()
+                    errors=fields
+                />
+                <div class="form-actions">
+                    <button class="button danger">{title}</button>
+                </div>
+            </form>
+        </details>
+    }
+    .into_any()
+}

@@ -1,0 +1,67 @@
+//! What happened to one flag.
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+use pennon_core::model::page::{Page, PageRequest};
+
+use super::{audit::page_length, flags::page_number};
+use crate::{
+    components::{
+        answer::answer,
+        frame::{Frame, Room},
+        pager::Pager,
+        timeline::{Timeline, history_href},
+        title::Title,
+    },
+    error::AdminError,
+    port::{
+        audit::{AuditAdmin, AuditQuery, Record},
+        query, signed_in,
+    },
+};
+
+/// The changes of one flag, in all environments.
+#[component]
+pub fn History() -> impl IntoView {
+    let key = use_params_map().read_untracked().get("key");
+    let number = page_number(&query());
+    let page = answer(async move {
+        let key = key.ok_or(AdminError::NotFound)?;
+        let query = AuditQuery {
+            flag_key: key.clone(),
+            page: PageRequest {
+                page: number.try_into().unwrap_or_default(),
+                limit: page_length(),
+            },
+            ..AuditQuery::default()
+        };
+        let page = signed_in::<dyn AuditAdmin>()?.changes(query).await?;
+        if page.pagination.total == 0 {
+            // Whatever exists has been created, and that is on record.
+            return Err(AdminError::NotFound);
+        }
+        Ok(view! { <List key_of_flag=key page/> })
+    });
+    view! { <Frame room=Room::Flags>{page}</Frame> }
+}
+
+#[component]
+fn List(key_of_flag: String, page: Page<Record>) -> impl IntoView {
+    let pagination = page.pagination;
+    let here = history_href(&key_of_flag);
+    view! {
+        <Title text=format!("History of {key_of_flag} · Flags")/>
+        <header class="page-head">
+            <nav class="crumbs" aria-label="Breadcrumbs">
+                <a href=Room::Flags.href()>"Flags"</a>
+            </nav>
+            <h1>
+                "History of " <code>{key_of_flag}</code> " "
+                <span class="count">{pagination.total}</span>
+            </h1>
+        </header>
+        <Timeline records=page.items/>
+        <Pager pagination href=move |page| format!("{here}?page={page}")/>
+    }
+    .into_any()
+}

@@ -1,0 +1,309 @@
+import { readFile } from "node:fs/promises";
+import type { Locator, Page } from "@playwright/test";
+import type { Condition } from "../support/api.ts";
+import { evaluate } from "../support/api.ts";
+import { expect, signIn, test } from "../support/test.ts";
+
+const germany: Condition = {
+  attribute: "country",
+  operator: "==",
+  valueType: "string",
+  valueString: "DE",
+};
+
+function entries(page: Page): Locator {
+  return page.locator(".timeline").getByRole("listitem");
+}
+
+/** Takes back the newest change, from the page that shows it first. */
+async function revertNewest(page: Page): Promise<void> {
+  await entries(page).first().getByRole("link", { name: "Revert" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Revert a change");
+  await page.getByRole("button", { name: "Revert" }).click();
+}
+
+test("changes are told in sentences, with what was different before", async ({
+  page,
+  server,
+  api,
+}) => {
+  const production = await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("checkout_v2", "New checkout");
+  await api.switch(flag, production, true);
+  await api.addRule(flag, production, {
+    priority: 1,
+    logic: "and",
+    value: true,
+    conditions: [germany],
+  });
+  await api.rollOut(flag, production, 10);
+  await api.rollOut(flag, production, 25);
+  await signIn(page, server);
+  await page.getByRole("link", { name: "Audit" }).click();
+
+  const told = entries(page);
+  await expect(told).toHaveCount(6);
+  await expect(page.getByRole("heading", { level: 2 })).toHaveText([/^Today · /]);
+  const who = server.email;
+  await expect(told.nth(0)).toContainText(
+    `${who} set the rollout of checkout_v2 to 25 % in production`,
+  );
+  await expect(told.nth(0).locator("del")).toHaveText("10 % of users are ON, by userId");
+  await expect(told.nth(0).locator("ins")).toHaveText("25 % of users are ON, by userId");
+  await expect(told.nth(2)).toContainText(`${who} added a rule to checkout_v2 in production`);
+  await expect(told.nth(2).locator("ins").first()).toHaveText("ON when country is DE");
+  await expect(told.nth(3)).toContainText(`${who} turned checkout_v2 on in production`);
+  await expect(told.nth(4)).toContainText(`${who} created checkout_v2`);
+  await expect(told.nth(5)).toContainText(`${who} created the environment production`);
+
+  await told.nth(3).getByRole("link", { name: "production" }).click();
+  await expect(page).toHaveURL(new RegExp(`/environments/${production.id}$`));
+});
+
+test("a filter is in the address, and the export has what it shows", async ({
+  page,
+  server,
+  api,
+}) => {
+  const production = await api.createEnvironment("Web shop", "production");
+  const staging = await api.createEnvironment("Web shop", "staging");
+  const flag = await api.createFlag("checkout_v2", "New checkout");
+  await api.createFlag("dark_mode", "Dark mode");
+  await api.switch(flag, production, true);
+  await api.switch(flag, staging, true);
+  await signIn(page, server);
+  await page.goto("/dashboard/audit");
+  await expect(entries(page)).toHaveCount(6);
+
+  const today = new Date().toISOString().slice(0, 10);
+  await page.getByLabel("Flag key").fill("checkout_v2");
+  await page.getByLabel("Environment").fill("staging");
+  await page.getByLabel("From").fill(today);
+  await page.getByLabel("To", { exact: true }).fill(today);
+  await page.getByRole("button", { name: "Filter" }).click();
+  await expect(entries(page)).toHaveCount(1);
+  const shared = page.url();
+  await page.goto("/dashboard/flags");
+  await page.goto(shared);
+  await expect(page.getByLabel("Flag key")).toHaveValue("checkout_v2");
+  await expect(page.getByLabel("From")).toHaveValue(today);
+  await expect(entries(page)).toHaveText([/turned checkout_v2 on in staging/]);
+
+  const started = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Export as JSON" }).click();
+  const download = await started;
+  expect(download.suggestedFilename()).toBe("pennon-audit.json");
+  const exported = JSON.parse(await readFile(await download.path(), "utf8")) as object[];
+  expect(exported).toEqual([
+    expect.objectContaining({
+      action: "FLAG_ENVIRONMENT_UPDATED",
+      flagKey: "checkout_v2",
+      environment: "staging",
+      newValue: expect.objectContaining({ isEnabled: true }),
+    }),
+  ]);
+
+  await page.goto("/dashboard/audit?flagKey=nothing");
+  await expect(page.getByText("Nothing was changed that fits")).toBeVisible();
+});
+
+test("an address of the API leads a browser to the page that shows the same", async ({
+  page,
+  server,
+  api,
+}) => {
+  await api.createFlag("checkout_v2", "New checkout");
+  await api.createFlag("dark_mode", "Dark mode");
+  await page.goto("/audit?flagKey=dark_mode");
+  await signIn(page, server);
+  await expect(entries(page)).toHaveText([/created dark_mode/]);
+});
+
+test("a long log has pages, and the export has all of it", async ({ page, server, api }) => {
+  test.slow();
+  for (let count = 0; count < 105; count++) {
+    await api.createFlag(`flag_${count}`, `Flag ${count}`);
+  }
+  await signIn(page, server);
+  await page.goto("/dashboard/audit");
+  await expect(entries(page)).toHaveCount(50);
+  await page.getByRole("link", { name: "Next" }).click();
+  await page.getByRole("link", { name: "Next" }).click();
+  await expect(entries(page)).toHaveCount(5);
+  await expect(entries(page).last()).toContainText("created flag_0");
+
+  const started = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Export as JSON" }).click();
+  const exported = JSON.parse(await readFile(await (await started).path(), "utf8"));
+  expect(exported).toHaveLength(105);
+});
+
+test("a switch is turned back by a new change", async ({ page, server, api }) => {
+  const production = await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("checkout_v2", "New checkout");
+  await api.switch(flag, production, true);
+  await signIn(page, server);
+  await page.goto("/dashboard/flags/checkout_v2/history");
+  await entries(page).first().getByRole("link", { name: "Revert" }).click();
+
+  const will = page.getByRole("region", { name: "What will change now" });
+  await expect(will.locator("del")).toHaveText("ON");
+  await expect(will.locator("ins")).toHaveText("OFF");
+  await page.getByRole("button", { name: "Revert" }).click();
+
+  await expect(page).toHaveURL(/\/flags\/checkout_v2\/history$/);
+  await expect(entries(page)).toHaveCount(3);
+  await expect(entries(page).first()).toContainText("turned checkout_v2 off in production");
+  expect(await evaluate(server, production.sdkKey, "checkout_v2")).toEqual({
+    enabled: false,
+    reason: "flag_disabled",
+  });
+
+  await entries(page).nth(1).getByRole("link", { name: "Revert" }).click();
+  await expect(
+    page.getByText("This is undone already: there is nothing left to revert."),
+  ).toBeVisible();
+  await expect(page.getByRole("button", { name: "Revert" })).toHaveCount(0);
+});
+
+test("rules, rollouts and archived flags come back, and go again", async ({
+  page,
+  server,
+  api,
+}) => {
+  const production = await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("checkout_v2", "New checkout");
+  await api.addRule(flag, production, {
+    priority: 4,
+    logic: "and",
+    value: true,
+    conditions: [germany],
+  });
+  await signIn(page, server);
+  const history = "/dashboard/flags/checkout_v2/history";
+  await page.goto(history);
+  await revertNewest(page);
+  await expect(entries(page).first()).toContainText("deleted a rule of checkout_v2");
+  await revertNewest(page);
+  await expect(entries(page).first()).toContainText("added a rule to checkout_v2");
+  await expect(entries(page).first().locator("ins")).toHaveText(["ON when country is DE", "4"]);
+
+  await api.rollOut(flag, production, 10);
+  await api.rollOut(flag, production, 25);
+  await page.goto(history);
+  await revertNewest(page);
+  await expect(entries(page).first()).toContainText("to 10 % in production");
+  await entries(page).nth(2).getByRole("link", { name: "Revert" }).click();
+  await page.getByRole("button", { name: "Revert" }).click();
+  await expect(entries(page).first()).toContainText("ended the rollout of checkout_v2");
+
+  await api.archive(flag);
+  await page.goto(history);
+  await entries(page).nth(1).getByRole("link", { name: "Revert" }).click();
+  await expect(page.getByText("The flag is archived; restore it first.")).toBeVisible();
+  await page.goto(history);
+  await revertNewest(page);
+  await expect(entries(page).first()).toContainText("brought checkout_v2 back from the archive");
+});
+
+test("what has changed since the preview is not overwritten", async ({
+  page,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 409/);
+  const production = await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("checkout_v2", "New checkout");
+  await api.rollOut(flag, production, 10);
+  await api.rollOut(flag, production, 25);
+  await signIn(page, server);
+  await page.goto("/dashboard/flags/checkout_v2/history");
+  await entries(page).first().getByRole("link", { name: "Revert" }).click();
+  await expect(page.getByRole("button", { name: "Revert" })).toBeVisible();
+  await api.rollOut(flag, production, 70);
+  await page.getByRole("button", { name: "Revert" }).click();
+
+  await expect(page.getByRole("alert")).toContainText("Somebody else has changed this meanwhile");
+  const will = page.getByRole("region", { name: "What will change now" });
+  await expect(will).toContainText("It has been changed again since.");
+  await expect(will.locator("del")).toContainText("70 %");
+  await expect(will.locator("ins")).toContainText("10 %");
+  await page.getByRole("button", { name: "Revert" }).click();
+  await expect(entries(page).first()).toContainText("to 10 % in production");
+});
+
+test("a flag that is on somewhere is not taken back, and that is said", async ({
+  page,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 409/);
+  const production = await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("checkout_v2", "New checkout");
+  await api.switch(flag, production, true);
+  await signIn(page, server);
+  await page.goto("/dashboard/flags/checkout_v2/history");
+  await entries(page).last().getByRole("link", { name: "Revert" }).click();
+  await page.getByRole("button", { name: "Revert" }).click();
+  await expect(page.getByRole("alert")).toContainText("still enabled in");
+});
+
+test("an environment gets its old name back, and a change in it after a new key too", async ({
+  page,
+  server,
+  api,
+}) => {
+  const environment = await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("checkout_v2", "New checkout");
+  await api.switch(flag, environment, true);
+  await signIn(page, server);
+  await page.goto(`/dashboard/environments/${environment.id}`);
+  await page.getByLabel("Name", { exact: true }).fill("live");
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.goto("/dashboard/audit");
+  await expect(entries(page).first()).toContainText("renamed the environment production to live");
+  await revertNewest(page);
+  await expect(entries(page).first()).toContainText("renamed the environment live to production");
+
+  await page.goto(`/dashboard/environments/${environment.id}`);
+  await page.getByText("Rotate key…").click();
+  await page.getByLabel("Name of the environment").first().fill("production");
+  await page.getByRole("button", { name: "Rotate key" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("production has a new key");
+  await page.getByRole("link", { name: "I have stored the key" }).click();
+  await page.goto("/dashboard/audit");
+  await expect(entries(page).first()).toContainText("gave production a new key");
+  await expect(entries(page).first().getByRole("link", { name: "Revert" })).toHaveCount(0);
+  await page.goto("/dashboard/flags/checkout_v2/history");
+  await revertNewest(page);
+  await expect(entries(page).first()).toContainText("turned checkout_v2 off in production");
+});
+
+test("accounts are shown to admins who ask for them, and to nobody else", async ({
+  page,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 403/);
+  const viewer = await api.createUser("bob@example.com", "viewer");
+  await api.createFlag("checkout_v2", "New checkout");
+  await signIn(page, server);
+  await page.goto("/dashboard/audit");
+  await expect(entries(page)).toHaveCount(1);
+  await page.getByLabel("Accounts too").check();
+  await page.getByRole("button", { name: "Filter" }).click();
+  await expect(entries(page).nth(1)).toContainText("created the account bob@example.com");
+  const withAccounts = page.url();
+
+  await page.context().clearCookies();
+  await page.goto(withAccounts);
+  await signIn(page, viewer);
+  await expect(entries(page)).toHaveText([/created checkout_v2/]);
+  await expect(page.getByLabel("Accounts too")).toHaveCount(0);
+  await expect(page.getByRole("link", { name: "Revert" })).toHaveCount(0);
+  const refused = await page.request.get("/dashboard/audit/export?include=accounts");
+  expect(refused.status()).toBe(403);
+});

@@ -1,0 +1,262 @@
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Page } from "@playwright/test";
+import { evaluate } from "../support/api.ts";
+import { expect, signIn, test } from "../support/test.ts";
+
+const run = promisify(execFile);
+
+async function open(page: Page, name: string): Promise<void> {
+  await page.goto("/dashboard/environments");
+  await page.getByRole("link", { name, exact: true }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText(name);
+}
+
+/** Opens one of the dangerous forms, and types into it. */
+async function danger(page: Page, act: "Rotate key" | "Revoke environment", typed: string) {
+  const zone = page.getByRole("group").filter({ hasText: `${act}…` });
+  await zone.getByText(`${act}…`).click();
+  await expect(zone).toContainText("No application has used this key yet.");
+  await zone.getByLabel("Name of the environment").fill(typed);
+  await zone.getByRole("button", { name: act }).click();
+}
+
+async function shownKey(page: Page): Promise<string> {
+  const key = page.getByRole("region", { name: "Its SDK key" }).getByText(/^pnk_[\w-]{43}$/);
+  return key.innerText();
+}
+
+test("an environment is renamed, and its key goes on working", async ({ page, server, api }) => {
+  const { sdkKey } = await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("new_checkout", "New checkout");
+  await signIn(page, server);
+  await open(page, "staging");
+  await page.getByLabel("Name", { exact: true }).fill("acceptance");
+  await page.getByRole("button", { name: "Rename" }).click();
+
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("acceptance");
+  await expect(page).toHaveTitle("acceptance · Environments · Pennon");
+  expect(await evaluate(server, sdkKey, "new_checkout")).toMatchObject({ enabled: false });
+});
+
+test("a name that another environment has is refused, and what was typed stays", async ({
+  page,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 409/);
+  await api.createEnvironment("Web shop", "staging");
+  await api.createEnvironment("Web shop", "production");
+  await signIn(page, server);
+  await open(page, "staging");
+  await page.getByLabel("Name", { exact: true }).fill("production");
+  await page.getByRole("button", { name: "Rename" }).click();
+
+  const name = page.getByLabel("Name", { exact: true });
+  await expect(name).toHaveAttribute("aria-invalid", "true");
+  await expect(name).toHaveValue("production");
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("staging");
+});
+
+test("what somebody else has changed meanwhile is not overwritten", async ({
+  page,
+  context,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 409/);
+  await api.createEnvironment("Web shop", "staging");
+  await signIn(page, server);
+  await open(page, "staging");
+  const other = await context.newPage();
+  await open(other, "staging");
+  await other.getByLabel("Name", { exact: true }).fill("acceptance");
+  await other.getByRole("button", { name: "Rename" }).click();
+  await expect(other.getByRole("heading", { level: 1 })).toContainText("acceptance");
+
+  await page.getByLabel("Name", { exact: true }).fill("integration");
+  await page.getByRole("button", { name: "Rename" }).click();
+  await expect(page.getByText("Somebody else has changed this meanwhile")).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("acceptance");
+  await expect(page.getByLabel("Name", { exact: true })).toHaveValue("integration");
+});
+
+test("a rotated key is refused, the new one works, and it is seen once", async ({
+  page,
+  server,
+  api,
+}) => {
+  const old = await api.createEnvironment("Web shop", "staging");
+  const flag = await api.createFlag("new_checkout", "New checkout");
+  await api.switch(flag, old, true);
+  await signIn(page, server);
+  await open(page, "staging");
+  await danger(page, "Rotate key", "staging");
+
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("staging has a new key");
+  const key = await shownKey(page);
+  await expect.poll(() => evaluate(server, key, "new_checkout")).toMatchObject({ enabled: true });
+  await expect(evaluate(server, old.sdkKey, "new_checkout")).rejects.toThrow("401");
+
+  await page.getByRole("link", { name: "I have stored the key" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("staging");
+  expect(await page.content()).not.toContain(key.slice(13));
+});
+
+test("the page with the key asks before it is left in any other way", { tag: "@scripts" }, async ({
+  page,
+  server,
+}) => {
+  await signIn(page, server);
+  await page.goto("/dashboard/environments/new");
+  await page.getByLabel("Product").fill("Web shop");
+  await page.getByLabel("Name").fill("staging");
+  await page.getByRole("button", { name: "Create environment" }).click();
+  await expect(page.getByRole("button", { name: "Copy key" })).toHaveAttribute(
+    "data-ready",
+    "true",
+  );
+  await page.getByText("React", { exact: true }).click();
+
+  const asked = page.waitForEvent("dialog");
+  const left = page.getByRole("link", { name: "Flags", exact: true }).click();
+  const dialog = await asked;
+  expect(dialog.type()).toBe("beforeunload");
+  await dialog.dismiss();
+  await left;
+  expect(await shownKey(page)).toMatch(/^pnk_/);
+
+  await page.getByRole("link", { name: "I have stored the key" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("staging");
+});
+
+test("a revoked environment is there to be read, and nothing else", async ({
+  page,
+  server,
+  api,
+}) => {
+  const { sdkKey } = await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("new_checkout", "New checkout");
+  await signIn(page, server);
+  await open(page, "staging");
+  await danger(page, "Revoke environment", "staging");
+
+  await expect(page.getByText("This environment is revoked.")).toBeVisible();
+  await expect(page.getByRole("button", { name: /Rename|Rotate|Revoke/ })).toHaveCount(0);
+  await expect(evaluate(server, sdkKey, "new_checkout")).rejects.toThrow("401");
+
+  await page.goto("/dashboard/environments");
+  await expect(page.getByRole("row", { name: "staging" })).toHaveCount(0);
+  await page.getByRole("link", { name: "Revoked" }).click();
+  await expect(page.getByRole("row", { name: "staging" })).toContainText("Web shop");
+});
+
+test("another name than the environment's own revokes nothing", async ({
+  page,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 400/);
+  const { sdkKey } = await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("new_checkout", "New checkout");
+  await signIn(page, server);
+  await open(page, "staging");
+  await danger(page, "Revoke environment", "production");
+
+  const name = page.getByRole("textbox", { name: "Name of the environment" });
+  await expect(name).toHaveCount(1);
+  await expect(name).toHaveValue("production");
+  await expect(name).toHaveAttribute("aria-invalid", "true");
+  await expect(page.getByText("Must be staging.")).toBeVisible();
+  expect(await evaluate(server, sdkKey, "new_checkout")).toMatchObject({ enabled: false });
+});
+
+test("the list has a group for each product, and tells who polls", async ({
+  page,
+  server,
+  api,
+}) => {
+  const polled = await api.createEnvironment("Web shop", "production");
+  await api.createEnvironment("Mobile app", "beta");
+  const first = await fetch(`${server.url}/sdk/v1/config`, {
+    headers: { authorization: `Bearer ${polled.sdkKey}` },
+  });
+  const etag = first.headers.get("etag") ?? "";
+  for (const tag of [etag, etag, etag, '"older"']) {
+    await fetch(`${server.url}/sdk/v1/config`, {
+      headers: { authorization: `Bearer ${polled.sdkKey}`, "if-none-match": tag },
+    });
+  }
+  await server.restart();
+  await signIn(page, server);
+  await page.goto("/dashboard/environments");
+
+  await expect(page.getByRole("rowheader")).toHaveText([
+    "Mobile app",
+    "beta",
+    "Web shop",
+    "production",
+  ]);
+  await expect(page.getByRole("row", { name: "beta" })).toContainText("No polls in 24 h");
+  const row = page.getByRole("row", { name: "production" });
+  await expect(row).toContainText("just now");
+  await expect(row).toContainText("75 %");
+
+  await open(page, "production");
+  await page.getByText("Rotate key…").click();
+  await expect(
+    page.getByText(/It was last used just now; flags were fetched 5 times/).first(),
+  ).toBeVisible();
+});
+
+test("the snippet for Node.js asks for a flag as it stands", async ({ page, server, api }, {
+  outputDir,
+}) => {
+  const environment = await api.createEnvironment("Web shop", "staging");
+  const flag = await api.createFlag("new_checkout", "New checkout");
+  await api.switch(flag, environment, true);
+  await signIn(page, server);
+  await open(page, "staging");
+  await page.getByText("Node.js", { exact: true }).click();
+  const tab = page.getByRole("region", { name: "Node.js" });
+  await expect(tab).toBeVisible();
+  const code = await tab.locator("pre").last().innerText();
+
+  await mkdir(outputDir, { recursive: true });
+  const file = join(outputDir, "flags.mjs");
+  await writeFile(file, code);
+  const env = { PENNON_SDK_KEY: environment.sdkKey };
+  const { stdout } = await run(process.execPath, [file], { env });
+  expect(stdout).toBe("true\n");
+});
+
+test("snippets change with the language, and never have the key of an environment that exists", async ({
+  page,
+  server,
+  api,
+}) => {
+  const { sdkKey } = await api.createEnvironment("Web shop", "staging");
+  await signIn(page, server);
+  await open(page, "staging");
+  for (const language of [
+    "curl",
+    "Node.js",
+    "Browser",
+    "React",
+    "Next.js",
+    "NestJS",
+    "OpenFeature",
+  ]) {
+    await page.getByText(language, { exact: true }).first().click();
+    const tab = page.getByRole("region", { name: language, exact: true });
+    await expect(tab).toBeVisible();
+    await expect(page.locator(".tab").filter({ visible: true })).toHaveCount(1);
+    await expect(tab.locator("pre").last()).toContainText(/new_checkout|useFlag/);
+  }
+  expect(await page.content()).not.toContain(sdkKey.slice(13));
+});

@@ -1,0 +1,64 @@
+//! What the dashboard does with the audit log.
+
+use async_trait::async_trait;
+use pennon_core::model::id::AuditId;
+use pennon_core::model::page::Page;
+use pennon_dashboard::error::AdminError;
+use pennon_dashboard::port::audit::{AuditAdmin, AuditQuery, Plan, Record, Reversal};
+
+use super::{SignedIn, sentence, told};
+use crate::service::{audit, reversal};
+use crate::store::audit::{AuditFilter, Recorded};
+
+#[async_trait]
+impl AuditAdmin for SignedIn {
+    async fn changes(&self, query: AuditQuery) -> Result<Page<Record>, AdminError> {
+        let given = |text: String| Some(text).filter(|text| !text.is_empty());
+        let filter = AuditFilter {
+            flag_key: given(query.flag_key),
+            environment: given(query.environment),
+            from: query.from,
+            to: query.to,
+            accounts: query.accounts,
+        };
+        let page = audit::list(&self.service, &self.actor, &filter, query.page)
+            .await
+            .map_err(told)?;
+        Ok(page.map(|recorded| self.record(recorded)))
+    }
+
+    async fn reversal(&self, id: AuditId) -> Result<Reversal, AdminError> {
+        let found = reversal::preview(&self.service, &self.actor, id)
+            .await
+            .map_err(told)?;
+        let reversal::Reversal { recorded, plan } = found.ok_or(AdminError::NotFound)?;
+        let plan = plan.map(|plan| Plan {
+            action: plan.action,
+            now: plan.now,
+            then: plan.then,
+            revision: plan.revision,
+        });
+        Ok(Reversal {
+            record: self.record(recorded),
+            plan: plan.map_err(|obstacle| sentence(&obstacle.to_string())),
+        })
+    }
+
+    async fn revert(&self, id: AuditId, revision: i64) -> Result<(), AdminError> {
+        reversal::revert(&self.service, &self.actor, id, revision)
+            .await
+            .map_err(told)?
+            .map_err(|obstacle| AdminError::Conflict(sentence(&obstacle.to_string())))
+    }
+}
+
+impl SignedIn {
+    fn record(&self, recorded: Recorded) -> Record {
+        let needed = reversal::needed(recorded.entry.action);
+        Record {
+            revertible: needed.is_some_and(|role| self.actor.role() >= role),
+            environment: recorded.environment,
+            entry: recorded.entry,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The audit log as a file to keep.
+
+use axum::body::{Body, Bytes};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
+use http::request::Parts;
+use pennon_core::model::page::{Limit, PageRequest};
+use pennon_core::model::time::Timestamp;
+
+use super::query;
+use crate::auth::actor::Actor;
+use crate::error::Error;
+use crate::service::{Service, audit};
+use crate::store::audit::AuditFilter;
+
+/// Every entry that the query selects, as a JSON array for a file, newest first.
+///
+/// It is read and sent a page at a time. What is changed meanwhile is not in it, so that no entry comes twice.
+pub(super) async fn export(
+    service: Service,
+    actor: Actor,
+    parts: &Parts,
+) -> Result<Response, Error> {
+    let mut filter: AuditFilter = query::read_all(parts)?;
+    let now = Timestamp::from_millis(service.clock.now().millis() - 1);
+    filter.to = Some(filter.to.map_or(now, |to| to.min(now)));
+    let first = Export {
+        service,
+        actor,
+        filter,
+        page: 1,
+        sent: 0,
+    };
+    // The first page is read before the answer begins, so that a refusal still has its status.
+    let Some((beginning, rest)) = first.next().await? else {
+        return Ok(file(Body::from("[]\n")));
+    };
+    let pages = stream::try_unfold(Some(rest), async |export| match export {
+        Some(export) => Ok::<_, Error>(match export.next().await? {
+            Some((bytes, rest)) => Some((bytes, Some(rest))),
+            None => Some((Bytes::from_static(b"\n]\n"), None)),
+        }),
+        None => Ok(None),
+    });
+    let beginning = stream::once(async { Ok(beginning) });
+    let whole = futures_util::StreamExt::chain(beginning, pages);
+    Ok(file(Body::from_stream(whole)))
+}
+
+fn file(body: Body) -> Response {
+    let headers = [
+        (CONTENT_TYPE, "application/json"),
+        (
+            CONTENT_DISPOSITION,
+            "attachment; filename=\"pennon-audit.json\"",
+        ),
+        (CACHE_CONTROL, "no-store"),
+    ];
+    (headers, body).into_response()
+}
+
+/// An export on its way.
+struct Export {
+    service: Service,
+    actor: Actor,
+    filter: AuditFilter,
+    page: i64,
+    sent: i64,
+}
+
+impl Export {
+    /// The next page and what is left; none past the end.
+    async fn next(mut self) -> Result<Option<(Bytes, Self)>, Error> {
+        let request = PageRequest {
+            page: self.page.try_into().unwrap_or_default(),
+            limit: Limit::MAX,
+        };
+        let page = audit::list(&self.service, &self.actor, &self.filter, request).await?;
+        if page.items.is_empty() {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        for recorded in page.items {
+            let before: &[u8] = if self.sent == 0 { b"[\n" } else { b",\n" };
+            bytes.extend_from_slice(before);
+            serde_json::to_writer(&mut bytes, &recorded.entry)
+                .map_err(|error| Error::Internal(format!("an entry is no JSON: {error}")))?;
+            self.sent += 1;
+        }
+        self.page += 1;
+        Ok(Some((Bytes::from(bytes), self)))
+    }
+}
