@@ -195,7 +195,7 @@ fn share(count: i64, top: i64) -> f64 {
 fn scale(highest: i64) -> i64 {
     let mut unit = 1_i64;
     loop {
-        for round in [2, 4, 6, 8, 10] {
+        for round in [2, 4, 6, 8, 10, 12, 16] {
             let top = unit.saturating_mul(round);
             if top >= highest {
                 return top;
@@ -223,6 +223,6 @@ mod tests {
     #[test]
     fn a_chart_ends_at_a_round_number() {
         let tops = [0, 1, 2, 3, 9, 11, 601, 81_000, i64::MAX].map(scale);
-        assert_eq!(tops, [2, 2, 2, 4, 10, 20, 800, 100_000, i64::MAX]);
+        assert_eq!(tops, [2, 2, 2, 4, 10, 12, 800, 100_000, i64::MAX]);
     }
 }
