@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "@playwright/test";
-import type { Api, Condition } from "./support/api.ts";
+import type { Api, Condition, Environment } from "./support/api.ts";
 import { signIn, test } from "./support/test.ts";
 
 const folder =
@@ -9,7 +9,7 @@ const folder =
   fileURLToPath(new URL("../target/screenshots", import.meta.url));
 
 /** A team's flags some months in: some everywhere, some on their way, some forgotten. */
-async function fill(api: Api): Promise<void> {
+async function fill(api: Api): Promise<{ staging: Environment; rule: { id: string } }> {
   const [development, staging, production] = [
     await api.createEnvironment("Web shop", "development"),
     await api.createEnvironment("Web shop", "staging"),
@@ -64,6 +64,21 @@ async function fill(api: Api): Promise<void> {
     conditions: [germany, largePlan],
   });
   await api.rollOut(invoice, production, 0);
+  const rule = await api.addRule(checkout, production, {
+    priority: 1,
+    logic: "and",
+    value: true,
+    conditions: [germany, largePlan],
+  });
+  await api.addRule(checkout, production, {
+    priority: 2,
+    logic: "or",
+    value: false,
+    conditions: [
+      { attribute: "email", operator: "!=", valueType: "string", valueString: "ana@example.com" },
+      { attribute: "employee", operator: "==", valueType: "boolean", valueBool: true },
+    ],
+  });
   await api.addRule(checkout, staging, {
     priority: 1,
     logic: "or",
@@ -71,6 +86,7 @@ async function fill(api: Api): Promise<void> {
     conditions: [largePlan],
   });
   await api.rollOut(checkout, production, 25);
+  return { staging, rule };
 }
 
 test("every page", async ({ page, server, api, complaints, viewport }, { project }) => {
@@ -95,7 +111,7 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
   await page.goto("/dashboard/flags");
   await shoot("flags-empty");
 
-  await fill(api);
+  const { staging, rule } = await fill(api);
   await page.goto("/dashboard/flags");
   await shoot("flags");
   if (narrow) {
@@ -106,6 +122,38 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
   await shoot("flags-no-match");
   await page.goto("/dashboard/flags?state=archived");
   await shoot("flags-archived");
+  const flag = "/dashboard/flags/checkout_v2";
+  await page.goto(flag);
+  await shoot("flag");
+  for (const [name, query] of [
+    ["details", "edit=details"],
+    ["ttl", "edit=ttl"],
+    ["new-rule", "edit=rule"],
+    ["rule", `edit=rule&rule=${rule.id}`],
+    ["delete-rule", `edit=delete-rule&rule=${rule.id}`],
+    ["rollout", "edit=rollout"],
+    ["remove-rollout", "edit=remove-rollout"],
+    ["copy", `edit=copy&to=${staging.id}`],
+  ]) {
+    await page.goto(`${flag}?${query}`);
+    await page.waitForLoadState("networkidle");
+    await shoot(`flag-${name}`);
+  }
+  await page.goto(flag);
+  await page.waitForLoadState("networkidle");
+  await page.getByRole("button", { name: "Move down" }).first().click();
+  await shoot("flag-order");
+  await page.goto(flag);
+  await page.waitForLoadState("networkidle");
+  await page.getByRole("switch").click();
+  await shoot("flag-question");
+  await page.goto(flag);
+  await page.getByRole("button", { name: "Archive" }).click();
+  await shoot("flag-still-on");
+  await page.goto("/dashboard/flags/return_portal");
+  await shoot("flag-off");
+  await page.goto("/dashboard/flags/summer_banner");
+  await shoot("flag-archived");
   await page.goto("/dashboard/flags/new");
   await shoot("new-flag");
   await page.getByLabel("Name").fill("New checkout");
@@ -142,6 +190,16 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
   await api.createEnvironment("Mobile app", "store");
   await page.goto("/dashboard/flags");
   await shoot("flags-two-products");
+  for (let index = 1; index <= 35; index++) {
+    await api.createEnvironment(
+      `Product ${index % 4}`,
+      `eu-central-${index} for the team of checkout`,
+    );
+  }
+  await page.goto(`${flag}?environment=${staging.id}`);
+  await shoot("flag-many-environments");
+  await page.getByText("1 of 40").click();
+  await shoot("flag-many-environments-open");
 });
 
 async function newEnvironment(page: Page, product: string, name: string): Promise<void> {

@@ -12,7 +12,7 @@ use crate::{
     components::mark::icon_url,
     model::Theme,
     pages::{
-        audit::Audit, environment::EnvironmentPage, environments::Environments,
+        audit::Audit, environment::EnvironmentPage, environments::Environments, flag::FlagPage,
         flag_usage::FlagUsagePage, flags::Flags, history::History, home::Home,
         new_environment::NewEnvironmentPage, new_flag::NewFlagPage, not_found::NotFound,
         revert::Revert, sign_in::SignIn, try_it::Try,
@@ -56,6 +56,7 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/dashboard/flags/new") view=NewFlagPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/try") view=Try ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/:key/usage") view=FlagUsagePage ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/flags/:key") view=FlagPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/environments") view=Environments ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/environments/new") view=NewEnvironmentPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/environments/:id") view=EnvironmentPage ssr=ssr.clone()/>

@@ -46,6 +46,13 @@ pub struct Switched {
     pub revision: i64,
 }
 
+/// The address of a flag's page.
+pub fn flag_address(key: &str) -> String {
+    // The page that creates flags stands at `new`, so a flag with that key is asked for in another spelling.
+    let key = if key == "new" { "%6Eew" } else { key };
+    format!("/dashboard/flags/{key}")
+}
+
 /// Whether an environment's name says that real users depend on it: `production`, `prod-eu`, `live2`.
 pub fn looks_like_production(name: &str) -> bool {
     let name = name.to_lowercase();

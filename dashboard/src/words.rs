@@ -193,11 +193,34 @@ pub fn duration(seconds: u32) -> String {
     }
 }
 
-/// A sentence's beginning in capitals.
+/// A sentence of ours with a capital at its beginning.
 pub fn capital(sentence: &str) -> String {
-    let mut characters = sentence.chars();
-    let first = characters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(characters).collect()
+    let mut sentence = sentence.to_owned();
+    if let Some(first) = sentence.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    sentence
+}
+
+/// A rule that is being typed, read aloud; while it is none, what to do.
+pub fn rule_or_hint(rule: Option<&Rule>) -> String {
+    rule.map_or_else(
+        || "Fill in the conditions to read the rule here.".to_owned(),
+        self::rule,
+    )
+}
+
+/// A rollout that is being typed, read aloud, and what it means; while it is none, what to do.
+pub fn rollout_or_hint(rollout: Option<Rollout>) -> (String, String) {
+    let hint = || {
+        (
+            "Give a whole percentage, from 0 to 100.".to_owned(),
+            String::new(),
+        )
+    };
+    rollout.map_or_else(hint, |rollout| {
+        (capital(&self::rollout(rollout)), rollout_meaning(rollout))
+    })
 }
 
 fn subjects(strategy: Strategy) -> (&'static str, &'static str) {
@@ -215,12 +238,12 @@ fn operand(operand: &Operand) -> String {
     }
 }
 
-/// A text as a word of the sentence; in quotation marks where it could be taken for something else.
+/// A text as a word of the sentence; in quotation marks where it could be taken for something else. (What other alphabets
+/// have for letters is not asked: the tables would be a tenth of what the browser loads.)
 fn word(text: &str) -> String {
-    let plain = |character: char| character.is_alphanumeric() || "_-.@/+:".contains(character);
-    let a_word = !text.is_empty() && text.chars().all(plain);
-    let something_else = text.parse::<f64>().is_ok()
-        || ["true", "false", "is", "and", "or", "not", "given"].contains(&text);
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.@/+:".contains(&byte);
+    let a_word = text.bytes().all(plain) && text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let something_else = ["true", "false", "is", "and", "or", "not", "given"].contains(&text);
     if a_word && !something_else {
         text.to_owned()
     } else {
@@ -308,6 +331,8 @@ mod tests {
         assert_eq!(said(text("pro")), "plan is pro");
         assert_eq!(said(text("ana@example.com")), "plan is ana@example.com");
         assert_eq!(said(text("18")), "plan is “18”");
+        assert_eq!(said(text("1.8")), "plan is “1.8”");
+        assert_eq!(said(text("Köln")), "plan is “Köln”");
         assert_eq!(said(text("true")), "plan is “true”");
         assert_eq!(said(text("")), "plan is “”");
         assert_eq!(said(text("pro and more")), "plan is “pro and more”");

@@ -56,8 +56,22 @@ export class Api {
     await this.#put(flag, environment, "", { isEnabled });
   }
 
-  async addRule(flag: Flag, environment: Environment, rule: Rule): Promise<void> {
-    await this.#create(`${path(flag, environment)}/rules`, rule);
+  async addRule(flag: Flag, environment: Environment, rule: Rule): Promise<{ id: string }> {
+    return this.#create(`${path(flag, environment)}/rules`, rule);
+  }
+
+  async replaceRule(rule: { id: string }, by: Rule): Promise<void> {
+    await send(this.#server, "PUT", `/rules/${rule.id}`, this.#token, by);
+  }
+
+  async deleteRule(rule: { id: string }): Promise<void> {
+    await send(this.#server, "DELETE", `/rules/${rule.id}`, this.#token);
+  }
+
+  async rules(flag: Flag, environment: Environment): Promise<readonly Rule[]> {
+    const address = `${path(flag, environment)}/rules`;
+    const answer = await send(this.#server, "GET", address, this.#token);
+    return (await answer.json()) as Rule[];
   }
 
   async rollOut(flag: Flag, environment: Environment, percentage: number): Promise<void> {
@@ -79,8 +93,9 @@ export async function evaluate(
   server: Server,
   sdkKey: string,
   flagKey: string,
+  context: object = {},
 ): Promise<{ enabled: boolean; reason: string }> {
-  const answer = await send(server, "POST", "/sdk/v1/evaluate", sdkKey, { flagKey, context: {} });
+  const answer = await send(server, "POST", "/sdk/v1/evaluate", sdkKey, { flagKey, context });
   return (await answer.json()) as { enabled: boolean; reason: string };
 }
 

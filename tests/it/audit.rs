@@ -124,7 +124,10 @@ async fn a_browser_is_sent_to_the_page_that_shows_the_same() {
             .request(reqwest::Method::GET, &format!("/audit{query}"))
             .header("accept", "text/html,*/*;q=0.8");
         let answer = anonymous.send(request).await.expect(StatusCode::SEE_OTHER);
-        assert_eq!(answer.header("location"), format!("/dashboard/audit{query}"));
+        assert_eq!(
+            answer.header("location"),
+            format!("/dashboard/audit{query}")
+        );
     }
     anonymous
         .get("/audit")

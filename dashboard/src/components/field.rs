@@ -150,6 +150,7 @@ pub fn Field(
             {error_id.map(|id| view! { <FieldErrors id details=wrong/> })}
         </div>
     }
+    .into_any()
 }
 
 /// A sentence in which `words` between backticks are code.

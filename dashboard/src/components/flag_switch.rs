@@ -23,6 +23,9 @@ pub fn FlagSwitch(
     asks: bool,
     /// How the flag stands there.
     cell: Cell,
+    /// What the flag does there while it is on, as a sentence.
+    #[prop(optional)]
+    when_on: Option<String>,
 ) -> impl IntoView {
     view! {
         <form
@@ -32,6 +35,7 @@ pub fn FlagSwitch(
             data-name=name.clone()
             data-place=place.clone()
             data-asks=asks.then_some("")
+            data-when-on=when_on
         >
             <input type="hidden" name="flag" value=flag.to_string()/>
             <input type="hidden" name="environment" value=environment.to_string()/>
@@ -80,7 +84,7 @@ pub fn Switch(
 }
 
 /// What decides when the flag is on for some only; none when it is on for all.
-fn partly(cell: Cell) -> Option<String> {
+pub fn partly(cell: Cell) -> Option<String> {
     let rules = match cell.rules {
         0 => None,
         1 => Some("1 rule".to_owned()),

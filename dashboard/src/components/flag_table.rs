@@ -13,7 +13,7 @@ use super::{
     time::Time,
 };
 use crate::{
-    model::looks_like_production,
+    model::{flag_address, looks_like_production},
     port::flags::{Cell, EnvironmentColumn, FlagRow, FlagTable as Table, Stale},
 };
 
@@ -171,7 +171,9 @@ impl Columns {
             <tr id=row_id(flag.id)>
                 <th class="flag-name" scope="row">
                     <div class="flag-title">
-                        <span title=name.clone()>{name.clone()}</span>
+                        <a href=flag_address(&key) title=name.clone()>
+                            {name.clone()}
+                        </a>
                         {flag.archived_at.map(|_| view! { <span class="tag">"Archived"</span> })}
                         {stale.map(|stale| view! { <span class="tag" title=why(stale)>"Stale"</span> })}
                     </div>
@@ -191,7 +193,7 @@ impl Columns {
                 {cells}
                 <td class:product-start=self.products.is_some()>
                     <span class="cell-label">"Last 24 h"</span>
-                    <a class="sparkline-link" href=format!("/dashboard/flags/{key}/usage")>
+                    <a class="sparkline-link" href=format!("{}/usage", flag_address(&key))>
                         <Sparkline hours/>
                     </a>
                 </td>

@@ -41,6 +41,16 @@ pub enum Icon {
     Sun,
     /// A moon: dark.
     Moon,
+    /// A pencil: change.
+    Pencil,
+    /// Up.
+    Up,
+    /// Down, or more below.
+    Down,
+    /// A bin: delete.
+    Bin,
+    /// Something to take hold of.
+    Grip,
 }
 
 impl Icon {
@@ -68,6 +78,11 @@ impl Icon {
                 "M8 10.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Zm0-8.5v1m0 10v1M2 8h1m10 0h1M3.8 3.8l.7.7m7 7 .7.7m0-8.4-.7.7m-7 7-.7.7"
             }
             Self::Moon => "M13.3 9.6A5.5 5.5 0 0 1 6.4 2.7a5.5 5.5 0 1 0 6.9 6.9Z",
+            Self::Pencil => "M10.5 3 13 5.5 5.5 13H3v-2.5L10.5 3ZM9 4.5 11.5 7",
+            Self::Up => "m4 10 4-4 4 4",
+            Self::Down => "m4 6 4 4 4-4",
+            Self::Bin => "M3 4.5h10m-8 0 .5 8.5h5l.5-8.5M6.5 4.5V3h3v1.5",
+            Self::Grip => "M6 4v.01M10 4v.01M6 8v.01M10 8v.01M6 12v.01M10 12v.01",
         }
     }
 }

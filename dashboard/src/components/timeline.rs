@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     deed::{Change, Piece, changes, deed},
+    model::flag_address,
     pages::environments::environment_href,
     port::{audit::Record, visit},
 };
@@ -72,7 +73,7 @@ fn entry(record: Record) -> AnyView {
 
 /// The address of a flag's history.
 pub(crate) fn history_href(key: &str) -> String {
-    format!("/dashboard/flags/{key}/history")
+    format!("{}/history", flag_address(key))
 }
 
 /// Who did what, in a sentence with links.

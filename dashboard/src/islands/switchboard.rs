@@ -26,6 +26,8 @@ struct Pair {
     place: String,
     /// What decides when it is on for some only.
     partly: Option<String>,
+    /// What it does while it is on, as a sentence.
+    when_on: Option<String>,
 }
 
 /// What is told after switching.
@@ -96,6 +98,7 @@ fn pressed(event: &ev::SubmitEvent) -> Option<(web_sys::HtmlFormElement, Pair)> 
         name: told("data-name"),
         place: told("data-place"),
         partly: button(&form)?.get_attribute("data-partly"),
+        when_on: form.get_attribute("data-when-on"),
     };
     Some((form, pair))
 }
@@ -262,10 +265,14 @@ fn Question(asked: RwSignal<Option<(Pair, bool)>>, confirm: Callback<()>) -> imp
 
 /// What switching will do.
 fn effect(pair: &Pair, on: bool) -> String {
+    if let (true, Some(sentence)) = (on, &pair.when_on) {
+        return format!("As soon as applications hear of it: {sentence}");
+    }
     match (on, &pair.partly) {
         (false, _) => {
             "It will be off for everyone there, as soon as applications hear of it.".to_owned()
         }
+
         (true, None) => {
             "It will be on for everyone there, as soon as applications hear of it.".to_owned()
         }

@@ -16,6 +16,7 @@ use crate::{
         usage_chart::{Bar, REASONS, UsageChart},
     },
     form::Form,
+    model::flag_address,
     port::{
         query, signed_in,
         usage::{EnvironmentUsage, FlagUsage, UsageAdmin},
@@ -110,7 +111,7 @@ impl View {
             pairs.append_pair("period", self.period.as_str());
         }
         let pairs = pairs.finish();
-        let path = format!("/dashboard/flags/{key}/usage");
+        let path = format!("{}/usage", flag_address(key));
         if pairs.is_empty() {
             path
         } else {
@@ -190,6 +191,7 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
         <header class="page-head">
             <nav class="crumbs" aria-label="Breadcrumbs">
                 <a href=Room::Flags.href()>"Flags"</a>
+                <a href=flag_address(&key)>{flag.name.to_string()}</a>
             </nav>
             <h1>{format!("Usage of {}", flag.name)}</h1>
         </header>

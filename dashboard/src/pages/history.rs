@@ -14,6 +14,7 @@ use crate::{
         title::Title,
     },
     error::AdminError,
+    model::flag_address,
     port::{
         audit::{AuditAdmin, AuditQuery, Record},
         query, signed_in,
@@ -54,6 +55,7 @@ fn List(key_of_flag: String, page: Page<Record>) -> impl IntoView {
         <header class="page-head">
             <nav class="crumbs" aria-label="Breadcrumbs">
                 <a href=Room::Flags.href()>"Flags"</a>
+                <a href=flag_address(&key_of_flag)>{key_of_flag.clone()}</a>
             </nav>
             <h1>
                 "History of " <code>{key_of_flag}</code> " "

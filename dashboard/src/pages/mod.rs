@@ -8,6 +8,7 @@
 pub mod audit;
 pub mod environment;
 pub mod environments;
+pub mod flag;
 pub mod flag_usage;
 pub mod flags;
 pub mod history;

@@ -5,6 +5,7 @@
 
 pub mod audit;
 pub mod environments;
+pub mod flag_page;
 pub mod flags;
 pub mod trial;
 pub mod usage;

@@ -139,7 +139,7 @@ impl FlagAdmin for SignedIn {
     }
 }
 
-fn column(environment: &Environment) -> EnvironmentColumn {
+pub(super) fn column(environment: &Environment) -> EnvironmentColumn {
     EnvironmentColumn {
         id: environment.id,
         product: environment.product.to_string(),
@@ -147,7 +147,7 @@ fn column(environment: &Environment) -> EnvironmentColumn {
     }
 }
 
-fn cells(rows: Vec<CellRow>) -> HashMap<(FlagId, EnvironmentId), Cell> {
+pub(super) fn cells(rows: Vec<CellRow>) -> HashMap<(FlagId, EnvironmentId), Cell> {
     let cell = |row: CellRow| {
         let cell = Cell {
             enabled: row.is_enabled,

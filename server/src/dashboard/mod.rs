@@ -2,6 +2,7 @@
 
 mod audit;
 mod environments;
+mod flag_page;
 mod flags;
 mod trial;
 mod usage;
@@ -13,6 +14,7 @@ use pennon_core::model::Invalid;
 use pennon_dashboard::error::{AdminError, FieldError};
 use pennon_dashboard::port::audit::AuditAdmin;
 use pennon_dashboard::port::environments::EnvironmentAdmin;
+use pennon_dashboard::port::flag_page::FlagPageAdmin;
 use pennon_dashboard::port::flags::FlagAdmin;
 use pennon_dashboard::port::trial::TrialAdmin;
 use pennon_dashboard::port::usage::UsageAdmin;
@@ -33,6 +35,7 @@ impl SignedIn {
         provide_context(actor.user().clone());
         let signed_in = Arc::new(Self { service, actor });
         provide_context::<Arc<dyn FlagAdmin>>(signed_in.clone());
+        provide_context::<Arc<dyn FlagPageAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn EnvironmentAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn TrialAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn UsageAdmin>>(signed_in.clone());

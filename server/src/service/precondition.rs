@@ -8,6 +8,8 @@ pub(crate) enum Precondition {
     /// The object may have changed since.
     #[default]
     None,
+    /// The object must not be there.
+    Absent,
     /// The object must be there, in whatever revision.
     Exists,
     /// The object must still be in one of these revisions.
@@ -18,17 +20,18 @@ impl Precondition {
     /// Refuses to change an object that is in another revision.
     pub(crate) fn check(&self, current: i64) -> Result<(), Error> {
         match self {
-            Self::OneOf(seen) if !seen.contains(&current) => Err(Error::Stale {
+            Self::None | Self::Exists => Ok(()),
+            Self::OneOf(seen) if seen.contains(&current) => Ok(()),
+            Self::OneOf(_) | Self::Absent => Err(Error::Stale {
                 current: Some(current),
             }),
-            _ => Ok(()),
         }
     }
 
     /// Refuses to create an object that the caller believes to be there.
     pub(crate) fn check_absent(&self) -> Result<(), Error> {
         match self {
-            Self::None => Ok(()),
+            Self::None | Self::Absent => Ok(()),
             Self::Exists | Self::OneOf(_) => Err(Error::Stale { current: None }),
         }
     }

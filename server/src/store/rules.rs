@@ -104,6 +104,18 @@ pub(crate) async fn list(
     rows.into_iter().map(TargetingRule::try_from).collect()
 }
 
+/// The rules of an environment that were changed last, whatever their flags.
+pub(crate) async fn newest(
+    tx: &mut Tx,
+    environment: EnvironmentId,
+) -> Result<Vec<TargetingRule>, Error> {
+    let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, flag_id, environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at, updated_at, revision
+         from rules where environment_id = $1 order by updated_at desc limit 100",
+    ).bind(environment.uuid()).fetch_all(conn).await)?;
+    rows.into_iter().map(TargetingRule::try_from).collect()
+}
+
 /// The rules of all flags in all active environments, by ascending priority.
 pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<TargetingRule>, Error> {
     let rows: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(

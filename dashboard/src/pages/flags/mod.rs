@@ -13,16 +13,14 @@ use self::{
     filters::{Filters, STALE},
 };
 use crate::{
-    api::flags::SetEnabled,
     components::{
         answer::answer,
         flag_table::FlagTable,
         frame::{Frame, Room},
-        notice::{Notice, Weight},
+        not_switched::NotSwitched,
         pager::Pager,
         title::Title,
     },
-    error::AdminError,
     islands::{copy_keys::CopyKeys, form_dialog::FormDialog, switchboard::Switchboard},
     port::{
         flags::{FlagAdmin, FlagQuery, FlagTable as Table},
@@ -80,7 +78,7 @@ fn List(query: FlagQuery, table: Table, role: Role) -> impl IntoView {
             </h1>
             {create}
         </header>
-        <Refused/>
+        <NotSwitched/>
         {list}
     }
 }
@@ -133,35 +131,6 @@ impl Table {
             }
         }
         self
-    }
-}
-
-/// Why a switch did not move, when it was pressed without scripts.
-#[component]
-fn Refused() -> impl IntoView {
-    let error = ServerAction::<SetEnabled>::new()
-        .value()
-        .get_untracked()
-        .and_then(Result::err);
-    error.map(|error| {
-        view! {
-            <Notice weight=Weight::Danger>
-                <strong>"Not switched. "</strong>
-                {reason(error)}
-            </Notice>
-        }
-    })
-}
-
-/// The error in words of our own: it comes back in the address, where anybody could have written what it says.
-fn reason(error: AdminError) -> String {
-    match error {
-        AdminError::Conflict(_) => {
-            "The flag is archived, or the environment is revoked.".to_owned()
-        }
-        AdminError::Transport(_) => "The request could not be understood.".to_owned(),
-        AdminError::Invalid(_) | AdminError::TooManyAttempts(_) => AdminError::Internal.to_string(),
-        error => error.to_string(),
     }
 }
 

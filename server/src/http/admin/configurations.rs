@@ -23,7 +23,7 @@ use crate::http::path::Path;
 use crate::http::query::{FromParameters, NoQuery, Parameters, Query};
 use crate::http::respond::{Changed, Json, Tagged};
 use crate::service::explanation::Explained;
-use crate::service::targeting::{ConfigurationPatch, Difference, PairId};
+use crate::service::targeting::{ConfigurationPatch, Difference, PairId, SeenOfCopy};
 use crate::service::{Service, targeting};
 
 pub(super) fn routes() -> Routes {
@@ -97,11 +97,14 @@ async fn copy(
     targeting::check(&service, &actor, pair).await?;
     body.read().await?;
     let CopyOptions { dry_run } = query.read()?;
-    let differences =
-        targeting::copy(&service, &actor, pair, other, &precondition, dry_run).await?;
+    let seen = SeenOfCopy {
+        to: precondition,
+        ..SeenOfCopy::default()
+    };
+    let copied = targeting::copy(&service, &actor, pair, other, &seen, dry_run).await?;
     Ok(Json(Copied {
         dry_run,
-        differences,
+        differences: copied.differences,
     }))
 }
 

@@ -17,6 +17,7 @@ use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::NoQuery;
 use crate::http::respond::{Created, NoContent, Tagged, TaggedAs};
+use crate::service::precondition::Precondition;
 use crate::service::targeting::{PairId, Rules};
 use crate::service::{Service, targeting};
 
@@ -48,7 +49,7 @@ async fn create(
 ) -> Result<Created<Tagged<TargetingRule>>, Error> {
     targeting::check(&service, &actor, pair).await?;
     let rule = body.read().await?;
-    let rule = targeting::create_rule(&service, &actor, pair, rule).await?;
+    let rule = targeting::create_rule(&service, &actor, pair, &Precondition::None, rule).await?;
     Ok(Created {
         location: format!("/rules/{}", rule.id),
         body: Tagged(rule),

@@ -2,6 +2,7 @@
 
 mod configuration;
 mod explain;
+mod overview;
 mod rollout;
 mod rules;
 mod setup;
@@ -15,12 +16,13 @@ use pennon_core::model::targeting::TargetingRule;
 
 pub(crate) use self::configuration::{ConfigurationPatch, configuration, configure};
 pub(crate) use self::explain::{explain, flag_config};
+pub(crate) use self::overview::{Overview, Shown, attributes, overview};
 pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};
 pub(crate) use self::rules::{
     Rules, check_rule, create_rule, delete_rule, reorder_rules, replace_rule, rules,
 };
 pub(super) use self::setup::Standing;
-pub(crate) use self::setup::{Difference, Setup, Switch, copy};
+pub(crate) use self::setup::{Copied, Difference, Part, SeenOfCopy, Setup, Switch, copy};
 
 use super::changes::Change;
 use super::{Service, audit, changes, environments, flags};

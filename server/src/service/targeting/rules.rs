@@ -33,10 +33,12 @@ pub(crate) async fn create_rule(
     service: &Service,
     actor: &Editor,
     id: PairId,
+    precondition: &Precondition,
     rule: Rule,
 ) -> Result<TargetingRule, Error> {
     let mut tx = service.db.write().await?;
     let pair = Pair::find_writable(&mut tx, id).await?;
+    precondition.check(pair.revision(&mut tx).await?)?;
     let count = store::rules::count(&mut tx, id.flag, id.environment).await?;
     if usize::try_from(count).unwrap_or(usize::MAX) >= MAX_RULES {
         return Err(Conflict::TooManyRules.into());

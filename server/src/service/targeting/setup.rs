@@ -80,15 +80,32 @@ enum Step {
     DeleteRollout(FlagRollout),
 }
 
-/// Sets a flag up in one environment as it is in another, and answers what differed; only that if it is a dry run.
+/// What a copy changes, or would change.
+pub(crate) struct Copied {
+    /// What differed, in the order in which it is changed.
+    pub(crate) differences: Vec<Difference>,
+    /// The revision that the environment copied from is in.
+    pub(crate) from: i64,
+    /// The revision that the environment copied to was in before.
+    pub(crate) to: i64,
+}
+
+/// What a caller has seen of the two environments of a copy.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SeenOfCopy {
+    pub(crate) from: Precondition,
+    pub(crate) to: Precondition,
+}
+
+/// Sets a flag up in one environment as it is in another; if it is a dry run, it only tells what differs.
 pub(crate) async fn copy(
     service: &Service,
     actor: &Editor,
     to: PairId,
     from: EnvironmentId,
-    precondition: &Precondition,
+    seen: &SeenOfCopy,
     dry_run: bool,
-) -> Result<Vec<Difference>, Error> {
+) -> Result<Copied, Error> {
     let mut tx = if dry_run {
         service.db.read().await?
     } else {
@@ -100,17 +117,27 @@ pub(crate) async fn copy(
     };
     let pair = Pair::find_writable(&mut tx, to).await?;
     let source = Pair::find(&mut tx, from).await?;
-    precondition.check(pair.revision(&mut tx).await?)?;
+    let revisions = (
+        source.revision(&mut tx).await?,
+        pair.revision(&mut tx).await?,
+    );
+    seen.from.check(revisions.0)?;
+    seen.to.check(revisions.1)?;
     let wanted = Standing::of(&mut tx, source).await?.setup();
     let standing = Standing::of(&mut tx, pair).await?;
-    if dry_run {
-        return Ok(standing.differences(&standing.steps_to(&wanted)));
-    }
-    let differences = standing.reach(service, &mut tx, actor, &wanted).await?;
-    if !differences.is_empty() {
+    let differences = if dry_run {
+        standing.differences(&standing.steps_to(&wanted))
+    } else {
+        standing.reach(service, &mut tx, actor, &wanted).await?
+    };
+    if !dry_run && !differences.is_empty() {
         commit(service, tx, to).await?;
     }
-    Ok(differences)
+    Ok(Copied {
+        differences,
+        from: revisions.0,
+        to: revisions.1,
+    })
 }
 
 impl Standing {

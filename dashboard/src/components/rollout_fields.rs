@@ -1,0 +1,95 @@
+//! The fields of a rollout.
+
+use leptos::prelude::*;
+use pennon_core::model::rollout::Strategy;
+
+use super::icon::{Drawing, Icon};
+use crate::{
+    draft::RolloutDraft, error::FieldError, islands::rollout_editor::RolloutEditor, words,
+};
+
+/// A percentage, and by whom; with scripts there is a slider too. They are the fields of a [`RolloutDraft`], within a form
+/// `rollout-form`.
+#[component]
+pub fn RolloutFields(
+    /// What is in the fields.
+    draft: RolloutDraft,
+    /// What is wrong with them.
+    errors: Vec<FieldError>,
+) -> impl IntoView {
+    let (aloud, meaning) = words::rollout_or_hint(draft.rollout().ok());
+    let strategies = Strategy::ALL.iter().map(|strategy| {
+        let label = match strategy {
+            Strategy::PerUser => "Users, by userId",
+            Strategy::PerTenant => "Tenants, by tenantId",
+        };
+        view! {
+            <label>
+                <input
+                    type="radio"
+                    name="strategy"
+                    value=strategy.as_str()
+                    checked=strategy.as_str() == draft.strategy
+                />
+                {label}
+            </label>
+        }
+    });
+    let strategies = strategies.collect_view();
+    let wrong = (!errors.is_empty()).then_some("true");
+    let described = wrong.map(|_| "percentage-error");
+    let errors = errors.into_iter().map(|FieldError { field, detail }| {
+        view! {
+            <p class="field-error">
+                <Drawing icon=Icon::Alert/>
+                <span>{format!("The {field} {detail}.")}</span>
+            </p>
+        }
+    });
+    view! {
+        <div class="rollout-fields">
+            <div class="share-line">
+                <input
+                    class="slider"
+                    type="range"
+                    min="0"
+                    max="100"
+                    step="1"
+                    value=draft.percentage.clone()
+                    aria-label="Percentage, as a slider"
+                    data-ready="false"
+                />
+                <span class="share-number">
+                    <input
+                        class="input"
+                        type="number"
+                        name="percentage"
+                        min="0"
+                        max="100"
+                        step="1"
+                        required=true
+                        autofocus=true
+                        value=draft.percentage
+                        aria-label="Percentage"
+                        aria-invalid=wrong
+                        aria-describedby=described
+                    />
+                    "%"
+                </span>
+            </div>
+            <div id="percentage-error">{errors.collect_view()}</div>
+            <fieldset class="choices">
+                <legend class="visually-hidden">"Of whom"</legend>
+                {strategies}
+            </fieldset>
+            <p class="aloud" role="status" id="rollout-aloud">
+                {aloud}
+            </p>
+            <p class="hint" id="rollout-meaning">
+                {meaning}
+            </p>
+        </div>
+        <RolloutEditor/>
+    }
+    .into_any()
+}

@@ -1,0 +1,289 @@
+//! The fields of a targeting rule.
+
+use leptos::prelude::*;
+use pennon_core::model::rule::{Attribute, Logic, MAX_CONDITIONS, Operator, Priority, ValueType};
+
+use super::icon::{Drawing, Icon};
+use crate::{
+    draft::{ConditionDraft, RuleDraft},
+    error::FieldError,
+    islands::rule_editor::RuleEditor,
+    words,
+};
+
+/// What a rule serves and when, and a sentence that reads it aloud. They are the fields of a [`RuleDraft`], within a form
+/// `rule-form`; its buttons `add` and `remove` send it to be drawn with one condition more or less.
+#[component]
+pub fn RuleFields(
+    /// What is in the fields.
+    draft: RuleDraft,
+    /// What is wrong with them.
+    errors: Vec<FieldError>,
+    /// Names of custom attributes that the reader may want.
+    suggestions: Vec<String>,
+) -> impl IntoView {
+    let rule = draft.rule(Priority::FIRST).ok();
+    let verdicts = [
+        ("true", words::on_off(true)),
+        ("false", words::on_off(false)),
+    ];
+    let verdicts = verdicts.map(|(value, verdict)| {
+        view! {
+            <label>
+                <input type="radio" name="value" value=value checked=value == draft.value/>
+                {verdict}
+            </label>
+        }
+    });
+    let logics = Logic::ALL.iter().map(|logic| {
+        let label = match logic {
+            Logic::And => "all of these hold",
+            Logic::Or => "any of these holds",
+        };
+        view! {
+            <option value=logic.as_str() selected=logic.as_str() == draft.logic>
+                {label}
+            </option>
+        }
+    });
+    let logics = logics.collect_view();
+    let built_in = [
+        Attribute::UserId,
+        Attribute::TenantId,
+        Attribute::Email,
+        Attribute::Country,
+    ];
+    let built_in = built_in.iter().map(|each| each.as_str().to_owned());
+    let names = suggestions.into_iter().chain(built_in);
+    let names = names.map(|name| view! { <option value=name></option> });
+    let count = draft.conditions.len();
+    let full = count >= MAX_CONDITIONS;
+    let conditions = draft.conditions.into_iter().enumerate();
+    let conditions = conditions.map(|(index, draft)| {
+        let place = format!("conditions/{index}/");
+        let own = errors.iter().filter_map(|error| {
+            let field = error.field.strip_prefix(&place)?;
+            Some((field.to_owned(), error.detail.clone()))
+        });
+        condition(index, draft, own.collect(), count == 1)
+    });
+    let conditions = conditions.collect_view();
+    let too_few = errors.iter().any(|error| error.field == "conditions");
+    let too_few = too_few.then(|| fault("A rule needs 1 to 50 conditions.".to_owned()));
+    view! {
+        <div class="rule-fields">
+            <div class="rule-line">
+                <fieldset class="choices">
+                    <legend class="visually-hidden">"What it serves"</legend>
+                    {verdicts}
+                </fieldset>
+                <span>"when"</span>
+                <select class="input" name="logic" aria-label="How the conditions combine">
+                    {logics}
+                </select>
+            </div>
+            <div class="conditions">{conditions}</div>
+            {too_few}
+            <button
+                class="button"
+                name="add"
+                value="condition"
+                formnovalidate=true
+                hidden=full
+            >
+                <Drawing icon=Icon::Plus/>
+                "Add condition"
+            </button>
+            <datalist id="attributes">{names.collect_view()}</datalist>
+            <p class="aloud" role="status" id="rule-aloud">
+                {words::rule_or_hint(rule.as_ref())}
+            </p>
+        </div>
+        <RuleEditor/>
+    }
+    .into_any()
+}
+
+/// A condition: attribute, comparison, type, value. There is a field for each type of value; the browser sends the one
+/// that is not disabled.
+fn condition(
+    index: usize,
+    draft: ConditionDraft,
+    errors: Vec<(String, String)>,
+    alone: bool,
+) -> AnyView {
+    let number = index.saturating_add(1);
+    let kind = ValueType::parse(&draft.value_type).unwrap_or(ValueType::String);
+    let wrong = |wanted: &str| {
+        let wrong = errors.iter().any(|(field, _)| field == wanted);
+        wrong.then_some("true")
+    };
+    let operators = Operator::ALL.iter().map(|operator| {
+        let (with_number, with_other) = (
+            comparison(*operator, ValueType::Number),
+            comparison(*operator, ValueType::String),
+        );
+        view! {
+            <option
+                value=operator.as_str()
+                selected=operator.as_str() == draft.operator
+                data-number=with_number
+                data-other=with_other
+            >
+                {comparison(*operator, kind)}
+            </option>
+        }
+    });
+    let operators = operators.collect_view();
+    let types = ValueType::ALL.iter().map(|each| {
+        let label = match each {
+            ValueType::String => "text",
+            ValueType::Number => "number",
+            ValueType::Boolean => "true or false",
+        };
+        view! {
+            <option value=each.as_str() selected=*each == kind>
+                {label}
+            </option>
+        }
+    });
+    let types = types.collect_view();
+    let operands = ValueType::ALL
+        .iter()
+        .map(|each| operand(*each, *each == kind, &draft.operand, wrong("operand")))
+        .collect_view();
+    let attribute_wrong = wrong("attribute");
+    let focus = if errors.is_empty() {
+        draft.attribute.is_empty() || index == 0
+    } else {
+        true
+    };
+    let faults = errors.iter().map(|(field, detail)| {
+        let field = match field.as_str() {
+            "attribute" => "attribute",
+            "operator" => "comparison",
+            "valueType" => "type",
+            _ => "value",
+        };
+        fault(format!("The {field} {detail}."))
+    });
+    let faults = faults.collect_view();
+    view! {
+        <div class="condition" role="group" aria-label=format!("Condition {number}")>
+            <input
+                class="input mono"
+                type="text"
+                name="attribute"
+                list="attributes"
+                value=draft.attribute
+                aria-label="Attribute"
+                placeholder="attribute"
+                maxlength="128"
+                required=true
+                autocomplete="off"
+                autocapitalize="off"
+                spellcheck="false"
+                autofocus=focus
+                aria-invalid=attribute_wrong
+            />
+            <select class="input" name="operator" aria-label="Comparison">
+                {operators}
+            </select>
+            <select class="input" name="valueType" aria-label="Type of the value">
+                {types}
+            </select>
+            {operands}
+            <button
+                class="icon-button"
+                name="remove"
+                value=index.to_string()
+                formnovalidate=true
+                title="Remove this condition"
+                aria-label=format!("Remove condition {number}")
+                hidden=alone
+            >
+                <Drawing icon=Icon::Close/>
+            </button>
+            {faults}
+        </div>
+    }
+    .into_any()
+}
+
+/// The field for a value of a type.
+fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static str>) -> AnyView {
+    let value = if chosen {
+        value.to_owned()
+    } else {
+        String::new()
+    };
+    if kind == ValueType::Boolean {
+        return view! {
+            <select
+                class="input"
+                name="operand"
+                data-type=kind.as_str()
+                hidden=!chosen
+                disabled=!chosen
+                aria-label="Value"
+                aria-invalid=wrong
+            >
+                <option value="true">"true"</option>
+                <option value="false" selected=value == "false">
+                    "false"
+                </option>
+            </select>
+        }
+        .into_any();
+    }
+    let (mode, example, longest) = match kind {
+        ValueType::Number => ("numeric", "whole number", "17"),
+        _ => ("text", "value", "1024"),
+    };
+    view! {
+        <input
+            class="input"
+            type="text"
+            inputmode=mode
+            name="operand"
+            data-type=kind.as_str()
+            hidden=!chosen
+            disabled=!chosen
+            value=value
+            aria-label="Value"
+            aria-invalid=wrong
+            placeholder=example
+            maxlength=longest
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck="false"
+        />
+    }
+    .into_any()
+}
+
+fn comparison(operator: Operator, kind: ValueType) -> &'static str {
+    let number = kind == ValueType::Number;
+    match operator {
+        Operator::Equal => "is",
+        Operator::NotEqual => "is not",
+        Operator::Greater if number => "is more than",
+        Operator::Less if number => "is less than",
+        Operator::GreaterOrEqual if number => "is at least",
+        Operator::LessOrEqual if number => "is at most",
+        Operator::Greater => "comes after",
+        Operator::Less => "comes before",
+        Operator::GreaterOrEqual => "is or comes after",
+        Operator::LessOrEqual => "is or comes before",
+    }
+}
+
+fn fault(sentence: String) -> AnyView {
+    view! {
+        <p class="field-error">
+            <Drawing icon=Icon::Alert/>
+            <span>{sentence}</span>
+        </p>
+    }
+    .into_any()
+}

@@ -1,0 +1,161 @@
+//! The form of a targeting rule.
+
+use leptos::{
+    prelude::*,
+    web_sys::{Element, Event, HtmlElement},
+};
+use pennon_core::model::rule::{MAX_CONDITIONS, Priority, ValueType};
+use wasm_bindgen::JsCast;
+
+use super::dom::{
+    all, by_id, first, on, set_flag, set_value, target_in, tell_of_input, value, values,
+};
+use crate::{draft::RuleDraft, words};
+
+/// Brings the form `rule-form` to life: its conditions come and go without a new page, each value has a field of its type,
+/// and a sentence reads the rule aloud while one types.
+///
+/// The page has drawn all of it (`components/rule_fields.rs`). Whatever changes the fields ends in an `input` event that
+/// the form hears.
+#[island]
+pub fn RuleEditor() -> impl IntoView {
+    Effect::new(|| {
+        let Some(form) = by_id("rule-form") else {
+            return;
+        };
+        let of_form = form.clone();
+        on(&form, "input", move |_| read_aloud(&of_form));
+        on(&form, "change", |event| {
+            if let Some(kind) = target_in(&event, "[name=valueType]") {
+                row_of(&kind).iter().for_each(fit_to_type);
+                tell_of_input(&kind);
+            }
+        });
+        let of_form = form.clone();
+        on(&form, "click", move |event| add_or_remove(&event, &of_form));
+        // Somebody may have typed before this ran, and the browser may have filled the fields in from before.
+        for row in rows(&form) {
+            fit_to_type(&row);
+        }
+        changed(&form);
+        set_flag(&form, "data-ready", true);
+    });
+}
+
+fn rows(form: &Element) -> Vec<Element> {
+    all(form, ".condition")
+}
+
+fn row_of(field: &Element) -> Option<Element> {
+    field.closest(".condition").ok().flatten()
+}
+
+fn read_aloud(form: &Element) {
+    let rule = RuleDraft::read(values(form)).rule(Priority::FIRST).ok();
+    if let Some(place) = by_id("rule-aloud") {
+        place.set_text_content(Some(&words::rule_or_hint(rule.as_ref())));
+    }
+}
+
+/// Puts the field in place in which a value of the chosen type is typed. What was typed stays, as far as it fits.
+fn fit_to_type(row: &Element) {
+    let Some(kind) = first(row, "[name=valueType]").map(|kind| value(&kind)) else {
+        return;
+    };
+    let operands = all(row, "[name=operand]");
+    let typed = operands
+        .iter()
+        .find(|field| !field.has_attribute("disabled"));
+    let typed = typed.map(value).unwrap_or_default();
+    for operand in &operands {
+        let fits = operand.get_attribute("data-type").as_deref() == Some(&kind);
+        let was_there = !operand.has_attribute("disabled");
+        set_flag(operand, "hidden", !fits);
+        set_flag(operand, "disabled", !fits);
+        if fits && !was_there {
+            let is_boolean = kind == ValueType::Boolean.as_str();
+            let typed = if is_boolean && typed != "false" {
+                "true"
+            } else {
+                &typed
+            };
+            set_value(operand, typed);
+        }
+    }
+    let words = if kind == ValueType::Number.as_str() {
+        "data-number"
+    } else {
+        "data-other"
+    };
+    for operator in all(row, "[name=operator] option") {
+        operator.set_text_content(operator.get_attribute(words).as_deref());
+    }
+}
+
+fn add_or_remove(event: &Event, form: &Element) {
+    let rows = rows(form);
+    let focus =
+        if let Some(row) = target_in(event, "[name=remove]").and_then(|button| row_of(&button)) {
+            let neighbour = row
+                .next_element_sibling()
+                .or(row.previous_element_sibling());
+            row.remove();
+            neighbour
+        } else if target_in(event, "[name=add]").is_some() {
+            rows.last().and_then(add_after)
+        } else {
+            return;
+        };
+    event.prevent_default();
+    count(form);
+    let field = focus.and_then(|row| first(&row, "[name=attribute]")?.dyn_into().ok());
+    if let Some(field) = field {
+        let field: HtmlElement = field;
+        _ = field.focus();
+    }
+    changed(form);
+}
+
+/// Says that the fields are others than they were.
+fn changed(form: &Element) {
+    if let Some(field) = first(form, "[name=logic]") {
+        tell_of_input(&field);
+    }
+}
+
+/// Adds an empty condition: a copy of the one before, with nothing in it.
+fn add_after(row: &Element) -> Option<Element> {
+    let new: Element = row.clone_node_with_deep(true).ok()?.dyn_into().ok()?;
+    for error in all(&new, ".field-error") {
+        error.remove();
+    }
+    for (selector, value) in [
+        ("[name=attribute]", ""),
+        ("[name=operator]", "=="),
+        ("[name=valueType]", "string"),
+        ("[name=operand]", ""),
+    ] {
+        for field in all(&new, selector) {
+            set_value(&field, value);
+            set_flag(&field, "aria-invalid", false);
+        }
+    }
+    fit_to_type(&new);
+    row.insert_adjacent_element("afterend", &new).ok().flatten()
+}
+
+/// Numbers the conditions, and offers to add and remove them as long as that is possible.
+fn count(form: &Element) {
+    let rows = rows(form);
+    for (index, row) in rows.iter().enumerate() {
+        let number = index.saturating_add(1);
+        _ = row.set_attribute("aria-label", &format!("Condition {number}"));
+        if let Some(remove) = first(row, "[name=remove]") {
+            _ = remove.set_attribute("aria-label", &format!("Remove condition {number}"));
+            set_flag(&remove, "hidden", rows.len() == 1);
+        }
+    }
+    if let Some(add) = first(form, "[name=add]") {
+        set_flag(&add, "hidden", rows.len() >= MAX_CONDITIONS);
+    }
+}

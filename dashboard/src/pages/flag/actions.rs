@@ -1,0 +1,259 @@
+//! What the forms of the page do.
+
+use pennon_core::model::{
+    configuration::Ttl,
+    id::{EnvironmentId, FlagId, RuleId},
+    targeting::TargetingRule,
+};
+
+use super::address::{Address, Edit};
+use crate::{
+    draft::{self, ConditionDraft, RolloutDraft, RuleDraft},
+    error::{AdminError, FieldError},
+    form::Form,
+    port::{
+        flag_page::{Copying, FlagPageAdmin, Pair, SeenOfCopy, SeenRule},
+        signed_in,
+    },
+};
+
+/// What became of a form.
+pub(super) enum Outcome {
+    /// It is done; how things stand is to be seen here.
+    Done(String),
+    /// It is not to be saved yet, but to be drawn in another way.
+    Redraw(RuleDraft),
+}
+
+/// Does what a form asks for. Its field `do` says what that is, `flag` and `environment` to what, and `revision` or `seen`
+/// how that was when the form was drawn.
+pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, AdminError> {
+    let admin = signed_in::<dyn FlagPageAdmin>()?;
+    let flag: FlagId = field(form, "flag")?;
+    let revision = || field(form, "revision");
+    let to = |anchor: &str| Outcome::Done(format!("{}#{anchor}", address.href()));
+    let here = || Outcome::Done(address.href());
+    match form.text("do").as_str() {
+        "details" => {
+            let (name, description) = (form.text("name"), form.text("description"));
+            admin.describe(flag, revision()?, name, description).await?;
+            Ok(here())
+        }
+        "archive" => {
+            admin.archive(flag, revision()?).await?;
+            Ok(here())
+        }
+        "restore" => {
+            admin.restore(flag, revision()?).await?;
+            Ok(here())
+        }
+        "ttl" => {
+            let (seen, ttl) = (ttl(&form.text("seen"))?, ttl(&form.text("ttl"))?);
+            admin.set_ttl(pair(form, flag)?, seen, ttl).await?;
+            Ok(here())
+        }
+        "rule" => {
+            let draft = RuleDraft::read(|name| form.texts(name));
+            if let Some(draft) = redrawn(form, &draft) {
+                return Ok(Outcome::Redraw(draft));
+            }
+            let pair = pair(form, flag)?;
+            let rule = match form.parsed::<RuleId>("rule") {
+                None => admin.add_rule(pair, &seen(form), &draft).await?,
+                Some(rule) => {
+                    admin.replace_rule(pair, rule, revision()?, &draft).await?;
+                    rule
+                }
+            };
+            Ok(to(&rule_anchor(rule)))
+        }
+        "delete-rule" => {
+            admin.delete_rule(field(form, "rule")?, revision()?).await?;
+            Ok(to("rules"))
+        }
+        "order" => {
+            let order = order(form);
+            let moved = form.parsed("up").or_else(|| form.parsed("down"));
+            admin
+                .reorder_rules(pair(form, flag)?, &seen(form), &order)
+                .await?;
+            Ok(to(&moved.map_or_else(|| "rules".to_owned(), rule_anchor)))
+        }
+        "rollout" => {
+            let draft = RolloutDraft::read(|name| form.texts(name));
+            admin
+                .set_rollout(pair(form, flag)?, form.parsed("revision"), &draft)
+                .await?;
+            Ok(to("rollout"))
+        }
+        "remove-rollout" => {
+            admin.remove_rollout(pair(form, flag)?, revision()?).await?;
+            Ok(to("rollout"))
+        }
+        "copy" => {
+            let copying = Copying {
+                flag,
+                from: field(form, "environment")?,
+                to: field(form, "to")?,
+            };
+            let seen = SeenOfCopy {
+                from: revision()?,
+                to: field(form, "to-revision")?,
+            };
+            admin.copy(copying, seen).await?;
+            Ok(Outcome::Done(address.within(copying.to).href()))
+        }
+        _ => Err(unreadable("do")),
+    }
+}
+
+/// What is open again after a form was refused, with what was typed.
+pub(super) fn reopened(form: &Form) -> Edit {
+    match (form.text("do").as_str(), form.parsed("rule")) {
+        ("details", _) => Edit::Details,
+        ("ttl", _) => Edit::Ttl,
+        ("rule", None) => Edit::NewRule,
+        ("rule", Some(rule)) => Edit::Rule(rule),
+        ("delete-rule", Some(rule)) => Edit::DeleteRule(rule),
+        ("rollout", _) => Edit::Rollout,
+        ("remove-rollout", _) => Edit::RemoveRollout,
+        ("copy", _) => Edit::Copy(form.parsed("to")),
+        _ => Edit::Nothing,
+    }
+}
+
+/// The anchor of a rule on the page.
+pub(super) fn rule_anchor(rule: RuleId) -> String {
+    format!("rule-{rule}")
+}
+
+fn pair(form: &Form, flag: FlagId) -> Result<Pair, AdminError> {
+    let environment: EnvironmentId = field(form, "environment")?;
+    Ok(Pair { flag, environment })
+}
+
+/// A field that nobody types, so that a wrong one is nobody's mistake.
+fn field<T: std::str::FromStr>(form: &Form, name: &str) -> Result<T, AdminError> {
+    form.parsed(name).ok_or_else(|| unreadable(name))
+}
+
+fn unreadable(field: &str) -> AdminError {
+    AdminError::Transport(format!("the field {field} cannot be read"))
+}
+
+/// The rule with a condition more or less, if that is what was asked for.
+fn redrawn(form: &Form, draft: &RuleDraft) -> Option<RuleDraft> {
+    let mut draft = draft.clone();
+    if form.text("add") == "condition" {
+        draft.conditions.push(ConditionDraft::default());
+        return Some(draft);
+    }
+    let index: usize = form.parsed("remove")?;
+    if index < draft.conditions.len() {
+        draft.conditions.remove(index);
+    }
+    Some(draft)
+}
+
+/// The order that was asked for: the one in which the rules stood, and one of them moved by a place.
+fn order(form: &Form) -> Vec<RuleId> {
+    let order = form.text("order");
+    let mut order: Vec<RuleId> = order
+        .split_whitespace()
+        .filter_map(|id| id.parse().ok())
+        .collect();
+    let place = |moved: RuleId| order.iter().position(|id| *id == moved);
+    let up = form.parsed("up").and_then(place);
+    let down = form.parsed("down").and_then(place);
+    let upper = up.and_then(|place| place.checked_sub(1)).or(down);
+    if let Some(pair) = upper.and_then(|upper| order.get_mut(upper..)?.get_mut(..2)) {
+        pair.reverse();
+    }
+    order
+}
+
+/// The rules as the page showed them, in the words of [`said`].
+fn seen(form: &Form) -> Vec<SeenRule> {
+    let seen = form.text("seen");
+    let rules = seen.split_whitespace();
+    rules
+        .filter_map(|rule| {
+            let (id, revision) = rule.split_once('.')?;
+            Some(SeenRule {
+                id: id.parse().ok()?,
+                revision: revision.parse().ok()?,
+            })
+        })
+        .collect()
+}
+
+/// What a page shows of rules, for a field `seen`.
+pub(super) fn said(rules: &[TargetingRule]) -> String {
+    let rules = rules.iter();
+    let rules = rules.map(|rule| format!("{}.{}", rule.id, rule.revision));
+    rules.collect::<Vec<_>>().join(" ")
+}
+
+/// A time to live as it is typed: empty for the default.
+fn ttl(seconds: &str) -> Result<Option<Ttl>, AdminError> {
+    if seconds.trim().is_empty() {
+        return Ok(None);
+    }
+    let fault = |detail: &str| {
+        AdminError::Invalid(vec![FieldError {
+            field: "ttl".to_owned(),
+            detail: detail.to_owned(),
+        }])
+    };
+    draft::number(seconds).map(Some).map_err(fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The last digits of the ids in the order that a form asks for.
+    fn ordered(fields: &str) -> String {
+        let id = |number: char| format!("01a1fa8d-1ad7-7000-be8e-25c8e4232ff{number}");
+        let body: String = fields
+            .chars()
+            .map(|character| match character {
+                '0'..='9' => id(character),
+                other => other.to_string(),
+            })
+            .collect();
+        let order = order(&Form::parse(body.as_bytes()));
+        order.iter().filter_map(|id| id.to_string().pop()).collect()
+    }
+
+    #[test]
+    fn a_rule_moves_by_one_place_and_not_beyond_the_ends() {
+        assert_eq!(ordered("order=1+2+3&up=3"), "132");
+        assert_eq!(ordered("order=1+2+3&up=1"), "123");
+        assert_eq!(ordered("order=1+2+3&down=1"), "213");
+        assert_eq!(ordered("order=1+2+3&down=3"), "123");
+        assert_eq!(ordered("order=3+1+2"), "312");
+        assert_eq!(ordered("order=1+2+3&up=4"), "123");
+    }
+
+    #[test]
+    fn a_condition_comes_or_goes_where_the_form_says() {
+        let body = b"attribute=a&attribute=b&operator=%3D%3D&operator=%3D%3D";
+        let names = |more: &str| {
+            let body = [body.as_slice(), more.as_bytes()].concat();
+            let form = Form::parse(&body);
+            let draft = RuleDraft::read(|name| form.texts(name));
+            redrawn(&form, &draft).map(|draft| {
+                let conditions = draft.conditions.into_iter();
+                conditions.map(|each| each.attribute).collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(names(""), None);
+        assert_eq!(names("&add=condition").as_deref().map(<[_]>::len), Some(3));
+        assert_eq!(
+            names("&remove=0").as_deref(),
+            Some(["b".to_owned()].as_slice())
+        );
+        assert_eq!(names("&remove=7").as_deref().map(<[_]>::len), Some(2));
+    }
+}

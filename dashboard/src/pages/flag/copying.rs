@@ -1,0 +1,138 @@
+//! Copying a whole configuration to another environment.
+
+use leptos::prelude::*;
+use pennon_core::model::{environment::Environment, id::EnvironmentId};
+
+use super::{Shown, address::Edit};
+use crate::{
+    components::{
+        notice::{Notice, Weight},
+        refusal::RefusalNotice,
+    },
+    model::flag_address,
+    port::flag_page::{CopyPreview, Difference},
+    words,
+};
+
+/// The choice of the environment, then what would change there.
+pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<AnyView> {
+    let Edit::Copy(to) = shown.edit else {
+        return None;
+    };
+    let choices = shown
+        .detail
+        .places
+        .iter()
+        .filter(|(place, cell)| place.id != environment.id && cell.is_some());
+    let choices = choices.map(|(place, _)| {
+        view! {
+            <option value=place.id.to_string() selected=Some(place.id) == to>
+                {shown.place_name(place.id)}
+            </option>
+        }
+    });
+    let stale = shown.stale().then(|| {
+        view! {
+            <Notice weight=Weight::Danger>
+                <strong>"Somebody else was faster. "</strong>
+                "Nothing was copied. What would change now is below."
+            </Notice>
+        }
+    });
+    let error = shown.error().filter(|_| !shown.stale()).cloned();
+    let preview = to.zip(shown.preview.as_ref());
+    let preview = preview.map(|(to, preview)| confirmation(shown, environment, to, preview));
+    let panel = view! {
+        <section class="step-editor copy-panel" aria-labelledby="copy-title">
+            <h3 id="copy-title">"Copy to another environment"</h3>
+            <p class="quiet">
+                "Switch, cache, rules and rollout there become as they are here. Other environments stay as they are."
+            </p>
+            {stale}
+            <RefusalNotice error/>
+            <form class="copy-choice" method="get" action=flag_address(&shown.address.key)>
+                <input type="hidden" name="environment" value=environment.id.to_string()/>
+                <input type="hidden" name="edit" value="copy"/>
+                <label class="visually-hidden" for="copy-to">
+                    "To which environment"
+                </label>
+                <select class="input" id="copy-to" name="to" autofocus=to.is_none()>
+                    {choices.collect_view()}
+                </select>
+                <button class="button">"Show what changes"</button>
+                <a class="button" href=shown.address.href()>
+                    "Cancel"
+                </a>
+            </form>
+            {preview}
+        </section>
+    };
+    Some(panel.into_any())
+}
+
+/// What would change, and the button that changes it.
+fn confirmation(
+    shown: &Shown,
+    environment: &Environment,
+    to: EnvironmentId,
+    preview: &CopyPreview,
+) -> AnyView {
+    let name = shown.place_name(to);
+    if preview.differences.is_empty() {
+        return view! {
+            <p role="status">{format!("{name} is as {} already: nothing would change.", environment.name)}</p>
+        }
+        .into_any();
+    }
+    let differences = preview.differences.iter().map(difference);
+    view! {
+        <div class="copy-preview">
+            <h4>{format!("What changes in {name}")}</h4>
+            <ul class="differences">{differences.collect_view()}</ul>
+            <form method="post" action=shown.address.editing(shown.edit)>
+                {shown.hidden("copy", Some(preview.seen.from))}
+                <input type="hidden" name="to" value=to.to_string()/>
+                <input type="hidden" name="to-revision" value=preview.seen.to.to_string()/>
+                <button class="button primary">{format!("Copy to {name}")}</button>
+            </form>
+        </div>
+    }
+    .into_any()
+}
+
+/// A difference, what goes struck through and what comes beside it.
+fn difference(difference: &Difference) -> impl IntoView + use<> {
+    let (what, old, new) = match difference {
+        Difference::Switch(on) => (
+            "Switch",
+            Some(words::on_off(!on).to_owned()),
+            Some(words::on_off(*on).to_owned()),
+        ),
+        Difference::Ttl(old, new) => (
+            "Cache",
+            Some(words::time_to_live(*old)),
+            Some(words::time_to_live(*new)),
+        ),
+        Difference::Rule(old, new) => (
+            "Rule",
+            old.as_ref().map(words::rule),
+            new.as_ref().map(words::rule),
+        ),
+        Difference::Rollout(old, new) => {
+            ("Rollout", old.map(words::rollout), new.map(words::rollout))
+        }
+    };
+    let change = match (&old, &new) {
+        (None, _) => "added",
+        (_, None) => "removed",
+        _ => "changed",
+    };
+    let old = old.map(|old| view! { <del>{old}</del> });
+    let new = new.map(|new| view! { <ins>{new}</ins> });
+    view! {
+        <li>
+            <span class="difference-what">{format!("{what} {change}")}</span>
+            <span class="difference-change">{old} " " {new}</span>
+        </li>
+    }
+}

@@ -1,0 +1,202 @@
+//! What the flag is called and what it is for, with archiving and restoring.
+
+use leptos::prelude::*;
+
+use super::{
+    Shown,
+    address::{Address, Edit},
+};
+use crate::{
+    components::{
+        field::{Field, Input},
+        frame::Room,
+        icon::{Drawing, Icon},
+        notice::{Notice, Weight},
+        refusal::{Refusal, RefusalNotice},
+        time::Time,
+    },
+    error::AdminError,
+    islands::copy_button::CopyButton,
+};
+
+/// The head of the page.
+pub(super) fn head(shown: &Shown) -> AnyView {
+    if shown.edit == Edit::Details {
+        return editor(shown);
+    }
+    let flag = &shown.detail.flag;
+    let key = flag.key.to_string();
+    let label = format!("Copy the key {key}");
+    let copy = view! { <CopyButton text=key.clone() label worded=false/> };
+    let copy = copy.into_any();
+    let description = flag.description.as_ref().map(|text| {
+        view! { <p class="flag-description">{text.as_str().to_owned()}</p> }
+    });
+    let actions = (shown.editor && !shown.archived()).then(|| {
+        view! {
+            <div class="page-actions">
+                <a class="button" href=shown.address.editing(Edit::Details)>
+                    <Drawing icon=Icon::Pencil/>
+                    "Edit"
+                </a>
+                <form method="post" action=shown.address.href()>
+                    {shown.hidden("archive", Some(flag.revision))}
+                    <button class="button">"Archive"</button>
+                </form>
+            </div>
+        }
+        .into_any()
+    });
+    view! {
+        <header class="page-head flag-head">
+            {crumbs()}
+            <div class="flag-names">
+                <h1>{flag.name.to_string()}</h1>
+                <div class="flag-key">
+                    <code>{key}</code>
+                    {copy}
+                </div>
+                {description}
+            </div>
+            {actions}
+        </header>
+        {archived(shown)}
+    }
+    .into_any()
+}
+
+fn crumbs() -> AnyView {
+    view! {
+        <nav class="crumbs" aria-label="Breadcrumbs">
+            <a href=Room::Flags.href()>"Flags"</a>
+        </nav>
+    }
+    .into_any()
+}
+
+/// That it is archived, and the way back.
+fn archived(shown: &Shown) -> Option<AnyView> {
+    let at = shown.detail.flag.archived_at?;
+    let restore = shown.editor.then(|| {
+        view! {
+            <form method="post" action=shown.address.href()>
+                {shown.hidden("restore", Some(shown.detail.flag.revision))}
+                <button class="button">"Restore"</button>
+            </form>
+        }
+    });
+    let notice = view! {
+        <Notice weight=Weight::Warning>
+            <div class="archived">
+                <p>
+                    <strong>"Archived "</strong>
+                    <Time at/>
+                    ". It is OFF everywhere and cannot be changed. Restored, it stays off until it is switched on."
+                </p>
+                {restore}
+            </div>
+        </Notice>
+    };
+    Some(notice.into_any())
+}
+
+/// Where the flag is still on, which is why it cannot be archived.
+pub(super) fn still_on(shown: &Shown) -> AnyView {
+    let on = shown
+        .detail
+        .places
+        .iter()
+        .filter(|(_, cell)| cell.is_some_and(|cell| cell.enabled));
+    let links = on.map(|(place, _)| {
+        let address = Address::within(&shown.address, place.id);
+        view! {
+            <li>
+                <a href=address.href()>{shown.place_name(place.id)}</a>
+            </li>
+        }
+    });
+    let links = links.collect_view();
+    view! {
+        <Notice weight=Weight::Danger>
+            <strong>"Not archived. "</strong>
+            "The flag is still on here; switch it off first, so that nobody is surprised:"
+            <ul class="inline-list">{links}</ul>
+        </Notice>
+    }
+    .into_any()
+}
+
+/// Name and description as a form.
+fn editor(shown: &Shown) -> AnyView {
+    let flag = &shown.detail.flag;
+    let (name, description) = match shown.typed() {
+        Some(form) => (form.text("name"), form.text("description")),
+        None => (
+            flag.name.to_string(),
+            flag.description
+                .as_ref()
+                .map(|text| text.as_str().to_owned())
+                .unwrap_or_default(),
+        ),
+    };
+    let error = shown.error().filter(|error| **error != AdminError::Stale);
+    let Refusal { fields, other } = error
+        .cloned()
+        .map(|error| Refusal::new(error, &["name", "description"]))
+        .unwrap_or_default();
+    let called = flag.name.to_string();
+    let stale = shown.stale().then(|| {
+        view! {
+            <Notice weight=Weight::Danger>
+                {AdminError::Stale.to_string()} " It is called " <strong>{called}</strong>
+                " now. What you typed is still here; saving it replaces that."
+            </Notice>
+        }
+    });
+    let header = view! {
+        <header class="page-head flag-head">
+            {crumbs()}
+            <div class="flag-names">
+                <h1>{flag.name.to_string()}</h1>
+                <div class="flag-key">
+                    <code>{flag.key.to_string()}</code>
+                </div>
+            </div>
+        </header>
+    };
+    let header = header.into_any();
+    view! {
+        {header}
+        <form class="panel form details-form" method="post" action=shown.address.editing(Edit::Details)>
+            {stale}
+            <RefusalNotice error=other/>
+            {shown.hidden("details", Some(flag.revision))}
+            <Field
+                name="name"
+                label="Name"
+                input=Input::Line
+                longest=200
+                value=name
+                focus=fields.is_empty()
+                errors=fields.clone()
+            />
+            <Field
+                name="description"
+                label="Description"
+                input=Input::Text
+                hint="What it is for, and when it can go."
+                optional=true
+                longest=2000
+                value=description
+                errors=fields
+            />
+            <div class="form-actions">
+                <button class="button primary">"Save"</button>
+                <a class="button" href=shown.address.href()>
+                    "Cancel"
+                </a>
+            </div>
+        </form>
+    }
+    .into_any()
+}

@@ -1,0 +1,326 @@
+//! The page of one flag: what it does in an environment, and changing that.
+//!
+//! It shows how things stand, and one thing at a time can be opened for editing by a plain link: the address says what
+//! ([`address::Edit`]). Every form posts to the page, with what to do in its field `do` ([`actions`]).
+
+mod actions;
+mod address;
+mod copying;
+mod head;
+mod path;
+mod rollout;
+mod rules;
+mod standing;
+mod tabs;
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+use pennon_core::model::{
+    environment::{Environment, EnvironmentStatus},
+    id::EnvironmentId,
+    rollout::Rollout,
+    rule::Rule,
+    user::Role,
+};
+
+use self::{
+    actions::{Outcome, act, reopened},
+    address::{Address, Edit},
+};
+use crate::{
+    components::{
+        answer::answer,
+        empty::Empty,
+        frame::{Frame, Room},
+        not_switched::NotSwitched,
+        notice::{Notice, Weight},
+        refusal::RefusalNotice,
+        send_again::SendAgain,
+        title::Title,
+    },
+    draft::RuleDraft,
+    effect::Change,
+    error::AdminError,
+    form::Form,
+    islands::effect::EffectBeforeSave,
+    port::{
+        flag_page::{CopyPreview, Copying, FlagDetail, FlagPageAdmin, Standing},
+        query, signed_in, signed_in_user, visit,
+    },
+    words,
+};
+
+/// One flag.
+#[component]
+pub fn FlagPage() -> impl IntoView {
+    let key = use_params_map().read_untracked().get("key");
+    let address = Address {
+        key: key.unwrap_or_default(),
+        environment: query().parsed("environment"),
+    };
+    let page = answer(async move {
+        let Some(form) = visit()?.form() else {
+            let edit = Edit::read(&query());
+            return Ok(shown(address, edit, None).await?.draw());
+        };
+        let attempt = match act(&form, &address).await {
+            Ok(Outcome::Done(href)) => {
+                visit()?.redirect(&href);
+                return Ok(().into_any());
+            }
+            Ok(Outcome::Redraw(rule)) => Attempt {
+                redrawn: Some(rule),
+                error: None,
+                form: form.clone(),
+            },
+            Err(error) => Attempt {
+                redrawn: None,
+                error: Some(error),
+                form: form.clone(),
+            },
+        };
+        let error = attempt.error.clone();
+        Ok(match shown(address, reopened(&form), Some(attempt)).await {
+            Ok(page) => {
+                if let Some(error) = error {
+                    visit()?.set_status(error.status());
+                }
+                page.draw()
+            }
+            Err(AdminError::NotFound) => return Err(AdminError::NotFound),
+            Err(later) => {
+                let error = error.unwrap_or(later);
+                view! { <SendAgain error form/> }.into_any()
+            }
+        })
+    });
+    view! { <Frame room=Room::Flags>{page}</Frame> }
+}
+
+/// A form that was posted and is not done.
+struct Attempt {
+    form: Form,
+    /// Why it was refused.
+    error: Option<AdminError>,
+    /// The rule as it is to be drawn now.
+    redrawn: Option<RuleDraft>,
+}
+
+/// All that is on the page.
+struct Shown {
+    address: Address,
+    detail: FlagDetail,
+    edit: Edit,
+    attempt: Option<Attempt>,
+    /// Whether the reader's role allows to change flags.
+    editor: bool,
+    /// Names of attributes, while a rule is being edited.
+    suggestions: Vec<String>,
+    /// What a copy would change, once it is known where to.
+    preview: Option<CopyPreview>,
+}
+
+/// Gathers what the page shows. What is open for those who may change nothing is not.
+async fn shown(
+    address: Address,
+    edit: Edit,
+    attempt: Option<Attempt>,
+) -> Result<Shown, AdminError> {
+    let admin = signed_in::<dyn FlagPageAdmin>()?;
+    let editor = signed_in_user()?.role >= Role::Editor;
+    let detail = admin.flag(&address.key, address.environment).await?;
+    let environment = detail
+        .environment
+        .as_ref()
+        .map(|environment| environment.id);
+    let mut shown = Shown {
+        address: Address {
+            environment,
+            ..address
+        },
+        edit,
+        attempt,
+        editor,
+        suggestions: Vec::new(),
+        preview: None,
+        detail,
+    };
+    let details_only = edit == Edit::Details && editor && !shown.archived();
+    if !details_only && !shown.may_edit() {
+        shown.edit = Edit::Nothing;
+    }
+    match (shown.edit, environment) {
+        (Edit::NewRule | Edit::Rule(_), Some(environment)) => {
+            shown.suggestions = admin.attributes(environment).await?;
+        }
+        (Edit::Copy(Some(to)), Some(from)) if to != from => {
+            let flag = shown.detail.flag.id;
+            let preview = admin.preview_copy(Copying { flag, from, to }).await?;
+            shown.preview = Some(preview);
+        }
+        _ => {}
+    }
+    Ok(shown)
+}
+
+impl Shown {
+    fn archived(&self) -> bool {
+        self.detail.flag.archived_at.is_some()
+    }
+
+    fn revoked(&self) -> bool {
+        let environment = self.detail.environment.as_ref();
+        environment.is_some_and(|environment| environment.status == EnvironmentStatus::Revoked)
+    }
+
+    /// Whether the reader may change what the flag does in this environment.
+    fn may_edit(&self) -> bool {
+        let configured = self.detail.standing.is_some();
+        self.editor && configured && !self.archived() && !self.revoked()
+    }
+
+    /// What was posted, if it was about what is open now.
+    fn typed(&self) -> Option<&Form> {
+        self.attempt.as_ref().map(|attempt| &attempt.form)
+    }
+
+    /// Why what was posted was refused.
+    fn error(&self) -> Option<&AdminError> {
+        self.attempt.as_ref()?.error.as_ref()
+    }
+
+    /// Whether somebody else was faster.
+    fn stale(&self) -> bool {
+        self.error() == Some(&AdminError::Stale)
+    }
+
+    /// The fields by which a form says what it does, and to what.
+    fn hidden(&self, what: &'static str, revision: Option<i64>) -> AnyView {
+        let environment = self.address.environment.map(|environment| {
+            view! { <input type="hidden" name="environment" value=environment.to_string()/> }
+        });
+        let revision = revision.map(|revision| {
+            view! { <input type="hidden" name="revision" value=revision.to_string()/> }
+        });
+        view! {
+            <input type="hidden" name="do" value=what/>
+            <input type="hidden" name="flag" value=self.detail.flag.id.to_string()/>
+            {environment}
+            {revision}
+        }
+        .into_any()
+    }
+
+    fn draw(self) -> AnyView {
+        let title = format!("{} · Flags", self.detail.flag.key);
+        let error = self.error().filter(|_| !self.told_in_place()).cloned();
+        let body = match (&self.detail.environment, &self.detail.standing) {
+            (None, _) => view! {
+                <Empty title="No environments yet">
+                    <p>"A flag takes effect in an environment, such as production. There is none yet."</p>
+                </Empty>
+            }
+            .into_any(),
+            (Some(environment), None) => self.not_here(environment),
+            (Some(environment), Some(standing)) => self.here(environment, standing),
+        };
+        view! {
+            <Title text=title/>
+            {head::head(&self)}
+            {error.map(|error| self.refusal(error))}
+            <NotSwitched/>
+            <div class="flag-ways">{tabs::tabs(&self)} {tabs::more(&self)}</div>
+            {body}
+        }
+        .into_any()
+    }
+
+    /// Whether the part of the page that is open says itself why it was refused.
+    fn told_in_place(&self) -> bool {
+        self.edit != Edit::Nothing
+    }
+
+    /// Why what was pressed was not done, where no part of the page is open that could say so.
+    fn refusal(&self, error: AdminError) -> AnyView {
+        let archiving = self
+            .typed()
+            .is_some_and(|form| form.text("do") == "archive");
+        match error {
+            AdminError::Conflict(_) if archiving => head::still_on(self),
+            AdminError::Stale => view! {
+                <Notice weight=Weight::Danger>
+                    {AdminError::Stale.to_string()} " The page shows how it stands now."
+                </Notice>
+            }
+            .into_any(),
+            error => view! { <RefusalNotice error=Some(error)/> }.into_any(),
+        }
+    }
+
+    fn not_here(&self, environment: &Environment) -> AnyView {
+        let name = environment.name.to_string();
+        let why = if self.revoked() {
+            "This environment is revoked, and what was configured in it has moved to the one that took its place."
+        } else {
+            "The flag was archived before this environment existed. Restored, it is off here, and can be switched on."
+        };
+        view! {
+            <Empty title=format!("Not configured in {name}")>
+                <p>{why}</p>
+            </Empty>
+        }
+        .into_any()
+    }
+
+    fn here(&self, environment: &Environment, standing: &Standing) -> AnyView {
+        let revoked = self.revoked().then(|| {
+            view! {
+                <Notice weight=Weight::Warning>
+                    "This environment is revoked: nobody is served here any more, and nothing can be changed."
+                </Notice>
+            }
+        });
+        view! {
+            {revoked}
+            <section class="panel flag-panel" aria-labelledby="standing">
+                {standing::standing(self, environment, standing)}
+                {copying::copying(self, environment)}
+                {path::path(self, environment, standing)}
+            </section>
+        }
+        .into_any()
+    }
+
+    /// What a change would do, for the form that makes it.
+    fn effect_of(&self, change: Change) -> Option<AnyView> {
+        let (flag, environment) = (self.detail.flag.id, self.address.environment?);
+        Some(view! { <EffectBeforeSave flag environment change/> }.into_any())
+    }
+
+    /// The name by which an environment is told from the others: with its product where there are several.
+    fn place_name(&self, environment: EnvironmentId) -> String {
+        let mut places = self.detail.places.iter().map(|(place, _)| place);
+        let Some(found) = places.clone().find(|place| place.id == environment) else {
+            return String::new();
+        };
+        if places.all(|place| place.product == found.product) {
+            found.name.clone()
+        } else {
+            format!("{} / {}", found.product, found.name)
+        }
+    }
+}
+
+/// What a flag would do in an environment if it had these rules and this rollout, as whole sentences.
+fn effect<'r>(
+    standing: &Standing,
+    rules: impl IntoIterator<Item = &'r Rule>,
+    rollout: Option<Rollout>,
+) -> String {
+    let sentence = words::flag(true, rules, rollout);
+    if standing.configuration.is_enabled {
+        format!("Then: {sentence}")
+    } else {
+        format!("It is off here, so nothing changes now. Once it is on: {sentence}")
+    }
+}

@@ -1,0 +1,92 @@
+//! What decides, from top to bottom as the engine does: the rules, the rollout, and what is left.
+
+use leptos::prelude::*;
+use pennon_core::model::environment::Environment;
+
+use super::{Shown, actions::said, address::Edit, rollout, rules};
+use crate::{
+    components::icon::{Drawing, Icon},
+    islands::rule_order::RuleOrder,
+    port::flag_page::Standing,
+    words,
+};
+
+/// The list. Its last line is always there, so that nobody has to know what comes of no match.
+pub(super) fn path(shown: &Shown, environment: &Environment, standing: &Standing) -> AnyView {
+    let steps = rules::rules(shown, standing);
+    let add = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
+        view! {
+            <li class="step step-add">
+                <a class="button" href=shown.address.editing(Edit::NewRule)>
+                    <Drawing icon=Icon::Plus/>
+                    "Add rule"
+                </a>
+            </li>
+        }
+    });
+    let rollout = standing.rollout.as_ref().map(|rollout| rollout.rollout);
+    let rest = words::otherwise(!standing.rules.is_empty(), rollout);
+    view! {
+        <p class="path-note">
+            {format!(
+                "It is switched off in {}, so everyone gets OFF. Once it is on, this decides:",
+                environment.name,
+            )}
+        </p>
+        <ol class="path" id="rules">
+            {steps}
+            {add}
+            {rollout::rollout(shown, standing)}
+            <li class="step step-else">
+                <span class="step-mark">"else"</span>
+                <p class="step-text">{sentence(&rest)}</p>
+            </li>
+        </ol>
+        {order(shown, standing)}
+    }
+    .into_any()
+}
+
+/// A sentence in which ON and OFF stand out.
+pub(super) fn sentence(text: &str) -> impl IntoView + use<> {
+    let (before, verdict, after) = [" ON", " OFF", "ON ", "OFF "]
+        .iter()
+        .find_map(|verdict| {
+            let edge = if verdict.starts_with(' ') {
+                text.strip_suffix(verdict).map(|before| (before, ""))
+            } else {
+                text.strip_prefix(verdict).map(|after| ("", after))
+            };
+            edge.map(|(before, after)| (before, verdict.trim(), after))
+        })
+        .unwrap_or((text, "", ""));
+    let class = if verdict == "ON" {
+        "verdict on"
+    } else {
+        "verdict"
+    };
+    let verdict = (!verdict.is_empty()).then(|| view! { <b class=class>{verdict.to_owned()}</b> });
+    view! { {before.to_owned()} " " {verdict} " " {after.to_owned()} }
+}
+
+/// The form that brings the rules into another order, for the buttons in their rows.
+fn order(shown: &Shown, standing: &Standing) -> Option<AnyView> {
+    let several = standing.rules.len() > 1;
+    if !(shown.may_edit() && several && shown.edit == Edit::Nothing) {
+        return None;
+    }
+    let order: Vec<_> = standing
+        .rules
+        .iter()
+        .map(|rule| rule.id.to_string())
+        .collect();
+    let form = view! {
+        <form id="rule-order" method="post" action=shown.address.href()>
+            {shown.hidden("order", None)}
+            <input type="hidden" name="seen" value=said(&standing.rules)/>
+            <input type="hidden" name="order" value=order.join(" ")/>
+        </form>
+        <RuleOrder/>
+    };
+    Some(form.into_any())
+}

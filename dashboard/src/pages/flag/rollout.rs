@@ -1,0 +1,172 @@
+//! The rollout: its line of the list, and its editor.
+
+use leptos::prelude::*;
+use pennon_core::model::{rule::Rule, targeting::FlagRollout};
+
+use super::{Shown, address::Edit, effect, path::sentence};
+use crate::{
+    components::{
+        icon::{Drawing, Icon},
+        notice::{Notice, Weight},
+        refusal::RefusalNotice,
+        rollout_fields::RolloutFields,
+    },
+    draft::RolloutDraft,
+    effect::Change,
+    error::AdminError,
+    port::flag_page::Standing,
+    words,
+};
+
+/// The line of the rollout, or what is open in its place.
+pub(super) fn rollout(shown: &Shown, standing: &Standing) -> AnyView {
+    let rollout = standing.rollout.as_ref();
+    let body = match (shown.edit, rollout) {
+        (Edit::Rollout, _) => editor(shown, rollout),
+        (Edit::RemoveRollout, Some(rollout)) => removal(shown, standing, rollout),
+        (_, Some(rollout)) => line(shown, rollout),
+        (_, None) => return nothing(shown).into_any(),
+    };
+    view! {
+        <li class="step step-rollout" id="rollout" tabindex="-1">
+            <span class="step-mark">"then"</span>
+            {body}
+        </li>
+    }
+    .into_any()
+}
+
+/// Where a rollout can be added.
+fn nothing(shown: &Shown) -> Option<impl IntoView + use<>> {
+    (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
+        view! {
+            <li class="step step-add" id="rollout">
+                <a class="button" href=shown.address.editing(Edit::Rollout)>
+                    <Drawing icon=Icon::Plus/>
+                    "Add rollout"
+                </a>
+            </li>
+        }
+    })
+}
+
+fn line(shown: &Shown, rollout: &FlagRollout) -> AnyView {
+    let rollout = rollout.rollout;
+    let percentage = rollout.percentage.get();
+    let actions = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
+        view! {
+            <div class="step-actions" role="group" aria-label="Rollout">
+                <a class="icon-button" href=shown.address.editing(Edit::Rollout) title="Edit" aria-label="Edit">
+                    <Drawing icon=Icon::Pencil/>
+                </a>
+                <a
+                    class="icon-button"
+                    href=shown.address.editing(Edit::RemoveRollout)
+                    title="Remove"
+                    aria-label="Remove"
+                >
+                    <Drawing icon=Icon::Bin/>
+                </a>
+            </div>
+        }
+    });
+    view! {
+        <div class="step-text">
+            <p title=words::rollout_meaning(rollout)>{words::rollout(rollout)}</p>
+            <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+                <rect class="share-all" width="100" height="4"></rect>
+                <rect class="share-in" width=percentage.to_string() height="4"></rect>
+            </svg>
+        </div>
+        {actions}
+    }
+    .into_any()
+}
+
+/// Asks whether to remove the rollout, and says what will be.
+fn removal(shown: &Shown, standing: &Standing, rollout: &FlagRollout) -> AnyView {
+    let rules: Vec<&Rule> = standing.rules.iter().map(|rule| &rule.rule).collect();
+    let effect = effect(standing, rules, None);
+    let error = shown.error().cloned();
+    view! {
+        <form class="step-question" method="post" action=shown.address.editing(Edit::RemoveRollout)>
+            <RefusalNotice error/>
+            {shown.hidden("remove-rollout", Some(rollout.revision))}
+            <p class="step-text struck">{sentence(&words::rollout(rollout.rollout))}</p>
+            <p>
+                "Without a rollout, whoever no rule matches is ON. "
+                {effect}
+            </p>
+            <div class="form-actions">
+                <button class="button danger">"Remove rollout"</button>
+                <a class="button" href=shown.address.href() autofocus=true>
+                    "Keep it"
+                </a>
+            </div>
+        </form>
+    }
+    .into_any()
+}
+
+/// The rollout as a form.
+fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> AnyView {
+    let typed = shown
+        .typed()
+        .map(|form| RolloutDraft::read(|name| form.texts(name)));
+    let draft = typed.unwrap_or_else(|| {
+        rollout
+            .map(|rollout| RolloutDraft::from(rollout.rollout))
+            .unwrap_or_default()
+    });
+    let (errors, other) = match shown.error() {
+        Some(AdminError::Invalid(errors)) => (errors.clone(), None),
+        Some(AdminError::Stale) | None => (Vec::new(), None),
+        other => (Vec::new(), other.cloned()),
+    };
+    let stale = shown.stale().then(|| {
+        let now = match rollout {
+            Some(rollout) => words::capital(&words::rollout(rollout.rollout)),
+            None => "There is no rollout".to_owned(),
+        };
+        view! {
+            <Notice weight=Weight::Danger>
+                <strong>"Somebody else was faster. "</strong>
+                {format!("{now} now. What you typed is still here; saving it replaces that.")}
+            </Notice>
+        }
+    });
+    let seen = shown.typed().map(|form| form.parsed("revision"));
+    let now = rollout.map(|rollout| rollout.revision);
+    let revision = seen.filter(|_| !shown.stale()).unwrap_or(now);
+    let before = rollout.map(|rollout| {
+        view! {
+            <p class="before no-scripts">
+                <span class="quiet">"Now: "</span>
+                {words::rollout(rollout.rollout)}
+            </p>
+        }
+    });
+    view! {
+        <form
+            class="step-editor"
+            id="rollout-form"
+            method="post"
+            action=shown.address.editing(Edit::Rollout)
+            aria-label="Rollout"
+        >
+            {stale}
+            <RefusalNotice error=other/>
+            {shown.hidden("rollout", revision)}
+            <RolloutFields draft errors/>
+            {before}
+            {shown.effect_of(Change::Rollout)}
+            <div class="form-actions">
+                <button class="button primary">"Save rollout"</button>
+                <a class="button" href=format!("{}#rollout", shown.address.href())>
+                    "Cancel"
+                </a>
+            </div>
+        </form>
+    }
+    .into_any()
+}

@@ -1,0 +1,261 @@
+//! Targeting rules: the lines of the list, and their editor.
+
+use leptos::prelude::*;
+use pennon_core::model::{id::RuleId, rule::MAX_RULES, targeting::TargetingRule};
+
+use super::{
+    Shown,
+    actions::{rule_anchor, said},
+    address::Edit,
+    effect,
+    path::sentence,
+};
+use crate::{
+    components::{
+        icon::{Drawing, Icon},
+        notice::{Notice, Weight},
+        refusal::RefusalNotice,
+        rule_fields::RuleFields,
+    },
+    draft::RuleDraft,
+    effect::Change,
+    error::AdminError,
+    form::Form,
+    port::flag_page::Standing,
+    words,
+};
+
+/// A line for each rule, or what is open in its place.
+pub(super) fn rules(shown: &Shown, standing: &Standing) -> AnyView {
+    let last = standing.rules.len().saturating_sub(1);
+    let lines = standing.rules.iter().enumerate().map(|(index, rule)| {
+        let ends = (index == 0, index == last);
+        match shown.edit {
+            Edit::Rule(id) if id == rule.id => editor(shown, standing, Some(rule)),
+            Edit::DeleteRule(id) if id == rule.id => deletion(shown, standing, rule),
+            _ => line(shown, rule, ends),
+        }
+    });
+    let lines = lines.collect_view();
+    let gone = |id: RuleId| !standing.rules.iter().any(|rule| rule.id == id);
+    let new = match shown.edit {
+        Edit::NewRule => Some(editor(shown, standing, None)),
+        // Somebody has deleted it while it was being edited here.
+        Edit::Rule(id) if gone(id) => Some(editor(shown, standing, None)),
+        _ => None,
+    };
+    view! {
+        {lines}
+        {new}
+    }
+    .into_any()
+}
+
+fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> AnyView {
+    let text = words::rule(&rule.rule);
+    let id = rule.id.to_string();
+    let movable = ends != (true, true);
+    let actions = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
+        let order = movable.then(|| {
+            view! {
+                {mover("up", "Move up", Icon::Up, &id, ends.0)}
+                {mover("down", "Move down", Icon::Down, &id, ends.1)}
+            }
+        });
+        let handle = movable.then(|| {
+            view! {
+                <span class="icon-button handle" aria-hidden="true" title="Drag to another place">
+                    <Drawing icon=Icon::Grip/>
+                </span>
+            }
+        });
+        let edit = shown.address.editing(Edit::Rule(rule.id));
+        let delete = shown.address.editing(Edit::DeleteRule(rule.id));
+        view! {
+            <div class="step-actions" role="group" aria-label=text.clone()>
+                {order}
+                <a class="icon-button" href=edit title="Edit" aria-label="Edit">
+                    <Drawing icon=Icon::Pencil/>
+                </a>
+                <a class="icon-button" href=delete title="Delete" aria-label="Delete">
+                    <Drawing icon=Icon::Bin/>
+                </a>
+                {handle}
+            </div>
+        }
+    });
+    view! {
+        <li class="step rule" id=rule_anchor(rule.id) data-rule=id.clone() tabindex="-1">
+            <span class="step-mark step-number"></span>
+            <p class="step-text">{sentence(&text)}</p>
+            {actions}
+        </li>
+    }
+    .into_any()
+}
+
+/// A button that moves a rule by one place. At its end it can do nothing; with scripts the ends change, so there it stays.
+fn mover(
+    name: &'static str,
+    label: &'static str,
+    icon: Icon,
+    rule: &str,
+    at_its_end: bool,
+) -> impl IntoView + use<> {
+    view! {
+        <button
+            class="icon-button"
+            form="rule-order"
+            name=name
+            value=rule.to_owned()
+            title=label
+            aria-label=label
+            data-end=at_its_end.to_string()
+        >
+            <Drawing icon/>
+        </button>
+    }
+}
+
+/// Asks whether to delete a rule, and says what will be.
+fn deletion(shown: &Shown, standing: &Standing, rule: &TargetingRule) -> AnyView {
+    let others = standing.rules.iter().filter(|other| other.id != rule.id);
+    let rollout = standing.rollout.as_ref().map(|rollout| rollout.rollout);
+    let effect = effect(standing, others.map(|other| &other.rule), rollout);
+    let error = shown.error().cloned();
+    view! {
+        <li class="step rule open" id=rule_anchor(rule.id)>
+            <span class="step-mark step-number"></span>
+            <form class="step-question" method="post" action=shown.address.editing(shown.edit)>
+                <RefusalNotice error/>
+                {shown.hidden("delete-rule", Some(rule.revision))}
+                <input type="hidden" name="rule" value=rule.id.to_string()/>
+                <p class="step-text struck">{sentence(&words::rule(&rule.rule))}</p>
+                <p>{effect}</p>
+                <div class="form-actions">
+                    <button class="button danger">"Delete rule"</button>
+                    <a class="button" href=shown.address.href() autofocus=true>
+                        "Keep it"
+                    </a>
+                </div>
+            </form>
+        </li>
+    }
+    .into_any()
+}
+
+/// A rule as a form: the one that is being edited, or a new one.
+fn editor(shown: &Shown, standing: &Standing, rule: Option<&TargetingRule>) -> AnyView {
+    let redrawn = shown
+        .attempt
+        .as_ref()
+        .and_then(|attempt| attempt.redrawn.clone());
+    let read = |form: &Form| RuleDraft::read(|name| form.texts(name));
+    let draft = redrawn.or(shown.typed().map(read)).unwrap_or_else(|| {
+        rule.map(|rule| RuleDraft::from(&rule.rule))
+            .unwrap_or_default()
+    });
+    let (errors, other) = match shown.error() {
+        Some(AdminError::Invalid(errors)) => (errors.clone(), None),
+        Some(AdminError::Stale | AdminError::NotFound) | None => (Vec::new(), None),
+        other => (Vec::new(), other.cloned()),
+    };
+    // What the reader has seen: what the form says, unless this page says how it stands by now.
+    let overtaken = overtaken(shown, rule);
+    let typed = shown.typed().filter(|_| overtaken.is_none());
+    let revision = rule.map(|rule| {
+        let seen = typed.and_then(|form| form.parsed("revision"));
+        seen.unwrap_or(rule.revision)
+    });
+    let seen = rule.is_none().then(|| {
+        let seen = typed.map(|form| form.text("seen"));
+        let seen = seen.unwrap_or_else(|| said(&standing.rules));
+        view! { <input type="hidden" name="seen" value=seen/> }
+    });
+    let full = rule.is_none() && standing.rules.len() >= MAX_RULES;
+    let full = full.then(|| {
+        AdminError::Conflict(
+            "There are 100 rules here, which is the most that a flag can have in one environment."
+                .to_owned(),
+        )
+    });
+    let before = rule.map(|rule| {
+        view! {
+            <p class="before no-scripts">
+                <span class="quiet">"Now: "</span>
+                {words::rule(&rule.rule)}
+            </p>
+        }
+    });
+    let id = rule.map(|rule| {
+        view! { <input type="hidden" name="rule" value=rule.id.to_string()/> }
+    });
+    let anchor = rule.map_or_else(|| "new-rule".to_owned(), |rule| rule_anchor(rule.id));
+    let (title, save) = match rule {
+        Some(_) => ("Edit rule", "Save rule"),
+        None => ("New rule", "Add rule"),
+    };
+    let edit = rule.map_or(Edit::NewRule, |rule| Edit::Rule(rule.id));
+    let back = match rule {
+        Some(rule) => format!("{}#{}", shown.address.href(), rule_anchor(rule.id)),
+        None => shown.address.href(),
+    };
+    let suggestions = shown.suggestions.clone();
+    let change = rule.map_or(Change::NewRule, |rule| Change::Rule(rule.rule.priority));
+    let effect = shown.effect_of(change);
+    view! {
+        <li class="step rule open" id=anchor>
+            <span class="step-mark step-number"></span>
+            <form
+                class="step-editor"
+                id="rule-form"
+                method="post"
+                action=shown.address.editing(edit)
+                aria-label=title
+            >
+                // Enter in a field presses the first button, and that is to save.
+                <button class="visually-hidden" tabindex="-1" aria-hidden="true">
+                    {save}
+                </button>
+                {overtaken}
+                <RefusalNotice error=other.or(full)/>
+                {shown.hidden("rule", revision)}
+                {id}
+                {seen}
+                <RuleFields draft errors suggestions/>
+                {before}
+                {effect}
+                <div class="form-actions">
+                    <button class="button primary">{save}</button>
+                    <a class="button" href=back>
+                        "Cancel"
+                    </a>
+                </div>
+            </form>
+        </li>
+    }
+    .into_any()
+}
+
+/// That somebody else was faster, and how it stands now.
+fn overtaken(shown: &Shown, rule: Option<&TargetingRule>) -> Option<AnyView> {
+    let was_one = shown
+        .typed()
+        .is_some_and(|form| !form.text("rule").is_empty());
+    let now = match rule {
+        Some(rule) if shown.stale() => format!(
+            "The rule reads “{}” now. What you typed is still here; saving it replaces that.",
+            words::rule(&rule.rule)
+        ),
+        None if was_one => "The rule was deleted. What you typed is still here; adding it makes it a new rule, after the others.".to_owned(),
+        None if shown.stale() => "The list shows how it stands now. What you typed is still here; adding it puts it after the other rules.".to_owned(),
+        _ => return None,
+    };
+    let notice = view! {
+        <Notice weight=Weight::Danger>
+            <strong>"Somebody else was faster. "</strong>
+            {now}
+        </Notice>
+    };
+    Some(notice.into_any())
+}

@@ -1,0 +1,159 @@
+//! The switch, and how long clients may keep the flag.
+
+use leptos::prelude::*;
+use pennon_core::model::environment::Environment;
+
+use super::{Shown, address::Edit};
+use crate::{
+    components::{
+        flag_switch::{FlagSwitch, Switch},
+        icon::{Drawing, Icon},
+        refusal::{Refusal, RefusalNotice},
+    },
+    error::AdminError,
+    islands::switchboard::Switchboard,
+    model::looks_like_production,
+    port::{flag_page::Standing, flags::Cell},
+    words::{self, Reach},
+};
+
+/// The head of the environment's panel. What the heading says follows the switch.
+pub(super) fn standing(shown: &Shown, environment: &Environment, standing: &Standing) -> AnyView {
+    let flag = &shown.detail.flag;
+    let name = flag.name.to_string();
+    let place = environment.name.to_string();
+    let rollout = standing.rollout.as_ref().map(|rollout| rollout.rollout);
+    let rules = || standing.rules.iter().map(|rule| &rule.rule);
+    let cell = Cell {
+        enabled: standing.configuration.is_enabled && !shown.archived(),
+        revision: standing.configuration.revision,
+        rules: u32::try_from(standing.rules.len()).unwrap_or(u32::MAX),
+        rollout: rollout.map(|rollout| rollout.percentage.get()),
+    };
+    let heading = |on| {
+        let reach = Reach::of(on, rules(), rollout).words();
+        format!("{} in {place}", words::capital(&reach))
+    };
+    let (when_on, when_off) = (heading(true), heading(false));
+    let switch = if shown.may_edit() {
+        let asks = looks_like_production(&place);
+        let when_on = words::flag(true, rules(), rollout);
+        let environment = environment.id;
+        view! {
+            <FlagSwitch flag=flag.id name environment place asks cell when_on/>
+            <Switchboard/>
+        }
+        .into_any()
+    } else {
+        view! { <Switch name place cell locked=true/> }.into_any()
+    };
+    view! {
+        <div class="standing">
+            <div class="standing-switch">
+                {switch}
+                <h2 id="standing">
+                    <span class="when-on">{when_on}</span>
+                    <span class="when-off">{when_off}</span>
+                </h2>
+            </div>
+            {time_to_live(shown, standing)}
+        </div>
+        {ttl_editor(shown, standing)}
+    }
+    .into_any()
+}
+
+fn time_to_live(shown: &Shown, standing: &Standing) -> impl IntoView + use<> {
+    let kept = words::time_to_live(standing.configuration.ttl);
+    let links = shown.may_edit().then(|| {
+        let several = shown.detail.places.len() > 1;
+        let copy = several.then(|| {
+            view! {
+                <a class="button" href=shown.address.editing(Edit::Copy(None))>
+                    <Drawing icon=Icon::Copy/>
+                    "Copy to…"
+                </a>
+            }
+        });
+        view! {
+            <a href=shown.address.editing(Edit::Ttl) aria-label="Change how long clients keep the flag">
+                "Change"
+            </a>
+            {copy}
+        }
+    });
+    view! {
+        <div class="standing-rest">
+            <span title="How long clients may keep the flag before they ask again">
+                <span class="quiet">"Cache "</span>
+                {kept}
+            </span>
+            {links}
+        </div>
+    }
+}
+
+/// The time to live as a form.
+fn ttl_editor(shown: &Shown, standing: &Standing) -> Option<AnyView> {
+    if shown.edit != Edit::Ttl {
+        return None;
+    }
+    let current = standing.configuration.ttl;
+    let now = current.map(|ttl| ttl.seconds().to_string());
+    let now = now.unwrap_or_default();
+    let seen = shown.typed().filter(|_| !shown.stale());
+    let seen = seen.map_or_else(|| now.clone(), |form| form.text("seen"));
+    let value = shown.typed().map_or(now, |form| form.text("ttl"));
+    let stale = shown.stale().then(|| {
+        AdminError::Conflict(format!(
+            "{} It is {} now. What you typed is still here; saving it replaces that.",
+            AdminError::Stale,
+            words::time_to_live(current),
+        ))
+    });
+    let error = shown.error().filter(|_| stale.is_none()).cloned();
+    let refusal = error.map(|error| Refusal::new(error, &["ttl"]));
+    let Refusal { fields, other } = refusal.unwrap_or_default();
+    let wrong = (!fields.is_empty()).then_some("true");
+    let details = fields.into_iter().map(|error| {
+        view! {
+            <p class="field-error" id="ttl-error">
+                <Drawing icon=Icon::Alert/>
+                <span>{error.detail}</span>
+            </p>
+        }
+    });
+    let editor = view! {
+        <form class="step-editor" id="ttl-form" method="post" action=shown.address.editing(Edit::Ttl)>
+            <RefusalNotice error=stale.or(other)/>
+            {shown.hidden("ttl", None)}
+            <input type="hidden" name="seen" value=seen/>
+            <div class="field">
+                <label for="ttl">"Seconds that clients may keep the flag"</label>
+                <p class="hint" id="ttl-hint">
+                    "Less means that changes arrive sooner, more means fewer requests. Empty for the default of 60."
+                </p>
+                <input
+                    class="input short"
+                    type="text"
+                    inputmode="numeric"
+                    id="ttl"
+                    name="ttl"
+                    value=value
+                    autocomplete="off"
+                    autofocus=true
+                    aria-invalid=wrong
+                    aria-describedby="ttl-hint ttl-error"
+                />
+                {details.collect_view()}
+            </div>
+            <div class="form-actions">
+                <button class="button primary">"Save"</button>
+                <a class="button" href=shown.address.href()>
+                    "Cancel"
+                </a>
+            </div>
+        </form>
+    };
+    Some(editor.into_any())
+}

@@ -1,0 +1,96 @@
+//! The way from environment to environment.
+
+use leptos::prelude::*;
+
+use super::Shown;
+use crate::{
+    components::{
+        flag_switch::partly,
+        icon::{Drawing, Icon},
+    },
+    model::flag_address,
+    port::flags::{Cell, EnvironmentColumn},
+};
+
+/// As many environments as are shown side by side; more are in a list that opens.
+const SIDE_BY_SIDE: usize = 5;
+
+/// A tab for each environment, with how the flag stands there.
+pub(super) fn tabs(shown: &Shown) -> AnyView {
+    let places = &shown.detail.places;
+    if places.len() <= SIDE_BY_SIDE {
+        let tabs = places.iter().map(|(place, cell)| tab(shown, place, *cell));
+        return view! {
+            <nav class="tabs" aria-label="Environments">
+                {tabs.collect_view()}
+            </nav>
+        }
+        .into_any();
+    }
+    let groups = places.chunk_by(|(one, _), (next, _)| one.product == next.product);
+    let groups = groups.map(|group| {
+        let product = group.first().map(|(place, _)| place.product.clone());
+        let tabs = group.iter().map(|(place, cell)| tab(shown, place, *cell));
+        view! {
+            <section>
+                <h2>{product}</h2>
+                <div class="picker-group">{tabs.collect_view()}</div>
+            </section>
+        }
+    });
+    let current = shown.detail.environment.as_ref();
+    let current = current.map(|environment| environment.name.to_string());
+    view! {
+        <nav class="picker" aria-label="Environments">
+            <details>
+                <summary class="button">
+                    <span class="picker-label">"Environment"</span>
+                    <span class="picker-name">{current}</span>
+                    <span class="quiet">{format!("1 of {}", places.len())}</span>
+                    <Drawing icon=Icon::Down/>
+                </summary>
+                <div class="picker-list">{groups.collect_view()}</div>
+            </details>
+        </nav>
+    }
+    .into_any()
+}
+
+/// The way to what is told of the flag elsewhere.
+pub(super) fn more(shown: &Shown) -> AnyView {
+    let flag = flag_address(&shown.address.key);
+    view! {
+        <nav class="flag-more" aria-label="More about this flag">
+            <a href=format!("{flag}/usage")>"Usage"</a>
+            <a href=format!("{flag}/history")>"History"</a>
+        </nav>
+    }
+    .into_any()
+}
+
+fn tab(shown: &Shown, place: &EnvironmentColumn, cell: Option<Cell>) -> impl IntoView + use<> {
+    let several = shown.detail.places.len() <= SIDE_BY_SIDE;
+    let name = if several {
+        shown.place_name(place.id)
+    } else {
+        place.name.clone()
+    };
+    let (state, word) = match cell {
+        None => ("none", "not configured"),
+        Some(cell) if !cell.enabled => ("off", "off"),
+        Some(cell) if partly(cell).is_some() => ("partly", "partly on"),
+        Some(_) => ("on", "on"),
+    };
+    let current = shown.address.environment == Some(place.id);
+    view! {
+        <a
+            href=shown.address.within(place.id).href()
+            title=format!("{name}: {word}")
+            aria-current=current.then_some("page")
+        >
+            <span class="state" data-state=state></span>
+            <span class="tab-name">{name.clone()}</span>
+            <span class="visually-hidden">{format!(": {word}")}</span>
+        </a>
+    }
+}

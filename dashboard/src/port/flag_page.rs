@@ -1,0 +1,188 @@
+//! What the page of one flag asks.
+
+use async_trait::async_trait;
+use pennon_core::model::{
+    configuration::{Configuration, Ttl},
+    environment::Environment,
+    flag::Flag,
+    id::{EnvironmentId, FlagId, RuleId},
+    rollout::Rollout,
+    rule::Rule,
+    targeting::{FlagRollout, TargetingRule},
+};
+
+use super::flags::{Cell, EnvironmentColumn};
+use crate::{
+    draft::{RolloutDraft, RuleDraft},
+    error::AdminError,
+};
+
+/// The use cases that concern one flag, most of them in one environment.
+///
+/// A change says what the page has shown of what it changes, mostly by a revision; if that is another by now, it answers
+/// [`AdminError::Stale`] and changes nothing.
+#[async_trait]
+pub trait FlagPageAdmin: Send + Sync {
+    /// A flag and how it stands everywhere, and all about it in one environment: the one that is asked for, otherwise the
+    /// one that looks like production, otherwise the first.
+    async fn flag(
+        &self,
+        key: &str,
+        environment: Option<EnvironmentId>,
+    ) -> Result<FlagDetail, AdminError>;
+
+    /// The custom attributes that rules of the environment go by, the most recently used first.
+    async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError>;
+
+    /// Changes what people call a flag and how they describe it.
+    async fn describe(
+        &self,
+        flag: FlagId,
+        revision: i64,
+        name: String,
+        description: String,
+    ) -> Result<(), AdminError>;
+
+    /// Archives a flag that is off everywhere.
+    async fn archive(&self, flag: FlagId, revision: i64) -> Result<(), AdminError>;
+
+    /// Brings an archived flag back, off everywhere.
+    async fn restore(&self, flag: FlagId, revision: i64) -> Result<(), AdminError>;
+
+    /// Changes how long clients may keep a flag, from what it was seen to be; none for the default.
+    async fn set_ttl(
+        &self,
+        pair: Pair,
+        seen: Option<Ttl>,
+        ttl: Option<Ttl>,
+    ) -> Result<(), AdminError>;
+
+    /// Adds a rule after the others, which are those that were seen.
+    async fn add_rule(
+        &self,
+        pair: Pair,
+        seen: &[SeenRule],
+        draft: &RuleDraft,
+    ) -> Result<RuleId, AdminError>;
+
+    /// Replaces what a rule says; its place stays.
+    async fn replace_rule(
+        &self,
+        pair: Pair,
+        rule: RuleId,
+        revision: i64,
+        draft: &RuleDraft,
+    ) -> Result<(), AdminError>;
+
+    /// Deletes a rule.
+    async fn delete_rule(&self, rule: RuleId, revision: i64) -> Result<(), AdminError>;
+
+    /// Brings the rules, which are those that were seen, into another order.
+    async fn reorder_rules(
+        &self,
+        pair: Pair,
+        seen: &[SeenRule],
+        order: &[RuleId],
+    ) -> Result<(), AdminError>;
+
+    /// Sets the rollout; the revision is none where there is none yet.
+    async fn set_rollout(
+        &self,
+        pair: Pair,
+        revision: Option<i64>,
+        draft: &RolloutDraft,
+    ) -> Result<(), AdminError>;
+
+    /// Removes the rollout.
+    async fn remove_rollout(&self, pair: Pair, revision: i64) -> Result<(), AdminError>;
+
+    /// What copying a whole configuration from one environment to another would change.
+    async fn preview_copy(&self, copy: Copying) -> Result<CopyPreview, AdminError>;
+
+    /// Copies a whole configuration, if both environments are as they were in the preview.
+    async fn copy(&self, copy: Copying, seen: SeenOfCopy) -> Result<(), AdminError>;
+}
+
+/// A flag in an environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The flag.
+    pub flag: FlagId,
+    /// The environment.
+    pub environment: EnvironmentId,
+}
+
+/// A flag, how it stands everywhere, and all about it in one environment.
+#[derive(Clone, Debug)]
+pub struct FlagDetail {
+    /// The flag.
+    pub flag: Flag,
+    /// The active environments, by product and name, with what it does there; none where it is not configured.
+    pub places: Vec<(EnvironmentColumn, Option<Cell>)>,
+    /// The environment that is shown, which may be a revoked one; none if there is none at all.
+    pub environment: Option<Environment>,
+    /// All about the flag there; none where it is not configured.
+    pub standing: Option<Standing>,
+}
+
+/// All about a flag in an environment.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// The switch and the time to live.
+    pub configuration: Configuration,
+    /// The rules, by ascending priority.
+    pub rules: Vec<TargetingRule>,
+    /// The rollout.
+    pub rollout: Option<FlagRollout>,
+}
+
+/// A rule as a page has shown it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenRule {
+    /// The rule.
+    pub id: RuleId,
+    /// The revision in which it was.
+    pub revision: i64,
+}
+
+/// A copy of a flag's whole configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copying {
+    /// The flag.
+    pub flag: FlagId,
+    /// The environment that is copied from.
+    pub from: EnvironmentId,
+    /// The environment that becomes as the other is.
+    pub to: EnvironmentId,
+}
+
+/// The revisions of all that the flag serves in the two environments of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenOfCopy {
+    /// In the one that is copied from.
+    pub from: i64,
+    /// In the one that is changed.
+    pub to: i64,
+}
+
+/// What a copy would change.
+#[derive(Clone, Debug)]
+pub struct CopyPreview {
+    /// What differs; empty if nothing does.
+    pub differences: Vec<Difference>,
+    /// What the differences are between.
+    pub seen: SeenOfCopy,
+}
+
+/// One thing that a copy would change.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Difference {
+    /// The switch, which would stand so.
+    Switch(bool),
+    /// The time to live, before and after.
+    Ttl(Option<Ttl>, Option<Ttl>),
+    /// A rule, before and after.
+    Rule(Option<Rule>, Option<Rule>),
+    /// The rollout, before and after.
+    Rollout(Option<Rollout>, Option<Rollout>),
+}

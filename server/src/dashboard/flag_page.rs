@@ -1,0 +1,333 @@
+//! What the dashboard does with one flag.
+
+use async_trait::async_trait;
+use pennon_core::model::configuration::Ttl;
+use pennon_core::model::environment::Environment;
+use pennon_core::model::id::{EnvironmentId, FlagId, RuleId};
+use pennon_core::model::rollout::Rollout;
+use pennon_core::model::rule::Priority;
+use pennon_dashboard::draft::{RolloutDraft, RuleDraft};
+use pennon_dashboard::error::AdminError;
+use pennon_dashboard::model::looks_like_production;
+use pennon_dashboard::port::flag_page::{
+    CopyPreview, Copying, Difference, FlagDetail, FlagPageAdmin, Pair, SeenOfCopy, SeenRule,
+    Standing,
+};
+
+use super::flags::{cells, column};
+use super::{Form, SignedIn, told};
+use crate::auth::actor::Actor;
+use crate::error::{Entity, Error};
+use crate::service::flags::FlagPatch;
+use crate::service::patch::Patch;
+use crate::service::precondition::Precondition;
+use crate::service::targeting::{
+    self, ConfigurationPatch, Overview, PairId, Part, Rules, Shown, Switch,
+};
+use crate::service::{Service, flags};
+
+#[async_trait]
+impl FlagPageAdmin for SignedIn {
+    async fn flag(
+        &self,
+        key: &str,
+        environment: Option<EnvironmentId>,
+    ) -> Result<FlagDetail, AdminError> {
+        let choose = |active: &[Environment]| environment.or_else(|| most_important(active));
+        let overview = targeting::overview(&self.service, &self.actor, key.to_owned(), choose);
+        overview.await.map(detail).map_err(told)
+    }
+
+    async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError> {
+        let attributes = targeting::attributes(&self.service, &self.actor, environment).await;
+        let attributes = attributes.map_err(told)?;
+        let names = attributes
+            .iter()
+            .map(|attribute| attribute.as_str().to_owned());
+        Ok(names.collect())
+    }
+
+    async fn describe(
+        &self,
+        flag: FlagId,
+        revision: i64,
+        name: String,
+        description: String,
+    ) -> Result<(), AdminError> {
+        let actor = self.actor.editor().map_err(told)?;
+        let mut form = Form::default();
+        let name = form.field("name", name.try_into());
+        let description = Some(description).filter(|text| !text.is_empty());
+        let description = form.field(
+            "description",
+            description.map(TryInto::try_into).transpose(),
+        );
+        let (Some(name), Some(description)) = (name, description) else {
+            return Err(form.refused());
+        };
+        let patch = FlagPatch {
+            name: Some(name),
+            description: description.map_or(Patch::Clear, Patch::Set),
+        };
+        let updated = flags::update(&self.service, &actor, flag, &seen(revision), patch).await;
+        updated.map(drop).map_err(told)
+    }
+
+    async fn archive(&self, flag: FlagId, revision: i64) -> Result<(), AdminError> {
+        let actor = self.actor.editor().map_err(told)?;
+        flags::archive(&self.service, &actor, flag, &seen(revision))
+            .await
+            .map_err(told)
+    }
+
+    async fn restore(&self, flag: FlagId, revision: i64) -> Result<(), AdminError> {
+        let actor = self.actor.editor().map_err(told)?;
+        let restored = flags::restore(&self.service, &actor, flag, &seen(revision)).await;
+        restored.map(drop).map_err(told)
+    }
+
+    async fn set_ttl(
+        &self,
+        pair: Pair,
+        seen: Option<Ttl>,
+        ttl: Option<Ttl>,
+    ) -> Result<(), AdminError> {
+        let actor = self.actor.editor().map_err(told)?;
+        let (service, pair) = (&self.service, id(pair));
+        let current = targeting::configuration(service, &actor, pair).await;
+        let current = current.map_err(told)?;
+        if current.ttl != seen {
+            return Err(AdminError::Stale);
+        }
+        let patch = ConfigurationPatch {
+            is_enabled: None,
+            ttl: ttl.map_or(Patch::Clear, Patch::Set),
+        };
+        let unchanged = self::seen(current.revision);
+        let configured = targeting::configure(service, &actor, pair, &unchanged, patch).await;
+        configured.map(drop).map_err(told)
+    }
+
+    async fn add_rule(
+        &self,
+        pair: Pair,
+        seen: &[SeenRule],
+        draft: &RuleDraft,
+    ) -> Result<RuleId, AdminError> {
+        let actor = self.actor.editor().map_err(told)?;
+        let Rules { rules, revision } = self.rules_as_seen(pair, seen).await?;
+        let last = rules.last().map_or(0, |rule| rule.rule.priority.get());
+        let mut form = Form::default();
+        let next = Priority::try_from(i64::from(last).saturating_add(1));
+        let Some(priority) = form.field("priority", next) else {
+            return Err(form.refused());
+        };
+        let rule = draft.rule(priority).map_err(AdminError::Invalid)?;
+        let (service, unchanged) = (&self.service, self::seen(revision));
+        let rule = targeting::create_rule(service, &actor, id(pair), &unchanged, rule).await;
+        rule.map(|rule| rule.id).map_err(told)
+    }
+
+    async fn replace_rule(
+        &self,
+        pair: Pair,
+        rule: RuleId,
+        revision: i64,
+        draft: &RuleDraft,
+    ) -> Result<(), AdminError> {
+        let actor = self.actor.editor().map_err(told)?;
+        let priority = priority(&self.service, &actor, id(pair), rule)
+            .await
+            .map_err(told)?;
+        let new = draft.rule(priority).map_err(AdminError::Invalid)?;
+        let seen = seen(revision);
+        let replaced = targeting::replace_rule(&self.service, &actor, rule, &seen, new).await;
+        replaced.map(drop).map_err(told)
+    }
+
+    async fn delete_rule(&self, rule: RuleId, revision: i64) -> Result<(), AdminError> {
+        let actor = self.actor.editor().map_err(told)?;
+        targeting::delete_rule(&self.service, &actor, rule, &seen(revision))
+            .await
+            .map_err(told)
+    }
+
+    async fn reorder_rules(
+        &self,
+        pair: Pair,
+        seen: &[SeenRule],
+        order: &[RuleId],
+    ) -> Result<(), AdminError> {
+        let actor = self.actor.editor().map_err(told)?;
+        let Rules { revision, .. } = self.rules_as_seen(pair, seen).await?;
+        let (service, unchanged) = (&self.service, self::seen(revision));
+        let rules = targeting::reorder_rules(service, &actor, id(pair), &unchanged, order).await;
+        rules.map(drop).map_err(told)
+    }
+
+    async fn set_rollout(
+        &self,
+        pair: Pair,
+        revision: Option<i64>,
+        draft: &RolloutDraft,
+    ) -> Result<(), AdminError> {
+        let actor = self.actor.editor().map_err(told)?;
+        let rollout = draft.rollout().map_err(AdminError::Invalid)?;
+        let (service, seen) = (&self.service, revision.map_or(Precondition::Absent, seen));
+        let set = targeting::set_rollout(service, &actor, id(pair), &seen, rollout).await;
+        set.map(drop).map_err(told)
+    }
+
+    async fn remove_rollout(&self, pair: Pair, revision: i64) -> Result<(), AdminError> {
+        let actor = self.actor.editor().map_err(told)?;
+        targeting::delete_rollout(&self.service, &actor, id(pair), &seen(revision))
+            .await
+            .map_err(told)
+    }
+
+    async fn preview_copy(&self, copy: Copying) -> Result<CopyPreview, AdminError> {
+        let seen = targeting::SeenOfCopy::default();
+        let copied = self.copied(copy, &seen, true).await?;
+        let differences = copied.differences.into_iter();
+        Ok(CopyPreview {
+            differences: differences.flat_map(parts).collect(),
+            seen: SeenOfCopy {
+                from: copied.from,
+                to: copied.to,
+            },
+        })
+    }
+
+    async fn copy(&self, copy: Copying, seen_of_copy: SeenOfCopy) -> Result<(), AdminError> {
+        let seen = targeting::SeenOfCopy {
+            from: seen(seen_of_copy.from),
+            to: seen(seen_of_copy.to),
+        };
+        self.copied(copy, &seen, false).await.map(drop)
+    }
+}
+
+impl SignedIn {
+    /// The rules of a pair, if they are those that a page has shown. Their revision is that of all that the pair serves, so
+    /// they are the same for as long as that is.
+    async fn rules_as_seen(&self, pair: Pair, seen: &[SeenRule]) -> Result<Rules, AdminError> {
+        let rules = targeting::rules(&self.service, &self.actor, id(pair)).await;
+        let rules = rules.map_err(told)?;
+        let current = rules.rules.iter().map(|rule| SeenRule {
+            id: rule.id,
+            revision: rule.revision,
+        });
+        if current.eq(seen.iter().copied()) {
+            Ok(rules)
+        } else {
+            Err(AdminError::Stale)
+        }
+    }
+
+    async fn copied(
+        &self,
+        copy: Copying,
+        seen: &targeting::SeenOfCopy,
+        dry_run: bool,
+    ) -> Result<targeting::Copied, AdminError> {
+        let actor = self.actor.editor().map_err(told)?;
+        let to = PairId {
+            flag: copy.flag,
+            environment: copy.to,
+        };
+        targeting::copy(&self.service, &actor, to, copy.from, seen, dry_run)
+            .await
+            .map_err(told)
+    }
+}
+
+fn seen(revision: i64) -> Precondition {
+    Precondition::OneOf(vec![revision])
+}
+
+fn id(pair: Pair) -> PairId {
+    PairId {
+        flag: pair.flag,
+        environment: pair.environment,
+    }
+}
+
+/// The environment that one most likely wants to see.
+fn most_important(active: &[Environment]) -> Option<EnvironmentId> {
+    let production = active
+        .iter()
+        .find(|environment| looks_like_production(environment.name.as_str()));
+    let chosen = production.or(active.first());
+    chosen.map(|environment| environment.id)
+}
+
+fn detail(overview: Overview) -> FlagDetail {
+    let Overview {
+        flag,
+        environments,
+        environment,
+        shown,
+        ..
+    } = overview;
+    let cells = cells(overview.cells);
+    let place = |each: &Environment| (column(each), cells.get(&(flag.id, each.id)).copied());
+    FlagDetail {
+        places: environments.iter().map(place).collect(),
+        environment,
+        standing: shown.map(standing),
+        flag,
+    }
+}
+
+fn standing(shown: Shown) -> Standing {
+    let Shown {
+        configuration,
+        rules,
+        rollout,
+    } = shown;
+    Standing {
+        configuration,
+        rules,
+        rollout,
+    }
+}
+
+/// The place that a rule has among the rules of the pair.
+async fn priority(
+    service: &Service,
+    actor: &Actor,
+    pair: PairId,
+    rule: RuleId,
+) -> Result<Priority, Error> {
+    let Rules { rules, .. } = targeting::rules(service, actor, pair).await?;
+    let rule = rules.into_iter().find(|each| each.id == rule);
+    rule.map(|rule| rule.rule.priority)
+        .ok_or(Error::NotFound(Entity::Rule))
+}
+
+/// A difference as the page tells it: the switch and the time to live are two things there.
+fn parts(difference: targeting::Difference) -> Vec<Difference> {
+    match (difference.old_value, difference.new_value) {
+        (Some(Part::Switch(old)), Some(Part::Switch(new))) => switch(old, new),
+        (Some(Part::Rule(old)), Some(Part::Rule(new))) => {
+            vec![Difference::Rule(Some(old), Some(new))]
+        }
+        (Some(Part::Rule(old)), _) => vec![Difference::Rule(Some(old), None)],
+        (_, Some(Part::Rule(new))) => vec![Difference::Rule(None, Some(new))],
+        (old, new) => vec![Difference::Rollout(rollout(old), rollout(new))],
+    }
+}
+
+fn switch(old: Switch, new: Switch) -> Vec<Difference> {
+    let switched = old.is_enabled != new.is_enabled;
+    let switched = switched.then_some(Difference::Switch(new.is_enabled));
+    let kept = (old.ttl != new.ttl).then_some(Difference::Ttl(old.ttl, new.ttl));
+    switched.into_iter().chain(kept).collect()
+}
+
+fn rollout(part: Option<Part>) -> Option<Rollout> {
+    match part {
+        Some(Part::Rollout(rollout)) => Some(rollout),
+        _ => None,
+    }
+}

@@ -1,0 +1,108 @@
+//! One flag in all environments, and in one of them completely.
+
+use std::collections::HashSet;
+
+use pennon_core::model::configuration::Configuration;
+use pennon_core::model::environment::Environment;
+use pennon_core::model::flag::Flag;
+use pennon_core::model::id::EnvironmentId;
+use pennon_core::model::page::PageRequest;
+use pennon_core::model::rule::Attribute;
+use pennon_core::model::targeting::{FlagRollout, TargetingRule};
+
+use super::PairId;
+use crate::auth::actor::Actor;
+use crate::error::{Entity, Error};
+use crate::service::{Service, environments};
+use crate::store::configurations::CellRow;
+use crate::store::flags::FlagSelection;
+use crate::store::{self, Tx};
+
+/// A flag, how it stands in every active environment, and all about it in one environment.
+pub(crate) struct Overview {
+    pub(crate) flag: Flag,
+    pub(crate) environments: Vec<Environment>,
+    pub(crate) cells: Vec<CellRow>,
+    /// The environment that was chosen, which may be a revoked one; none if there is none at all.
+    pub(crate) environment: Option<Environment>,
+    /// None where the flag is not configured there.
+    pub(crate) shown: Option<Shown>,
+}
+
+/// All about a flag in an environment.
+pub(crate) struct Shown {
+    pub(crate) configuration: Configuration,
+    /// By ascending priority.
+    pub(crate) rules: Vec<TargetingRule>,
+    pub(crate) rollout: Option<FlagRollout>,
+}
+
+/// The flag with this key, and how it stands in the environment that `choose` picks, given the active ones.
+pub(crate) async fn overview(
+    service: &Service,
+    _actor: &Actor,
+    key: String,
+    choose: impl FnOnce(&[Environment]) -> Option<EnvironmentId>,
+) -> Result<Overview, Error> {
+    let selection = FlagSelection {
+        key: Some(key),
+        ..FlagSelection::default()
+    };
+    let mut tx = service.db.read().await?;
+    let flags = store::flags::list(&mut tx, &selection, PageRequest::default()).await?;
+    let flag = flags.items.into_iter().next();
+    let flag = flag.ok_or(Error::NotFound(Entity::Flag))?;
+    let active = store::environments::active(&mut tx).await?;
+    let cells = store::configurations::cells(&mut tx, &[flag.id]).await?;
+    let environment = match choose(&active) {
+        Some(id) => Some(environments::find(&mut tx, id).await?),
+        None => None,
+    };
+    let shown = match &environment {
+        Some(environment) => shown(&mut tx, &flag, environment).await?,
+        None => None,
+    };
+    Ok(Overview {
+        flag,
+        environments: active,
+        cells,
+        environment,
+        shown,
+    })
+}
+
+async fn shown(
+    tx: &mut Tx,
+    flag: &Flag,
+    environment: &Environment,
+) -> Result<Option<Shown>, Error> {
+    let id = PairId {
+        flag: flag.id,
+        environment: environment.id,
+    };
+    let configuration = store::configurations::find(tx, id.flag, id.environment).await?;
+    let Some(configuration) = configuration else {
+        return Ok(None);
+    };
+    Ok(Some(Shown {
+        configuration,
+        rules: store::rules::list(tx, id.flag, id.environment).await?,
+        rollout: store::rollouts::find(tx, id.flag, id.environment).await?,
+    }))
+}
+
+/// The custom attributes that the newest rules of an environment go by, the newest first.
+pub(crate) async fn attributes(
+    service: &Service,
+    _actor: &Actor,
+    environment: EnvironmentId,
+) -> Result<Vec<Attribute>, Error> {
+    let rules = store::rules::newest(&mut service.db.read().await?, environment).await?;
+    let conditions = rules.into_iter().flat_map(|rule| rule.rule.conditions);
+    let mut seen = HashSet::new();
+    let custom = conditions
+        .map(|condition| condition.attribute)
+        .filter(|attribute| matches!(attribute, Attribute::Custom(_)))
+        .filter(|attribute| seen.insert(attribute.as_str().to_owned()));
+    Ok(custom.collect())
+}
