@@ -92,9 +92,7 @@ async function fill(api: Api): Promise<{ staging: Environment; rule: { id: strin
 test("every page", async ({ page, server, api, complaints, viewport }, { project }) => {
   complaints.forgive(/status of 4\d\d/);
   const narrow = (viewport?.width ?? 0) < 900;
-  const shoot = async (name: string) => {
-    await page.screenshot({ path: join(folder, `${name}-${project.name}.png`), fullPage: true });
-  };
+  const shoot = camera(page, project.name);
 
   await page.goto("/dashboard/login");
   await shoot("sign-in");
@@ -201,6 +199,83 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
   await page.getByText("1 of 40").click();
   await shoot("flag-many-environments-open");
 });
+
+test("people, one's own account and help", async ({ page, server, api, complaints }, {
+  project,
+}) => {
+  complaints.forgive(/status of 4\d\d|Failed to load|ERR_/);
+  const shoot = camera(page, project.name);
+  await fill(api);
+  await signIn(page, server);
+  await page.goto("/dashboard/people");
+  await shoot("people-alone");
+  await api.createUser("ben@example.com", "viewer");
+  const long = "maximilian.von-hohenstein-and-the-rest-of-the-family@payments.example.com";
+  const maximilian = await api.createUser(long, "editor");
+  await api.createTokenAs(maximilian, "deploy");
+  await api.createTokenAs(
+    maximilian,
+    "A name as long as the name of a token may ever become: 64 chars",
+  );
+  const person = await api.createUser("cleo@example.com", "admin");
+  await page.goto("/dashboard/people");
+  await page.getByRole("combobox", { name: "Role of ben" }).selectOption("editor");
+  await shoot("people");
+  await page.getByRole("link", { name: long }).click();
+  await shoot("person");
+  await page.getByRole("button", { name: `Delete ${long}` }).click();
+  await shoot("person-delete");
+  await page.goto("/dashboard/people/new");
+  await shoot("new-person");
+  await page.getByLabel("E-mail").fill("dora@example.com");
+  await page.getByRole("button", { name: "Invite" }).click();
+  await shoot("new-person-password");
+
+  await page.goto("/dashboard/account");
+  await page.getByLabel("Name").fill("deploy");
+  await page.getByRole("button", { name: "Create token" }).click();
+  await shoot("new-token");
+  await page.goto("/dashboard/account");
+  await page.getByLabel("Current password").fill("a guess");
+  await page.getByLabel("New password").fill("short");
+  await page.getByRole("button", { name: "Change password" }).click();
+  await shoot("account");
+  await page.goto("/dashboard/help");
+  await shoot("help");
+  await page.keyboard.press("?");
+  await shoot("help-dialog");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill("e");
+  await page.getByRole("option", { name: "checkout_v2" }).waitFor();
+  await shoot("palette");
+
+  await page.goto("/dashboard/people");
+  await page.getByRole("combobox", { name: "Role of cleo" }).selectOption("editor");
+  await api.setRole(person, "viewer");
+  await page.getByText("while you were editing").waitFor();
+  await shoot("overtaken");
+  await page.goto("/dashboard/flags/new");
+  await page.getByLabel("Name").fill("New checkout");
+  await page.context().clearCookies();
+  await page.getByLabel("Key").fill("checkout_v3");
+  await page.getByRole("button", { name: "Create flag" }).click();
+  await page.getByText("What you typed is kept").waitFor();
+  await shoot("sign-in-interrupted");
+  await signIn(page, server);
+  await page.goto("/dashboard/flags");
+  await page.getByRole("button", { name: "Jump to" }).waitFor();
+  await server.stop();
+  await page.getByText("Pennon cannot be reached").waitFor();
+  await shoot("away");
+});
+
+/** Takes pictures of the page under a name. */
+function camera(page: Page, project: string): (name: string) => Promise<void> {
+  return async (name) => {
+    await page.screenshot({ path: join(folder, `${name}-${project}.png`), fullPage: true });
+  };
+}
 
 async function newEnvironment(page: Page, product: string, name: string): Promise<void> {
   await page.goto("/dashboard/environments/new");

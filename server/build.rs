@@ -45,6 +45,7 @@ fn table(site: &Path) -> Result<String, Box<dyn Error>> {
         named("output-name")
     )?;
     writeln!(table, "const STYLE: Option<&str> = {:?};", named("style"))?;
+    writeln!(table, "const SCRIPT: Option<&str> = {:?};", named("script"))?;
     writeln!(table, "const FILES: &[(&str, &[u8])] = &[")?;
     for name in files(site, &manifest)? {
         let path = site.join(&name);

@@ -12,16 +12,18 @@ use crate::{
     components::mark::icon_url,
     model::Theme,
     pages::{
-        audit::Audit, environment::EnvironmentPage, environments::Environments, flag::FlagPage,
-        flag_usage::FlagUsagePage, flags::Flags, history::History, home::Home,
-        new_environment::NewEnvironmentPage, new_flag::NewFlagPage, not_found::NotFound,
+        account::Account, audit::Audit, environment::EnvironmentPage, environments::Environments,
+        flag::FlagPage, flag_usage::FlagUsagePage, flags::Flags, help::Help, history::History,
+        home::Home, new_environment::NewEnvironmentPage, new_flag::NewFlagPage,
+        new_person::NewPersonPage, not_found::NotFound, people::People, person::PersonPage,
         revert::Revert, sign_in::SignIn, try_it::Try,
     },
     port::visit,
 };
 
-/// The document. The theme is in its first byte, so nothing flickers; `stylesheet` is the address of the style.
-pub fn shell(options: LeptosOptions, stylesheet: String) -> impl IntoView {
+/// The document. The theme is in its first byte, so nothing flickers; `stylesheet` and `script` are the addresses of the
+/// style and of the script that keeps pages up to date, which has to see the islands before they come to life.
+pub fn shell(options: LeptosOptions, stylesheet: String, script: Option<String>) -> impl IntoView {
     let theme = visit().map_or(Theme::System, |visit| visit.theme());
     view! {
         <!DOCTYPE html>
@@ -32,6 +34,7 @@ pub fn shell(options: LeptosOptions, stylesheet: String) -> impl IntoView {
                 <meta name="color-scheme" content="light dark"/>
                 <link rel="icon" type="image/svg+xml" href=icon_url()/>
                 <link rel="stylesheet" href=stylesheet/>
+                {script.map(|script| view! { <script type="module" src=script></script> })}
                 <HydrationScripts options islands=true/>
                 <MetaTags/>
             </head>
@@ -62,7 +65,12 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/dashboard/environments/:id") view=EnvironmentPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/:key/history") view=History ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/audit") view=Audit ssr=ssr.clone()/>
-                <Route path=path!("/dashboard/audit/:id") view=Revert ssr/>
+                <Route path=path!("/dashboard/audit/:id") view=Revert ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/people") view=People ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/people/new") view=NewPersonPage ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/people/:person") view=PersonPage ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/account") view=Account ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/help") view=Help ssr/>
             </FlatRoutes>
         </Router>
     }

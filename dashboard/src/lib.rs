@@ -14,6 +14,8 @@ pub mod app;
 pub mod components;
 #[cfg(feature = "ssr")]
 pub mod deed;
+#[cfg(feature = "ssr")]
+mod destinations;
 pub mod draft;
 pub mod effect;
 pub mod error;

@@ -62,6 +62,19 @@ pub fn looks_like_production(name: &str) -> bool {
         .any(|word| words.clone().any(|each| each == *word))
 }
 
+/// A place to go to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Destination {
+    /// What it is, in a word.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// What tells it from others of the name: a flag's key, an environment's product.
+    pub detail: String,
+    /// Its address.
+    pub href: String,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@ export type Role = "viewer" | "editor" | "admin";
 /** What somebody signs in with. */
 export type Account = { readonly email: string; readonly password: string };
 export type Flag = { readonly id: string; readonly key: string };
+export type User = Account & { readonly id: string };
 export type Condition = { readonly attribute: string; readonly operator: string } & (
   | { readonly valueType: "string"; readonly valueString: string }
   | { readonly valueType: "number"; readonly valueInt: number }
@@ -27,17 +28,17 @@ export class Api {
     this.#token = token;
   }
 
-  static async signIn(server: Server): Promise<Api> {
-    const { email, password } = server;
+  static async signIn(server: Server, account: Account = server): Promise<Api> {
+    const { email, password } = account;
     const answer = await send(server, "POST", "/auth/login", undefined, { email, password });
     const { access_token } = (await answer.json()) as { access_token: string };
     return new Api(server, access_token);
   }
 
-  async createUser(email: string, role: Role): Promise<Account> {
+  async createUser(email: string, role: Role): Promise<User> {
     const account = { email, password: "tr0ub4dor and some more" };
-    await this.#create("/users", { ...account, role });
-    return account;
+    const { id } = await this.#create<{ id: string }>("/users", { ...account, role });
+    return { ...account, id };
   }
 
   async createEnvironment(product: string, name: string): Promise<Environment> {
@@ -76,6 +77,27 @@ export class Api {
 
   async rollOut(flag: Flag, environment: Environment, percentage: number): Promise<void> {
     await this.#put(flag, environment, "/rollout", { percentage, strategy: "per_user" });
+  }
+
+  async setRole(user: User, role: Role): Promise<void> {
+    await send(this.#server, "PATCH", `/users/${user.id}`, this.#token, { role });
+  }
+
+  /** Has somebody else create a personal access token, and answers its secret. */
+  async createTokenAs(account: Account, name: string): Promise<string> {
+    const own = await Api.signIn(this.#server, account);
+    const { token } = await own.#create<{ token: string }>("/users/me/tokens", {
+      name,
+      role: "viewer",
+    });
+    return token;
+  }
+
+  /** With which status somebody is answered who comes with a token. */
+  async statusWith(token: string): Promise<number> {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(new URL("/flags", this.#server.url), { headers });
+    return answer.status;
   }
 
   async #create<T>(path: string, body: object): Promise<T> {

@@ -91,6 +91,7 @@ async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
     background.spawn(keep_going(service.clone(), Service::probe));
     background.spawn(keep_going(service.clone(), Service::watch));
     background.spawn(keep_going(service.clone(), Service::listen));
+    background.spawn(keep_going(service.clone(), Service::tell));
     let counting = tokio::spawn(keep_going(service.clone(), Service::count));
     let (stop, told) = oneshot::channel();
     let told = async { told.await.unwrap_or_default() };

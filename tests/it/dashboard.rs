@@ -2,7 +2,7 @@
 
 use pennon_tests::{Answer, Caller, EMAIL, TestApp};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderName, ORIGIN, REFERER};
-use reqwest::{Method, StatusCode};
+use reqwest::{Method, Response, StatusCode};
 use serde_json::json;
 
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -24,7 +24,7 @@ impl<'a> Browser<'a> {
 
     /// A browser in which the first administrator is signed in.
     pub(crate) async fn signed_in(app: &'a TestApp) -> Self {
-        let form = "email=ana%40example.com&password=correct+horse+battery+staple";
+        let form = "sign-in-email=ana%40example.com&sign-in-password=correct+horse+battery+staple";
         let answer = Self::new(app).post("/dashboard/login", form).await;
         let answer = answer.expect(StatusCode::SEE_OTHER);
         let cookie = answer.header("set-cookie").split(';').next();
@@ -32,6 +32,13 @@ impl<'a> Browser<'a> {
             cookie: cookie.unwrap_or_default().to_owned(),
             ..Self::new(app)
         }
+    }
+
+    /// Listens to what changes.
+    pub(crate) async fn listen(&self) -> Response {
+        let request = self.caller.request(Method::GET, "/dashboard/events");
+        let request = request.header(COOKIE, &self.cookie);
+        request.send().await.expect("an answer")
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
@@ -42,7 +49,7 @@ impl<'a> Browser<'a> {
         self.caller.send(request).await
     }
 
-    async fn post(&self, path: &str, form: &str) -> Answer {
+    pub(crate) async fn post(&self, path: &str, form: &str) -> Answer {
         self.post_from("same-origin", "text/html", path, form).await
     }
 
@@ -103,7 +110,7 @@ async fn a_page_may_load_from_its_own_origin_only() {
 #[tokio::test]
 async fn the_session_is_a_cookie_that_scripts_cannot_read() {
     let app = TestApp::start().await;
-    let form = "email=ana%40example.com&password=correct+horse+battery+staple";
+    let form = "sign-in-email=ana%40example.com&sign-in-password=correct+horse+battery+staple";
     let answer = Browser::new(&app).post("/dashboard/login", form).await;
     let cookie = answer
         .expect(StatusCode::SEE_OTHER)
@@ -127,7 +134,7 @@ async fn the_session_is_a_cookie_that_scripts_cannot_read() {
 #[tokio::test]
 async fn a_wrong_password_is_told_on_the_page_and_sets_no_cookie() {
     let app = TestApp::start().await;
-    let form = "email=ana%40example.com&password=wrong+wrong+wrong";
+    let form = "sign-in-email=ana%40example.com&sign-in-password=wrong+wrong+wrong";
     let answer = Browser::new(&app).post("/dashboard/login", form).await;
     let answer = answer.expect(StatusCode::UNAUTHORIZED);
     assert_eq!(answer.header("set-cookie"), "");

@@ -17,6 +17,7 @@ mod description;
 mod durability;
 mod environments;
 mod evaluate;
+mod events;
 mod explain;
 mod flag_table;
 mod flags;

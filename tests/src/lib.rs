@@ -155,6 +155,11 @@ impl TestApp {
         tokio::spawn(self.service.clone().watch());
     }
 
+    /// Tells those who look at the dashboard what changes, as a running server does.
+    pub fn tell(&self) {
+        tokio::spawn(self.service.clone().tell());
+    }
+
     /// Follows what other services on the database announce, and does nothing at intervals. On SQLite, where nothing is
     /// announced, this is [`watch`](Self::watch).
     pub fn follow(&self) {

@@ -117,6 +117,7 @@ pub(crate) fn npm(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
             .run()?;
     }
     for other in [
+        "dashboard/script",
         "examples/nest-api",
         "examples/next-app",
         "examples/react-vite",

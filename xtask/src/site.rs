@@ -5,12 +5,14 @@
 //! - `pennon.{hash}.js` and `pennon.{hash}_bg.wasm`, one hash over both, because Leptos asks for `{output name}.js` and
 //!   `{output name}_bg.wasm`, and the output name is `pennon.{hash}`;
 //! - `pennon.{hash}.css`, with a hash of its own;
+//! - `live.{hash}.js`, the script that keeps pages up to date, likewise;
 //! - beside each of them the same compressed, with `.gz` and with `.br` appended to the name;
 //! - `manifest.txt`, which says what the current names are. Each of its lines is a word, a space and a value:
 //!
 //! ```text
 //! output-name pennon.0123456789abcdef
 //! style pennon.fedcba9876543210.css
+//! script live.0f1e2d3c4b5a6978.js
 //! ```
 //!
 //! Apart from the manifest, every file in the folder is to be served. Names change with content and only then, so a
@@ -41,21 +43,30 @@ pub(crate) fn islands(workspace: &Workspace) -> Result<Outcome> {
 /// Puts everything into the site's folder.
 pub(crate) fn assemble(workspace: &Workspace) -> Result<Outcome> {
     let bound = bound(workspace);
-    let js = esbuild(workspace, &bound.join("pennon.js"), "--format=esm")?;
+    let js = esbuild(workspace, &bound.join("pennon.js"), &["--format=esm"])?;
     let wasm = fs::read(bound.join("pennon_bg.wasm"))?;
     let style = esbuild(
         workspace,
         &workspace.root.join("dashboard/style/main.css"),
-        "--bundle",
+        &["--bundle"],
+    )?;
+    let script = esbuild(
+        workspace,
+        &workspace.root.join("dashboard/script/src/main.ts"),
+        &["--bundle", "--format=esm", "--target=es2022"],
     )?;
 
     let output_name = format!("pennon.{}", hash([&js, &wasm]));
     let style_name = format!("pennon.{}.css", hash([&style]));
+    let script_name = format!("live.{}.js", hash([&script]));
     let mut site = Site::open(workspace.site())?;
     site.publish(&format!("{output_name}.js"), &js)?;
     site.publish(&format!("{output_name}_bg.wasm"), &wasm)?;
     site.publish(&style_name, &style)?;
-    site.close(&format!("output-name {output_name}\nstyle {style_name}\n"))
+    site.publish(&script_name, &script)?;
+    site.close(&format!(
+        "output-name {output_name}\nstyle {style_name}\nscript {script_name}\n"
+    ))
 }
 
 /// The names of what is in the site, without the compressed forms.
@@ -78,10 +89,11 @@ fn bound(workspace: &Workspace) -> PathBuf {
     workspace.wasm_target().join("dashboard")
 }
 
-fn esbuild(workspace: &Workspace, input: &Path, option: &str) -> Result<Vec<u8>> {
+fn esbuild(workspace: &Workspace, input: &Path, options: &[&str]) -> Result<Vec<u8>> {
     let output = node::tool(workspace, "esbuild")
         .arg(input)
-        .args(["--minify", option])
+        .arg("--minify")
+        .args(options)
         .run_quietly()?;
     Ok(output.into_bytes())
 }

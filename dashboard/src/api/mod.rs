@@ -14,6 +14,7 @@
     reason = "the macro writes the arguments as fields without their documentation"
 )]
 
+pub mod destinations;
 pub mod effect;
 pub mod flags;
 pub mod session;

@@ -17,8 +17,12 @@ pub enum Input {
     Code,
     /// An e-mail address.
     Email,
+    /// The address of an account that is about to be.
+    OtherEmail,
     /// A password that exists already.
     Password,
+    /// A password that is about to be.
+    NewPassword,
     /// Several lines.
     Text,
     /// One of a few; the value and its label.
@@ -111,10 +115,17 @@ pub fn Field(
             </select>
         }
         .into_any(),
-        Input::Line | Input::Code | Input::Email | Input::Password => {
+        Input::Line
+        | Input::Code
+        | Input::Email
+        | Input::OtherEmail
+        | Input::Password
+        | Input::NewPassword => {
             let (kind, class, complete) = match input {
                 Input::Email => ("email", "input", "username"),
+                Input::OtherEmail => ("email", "input", "off"),
                 Input::Password => ("password", "input", "current-password"),
+                Input::NewPassword => ("password", "input", "new-password"),
                 Input::Code => ("text", "input mono", "off"),
                 _ => ("text", "input", "off"),
             };

@@ -1,11 +1,14 @@
 //! What is around every page: the rail with its rooms, and who is signed in.
 
 use leptos::{prelude::*, server_fn::ServerFn};
-use pennon_core::model::user::User;
+use pennon_core::model::user::{Role, User};
 
 use super::{
+    help_dialog::HelpDialog,
     icon::{Drawing, Icon},
     mark::Mark,
+    palette::Palette,
+    role,
 };
 use crate::{
     api::session::SignOut,
@@ -25,10 +28,23 @@ pub enum Room {
     Try,
     /// Who did what.
     Audit,
+    /// People and their roles; for administrators.
+    People,
+    /// Words and keys.
+    Help,
+    /// One's own account, which stands in the rail's foot.
+    Account,
 }
 
 impl Room {
-    const ALL: [Self; 4] = [Self::Flags, Self::Environments, Self::Try, Self::Audit];
+    const LISTED: [Self; 6] = [
+        Self::Flags,
+        Self::Environments,
+        Self::Try,
+        Self::Audit,
+        Self::People,
+        Self::Help,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -37,6 +53,9 @@ impl Room {
             Self::Environments => "Environments",
             Self::Try => "Try it",
             Self::Audit => "Audit",
+            Self::People => "People",
+            Self::Help => "Help",
+            Self::Account => "Account",
         }
     }
 
@@ -47,6 +66,9 @@ impl Room {
             Self::Environments => "/dashboard/environments",
             Self::Try => "/dashboard/try",
             Self::Audit => "/dashboard/audit",
+            Self::People => "/dashboard/people",
+            Self::Help => "/dashboard/help",
+            Self::Account => "/dashboard/account",
         }
     }
 
@@ -56,7 +78,22 @@ impl Room {
             Self::Environments => Icon::Layers,
             Self::Try => Icon::Play,
             Self::Audit => Icon::Clock,
+            Self::People => Icon::People,
+            Self::Help => Icon::Help,
+            Self::Account => Icon::Person,
         }
+    }
+
+    /// The rooms in which somebody with this role has anything to do, as the rail lists them.
+    fn listed(role: Option<Role>) -> impl Iterator<Item = Self> {
+        let admin = role == Some(Role::Admin);
+        let rooms = Self::LISTED.into_iter();
+        rooms.filter(move |room| admin || *room != Self::People)
+    }
+
+    /// All rooms for somebody with this role.
+    pub(crate) fn everywhere(role: Role) -> impl Iterator<Item = Self> {
+        Self::listed(Some(role)).chain([Self::Account])
     }
 }
 
@@ -69,16 +106,22 @@ pub fn Frame(
     /// The page.
     children: Children,
 ) -> impl IntoView {
+    // For the script that keeps pages up to date. The answer to a form cannot be asked for again.
+    let drawn = visit().ok().map(|visit| match visit.form() {
+        None => visit.now().millis().to_string(),
+        Some(_) => String::new(),
+    });
     view! {
         <a class="skip" href="#content">
             "Skip to the content"
         </a>
         <div class="frame">
             <Rail room/>
-            <main class="content" id="content" tabindex="-1">
+            <main class="content" id="content" tabindex="-1" data-drawn=drawn>
                 {children()}
             </main>
         </div>
+        <HelpDialog/>
     }
     .into_any()
 }
@@ -90,23 +133,29 @@ pub fn Frame(
 fn Rail(room: Option<Room>) -> impl IntoView {
     let theme = visit().map_or(Theme::System, |visit| visit.theme());
     let user = signed_in_user().ok();
+    let role = user.as_ref().map(|user| user.role);
+    let rooms = Room::listed(role)
+        .map(|each| link(each, room))
+        .collect_view();
+    let jump = user.is_some().then(|| view! { <Palette/> });
     view! {
         <header class="rail">
             <a class="brand" href=Room::Flags.href()>
                 <Mark/>
                 "Pennon"
             </a>
+            {jump}
             <button class="button rail-open" type="button" popovertarget="rail-menu">
                 <Drawing icon=Icon::Menu/>
                 "Menu"
             </button>
             <div class="rail-menu" id="rail-menu" popover>
                 <nav class="rail-nav" aria-label="Rooms">
-                    {Room::ALL.map(|each| link(each, room)).collect_view()}
+                    {rooms}
                 </nav>
                 <div class="rail-foot">
                     <ThemeSwitch theme/>
-                    {user.map(|user| view! { <Who user/> })}
+                    {user.map(|user| view! { <Who user current=room == Some(Room::Account)/> })}
                 </div>
             </div>
         </header>
@@ -125,29 +174,27 @@ fn link(room: Room, current: Option<Room>) -> impl IntoView {
 
 /// Who is signed in, and the way out.
 #[component]
-fn Who(user: User) -> impl IntoView {
+fn Who(
+    user: User,
+    /// Whether this is the page of the account.
+    current: bool,
+) -> impl IntoView {
     view! {
         <div class="who">
-            <p class="who-text">
-                <span class="who-email" title=user.email.clone()>
-                    {user.email.clone()}
-                </span>
-                <span class="who-role">{role(&user)}</span>
-            </p>
+            <a
+                class="who-text"
+                href=Room::Account.href()
+                title=format!("{}: password and tokens", user.email)
+                aria-current=current.then_some("page")
+            >
+                <span class="who-email">{user.email.clone()}</span>
+                <span class="who-role">{role::name(user.role)}</span>
+            </a>
             <form method="post" action=SignOut::url()>
                 <button class="icon-button" title="Sign out" aria-label="Sign out">
                     <Drawing icon=Icon::Leave/>
                 </button>
             </form>
         </div>
-    }
-}
-
-fn role(user: &User) -> &'static str {
-    use pennon_core::model::user::Role;
-    match user.role {
-        Role::Viewer => "Viewer",
-        Role::Editor => "Editor",
-        Role::Admin => "Admin",
     }
 }

@@ -17,6 +17,12 @@ pub enum Icon {
     Back,
     /// An arrow down onto a line.
     Download,
+    /// Two people.
+    People,
+    /// One person.
+    Person,
+    /// A question mark.
+    Help,
     /// Something new.
     Plus,
     /// A magnifying glass.
@@ -62,6 +68,13 @@ impl Icon {
             Self::Clock => "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12Zm0-9.5V8l2.5 1.5",
             Self::Back => "M5.5 3 2.5 6l3 3m-3-3h7a4 4 0 0 1 0 8H7",
             Self::Download => "M8 2.5v7.5m-3-3 3 3 3-3M3 13.5h10",
+            Self::People => {
+                "M6 8a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Zm-4.5 5.5a4.5 4.5 0 0 1 9 0M11 8a2.5 2.5 0 0 0 0-5m1 6.3a4.5 4.5 0 0 1 2.5 4.2"
+            }
+            Self::Person => "M8 8a2.75 2.75 0 1 0 0-5.5A2.75 2.75 0 0 0 8 8Zm-5 6a5 5 0 0 1 10 0",
+            Self::Help => {
+                "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM6.3 6.4a1.75 1.75 0 1 1 2.6 1.5c-.6.35-.9.7-.9 1.3m0 2v.1"
+            }
             Self::Plus => "M8 3v10M3 8h10",
             Self::Search => "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm3.6-1.4L14 14",
             Self::Copy => {

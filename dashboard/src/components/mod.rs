@@ -16,6 +16,8 @@ pub mod notice;
 #[cfg(feature = "ssr")]
 pub mod answer;
 #[cfg(feature = "ssr")]
+pub mod confirm;
+#[cfg(feature = "ssr")]
 pub mod effect;
 #[cfg(feature = "ssr")]
 pub mod empty;
@@ -34,6 +36,8 @@ pub mod flag_table;
 #[cfg(feature = "ssr")]
 pub mod frame;
 #[cfg(feature = "ssr")]
+pub mod help_dialog;
+#[cfg(feature = "ssr")]
 pub mod mark;
 #[cfg(feature = "ssr")]
 pub mod new_key;
@@ -43,7 +47,11 @@ pub(crate) mod number;
 #[cfg(feature = "ssr")]
 pub mod pager;
 #[cfg(feature = "ssr")]
+pub mod palette;
+#[cfg(feature = "ssr")]
 pub mod refusal;
+#[cfg(feature = "ssr")]
+pub mod role;
 pub mod rollout_fields;
 #[cfg(feature = "ssr")]
 pub mod rule_fields;
@@ -51,6 +59,10 @@ pub mod rule_fields;
 pub mod send_again;
 #[cfg(feature = "ssr")]
 pub mod share;
+#[cfg(feature = "ssr")]
+pub mod shortcuts;
+#[cfg(feature = "ssr")]
+pub mod shown_once;
 #[cfg(feature = "ssr")]
 pub mod snippet;
 #[cfg(feature = "ssr")]
@@ -63,6 +75,8 @@ pub mod time;
 pub mod timeline;
 #[cfg(feature = "ssr")]
 pub mod title;
+#[cfg(feature = "ssr")]
+pub mod token_table;
 #[cfg(feature = "ssr")]
 pub mod trial;
 #[cfg(feature = "ssr")]

@@ -11,6 +11,8 @@ pub enum Weight {
     Danger,
     /// Something wants attention.
     Warning,
+    /// Something was done.
+    Done,
 }
 
 /// A sentence or two above what they are about.
@@ -21,13 +23,14 @@ pub fn Notice(
     /// What it says.
     children: Children,
 ) -> impl IntoView {
-    let (class, role) = match weight {
-        Weight::Danger => ("notice danger", Some("alert")),
-        Weight::Warning => ("notice warning", None),
+    let (class, role, icon) = match weight {
+        Weight::Danger => ("notice danger", Some("alert"), Icon::Alert),
+        Weight::Warning => ("notice warning", None, Icon::Alert),
+        Weight::Done => ("notice done", Some("status"), Icon::Check),
     };
     view! {
         <div class=class role=role>
-            <Drawing icon=Icon::Alert/>
+            <Drawing icon/>
             <div>{children()}</div>
         </div>
     }

@@ -9,6 +9,9 @@ use super::{
 };
 use crate::components::icon::{Drawing, Icon};
 
+/// Where the service leads who is not signed in any more.
+const SIGN_IN: &str = "/dashboard/login";
+
 /// A link to a page with a form, which opens that form in a dialog instead.
 ///
 /// The form is the one that the page marks with `data-form`. It is sent where the page would send it; what comes back is
@@ -63,7 +66,15 @@ pub fn FormDialog(
                     return;
                 };
                 let url = fetched.url.clone();
-                if !show(fetched, place).await {
+                if show(fetched, place).await {
+                    return;
+                }
+                if url.contains(SIGN_IN) {
+                    // Sent by the browser itself, it comes along to the sign-in and is sent on from there.
+                    form.set_action(&href);
+                    form.set_method("post");
+                    _ = form.submit();
+                } else {
                     go_to(&url);
                 }
             });

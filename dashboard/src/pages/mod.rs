@@ -5,17 +5,22 @@
     reason = "a component owns its properties, whether it gives them away or only reads them"
 )]
 
+pub mod account;
 pub mod audit;
 pub mod environment;
 pub mod environments;
 pub mod flag;
 pub mod flag_usage;
 pub mod flags;
+pub mod help;
 pub mod history;
 pub mod home;
 pub mod new_environment;
 pub mod new_flag;
+pub mod new_person;
 pub mod not_found;
+pub mod people;
+pub mod person;
 pub mod revert;
 pub mod sign_in;
 pub mod try_it;

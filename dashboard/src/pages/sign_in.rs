@@ -14,7 +14,14 @@ use crate::{
     port::{query, visit},
 };
 
+/// The fields. No other form has fields of these names: a form that was sent after its session had ended comes along here.
+const EMAIL: &str = "sign-in-email";
+const PASSWORD: &str = "sign-in-password";
+
 /// Two fields and a button. The form posts to this page, which leads on or says what is wrong.
+///
+/// A form that found the session ended is sent on to this page, keeps what was typed in hidden fields, and is sent once more to
+/// where it was going when somebody has signed in.
 #[component]
 pub fn SignIn() -> impl IntoView {
     let next = destination(query().text("next"));
@@ -41,6 +48,8 @@ pub fn SignIn() -> impl IntoView {
 struct Attempt {
     email: String,
     error: Option<AdminError>,
+    /// What the form has that is to be sent on.
+    kept: Vec<(String, String)>,
 }
 
 async fn attempt(next: &str) -> Attempt {
@@ -50,13 +59,26 @@ async fn attempt(next: &str) -> Attempt {
     let Some(form) = visit.form() else {
         return Attempt::default();
     };
-    let email = form.text("email");
-    let error = visit.sign_in(&email, &form.text("password")).await.err();
+    let own = |name: &str| name == EMAIL || name == PASSWORD;
+    let (mine, kept): (Vec<_>, Vec<_>) = form
+        .fields()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .partition(|(name, _)| own(name));
+    if mine.is_empty() {
+        visit.set_status(AdminError::SignedOut.status());
+        return Attempt {
+            kept,
+            ..Attempt::default()
+        };
+    }
+    let email = form.text(EMAIL);
+    let error = visit.sign_in(&email, &form.text(PASSWORD)).await.err();
     match &error {
-        None => visit.redirect(next),
+        None if kept.is_empty() => visit.redirect(next),
+        None => visit.send_on(next),
         Some(error) => visit.set_status(error.status()),
     }
-    Attempt { email, error }
+    Attempt { email, error, kept }
 }
 
 /// Where to go afterwards: a page of the dashboard and nowhere else.
@@ -71,21 +93,33 @@ fn destination(next: String) -> String {
 
 #[component]
 fn SignInForm(attempt: Attempt) -> impl IntoView {
-    let Attempt { email, error } = attempt;
+    let Attempt { email, error, kept } = attempt;
     let (errors, notice) = match error {
         Some(AdminError::WrongCredentials) => {
-            let field = "password".to_owned();
+            let field = PASSWORD.to_owned();
             let detail = AdminError::WrongCredentials.to_string();
             (vec![FieldError { field, detail }], None)
         }
         error => (Vec::new(), error),
     };
     let fresh = email.is_empty();
+    let interrupted = (!kept.is_empty()).then(|| {
+        view! {
+            <Notice weight=Weight::Warning>
+                "Your session has ended. What you typed is kept: it is sent as soon as you have signed in."
+            </Notice>
+        }
+    });
+    let kept = kept
+        .into_iter()
+        .map(|(name, value)| view! { <input type="hidden" name=name value=value/> });
     view! {
         <form method="post">
+            {interrupted}
             {notice.map(|error| view! { <Notice weight=Weight::Danger>{error.to_string()}</Notice> })}
-            <Field name="email" label="E-mail" input=Input::Email value=email focus=fresh/>
-            <Field name="password" label="Password" input=Input::Password value="" errors/>
+            {kept.collect_view()}
+            <Field name=EMAIL label="E-mail" input=Input::Email value=email focus=fresh/>
+            <Field name=PASSWORD label="Password" input=Input::Password value="" errors/>
             <button class="button primary">"Sign in"</button>
         </form>
     }

@@ -3,10 +3,13 @@
 //! [`Visit`] speaks for the request and response at hand, the other ports for the person who is signed in. The server
 //! implements them and provides them as Leptos context; a test provides a fake of those that it needs.
 
+pub mod account;
 pub mod audit;
 pub mod environments;
+pub mod finder;
 pub mod flag_page;
 pub mod flags;
+pub mod people;
 pub mod trial;
 pub mod usage;
 mod visit;

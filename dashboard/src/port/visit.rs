@@ -31,6 +31,9 @@ pub trait Visit: Send + Sync {
     /// Sends the visitor to another page, instead of what is being rendered.
     fn redirect(&self, path: &str);
 
+    /// Has the browser send the same form to another address of the dashboard, instead of what is being rendered.
+    fn send_on(&self, path: &str);
+
     /// Answers with this status code instead of 200.
     fn set_status(&self, status: u16);
 

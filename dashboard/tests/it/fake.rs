@@ -310,6 +310,10 @@ impl Visit for Request {
         self.response().location = Some(path.to_owned());
     }
 
+    fn send_on(&self, path: &str) {
+        self.redirect(path);
+    }
+
     fn set_status(&self, status: u16) {
         self.response().status = Some(status);
     }

@@ -8,7 +8,7 @@ const LOGIN: &str = "/dashboard/login";
 
 #[tokio::test]
 async fn the_right_password_leads_to_where_one_wanted_to_go() {
-    let form = Some("email=ana%40example.com&password=correct+horse");
+    let form = Some("sign-in-email=ana%40example.com&sign-in-password=correct+horse");
     let page = render(None, LOGIN, form).await;
     assert_eq!(page.location.as_deref(), Some("/dashboard/flags"));
     let page = render(
@@ -27,7 +27,7 @@ async fn a_wrong_password_keeps_the_address_and_forgets_the_password() {
     let page = render(
         None,
         LOGIN,
-        Some("email=ana%40example.com&password=hunter2"),
+        Some("sign-in-email=ana%40example.com&sign-in-password=hunter2"),
     )
     .await;
     assert_eq!((page.status, page.location), (Some(401), None));

@@ -195,6 +195,13 @@ impl Person {
         self.session
     }
 
+    /// Whether the session still is as good as it was: it has not ended, and the role is the same.
+    pub(crate) async fn goes_on(&self, service: &Service) -> Result<bool, Error> {
+        let now = service.clock.now();
+        let user = store::sessions::by_id(&mut service.db.read().await?, self.session, now).await?;
+        Ok(user.is_some_and(|user| user.role == self.user.role))
+    }
+
     /// The person whom the dashboard's cookie proves.
     pub(crate) async fn from_cookie(service: &Service, cookie: &str) -> Result<Self, Error> {
         let (cookie, now) = (SecretHash::of(cookie), service.clock.now());

@@ -1,21 +1,28 @@
 //! The dashboard's ports, over the same use cases as the API.
 
+mod account;
 mod audit;
 mod environments;
+mod finder;
 mod flag_page;
 mod flags;
+mod people;
 mod trial;
 mod usage;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use leptos::prelude::provide_context;
 use pennon_core::model::Invalid;
 use pennon_dashboard::error::{AdminError, FieldError};
+use pennon_dashboard::port::account::OwnAccount;
 use pennon_dashboard::port::audit::AuditAdmin;
 use pennon_dashboard::port::environments::EnvironmentAdmin;
+use pennon_dashboard::port::finder::Finder;
 use pennon_dashboard::port::flag_page::FlagPageAdmin;
 use pennon_dashboard::port::flags::FlagAdmin;
+use pennon_dashboard::port::people::PeopleAdmin;
 use pennon_dashboard::port::trial::TrialAdmin;
 use pennon_dashboard::port::usage::UsageAdmin;
 
@@ -27,19 +34,28 @@ use crate::service::Service;
 pub(crate) struct SignedIn {
     service: Service,
     actor: Person,
+    /// The address that the person comes from.
+    address: IpAddr,
 }
 
 impl SignedIn {
     /// Gives what is being rendered its ways to the service.
-    pub(crate) fn provide(service: Service, actor: Person) {
+    pub(crate) fn provide(service: Service, actor: Person, address: IpAddr) {
         provide_context(actor.user().clone());
-        let signed_in = Arc::new(Self { service, actor });
+        let signed_in = Arc::new(Self {
+            service,
+            actor,
+            address,
+        });
         provide_context::<Arc<dyn FlagAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn FlagPageAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn EnvironmentAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn TrialAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn UsageAdmin>>(signed_in.clone());
-        provide_context::<Arc<dyn AuditAdmin>>(signed_in);
+        provide_context::<Arc<dyn AuditAdmin>>(signed_in.clone());
+        provide_context::<Arc<dyn PeopleAdmin>>(signed_in.clone());
+        provide_context::<Arc<dyn Finder>>(signed_in.clone());
+        provide_context::<Arc<dyn OwnAccount>>(signed_in);
     }
 }
 
@@ -49,10 +65,15 @@ struct Form(Vec<FieldError>);
 
 impl Form {
     fn field<T>(&mut self, name: &str, parsed: Result<T, Invalid>) -> Option<T> {
-        let record = |invalid: Invalid| {
+        self.told(name, parsed.map_err(Invalid::detail))
+    }
+
+    /// The same, of what says what is wrong with it in plain text.
+    fn told<T>(&mut self, name: &str, parsed: Result<T, &'static str>) -> Option<T> {
+        let record = |detail: &str| {
             self.0.push(FieldError {
                 field: name.to_owned(),
-                detail: invalid.detail().to_owned(),
+                detail: detail.to_owned(),
             });
         };
         parsed.map_err(record).ok()

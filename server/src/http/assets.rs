@@ -25,6 +25,11 @@ pub(super) fn style() -> String {
     format!("/{FOLDER}/{}", STYLE.unwrap_or("pennon.css"))
 }
 
+/// The address of the script that keeps pages up to date; none where there is no site.
+pub(super) fn script() -> Option<String> {
+    SCRIPT.map(|name| format!("/{FOLDER}/{name}"))
+}
+
 /// Serves a file. Its name changes with its content, so it may be kept for ever.
 pub(super) async fn serve(Path(name): Path<String>, headers: HeaderMap) -> Response {
     let Some(whole) = file(&name) else {

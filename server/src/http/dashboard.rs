@@ -7,15 +7,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any, get, post};
+use axum::{Extension, Router};
 use http::header::{
-    ACCEPT, CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION, ORIGIN, REFERRER_POLICY, RETRY_AFTER,
-    SET_COOKIE,
+    ACCEPT, CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION, ORIGIN, REFERER, REFERRER_POLICY,
+    RETRY_AFTER, SET_COOKIE,
 };
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -36,6 +36,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 
 use super::client_address::ClientAddress;
 use super::error::RETRY_WHEN_UNAVAILABLE;
+use super::events::Events;
 use super::{assets, audit_export};
 use crate::auth::actor::{Actor, Person};
 use crate::dashboard::{SignedIn, told};
@@ -45,6 +46,20 @@ use crate::service::sessions::{self, Credentials, SESSION_DAYS, SessionKind};
 
 /// The page at which one signs in: the only one that needs no session.
 const SIGN_IN: &str = "/dashboard/login";
+
+/// Where a page hears what others change.
+const EVENTS: &str = "/dashboard/events";
+
+/// What works without a session, or says itself that there is none.
+const WITHOUT_SESSION: [&str; 4] = [
+    SIGN_IN,
+    EVENTS,
+    "/dashboard/api/sign-out",
+    "/dashboard/api/set-theme",
+];
+
+/// The parameter by which the sign-in knows the page on which an interrupted form stands.
+const FROM: &str = "from";
 
 /// The most that a form may have, in bytes.
 const FORM_LIMIT: usize = 64 * 1024;
@@ -76,7 +91,7 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         let options = options.clone();
         move || {
             content_security_policy();
-            shell(options.clone(), assets::style())
+            shell(options.clone(), assets::style(), assets::script())
         }
     };
     let pages = generate_route_list(App);
@@ -92,8 +107,11 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         let service = service.clone();
         move |request: Request| export(service.clone(), request)
     };
+    let listening = service.clone();
+    let events = async move |Extension(session): Extension<Session>| events(listening, session);
     router
         .route("/dashboard/audit/export", get(export))
+        .route(EVENTS, get(events))
         .route("/dashboard/{*nowhere}", any(render))
         .layer(from_fn_with_state(service.clone(), session))
         .layer(from_fn(tell_status))
@@ -102,7 +120,34 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         .layer(CompressionLayer::new())
         .layer(RequestBodyLimitLayer::new(FORM_LIMIT))
         .route(&format!("/{}/{{name}}", assets::FOLDER), get(assets::serve))
+        .layer(map_response(protect))
         .with_state(options)
+}
+
+/// The stream of changes, for whoever is signed in.
+fn events(service: Service, Session(session): Session) -> Response {
+    match session {
+        Ok(person) => Events::new(service, person).into_response(),
+        Err(error) => StatusCode::from_u16(error.status())
+            .unwrap_or(StatusCode::UNAUTHORIZED)
+            .into_response(),
+    }
+}
+
+/// What holds for every answer: it is framed by nobody, and other sites do not learn where a link was followed. Pages have a
+/// policy of their own; of the others only the script that hears what changes may do something, which is to ask this server.
+async fn protect(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    let policy = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'";
+    headers
+        .entry(CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static(policy));
+    headers.insert(
+        REFERRER_POLICY,
+        // Leptos takes the visitor back by the referrer when a plain form fails.
+        HeaderValue::from_static("same-origin"),
+    );
+    response
 }
 
 /// Reads a form that was posted to a page, then renders the page, which finds it in its [`Visit`].
@@ -134,7 +179,8 @@ async fn export(service: Service, request: Request) -> Result<Response, Error> {
 #[derive(Clone)]
 struct Session(Result<Person, AdminError>);
 
-/// Finds out who is signed in. A page that needs a session and has none leads to the sign-in.
+/// Finds out who is signed in. A page that needs a session and has none leads to the sign-in, and so does a form that was
+/// typed before the session ended: it comes along, and is sent once more afterwards.
 async fn session(State(service): State<Service>, mut request: Request, next: Next) -> Response {
     let session = match cookie(request.headers(), session_cookie(&service)) {
         Some(secret) => Person::from_cookie(&service, secret).await.map_err(told),
@@ -142,17 +188,17 @@ async fn session(State(service): State<Service>, mut request: Request, next: Nex
     };
     let path = request.uri().path();
     let signed_out = matches!(session, Err(AdminError::SignedOut));
-    if signed_out && request.method() == Method::GET && path != SIGN_IN {
-        return Redirect::to(&sign_in_for(&request)).into_response();
+    if signed_out && !WITHOUT_SESSION.contains(&path) {
+        if request.method() == Method::GET {
+            return Redirect::to(&sign_in_for(&request)).into_response();
+        }
+        if request.method() == Method::POST && wants_html(request.headers()) {
+            return Redirect::temporary(&sign_in_for(&request)).into_response();
+        }
     }
+    came_by_sign_in(&mut request);
     request.extensions_mut().insert(Session(session));
-    let mut response = next.run(request).await;
-    response.headers_mut().insert(
-        REFERRER_POLICY,
-        // Leptos takes the visitor back by the referrer when a plain form fails.
-        HeaderValue::from_static("same-origin"),
-    );
-    response
+    next.run(request).await
 }
 
 /// The sign-in that leads on to what was asked for.
@@ -163,7 +209,30 @@ fn sign_in_for(request: &Request) -> String {
         .map_or("", |asked| asked.as_str());
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("next", asked);
+    if let Some(page) = referrer(request.headers()) {
+        query.append_pair(FROM, page);
+    }
     format!("{SIGN_IN}?{}", query.finish())
+}
+
+/// Leptos leads a plain form of a server function back to its referrer. After a sign-in in between that is the sign-in,
+/// which still knows the page of this very site that the form stands on.
+fn came_by_sign_in(request: &mut Request) {
+    let by = referrer(request.headers()).and_then(|page| page.split_once(SIGN_IN));
+    let Some((site, query)) = by else {
+        return;
+    };
+    let page = Form::parse(query.trim_start_matches('?').as_bytes()).text(FROM);
+    if let Some(Ok(page)) = page
+        .starts_with(&format!("{site}/dashboard/"))
+        .then(|| HeaderValue::from_str(&page))
+    {
+        request.headers_mut().insert(REFERER, page);
+    }
+}
+
+fn referrer(headers: &HeaderMap) -> Option<&str> {
+    headers.get(REFERER).and_then(|page| page.to_str().ok())
 }
 
 /// Refuses what another site has a visitor's browser send.
@@ -240,7 +309,9 @@ fn provide_ports(service: &Service) {
     let session = parts.extensions.get::<Session>().cloned();
     let actor = match session {
         Some(Session(Ok(actor))) => {
-            SignedIn::provide(service.clone(), actor.clone());
+            let ClientAddress(address) =
+                ClientAddress::of(&parts, &service.settings.trusted_proxies);
+            SignedIn::provide(service.clone(), actor.clone(), address);
             Some(actor)
         }
         Some(Session(Err(error))) => {
@@ -341,6 +412,13 @@ impl Visit for CurrentVisit {
         } else {
             let empty = HeaderValue::from_static("");
             self.response.insert_header(GO_ELSEWHERE, empty);
+        }
+    }
+
+    fn send_on(&self, path: &str) {
+        if let Ok(path) = HeaderValue::from_str(path) {
+            self.response.insert_header(LOCATION, path);
+            self.response.set_status(StatusCode::TEMPORARY_REDIRECT);
         }
     }
 

@@ -14,6 +14,7 @@ mod dashboard;
 mod deadline;
 mod edge;
 mod error;
+mod events;
 pub(crate) mod fields;
 mod from_json;
 mod health;

@@ -63,6 +63,7 @@ async fn run(
             service.snapshots.revoke(revoked);
         }
         publish(&service, &changes).await;
+        service.newsroom.hint();
         Ok(())
     });
     run.await

@@ -195,7 +195,7 @@ pub(crate) async fn list(
     store::environments::list(&mut service.db.read().await?, filter, page).await
 }
 
-/// All environments that can be changed, by product and name.
+/// All active environments, by product and name.
 pub(crate) async fn active(service: &Service, _actor: &Actor) -> Result<Vec<Environment>, Error> {
     store::environments::active(&mut service.db.read().await?).await
 }

@@ -11,6 +11,7 @@ pub(crate) mod explanation;
 pub(crate) mod flag_table;
 pub(crate) mod flags;
 mod follow;
+pub(crate) mod news;
 pub(crate) mod patch;
 pub(crate) mod precondition;
 pub(crate) mod reversal;
@@ -70,6 +71,7 @@ pub struct Parts {
     pub(crate) confirmed: Confirmed,
     /// Tells this instance from the others on the same database.
     pub(crate) instance: Uuid,
+    pub(crate) newsroom: news::Newsroom,
     database_answers: AtomicBool,
     draining: watch::Sender<bool>,
 }
@@ -158,6 +160,7 @@ impl Service {
                 .transpose()?,
             confirmed: Confirmed::now(),
             instance,
+            newsroom: news::Newsroom::default(),
             database_answers: AtomicBool::new(true),
             draining: watch::Sender::new(false),
             db,

@@ -167,7 +167,9 @@ pub(crate) async fn refresh(service: &Service, token: &str) -> Result<SignedIn, 
 pub(crate) async fn sign_out(service: &Service, actor: &Person) -> Result<(), Error> {
     let mut tx = service.db.write().await?;
     store::sessions::end(&mut tx, actor.session(), service.clock.now()).await?;
-    tx.commit().await
+    tx.commit().await?;
+    service.newsroom.signed_out();
+    Ok(())
 }
 
 /// Creates the first administrator, unless there is one already. Of several instances that start together, the
@@ -216,6 +218,7 @@ pub(super) async fn create_first_administrator(
     }))
 }
 
-pub(super) fn days_after(now: Timestamp, days: i64) -> Timestamp {
+/// A point in time so many days later.
+pub(crate) fn days_after(now: Timestamp, days: i64) -> Timestamp {
     Timestamp::from_millis(now.millis().saturating_add(days.saturating_mul(DAY_MILLIS)))
 }

@@ -6,6 +6,7 @@ use std::ops::Not;
 use pennon_core::model::audit::AuditAction;
 use pennon_core::model::id::UserId;
 use pennon_core::model::page::{Page, PageRequest};
+use pennon_core::model::time::Timestamp;
 use pennon_core::model::user::{Email, Role, User};
 use serde::Serialize;
 
@@ -96,6 +97,21 @@ pub(crate) async fn list(
     page: PageRequest,
 ) -> Result<Page<User>, Error> {
     store::users::list(&mut service.db.read().await?, filter, page).await
+}
+
+/// One page of users, newest first, each with the time of the last sign-in as long as a session tells of it.
+pub(crate) async fn with_sign_ins(
+    service: &Service,
+    _actor: &Administrator,
+    page: PageRequest,
+) -> Result<Page<(User, Option<Timestamp>)>, Error> {
+    let mut tx = service.db.read().await?;
+    let users = store::users::list(&mut tx, &UserFilter::default(), page).await?;
+    let sign_ins = store::sessions::last_begun(&mut tx, page).await?;
+    Ok(users.map(|user| {
+        let signed_in_at = sign_ins.get(&user.id).copied();
+        (user, signed_in_at)
+    }))
 }
 
 /// One user: oneself, or anybody for an administrator.

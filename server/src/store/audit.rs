@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::{Tx, bad_row, bindable, on_conn};
 use crate::error::Error;
+use crate::service::news::News;
 
 /// The ids of all that an entry speaks of, which stay true when names change.
 #[derive(Clone, Copy, Default)]
@@ -178,6 +179,58 @@ pub(crate) async fn list(
         .map(Recorded::try_from)
         .collect::<Result<_, _>>()?;
     Ok(page.page_of(items, total))
+}
+
+#[derive(sqlx::FromRow)]
+struct NewsRow {
+    id: Uuid,
+    action: String,
+    actor_identity: String,
+    occurred_at: i64,
+    flag_key: Option<String>,
+    environment_id: Option<Uuid>,
+    environment: Option<String>,
+    user_id: Option<Uuid>,
+}
+
+/// The entries since then, oldest first and so many as a reader can take at once, without the objects themselves.
+pub(crate) async fn since(tx: &mut Tx, then: Timestamp) -> Result<Vec<News>, Error> {
+    let rows: Vec<NewsRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, action, actor_identity, occurred_at, flag_key, environment_id, environment, user_id
+         from audit_entries where occurred_at >= $1 order by occurred_at, id limit 1000",
+    ).bind(then.millis()).fetch_all(conn).await)?;
+    rows.into_iter().map(News::try_from).collect()
+}
+
+/// When the newest entry was written, be it about accounts or not.
+pub(crate) async fn newest(tx: &mut Tx, accounts: bool) -> Result<Option<Timestamp>, Error> {
+    let query = if accounts {
+        "select max(occurred_at) from audit_entries"
+    } else {
+        "select max(occurred_at) from audit_entries where not about_accounts"
+    };
+    let newest: Option<i64> =
+        on_conn!(tx, conn => sqlx::query_scalar(query).fetch_one(conn).await)?;
+    Ok(newest.map(Timestamp::from_millis))
+}
+
+impl TryFrom<NewsRow> for News {
+    type Error = Error;
+
+    fn try_from(row: NewsRow) -> Result<Self, Error> {
+        let action = AuditAction::parse(&row.action)
+            .map_err(|problem| bad_row("audit_entries", row.id, problem))?;
+        Ok(Self {
+            id: AuditId::new(row.id),
+            action,
+            by: row.actor_identity,
+            at: Timestamp::from_millis(row.occurred_at),
+            flag: row.flag_key,
+            environment: row.environment_id.map(EnvironmentId::new),
+            environment_name: row.environment,
+            user: row.user_id.map(UserId::new),
+        })
+    }
 }
 
 impl TryFrom<AuditRow> for Recorded {

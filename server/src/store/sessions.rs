@@ -1,6 +1,9 @@
 //! Sign-ins that are still good.
 
+use std::collections::HashMap;
+
 use pennon_core::model::id::{SessionId, UserId};
+use pennon_core::model::page::PageRequest;
 use pennon_core::model::time::Timestamp;
 use pennon_core::model::user::User;
 use uuid::Uuid;
@@ -132,6 +135,20 @@ pub(crate) async fn by_cookie(
     ).bind(cookie.as_bytes()).bind(now.millis()).fetch_optional(conn).await)?;
     let Some(row) = row else { return Ok(None) };
     Ok(Some((SessionId::new(row.session_id), row.user.try_into()?)))
+}
+
+/// When the users on one page of the list last began a session, among those that are not forgotten yet.
+pub(crate) async fn last_begun(
+    tx: &mut Tx,
+    page: PageRequest,
+) -> Result<HashMap<UserId, Timestamp>, Error> {
+    let rows: Vec<(Uuid, i64)> = on_conn!(tx, conn => sqlx::query_as(
+        "select user_id, max(created_at) from sessions
+         where user_id in (select id from users order by created_at desc, id desc limit $1 offset $2)
+         group by user_id",
+    ).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
+    let begun = |(user, at)| (UserId::new(user), Timestamp::from_millis(at));
+    Ok(rows.into_iter().map(begun).collect())
 }
 
 /// Ends a session.

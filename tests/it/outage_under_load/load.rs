@@ -235,7 +235,7 @@ impl Caller {
 
     fn sign_in_to_dashboard(&self) -> RequestBuilder {
         let url = format!("{}/dashboard/login", self.base_url);
-        let form = "email=ana%40example.com&password=correct+horse+battery+staple";
+        let form = "sign-in-email=ana%40example.com&sign-in-password=correct+horse+battery+staple";
         self.http
             .post(url)
             .header("sec-fetch-site", "same-origin")

@@ -1,0 +1,49 @@
+import { Palette } from "./palette.ts";
+
+/** Has keys do what the page's help says they do, and shows the button that opens the palette. */
+export function listenToKeys(): void {
+  const help = dialogOf("help-dialog");
+  const dialog = dialogOf("palette");
+  const palette = dialog && new Palette(dialog);
+  const jump = document.getElementById("jump");
+  if (jump !== null && palette !== undefined) {
+    jump.addEventListener("click", () => palette.open());
+    jump.dataset.ready = "true";
+  }
+  document.addEventListener("keydown", (event) => {
+    const { key, ctrlKey, metaKey, altKey, shiftKey, isComposing } = event;
+    const isJump = key.toLowerCase() === "k" && (ctrlKey || metaKey) && !altKey && !shiftKey;
+    const isHelp = key === "?" && !isTyping();
+    if (isComposing || (!isJump && !isHelp)) {
+      return;
+    }
+    event.preventDefault();
+    if (document.querySelector("dialog[open]") !== null) {
+      return;
+    }
+    if (isJump) {
+      palette?.open();
+    } else {
+      help?.showModal();
+    }
+  });
+}
+
+/** A dialog of the page, which a click beside it closes. */
+function dialogOf(id: string): HTMLDialogElement | undefined {
+  const dialog = document.getElementById(id);
+  if (!(dialog instanceof HTMLDialogElement)) {
+    return undefined;
+  }
+  dialog.addEventListener("click", ({ target }) => {
+    if (target === dialog) {
+      dialog.close();
+    }
+  });
+  return dialog;
+}
+
+/** Whether the focus is where a key is text. */
+function isTyping(): boolean {
+  return document.activeElement?.matches("input, textarea, select") === true;
+}

@@ -1,0 +1,158 @@
+import { Bars } from "./bars.ts";
+import type { Look } from "./connection.ts";
+import type { Change, Listener } from "./hub.ts";
+import { OwnWrites } from "./own-writes.ts";
+import { Swap } from "./swap.ts";
+
+/** How long changes are gathered before the page is asked for. */
+const gathering = 250;
+/** How long the server may be away before it is worth a word. */
+const grace = 3_000;
+/** A change happens a moment before others can see it: the page may have been drawn in between. */
+const moment = 1_000;
+
+/** Shows what others change on the page without loading it anew, and says when that cannot be done. */
+export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Look): void {
+  const bars = new Bars();
+  const swap = new Swap(main);
+  const own = new OwnWrites();
+  // Asked for by its address, an answer to a form is another page.
+  const isAnswer = main.dataset.drawn === "";
+  let drawn = Number(main.dataset.drawn);
+  let last: (Change & { readonly heard: number }) | undefined;
+  let isDue = false;
+  let isAsking = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let silence: ReturnType<typeof setTimeout> | undefined;
+
+  const look = hear((word) => {
+    if (word.kind === "lost") {
+      silence ??= setTimeout(
+        () => bars.show("lost", "Pennon cannot be reached. What you see may be out of date."),
+        grace,
+      );
+      return;
+    }
+    clearTimeout(silence);
+    silence = undefined;
+    bars.hide("lost");
+    if (word.kind === "ended") {
+      const text = "Your session has ended. What you typed is still here.";
+      bars.show("ended", text, { href: "/dashboard/login", text: "Sign in in another tab" });
+      return;
+    }
+    bars.hide("ended");
+    const at = word.kind === "standing" ? word.at : word.change.at;
+    if (isAnswer || at + moment < drawn) {
+      return;
+    }
+    if (word.kind === "standing") {
+      refreshSoon();
+    } else if (concerns(word.change, location.pathname)) {
+      last = { ...word.change, heard: performance.now() };
+      refreshSoon();
+    }
+  });
+
+  function refreshSoon(): void {
+    isDue = true;
+    clearTimeout(timer);
+    timer = setTimeout(refresh, gathering);
+  }
+
+  async function refresh(): Promise<void> {
+    if (!isDue || isAsking || document.visibilityState === "hidden") {
+      return;
+    }
+    isDue = false;
+    isAsking = true;
+    try {
+      await ask();
+    } finally {
+      isAsking = false;
+      refreshIfDue();
+    }
+  }
+
+  function refreshIfDue(): void {
+    if (isDue) {
+      refreshSoon();
+    }
+  }
+
+  async function ask(): Promise<void> {
+    const { href } = location;
+    const page = await get(href);
+    if (page === undefined) {
+      return;
+    }
+    const fresh = new DOMParser().parseFromString(page, "text/html");
+    const freshMain = fresh.querySelector<HTMLElement>("main[data-drawn]");
+    if (freshMain === null || location.href !== href) {
+      return;
+    }
+    if (build(fresh) !== build(document)) {
+      bars.show("build", "Pennon has been updated.", { href, text: "Reload" });
+      return;
+    }
+    const kept = swap.to(freshMain);
+    drawn = Number(freshMain.dataset.drawn);
+    document.title = fresh.title;
+    if (kept === "typed" && last !== undefined && !own.explains(last.heard)) {
+      const text = `${last.by} ${last.what} while you were editing. What you typed is still here.`;
+      bars.show("overtaken", text, { href, text: "Reload to see it" });
+    }
+  }
+
+  document.addEventListener("focusout", () => {
+    if (swap.isBehind) {
+      refreshSoon();
+    }
+  });
+  const say = () => {
+    look(document.visibilityState === "visible");
+    refreshIfDue();
+  };
+  document.addEventListener("visibilitychange", say);
+  addEventListener("pageshow", say);
+  addEventListener("pagehide", () => look(false));
+  say();
+}
+
+/** The page at an address; none if the server is away or leads elsewhere. When it is back, the stream tells what was missed. */
+async function get(href: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(href, { headers: { accept: "text/html" }, cache: "no-store" });
+    const isPage = answer.ok || answer.status === 403 || answer.status === 404;
+    return isPage && !answer.redirected ? await answer.text() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a page at this path may look different after a change. */
+function concerns({ action, flag, environment }: Change, path: string): boolean {
+  const [, , room, thing] = path.split("/");
+  const isAboutAccounts = /^(USER|TOKEN|PASSWORD)_/.test(action);
+  if (room === "people" || room === "account") {
+    return isAboutAccounts;
+  }
+  if (isAboutAccounts && room !== "audit") {
+    return false;
+  }
+  if (room === "flags" && thing !== undefined && flag !== undefined) {
+    return thing === encodeURIComponent(flag) || thing === flag;
+  }
+  if (room === "environments" && thing !== undefined && environment !== undefined) {
+    return thing === environment;
+  }
+  return true;
+}
+
+/** What the scripts and styles of a page are called: another build has other islands. */
+function build(page: Document): string {
+  const links = page.querySelectorAll<HTMLLinkElement>(
+    "link[rel=stylesheet], link[rel=modulepreload]",
+  );
+  return [...links].map((link) => link.getAttribute("href")).join();
+}

@@ -1,0 +1,133 @@
+/** A place to go to. */
+type Destination = {
+  readonly kind: string;
+  readonly name: string;
+  /** What tells it from others of the name. */
+  readonly detail: string;
+  readonly href: string;
+};
+
+const address = "/dashboard/api/destinations";
+/** How long one may pause between two letters before the service is asked. */
+const pause = 120;
+
+/** A dialog with a combobox: it asks the service where one can go, and goes there. */
+export class Palette {
+  readonly #dialog: HTMLDialogElement;
+  readonly #field: HTMLInputElement;
+  readonly #list: HTMLElement;
+  readonly #note: HTMLElement;
+  #found: readonly Destination[] = [];
+  #chosen = 0;
+  /** What was asked last; an answer to an older question comes too late. */
+  #asked: string | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(dialog: HTMLDialogElement) {
+    const part = (selector: string) => dialog.querySelector<HTMLElement>(selector) ?? dialog;
+    this.#dialog = dialog;
+    this.#field = part("input") as HTMLInputElement;
+    this.#list = part("ul");
+    this.#note = part(".palette-note");
+    this.#field.addEventListener("input", () => {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#ask(), pause);
+    });
+    this.#field.addEventListener("keydown", (event) => this.#move(event));
+    part("form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#go();
+    });
+    this.#list.addEventListener("click", ({ target }) => {
+      const option = target instanceof Element ? target.closest("li") : null;
+      if (option !== null) {
+        this.#choose([...this.#list.children].indexOf(option));
+        this.#go();
+      }
+    });
+  }
+
+  open(): void {
+    this.#dialog.showModal();
+    this.#field.select();
+    void this.#ask();
+  }
+
+  async #ask(): Promise<void> {
+    const text = this.#field.value;
+    this.#asked = text;
+    const answer = await post(text);
+    if (this.#asked !== text) {
+      return;
+    }
+    this.#found = typeof answer === "string" ? [] : answer;
+    this.#list.replaceChildren(...this.#found.map(option));
+    this.#list.hidden = this.#found.length === 0;
+    this.#field.ariaExpanded = String(this.#found.length > 0);
+    this.#choose(0);
+    this.#note.textContent = typeof answer === "string" ? answer : count(this.#found.length);
+  }
+
+  #choose(place: number): void {
+    this.#chosen = place;
+    for (const [at, each] of [...this.#list.children].entries()) {
+      each.ariaSelected = String(at === place);
+    }
+    const chosen = this.#list.children[place];
+    this.#field.setAttribute("aria-activedescendant", chosen?.id ?? "");
+    chosen?.scrollIntoView({ block: "nearest" });
+  }
+
+  #move(event: KeyboardEvent): void {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    const { length } = this.#found;
+    if (step !== 0 && length > 0) {
+      event.preventDefault();
+      this.#choose((this.#chosen + step + length) % length);
+    }
+  }
+
+  #go(): void {
+    const destination = this.#found[this.#chosen];
+    if (destination !== undefined) {
+      location.href = destination.href;
+    }
+  }
+}
+
+/** Where one can go that has the text in its name, or why that cannot be told. */
+async function post(text: string): Promise<readonly Destination[] | string> {
+  try {
+    const answer = await fetch(address, {
+      method: "POST",
+      headers: { accept: "application/json" },
+      body: new URLSearchParams({ text }),
+    });
+    if (answer.status === 401) {
+      return "Your session has ended.";
+    }
+    return answer.ok
+      ? ((await answer.json()) as Destination[])
+      : "The service failed to look for it. Try again in a moment.";
+  } catch {
+    return "The service cannot be reached.";
+  }
+}
+
+function option({ name, detail, kind }: Destination, place: number): HTMLElement {
+  const item = document.createElement("li");
+  item.id = `palette-${place}`;
+  item.role = "option";
+  for (const [part, text] of Object.entries({ name, detail, kind })) {
+    const span = document.createElement("span");
+    span.className = `palette-${part}`;
+    span.textContent = text;
+    item.append(span);
+  }
+  return item;
+}
+
+function count(found: number): string {
+  const places = found === 1 ? "1 place" : `${found} places`;
+  return found === 0 ? "Nothing has this in its name." : places;
+}

@@ -1,0 +1,175 @@
+import { Idiomorph } from "idiomorph";
+
+declare global {
+  interface Window {
+    /** Brings an island to life; there once the islands' code is loaded. */
+    __hydrateIsland?: (island: Element, id: string) => Promise<void>;
+  }
+}
+
+/** Units that are left alone or replaced as a whole: islands, because only their own code may change them, and forms. */
+const units = "leptos-island, form";
+/** Where one types or chooses. */
+const fields = "input, textarea, select";
+/** What is open, on its way to the server, or waits for an answer. */
+const open = "dialog[open], :popover-open, .toast, [aria-busy=true]";
+/** What scripts and browsers set on a page that has been drawn. */
+const foreign = new Set(["hidden", "open", "inert"]);
+
+/** Whether all of a page could be brought up to date; if not, whether that concerns what somebody has typed. */
+export type Kept = "nothing" | "untouched" | "typed";
+
+/** Brings a page to how the server draws it now, where it differs, and never under a person's fingers. */
+export class Swap {
+  /** Whether something was left as it was because somebody has the focus there. */
+  isBehind = false;
+  readonly #main: Element;
+  /** How the server drew what each unit shows, before islands and typing changed it. */
+  readonly #drawn = new WeakMap<Element, string>();
+  /** How the server drew each unit last, also where that is not shown. */
+  readonly #known = new WeakMap<Element, string>();
+  /** The fields that somebody has changed. */
+  readonly #touched = new Set<Element>();
+
+  constructor(main: Element) {
+    this.#main = main;
+    this.#remember(main);
+    main.addEventListener("input", ({ target }) => {
+      // What one searches and filters by is in the address, and so in the page that is asked for.
+      if (target instanceof Element && target.closest("form")?.method !== "get") {
+        this.#touched.add(target);
+      }
+    });
+    main.addEventListener("submit", ({ target }) => {
+      // What was sent without leaving the page is shown already, so this is no longer as it was drawn.
+      for (let unit = unitOf(target); unit !== null; unit = unitOf(unit.parentElement)) {
+        this.#drawn.delete(unit);
+      }
+    });
+  }
+
+  to(fresh: Element): Kept {
+    const replacements: [Element, Element][] = [];
+    const added: Element[] = [];
+    let kept = "nothing" as Kept;
+    const keep = (unit: Element, next: string) => {
+      const isTouched = this.#isTouched(unit);
+      if (isTouched && this.#known.get(unit) !== next) {
+        kept = "typed";
+      } else if (!isTouched && kept === "nothing") {
+        kept = "untouched";
+      }
+      this.#known.set(unit, next);
+      if (isIsland(unit)) {
+        this.#drawn.delete(unit);
+      }
+    };
+    const mayChange = (old: Node, next: Node): boolean => {
+      if (!(old instanceof Element) || !(next instanceof Element) || !old.matches(units)) {
+        return true;
+      }
+      if (this.#drawn.get(old) === next.outerHTML) {
+        // Whatever it looks like by now, it is up to date.
+        return false;
+      }
+      if (this.#isInUse(old)) {
+        keep(old, next.outerHTML);
+        return false;
+      }
+      if (isIsland(old)) {
+        replacements.push([old, document.importNode(next, true)]);
+        return false;
+      }
+      this.#drawn.set(old, next.outerHTML);
+      return true;
+    };
+    const mayGo = (old: Node): boolean => {
+      if (!(old instanceof Element && this.#isInUse(old))) {
+        return true;
+      }
+      keep(old, "");
+      return false;
+    };
+    Idiomorph.morph(this.#main, [...fresh.childNodes], {
+      morphStyle: "innerHTML",
+      ignoreActiveValue: true,
+      callbacks: {
+        beforeNodeMorphed: mayChange,
+        beforeNodeRemoved: mayGo,
+        beforeAttributeUpdated: (name) => !foreign.has(name),
+        afterNodeAdded: (node) => {
+          if (node instanceof Element) {
+            added.push(node);
+          }
+        },
+      },
+    });
+    for (const [old, next] of replacements) {
+      const path = focusWithin(old);
+      old.replaceWith(next);
+      added.push(next);
+      focus(next, path);
+    }
+    for (const each of added) {
+      this.#remember(each);
+    }
+    hydrate(added);
+    this.isBehind = kept === "untouched";
+    return kept;
+  }
+
+  #remember(root: Element): void {
+    for (const unit of [root, ...root.querySelectorAll(units)]) {
+      if (unit.matches(units)) {
+        this.#drawn.set(unit, unit.outerHTML);
+      }
+    }
+  }
+
+  #isTouched(element: Element): boolean {
+    return [...this.#touched].some((field) => element.contains(field));
+  }
+
+  /** Whether somebody is in the middle of something there. */
+  #isInUse(element: Element): boolean {
+    const focused = document.activeElement;
+    // A button in a form keeps the focus while the form changes around it; an island is replaced with all that it has.
+    const hasFocus =
+      element.contains(focused) && (isIsland(element) || focused?.matches(fields) === true);
+    return hasFocus || element.querySelector(open) !== null || this.#isTouched(element);
+  }
+}
+
+function unitOf(target: EventTarget | null): Element | null {
+  return target instanceof Element ? target.closest(units) : null;
+}
+
+function isIsland(element: Element): element is HTMLElement {
+  return element.localName === "leptos-island";
+}
+
+/** Brings new islands to life. Before the islands' code is there, nothing is to be done: it will find them itself. */
+function hydrate(roots: readonly Element[]): void {
+  const islands = new Set<Element>();
+  for (const root of roots) {
+    for (const each of [root, ...root.querySelectorAll("leptos-island")]) {
+      islands.add(each);
+    }
+  }
+  for (const island of islands) {
+    if (isIsland(island) && island.dataset.component !== undefined) {
+      void window.__hydrateIsland?.(island, island.dataset.component);
+    }
+  }
+}
+
+/** Which of the elements within has the focus, if any does. */
+function focusWithin(element: Element): number {
+  const focused = document.activeElement;
+  return focused === null ? -1 : [...element.querySelectorAll("*")].indexOf(focused);
+}
+
+function focus(element: Element, place: number): void {
+  const [...all] = element.querySelectorAll<HTMLElement>("*");
+  all[place]?.focus();
+}

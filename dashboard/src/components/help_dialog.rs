@@ -1,0 +1,25 @@
+//! Help without leaving the page.
+
+use leptos::prelude::*;
+
+use super::{
+    icon::{Drawing, Icon},
+    shortcuts::Shortcuts,
+};
+
+/// The dialog that `?` opens; the script behind it is `dashboard/script`.
+#[component]
+pub fn HelpDialog() -> impl IntoView {
+    view! {
+        <dialog class="help-dialog" id="help-dialog" aria-labelledby="help-title">
+            <form method="dialog">
+                <h2 id="help-title">"Shortcuts"</h2>
+                <button class="icon-button" aria-label="Close">
+                    <Drawing icon=Icon::Close/>
+                </button>
+            </form>
+            <Shortcuts/>
+        </dialog>
+    }
+    .into_any()
+}

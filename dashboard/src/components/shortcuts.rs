@@ -1,0 +1,30 @@
+//! What keys do.
+
+use leptos::prelude::*;
+
+/// Keys and what each does.
+const SHORTCUTS: [(&[&str], &str); 5] = [
+    (&["Ctrl", "K"], "Jump to any flag, environment or page"),
+    (&["/"], "Search, on the list of flags"),
+    (&["?"], "Show this"),
+    (&["Tab"], "Go to the next thing that can be changed"),
+    (&["Esc"], "Close what is open"),
+];
+
+/// The keys that work everywhere. On a Mac, Cmd does what Ctrl does elsewhere.
+#[component]
+pub fn Shortcuts() -> impl IntoView {
+    let rows = SHORTCUTS.map(|(keys, does)| {
+        let keys = keys
+            .iter()
+            .map(|key| view! { <kbd>{*key}</kbd> })
+            .collect_view();
+        view! {
+            <div>
+                <dt>{keys}</dt>
+                <dd>{does}</dd>
+            </div>
+        }
+    });
+    view! { <dl class="shortcuts">{rows.collect_view()}</dl> }.into_any()
+}

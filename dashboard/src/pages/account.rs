@@ -1,0 +1,298 @@
+//! The account of whoever is signed in: password and tokens.
+
+use leptos::{prelude::*, server_fn::ServerFn};
+use pennon_core::model::{
+    token::Token,
+    user::{Role, User},
+};
+
+use crate::{
+    api::session::SignOut,
+    components::{
+        answer::answer,
+        field::{Field, Input},
+        frame::{Frame, Room},
+        icon::{Drawing, Icon},
+        notice::{Notice, Weight},
+        refusal::{Refusal, RefusalNotice},
+        role,
+        shown_once::ShownOnce,
+        title::Title,
+        token_table::TokenTable,
+    },
+    error::AdminError,
+    form::Form,
+    port::{
+        Visit,
+        account::{CreatedToken, NewToken, OwnAccount, PasswordChange},
+        query, signed_in, signed_in_user, visit,
+    },
+};
+
+/// The fields of the two forms; a conflict is about the first of each.
+const PASSWORD_FIELDS: &[&str] = &["currentPassword", "newPassword"];
+const TOKEN_FIELDS: &[&str] = &["name", "role", "expiresAt"];
+
+/// For how long a token can be good.
+const PERIODS: &[(&str, &str)] = &[
+    ("7", "7 days"),
+    ("30", "30 days"),
+    ("90", "90 days"),
+    ("180", "180 days"),
+    ("366", "A year"),
+];
+
+/// Each form posts to this page and says in `do` what it wants.
+#[component]
+pub fn Account() -> impl IntoView {
+    let page = answer(async move {
+        let me = signed_in_user()?;
+        let visit = visit()?;
+        let mut forms = Forms::new(&me);
+        if let Some(form) = visit.form() {
+            match act(&form, visit.as_ref()).await {
+                Ok(Some(created)) => return Ok(created),
+                Ok(None) => {}
+                Err(error) => {
+                    visit.set_status(error.status());
+                    forms.refuse(&form, error);
+                }
+            }
+        }
+        let tokens = signed_in::<dyn OwnAccount>()?.tokens().await?;
+        Ok(view! { <Everything me tokens forms/> }.into_any())
+    });
+    view! {
+        <Title text="Account"/>
+        <Frame room=Room::Account>{page}</Frame>
+    }
+}
+
+/// Does what a form wants. The answer is a page of its own if there is a token to show.
+async fn act(form: &Form, visit: &dyn Visit) -> Result<Option<AnyView>, AdminError> {
+    let account = signed_in::<dyn OwnAccount>()?;
+    match form.text("do").as_str() {
+        "password" => {
+            account.change_password(PasswordChange::from(form)).await?;
+            visit.redirect(&format!("{}?password=changed", Room::Account.href()));
+            Ok(None)
+        }
+        "token" => {
+            let created = account.create_token(NewToken::from(form)).await?;
+            let base_url = visit.base_url();
+            Ok(Some(view! { <Created created base_url/> }.into_any()))
+        }
+        "revoke" => {
+            let token = form.parsed("token").ok_or(AdminError::NotFound)?;
+            account.revoke_token(token).await?;
+            visit.redirect(Room::Account.href());
+            Ok(None)
+        }
+        _ => Err(AdminError::NotFound),
+    }
+}
+
+impl From<&Form> for PasswordChange {
+    fn from(form: &Form) -> Self {
+        Self {
+            current: form.text("currentPassword"),
+            new: form.text("newPassword"),
+        }
+    }
+}
+
+impl From<&Form> for NewToken {
+    fn from(form: &Form) -> Self {
+        Self {
+            name: form.text("name"),
+            role: form.text("role"),
+            days: form.text("expiresAt"),
+        }
+    }
+}
+
+/// What stands in the forms, and what was wrong with it.
+struct Forms {
+    token: NewToken,
+    new_password: String,
+    password_refusal: Refusal,
+    token_refusal: Refusal,
+}
+
+impl Forms {
+    fn new(me: &User) -> Self {
+        Self {
+            token: NewToken {
+                name: String::new(),
+                role: me.role.min(Role::Editor).to_string(),
+                days: "90".to_owned(),
+            },
+            new_password: String::new(),
+            password_refusal: Refusal::default(),
+            token_refusal: Refusal::default(),
+        }
+    }
+
+    fn refuse(&mut self, form: &Form, error: AdminError) {
+        if form.text("do") == "password" {
+            self.new_password = form.text("newPassword");
+            self.password_refusal = Refusal::new(error, PASSWORD_FIELDS);
+        } else {
+            if form.text("do") == "token" {
+                self.token = NewToken::from(form);
+            }
+            self.token_refusal = Refusal::new(error, TOKEN_FIELDS);
+        }
+    }
+}
+
+#[component]
+fn Everything(me: User, tokens: Vec<Token>, forms: Forms) -> impl IntoView {
+    let changed = (query().text("password") == "changed").then(|| {
+        view! {
+            <Notice weight=Weight::Done>
+                "Your password is changed. You are still signed in here, and nowhere else."
+            </Notice>
+        }
+    });
+    let no_tokens = tokens.is_empty();
+    view! {
+        <header class="page-head">
+            <h1>"Account"</h1>
+            <form method="post" action=SignOut::url()>
+                <button class="button">
+                    <Drawing icon=Icon::Leave/>
+                    "Sign out"
+                </button>
+            </form>
+        </header>
+        <div class="sections">
+            {changed}
+            <p>
+                <strong>{me.email.clone()}</strong>
+                {format!(", {}. ", role::name(me.role).to_lowercase())}
+                <span class="quiet">{role::allows(me.role)}</span>
+            </p>
+            <section aria-labelledby="password-title">
+                <h2 id="password-title">"Password"</h2>
+                <PasswordForm
+                    email=me.email.clone()
+                    new_password=forms.new_password
+                    refusal=forms.password_refusal
+                />
+            </section>
+            <section aria-labelledby="tokens-title">
+                <h2 id="tokens-title">"Personal access tokens"</h2>
+                <p class="quiet">
+                    "What scripts send to the API in your name. A token never allows more than your own role does at the moment."
+                </p>
+                {(!no_tokens).then(|| view! { <TokenTable tokens/> })}
+                <TokenForm new=forms.token most=me.role refusal=forms.token_refusal/>
+            </section>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn PasswordForm(email: String, new_password: String, refusal: Refusal) -> impl IntoView {
+    let Refusal { fields, other } = refusal;
+    view! {
+        <form class="form" method="post">
+            <RefusalNotice error=other/>
+            <input type="hidden" name="do" value="password"/>
+            // So that password managers know whose password it is.
+            <input type="email" value=email autocomplete="username" hidden/>
+            <Field
+                name="currentPassword"
+                label="Current password"
+                input=Input::Password
+                value=""
+                errors=fields.clone()
+            />
+            <Field
+                name="newPassword"
+                label="New password"
+                input=Input::NewPassword
+                hint="At least 12 characters. All your other sessions end; your tokens go on working."
+                longest=256
+                value=new_password
+                errors=fields
+            />
+            <div class="form-actions">
+                <button class="button">"Change password"</button>
+            </div>
+        </form>
+    }
+    .into_any()
+}
+
+#[component]
+fn TokenForm(new: NewToken, most: Role, refusal: Refusal) -> impl IntoView {
+    let Refusal { fields, other } = refusal;
+    view! {
+        <form class="form panel new-token" method="post">
+            <h3>"New token"</h3>
+            <RefusalNotice error=other/>
+            <input type="hidden" name="do" value="token"/>
+            <Field
+                name="name"
+                label="Name"
+                input=Input::Line
+                hint="What it is for."
+                example="deploy"
+                longest=64
+                value=new.name
+                errors=fields.clone()
+            />
+            <Field
+                name="role"
+                label="Role"
+                input=Input::Choice(role::choices(most))
+                value=new.role
+                errors=fields.clone()
+            />
+            <Field
+                name="expiresAt"
+                label="Good for"
+                input=Input::Choice(PERIODS)
+                value=new.days
+                errors=fields
+            />
+            <div class="form-actions">
+                <button class="button primary">"Create token"</button>
+            </div>
+        </form>
+    }
+    .into_any()
+}
+
+/// A new token, on the only page that shows it.
+#[component]
+fn Created(created: CreatedToken, base_url: String) -> impl IntoView {
+    let CreatedToken { token, secret } = created;
+    let name = token.name.to_string();
+    view! {
+        <Title text=format!("Token {name} · Account")/>
+        <header class="page-head">
+            <nav class="crumbs" aria-label="Breadcrumbs">
+                <a href=Room::Account.href()>"Account"</a>
+            </nav>
+            <h1>{format!("Token {name} is ready")}</h1>
+        </header>
+        <ShownOnce
+            title="The token"
+            secret
+            copy="Copy token"
+            advice="Pennon keeps a fingerprint, not the token. Put it where your script finds its secrets before you leave this page."
+            href=Room::Account.href().to_owned()
+            done="I have stored the token"
+        >
+            <p>
+                {format!("Scripts send it to {base_url} in the header ")}
+                <code>"Authorization: Bearer …"</code> "."
+            </p>
+        </ShownOnce>
+    }
+    .into_any()
+}

@@ -1,0 +1,81 @@
+//! Help.
+
+use leptos::prelude::*;
+
+use crate::components::{
+    frame::{Frame, Room},
+    shortcuts::Shortcuts,
+    title::Title,
+};
+
+/// The words of the dashboard, how an answer comes about, the keys, and where to read on.
+#[component]
+pub fn Help() -> impl IntoView {
+    view! {
+        <Title text="Help"/>
+        <Frame room=Room::Help>
+            <header class="page-head">
+                <h1>"Help"</h1>
+            </header>
+            <div class="sections help">
+                <section aria-labelledby="answer-title">
+                    <h2 id="answer-title">"How an answer comes about"</h2>
+                    <p>"For each environment a flag is read from top to bottom, and the first line that applies decides:"</p>
+                    <ol class="steps">
+                        <li>"An archived flag is off, and so is one whose switch is off."</li>
+                        <li>"Rules, in their order: the first one that matches says on or off."</li>
+                        <li>
+                            "The rollout, if there is one: everybody falls into one of 100 buckets by who they are, always the same, and is on below the percentage."
+                        </li>
+                        <li>"Otherwise the flag is on."</li>
+                    </ol>
+                </section>
+                <section aria-labelledby="words-title">
+                    <h2 id="words-title">"Words"</h2>
+                    <dl class="words">
+                        <div>
+                            <dt>"Flag"</dt>
+                            <dd>"A question that code asks by its key, answered on or off."</dd>
+                        </div>
+                        <div>
+                            <dt>"Environment"</dt>
+                            <dd>
+                                "A place where an application runs. Each has an SDK key, and each flag is set there by itself."
+                            </dd>
+                        </div>
+                        <div>
+                            <dt>"Rule"</dt>
+                            <dd>"On or off for those whose attributes meet its conditions. A missing attribute meets none."</dd>
+                        </div>
+                        <div>
+                            <dt>"Rollout"</dt>
+                            <dd>"On for a percentage of users or tenants. Raising it takes nobody out."</dd>
+                        </div>
+                        <div>
+                            <dt>"SDK key"</dt>
+                            <dd>
+                                "What an application sends to get the flags of its environment. In a browser anybody can read it: use it there for flags that may be known."
+                            </dd>
+                        </div>
+                        <div>
+                            <dt>"Token"</dt>
+                            <dd>"What a script sends to the API in your name."</dd>
+                        </div>
+                    </dl>
+                </section>
+                <section aria-labelledby="keys-title">
+                    <h2 id="keys-title">"Keyboard"</h2>
+                    <Shortcuts/>
+                    <p class="quiet">"On a Mac, Cmd does what Ctrl does elsewhere."</p>
+                </section>
+                <section aria-labelledby="api-title">
+                    <h2 id="api-title">"For scripts"</h2>
+                    <p>
+                        "All that the dashboard does, the API does too: see its " <a href="/docs">"reference"</a>
+                        ", and create a token for it on your " <a href=Room::Account.href()>"account page"</a> "."
+                    </p>
+                </section>
+            </div>
+        </Frame>
+    }
+}

@@ -1,0 +1,236 @@
+//! One person: another password, their tokens, and the end of their account.
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+use pennon_core::model::{id::UserId, token::Token, user::User};
+
+use super::new_person::{Crumbs, Password, dashboard};
+use crate::{
+    components::{
+        answer::answer,
+        confirm::Confirm,
+        field::{Field, Input},
+        frame::{Frame, Room},
+        notice::{Notice, Weight},
+        refusal::{Refusal, RefusalNotice},
+        role,
+        time::Time,
+        title::Title,
+        token_table::TokenTable,
+    },
+    error::AdminError,
+    form::Form,
+    port::{
+        Visit,
+        people::{Admission, PeopleAdmin, Seen},
+        query, signed_in, signed_in_user, visit,
+    },
+};
+
+/// The fields of the form.
+const FIELDS: &[&str] = &["password"];
+
+/// What an administrator can do about somebody's account. Each form posts to this page and says in `do` what it wants.
+#[component]
+pub fn PersonPage() -> impl IntoView {
+    let id = use_params_map().read_untracked().get("person");
+    let page = answer(async move {
+        let id: UserId = id
+            .and_then(|id| id.parse().ok())
+            .ok_or(AdminError::NotFound)?;
+        let visit = visit()?;
+        let form = visit.form();
+        let reset = form.as_ref().filter(|form| form.text("do") == "reset");
+        let typed = reset.map(|form| form.text("password"));
+        let done = match form {
+            Some(form) => act(id, &form, visit.as_ref()).await,
+            None => Ok(None),
+        };
+        let refusal = match done {
+            Ok(Some(answer)) => return Ok(answer),
+            Ok(None) => Refusal::default(),
+            Err(error) => {
+                visit.set_status(error.status());
+                match typed {
+                    Some(_) => Refusal::new(error, FIELDS),
+                    None => Refusal {
+                        fields: Vec::new(),
+                        other: Some(error),
+                    },
+                }
+            }
+        };
+        let me = signed_in_user()?;
+        let (user, tokens) = signed_in::<dyn PeopleAdmin>()?.person(id).await?;
+        let own = me.id == user.id;
+        Ok(view! { <Person user tokens own typed=typed.unwrap_or_default() refusal/> }.into_any())
+    });
+    view! {
+        <Title text="People"/>
+        <Frame room=Room::People>{page}</Frame>
+    }
+}
+
+/// Does what a form wants. The answer is a page of its own if there is a password to show, or leads to one.
+async fn act(id: UserId, form: &Form, visit: &dyn Visit) -> Result<Option<AnyView>, AdminError> {
+    let people = signed_in::<dyn PeopleAdmin>()?;
+    let revision = form.parsed("revision").unwrap_or_default();
+    let seen = Seen { id, revision };
+    let here = format!("{}/{id}", Room::People.href());
+    match form.text("do").as_str() {
+        "reset" => {
+            let Admission { user, made_up } =
+                people.reset_password(seen, form.text("password")).await?;
+            let Some(password) = made_up else {
+                return Ok(Some(gone(visit, &format!("{here}?reset=done"))));
+            };
+            let title = format!("{} has a new password", user.email);
+            let email = user.email;
+            let href = dashboard(visit);
+            Ok(Some(
+                view! { <Password title email password href/> }.into_any(),
+            ))
+        }
+        "revoke" => {
+            let token = form.parsed("token").ok_or(AdminError::NotFound)?;
+            people.revoke_token_of(id, token).await?;
+            Ok(Some(gone(visit, &here)))
+        }
+        "delete" => {
+            people.delete_person(seen).await?;
+            Ok(Some(gone(visit, Room::People.href())))
+        }
+        _ => Err(AdminError::NotFound),
+    }
+}
+
+/// Leads to another page, so that there is nothing to draw here.
+fn gone(visit: &dyn Visit, path: &str) -> AnyView {
+    visit.redirect(path);
+    ().into_any()
+}
+
+#[component]
+fn Person(
+    user: User,
+    tokens: Vec<Token>,
+    /// Whether it is whoever is looking.
+    own: bool,
+    /// The password that was typed and refused.
+    typed: String,
+    refusal: Refusal,
+) -> impl IntoView {
+    let Refusal { fields, other } = refusal;
+    let email = user.email.clone();
+    let reset = (query().text("reset") == "done").then(|| {
+        view! {
+            <Notice weight=Weight::Done>
+                "The password is changed, and all their sessions have ended."
+            </Notice>
+        }
+    });
+    let password = if own {
+        view! {
+            <p>
+                "This is your own account: "
+                <a href=Room::Account.href()>"change your password there"</a> "."
+            </p>
+        }
+        .into_any()
+    } else {
+        view! {
+            <form class="form" method="post">
+                <input type="hidden" name="do" value="reset"/>
+                <input type="hidden" name="revision" value=user.revision/>
+                <Field
+                    name="password"
+                    label="New password"
+                    input=Input::NewPassword
+                    hint="At least 12 characters. Leave it empty to have one made up: you will see it once, on the next page."
+                    optional=true
+                    longest=256
+                    value=typed
+                    errors=fields
+                />
+                <div class="form-actions">
+                    <button class="button">"Reset password"</button>
+                </div>
+            </form>
+        }
+        .into_any()
+    };
+    let living = tokens.len();
+    let no_tokens = tokens.is_empty();
+    let fields = vec![
+        ("do", "delete".to_owned()),
+        ("revision", user.revision.to_string()),
+    ];
+    view! {
+        <Title text=format!("{email} · People")/>
+        <header class="page-head">
+            <Crumbs/>
+            <h1>{email.clone()}</h1>
+        </header>
+        <div class="sections">
+            <RefusalNotice error=other/>
+            {reset}
+            <p>
+                <strong>{role::name(user.role)}</strong>
+                ". "
+                {role::allows(user.role)}
+                " "
+                <span class="quiet">"Joined " <Time at=user.created_at/> "."</span>
+            </p>
+            <section aria-labelledby="password-title">
+                <h2 id="password-title">"Password"</h2>
+                <p class="quiet">
+                    "For somebody who has forgotten theirs. All their sessions end; their tokens go on working."
+                </p>
+                {password}
+            </section>
+            <section aria-labelledby="tokens-title">
+                <h2 id="tokens-title">"Tokens"</h2>
+                {if no_tokens {
+                    view! { <p class="quiet">"No script works in their name."</p> }.into_any()
+                } else {
+                    view! {
+                        <p class="quiet">"What scripts use in their name."</p>
+                        <TokenTable tokens/>
+                    }
+                        .into_any()
+                }}
+            </section>
+            <section aria-labelledby="delete-title">
+                <h2 id="delete-title">"Delete"</h2>
+                <p class="quiet">
+                    {format!(
+                        "{email} cannot sign in from that moment on{}. What they did stays in the audit log.",
+                        match living {
+                            0 => String::new(),
+                            1 => ", and the token stops working".to_owned(),
+                            several => format!(", and the {several} tokens stop working"),
+                        },
+                    )}
+                </p>
+                <p>
+                    <Confirm
+                        id="delete-person".to_owned()
+                        word="Delete"
+                        action=format!("Delete {email}")
+                        fields
+                    >
+                        <p>
+                            {if own {
+                                "This is your own account: you are signed out at once. "
+                            } else {
+                                ""
+                            }}
+                            "Sessions and tokens end at once. It cannot be undone; to let them in again, invite them anew."
+                        </p>
+                    </Confirm>
+                </p>
+            </section>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,182 @@
+import { expect, signIn, test, trySignIn } from "../support/test.ts";
+
+test("one changes one's password, and stays signed in here only", async ({
+  page,
+  browser,
+  server,
+  complaints,
+}) => {
+  complaints.forgive(/status of 4\d\d/);
+  const other = await browser.newPage({ baseURL: server.url });
+  await signIn(other, server);
+  await signIn(page, server);
+  await page.getByRole("link", { name: server.email }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Account");
+
+  await page.getByLabel("Current password").fill("wrong horse battery staple");
+  await page.getByLabel("New password").fill("a new and better password");
+  await page.getByRole("button", { name: "Change password" }).click();
+  await expect(page.getByLabel("Current password")).toHaveAccessibleDescription(
+    "Is not the current password.",
+  );
+  await expect(page.getByLabel("New password")).toHaveValue("a new and better password");
+
+  await page.getByLabel("Current password").fill(server.password);
+  await page.getByRole("button", { name: "Change password" }).click();
+  await expect(page.getByText("Your password is changed.")).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Account");
+
+  await other.goto("/dashboard/flags");
+  await expect(other.getByRole("heading", { name: "Sign in to Pennon" })).toBeVisible();
+  await trySignIn(other, { ...server, password: "a new and better password" });
+  await expect(other.getByRole("heading", { level: 1 })).toContainText("Flags");
+  await other.close();
+});
+
+test("a token is created, shown once, and revoked", async ({ page, server, api, complaints }) => {
+  complaints.forgive(/status of 409/);
+  await signIn(page, server);
+  await page.goto("/dashboard/account");
+  await page.getByLabel("Name").fill("deploy");
+  await page.getByLabel("Role").selectOption("viewer");
+  await page.getByLabel("Good for").selectOption("7");
+  await page.getByRole("button", { name: "Create token" }).click();
+  const secret = page.getByRole("region", { name: "The token" }).locator("code").first();
+  await expect(page.getByRole("region", { name: "The token" })).toContainText(/pnt_[\w-]{43}/);
+  const token = /pnt_[\w-]{43}/.exec(await page.content())?.[0] ?? "";
+  await expect(secret).toBeVisible();
+  expect(await api.statusWith(token)).toBe(200);
+
+  await page.getByRole("link", { name: "I have stored the token" }).click();
+  const row = page.getByRole("row", { name: "deploy" });
+  await expect(row).toContainText(token.slice(0, 12));
+  await expect(row).toContainText("Viewer");
+  const end = new Date(Date.now() + 7 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
+  await expect(row).toContainText(end);
+  expect(await page.content()).not.toContain(token);
+
+  await page.getByLabel("Name").fill("deploy");
+  await page.getByRole("button", { name: "Create token" }).click();
+  await expect(page.getByLabel("Name")).toHaveAccessibleDescription(/already exists/);
+  await expect(page.getByLabel("Name")).toHaveValue("deploy");
+
+  await row.getByRole("button", { name: "Revoke deploy" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke deploy" }).click();
+  await expect(row).toHaveCount(0);
+  expect(await api.statusWith(token)).toBe(401);
+});
+
+test("a token is copied by a button", { tag: "@scripts" }, async ({ page, context, server }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await signIn(page, server);
+  await page.goto("/dashboard/account");
+  await page.getByLabel("Name").fill("deploy");
+  await page.getByRole("button", { name: "Create token" }).click();
+  const copy = page.getByRole("button", { name: "Copy token" });
+  await expect(copy).toHaveAttribute("data-ready", "true");
+  await copy.click();
+  await expect(copy).toContainText("Copied");
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^pnt_[\w-]{43}$/);
+});
+
+test("a token allows no more than its owner", async ({ page, api }) => {
+  const ben = await api.createUser("ben@example.com", "viewer");
+  await signIn(page, ben);
+  await page.goto("/dashboard/account");
+  const roles = page.getByLabel("Role").getByRole("option");
+  await expect(roles).toHaveText([/^Viewer/]);
+  await expect(page.getByRole("link", { name: "ben@example.com" })).toHaveAttribute(
+    "aria-current",
+    "page",
+  );
+  await page.getByRole("main").getByRole("button", { name: "Sign out" }).click();
+  await expect(page.getByRole("heading", { name: "Sign in to Pennon" })).toBeVisible();
+});
+
+test("a form that is sent after the session has ended is kept, and sent again", async ({
+  page,
+  context,
+  server,
+  complaints,
+}) => {
+  complaints.forgive(/status of 4\d\d/);
+  await signIn(page, server);
+  await page.goto("/dashboard/flags/new");
+  await page.getByLabel("Name").fill("New <checkout> & more");
+  await page.getByLabel("Key").fill("new_checkout");
+  await page.getByLabel("Description").fill("Line one\nLine two");
+  await context.clearCookies();
+  await page.getByRole("button", { name: "Create flag" }).click();
+
+  await expect(page.getByText("What you typed is kept")).toBeVisible();
+  await trySignIn(page, { ...server, password: "not the password at all" });
+  await expect(page.getByText("What you typed is kept")).toBeVisible();
+  await signIn(page, server);
+  const row = page.getByRole("row", { name: "New <checkout> & more" });
+  await expect(row).toContainText("new_checkout");
+});
+
+test("an invitation that is sent too late is kept with all its fields", async ({
+  page,
+  context,
+  server,
+  complaints,
+}) => {
+  complaints.forgive(/status of 401/);
+  await signIn(page, server);
+  await page.goto("/dashboard/people/new");
+  await page.getByLabel("E-mail").fill("ben@example.com");
+  await page.getByLabel("Role").selectOption("admin");
+  await page.getByLabel("First password").fill("a long enough password");
+  await context.clearCookies();
+  await page.getByRole("button", { name: "Invite" }).click();
+  await signIn(page, server);
+  const row = page.getByRole("row", { name: "ben@example.com" });
+  await expect(row.getByRole("combobox")).toHaveValue("admin");
+});
+
+test("a switch that is pressed too late moves after the sign-in, without scripts", async ({
+  page,
+  context,
+  server,
+  api,
+  javaScriptEnabled,
+  complaints,
+}) => {
+  test.skip(javaScriptEnabled !== false, "With scripts the page stays and says so.");
+  complaints.forgive(/status of 401/);
+  await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("new_checkout", "New checkout");
+  await signIn(page, server);
+  await page.goto("/dashboard/flags?q=new");
+  await context.clearCookies();
+  await page.getByRole("switch", { name: "New checkout in staging" }).click();
+  await signIn(page, server);
+  await expect(page).toHaveURL(/flags\?q=new/);
+  await expect(page.getByRole("switch", { name: "New checkout in staging" })).toBeChecked();
+});
+
+test("a form in a dialog that is sent too late is kept too", { tag: "@scripts" }, async ({
+  page,
+  context,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 401/);
+  await api.createEnvironment("Web shop", "staging");
+  await api.createFlag("dark_mode", "Dark mode");
+  await signIn(page, server);
+  // What an island of this page adds last.
+  await expect(page.locator(".search-box kbd")).toBeVisible();
+  await page.getByRole("link", { name: "New flag" }).click();
+  const dialog = page.getByRole("dialog", { name: "New flag" });
+  await dialog.getByLabel("Name").fill("New checkout");
+  await dialog.getByLabel("Key").fill("new_checkout");
+  await context.clearCookies();
+  await dialog.getByRole("button", { name: "Create flag" }).click();
+  await expect(page.getByText("What you typed is kept")).toBeVisible();
+  await signIn(page, server);
+  await expect(page.getByRole("row", { name: "New checkout" })).toContainText("new_checkout");
+});

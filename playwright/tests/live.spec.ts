@@ -1,0 +1,193 @@
+import type { Page } from "@playwright/test";
+import { expect, signIn, test } from "../support/test.ts";
+
+test.describe("what others change", { tag: "@scripts" }, () => {
+  /** Waits until the script has its stream: it then asks for the page once if something has just changed. */
+  async function settled(page: Page): Promise<void> {
+    await expect(page.locator(".bars")).toBeAttached();
+    await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute(
+      "data-ready",
+      "true",
+    );
+  }
+
+  test("appears without a reload", async ({ page, browser, server, api }) => {
+    const staging = await api.createEnvironment("Web shop", "staging");
+    const flag = await api.createFlag("new_checkout", "New checkout");
+    await signIn(page, server);
+    await settled(page);
+    let loads = 0;
+    page.on("framenavigated", () => loads++);
+    const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
+    await expect(flagSwitch).not.toBeChecked();
+
+    const other = await browser.newPage({ baseURL: server.url });
+    await signIn(other, server);
+    const theirs = other.getByRole("switch", { name: "New checkout in staging" });
+    await theirs.click();
+    await expect(flagSwitch).toBeChecked();
+
+    await api.createFlag("dark_mode", "Dark mode");
+    await expect(page.getByRole("row", { name: "Dark mode" })).toBeVisible();
+    await expect(page.getByRole("heading", { level: 1 })).toContainText("2");
+    await api.archive(await api.createFlag("old", "Old banner"));
+    await expect(page.getByRole("row", { name: "Old banner" })).toHaveCount(0);
+
+    // What came is alive: the switch still switches, and one that is new does too.
+    await flagSwitch.click();
+    await expect(flagSwitch).not.toBeChecked();
+    await expect(theirs).toBeChecked();
+    await other.getByRole("heading", { level: 1 }).click();
+    await api.switch(flag, staging, true);
+    await page.getByRole("heading", { level: 1 }).click();
+    await expect(flagSwitch).toBeChecked();
+    await page.getByRole("switch", { name: "Dark mode in staging" }).click();
+    await expect(other.getByRole("switch", { name: "Dark mode in staging" })).toBeChecked();
+    expect(loads).toBe(0);
+    await other.close();
+  });
+
+  test("does not move the focus of whoever reads", async ({ page, server, api }) => {
+    await api.createEnvironment("Web shop", "staging");
+    await api.createFlag("new_checkout", "New checkout");
+    await signIn(page, server);
+    await settled(page);
+    const link = page.getByRole("switch", { name: "New checkout in staging" });
+    await link.focus();
+    await api.createFlag("dark_mode", "Dark mode");
+    await expect(page.getByRole("row", { name: "Dark mode" })).toBeVisible();
+    await expect(link).toBeFocused();
+  });
+
+  test("does not touch what somebody is editing, and says so", async ({ page, server, api }) => {
+    const ben = await api.createUser("ben@example.com", "viewer");
+    const cleo = await api.createUser("cleo@example.com", "viewer");
+    await signIn(page, server);
+    await page.goto("/dashboard/people");
+    await settled(page);
+    const role = page.getByRole("row", { name: ben.email }).getByRole("combobox");
+    await role.selectOption("editor");
+
+    await api.setRole(cleo, "editor");
+    const others = page.getByRole("row", { name: cleo.email }).getByRole("combobox");
+    await expect(others).toHaveValue("editor");
+    await expect(page.locator(".bars")).toBeEmpty();
+
+    await api.setRole(ben, "admin");
+    await expect(page.locator(".bars")).toContainText(
+      `${server.email} changed an account while you were editing. What you typed is still here.`,
+    );
+    await expect(role).toHaveValue("editor");
+    await page.getByRole("link", { name: "Reload to see it" }).click();
+    await expect(role).toHaveValue("admin");
+  });
+
+  test("is heard in eight tabs at once, by one stream", async ({ page, context, server, api }) => {
+    test.setTimeout(180_000);
+    await api.createEnvironment("Web shop", "staging");
+    await signIn(page, server);
+    const tabs = [page];
+    // A stream in each tab would take all six connections that a browser has for a server; the seventh page would never load.
+    while (tabs.length < 8) {
+      const tab = await context.newPage();
+      await tab.goto("/dashboard/flags");
+      tabs.push(tab);
+    }
+    await Promise.all(tabs.map(settled));
+    await api.createFlag("new_checkout", "New checkout");
+    for (const tab of tabs) {
+      await expect(tab.getByRole("row", { name: "New checkout" })).toBeVisible();
+    }
+  });
+
+  test("ends with the session, of which the page tells", async ({
+    page,
+    context,
+    server,
+    complaints,
+  }) => {
+    complaints.forgive(/status of 401/);
+    await signIn(page, server);
+    await page.goto("/dashboard/flags/new");
+    await settled(page);
+    await page.getByLabel("Name").fill("New checkout");
+
+    const other = await context.newPage();
+    await other.goto("/dashboard/flags");
+    await other.getByRole("button", { name: "Sign out" }).click();
+    await expect(page.locator(".bars")).toContainText("Your session has ended");
+
+    await signIn(other, server);
+    await settled(other);
+    await expect(page.locator(".bars")).toBeEmpty();
+    await expect(page.getByLabel("Name")).toHaveValue("New checkout");
+  });
+
+  test("a page says when the server is away, and catches up when it is back", async ({
+    page,
+    server,
+    api,
+    complaints,
+  }) => {
+    complaints.forgive(/Failed to load|ERR_/);
+    await api.createEnvironment("Web shop", "staging");
+    await signIn(page, server);
+    await settled(page);
+    await server.stop();
+    await expect(page.locator(".bars")).toContainText("Pennon cannot be reached");
+    await server.start();
+    await api.createFlag("new_checkout", "New checkout");
+    await expect(page.locator(".bars")).toBeEmpty();
+    await expect(page.getByRole("row", { name: "New checkout" })).toBeVisible();
+  });
+});
+
+test.describe("the stream of events", { tag: "@scripts" }, () => {
+  /** Has the page listen to the stream, and answers a way to ask what it has heard by now. */
+  async function listen(page: Page): Promise<() => Promise<string>> {
+    await page.evaluate(async () => {
+      const answer = await fetch("/dashboard/events");
+      const { dataset } = document.documentElement;
+      dataset.heard = `${answer.status} `;
+      const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+      void (async () => {
+        for (let part = await reader?.read(); part !== undefined; part = await reader?.read()) {
+          dataset.heard += part.done ? "ended" : part.value;
+          if (part.done) {
+            return;
+          }
+        }
+      })();
+    });
+    return async () => (await page.locator("html").getAttribute("data-heard")) ?? "";
+  }
+
+  test("tells others' changes, of accounts to admins only", async ({ page, server, api }) => {
+    await signIn(page, await api.createUser("ben@example.com", "viewer"));
+    const heard = await listen(page);
+    await expect.poll(heard).toContain("event: standing");
+    await api.createUser("cleo@example.com", "viewer");
+    await api.createFlag("new_checkout", "New checkout");
+    await expect.poll(heard).toContain('"flag":"new_checkout"');
+    expect(await heard()).toContain(`"by":"${server.email}"`);
+    expect(await heard()).not.toContain("USER_");
+  });
+
+  test("ends when the role changes, and is refused without a session", async ({
+    page,
+    context,
+    api,
+    complaints,
+  }) => {
+    complaints.forgive(/status of 401/);
+    const ben = await api.createUser("ben@example.com", "admin");
+    await signIn(page, ben);
+    const heard = await listen(page);
+    await expect.poll(heard).toContain("event: standing");
+    expect(await heard()).not.toContain("ended");
+    await api.setRole(ben, "viewer");
+    await expect.poll(heard).toContain("ended");
+    await context.clearCookies();
+    await expect.poll(await listen(page)).toContain("401");
+  });
+});

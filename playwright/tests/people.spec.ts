@@ -1,0 +1,202 @@
+import type { Page } from "@playwright/test";
+import { expectAccessible } from "../support/accessible.ts";
+import { expect, signIn, test, trySignIn } from "../support/test.ts";
+
+const invited = { email: "ben@example.com", password: "a long enough password" };
+
+async function invite(page: Page, email: string, role: string, password = ""): Promise<void> {
+  await page.goto("/dashboard/people/new");
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Role").selectOption(role);
+  await page.getByLabel("First password").fill(password);
+  await page.getByRole("button", { name: "Invite" }).click();
+}
+
+function row(page: Page, email: string) {
+  return page.getByRole("row", { name: email });
+}
+
+test("somebody is invited with a password that was made up, and signs in with it", async ({
+  page,
+  browser,
+  server,
+}) => {
+  await signIn(page, server);
+  await page.goto("/dashboard/people");
+  await page.getByRole("link", { name: "Invite" }).click();
+  await invite(page, "Cleo+flags@example.com", "editor");
+  const secret = page.getByRole("region", { name: "The password" }).locator("code");
+  const password = await secret.innerText();
+  expect(password).toMatch(/^[\w-]{24}$/);
+
+  await page.getByRole("link", { name: "I have passed it on" }).click();
+  await expect(row(page, "Cleo+flags@example.com").getByRole("combobox")).toHaveValue("editor");
+  await expect(row(page, "Cleo+flags@example.com")).toContainText("Not lately");
+  await expect(row(page, server.email)).toContainText("You");
+  expect(await page.content()).not.toContain(password);
+
+  const other = await browser.newPage({ baseURL: server.url });
+  await signIn(other, { email: "Cleo+flags@example.com", password });
+  await expect(other.getByRole("heading", { level: 1 })).toContainText("Flags");
+  await expect(other.getByRole("link", { name: "People" })).toHaveCount(0);
+  await page.reload();
+  await expect(row(page, "Cleo+flags@example.com")).toContainText("just now");
+  await other.close();
+});
+
+test("what is wrong with an invitation is said, and what was typed stays", async ({
+  page,
+  server,
+  complaints,
+}) => {
+  complaints.forgive(/status of 4\d\d/);
+  await signIn(page, server);
+  await invite(page, invited.email, "viewer", "too short");
+  await expect(page.getByLabel("First password")).toHaveAttribute("aria-invalid", "true");
+  await expect(page.getByLabel("First password")).toHaveValue("too short");
+  await expect(page.getByLabel("E-mail")).toHaveValue(invited.email);
+  await expect(page.getByLabel("Role")).toHaveValue("viewer");
+
+  await invite(page, server.email, "viewer");
+  await expect(page.getByLabel("E-mail")).toHaveAccessibleDescription(/already exists/);
+});
+
+test("a role is changed, and counts at once", async ({ page, browser, server, api }) => {
+  await api.createEnvironment("Web shop", "staging");
+  await signIn(page, server);
+  await invite(page, invited.email, "viewer", invited.password);
+  const other = await browser.newPage({ baseURL: server.url });
+  await signIn(other, invited);
+  await expect(other.getByRole("link", { name: "New flag" })).toHaveCount(0);
+
+  const role = row(page, invited.email).getByRole("combobox");
+  const change = row(page, invited.email).getByRole("button", { name: "Change role" });
+  await expect(change).toBeHidden();
+  await role.selectOption("editor");
+  await change.click();
+  await expect(page).toHaveURL(/#person-/);
+  await expect(role).toHaveValue("editor");
+  await other.reload();
+  await expect(other.getByRole("link", { name: "New flag" })).not.toHaveCount(0);
+  await other.close();
+});
+
+test("the last admin stays one", async ({ page, server, complaints }) => {
+  complaints.forgive(/status of 409/);
+  await signIn(page, server);
+  await page.goto("/dashboard/people");
+  await row(page, server.email).getByRole("combobox").selectOption("viewer");
+  await row(page, server.email).getByRole("button", { name: "Change role" }).click();
+  await expect(page.getByRole("alert")).toContainText("last administrator");
+  // Still chosen, so that it can be sent again when there is another one.
+  await expect(row(page, server.email).getByRole("combobox")).toHaveValue("viewer");
+  await expect(row(page, server.email).getByRole("button", { name: "Change role" })).toBeVisible();
+
+  await row(page, server.email).getByRole("link").click();
+  await page.getByRole("button", { name: `Delete ${server.email}` }).click();
+  await page
+    .getByRole("dialog")
+    .getByRole("button", { name: `Delete ${server.email}` })
+    .click();
+  await expect(page.getByRole("alert")).toContainText("last administrator");
+});
+
+test("a role that somebody else has changed meanwhile is not overwritten", async ({
+  page,
+  context,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 409/);
+  const ben = await api.createUser(invited.email, "viewer");
+  await signIn(page, server);
+  // Without the script the page does not notice by itself.
+  await context.route("**/live.*.js", (route) => route.abort());
+  complaints.forgive(/live\.\w+\.js/);
+  await page.goto("/dashboard/people");
+  await api.setRole(ben, "admin");
+  await row(page, invited.email).getByRole("combobox").selectOption("editor");
+  await row(page, invited.email).getByRole("button", { name: "Change role" }).click();
+  await expect(page.getByRole("alert")).toContainText("Somebody else has changed this");
+});
+
+test("a password is reset, which ends the sessions", async ({ page, browser, server, api }) => {
+  const ben = await api.createUser(invited.email, "editor");
+  const other = await browser.newPage({ baseURL: server.url });
+  await signIn(other, ben);
+
+  await signIn(page, server);
+  await page.goto("/dashboard/people");
+  await page.getByRole("link", { name: invited.email }).click();
+  await page.getByLabel("New password").fill("another long password");
+  await page.getByRole("button", { name: "Reset password" }).click();
+  await expect(page.getByRole("status").first()).toContainText("The password is changed");
+
+  await other.goto("/dashboard/flags");
+  await trySignIn(other, { ...ben, password: "another long password" });
+  await expect(other.getByRole("heading", { level: 1 })).toContainText("Flags");
+
+  await page.getByRole("button", { name: "Reset password" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("has a new password");
+  await expect(page.getByRole("region", { name: "The password" }).locator("code")).toHaveText(
+    /^[\w-]{24}$/,
+  );
+  await other.close();
+});
+
+test("an account is deleted, and its tokens with it", async ({ page, server, api }) => {
+  const ben = await api.createUser(invited.email, "editor");
+  const token = await api.createTokenAs(ben, "deploy");
+  await signIn(page, server);
+  await page.goto(`/dashboard/people/${ben.id}`);
+  await expect(page.getByRole("row", { name: "deploy" })).toContainText(token.slice(0, 12));
+  expect(await api.statusWith(token)).toBe(200);
+
+  await page.getByRole("button", { name: `Delete ${invited.email}` }).click();
+  const sure = page.getByRole("dialog", { name: `Delete ${invited.email}` });
+  await expect(sure).toContainText("Sessions and tokens end at once");
+  await sure.getByRole("button", { name: "Cancel" }).click();
+  await expect(sure).toBeHidden();
+  await page.getByRole("button", { name: `Delete ${invited.email}` }).click();
+  await sure.getByRole("button", { name: `Delete ${invited.email}` }).click();
+
+  await expect(row(page, server.email)).toBeVisible();
+  await expect(row(page, invited.email)).toHaveCount(0);
+  expect(await api.statusWith(token)).toBe(401);
+});
+
+test("an admin revokes somebody's token", async ({ page, server, api }) => {
+  const ben = await api.createUser(invited.email, "editor");
+  const token = await api.createTokenAs(ben, "deploy");
+  await signIn(page, server);
+  await page.goto(`/dashboard/people/${ben.id}`);
+  await page.getByRole("button", { name: "Revoke deploy" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke deploy" }).click();
+  await expect(page.getByText("No script works in their name.")).toBeVisible();
+  expect(await api.statusWith(token)).toBe(401);
+});
+
+test("people are for admins", async ({ page, api, complaints }) => {
+  complaints.forgive(/status of 403/);
+  const ben = await api.createUser(invited.email, "editor");
+  await signIn(page, ben);
+  for (const address of ["people", "people/new", `people/${ben.id}`]) {
+    const answer = await page.goto(`/dashboard/${address}`);
+    expect(answer?.status()).toBe(403);
+    await expect(page.getByRole("alert")).toContainText("Your role does not allow this");
+  }
+});
+
+test("the step before a deletion is accessible", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  const ben = await api.createUser(invited.email, "editor");
+  await signIn(page, server);
+  await page.goto(`/dashboard/people/${ben.id}`);
+  await page.getByRole("button", { name: `Delete ${invited.email}` }).click();
+  await expect(page.getByRole("dialog")).toBeVisible();
+  await expectAccessible(page);
+});

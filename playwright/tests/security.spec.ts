@@ -1,0 +1,57 @@
+import { expect, signIn, test } from "../support/test.ts";
+
+test("every answer of the dashboard is framed by nobody, and is what it says", async ({
+  page,
+  server,
+}) => {
+  await signIn(page, server);
+  const assets = await page
+    .locator("link[rel=stylesheet], link[rel=modulepreload], script[src]")
+    .evaluateAll((all) => all.map((one) => one.getAttribute("href") ?? one.getAttribute("src")));
+  expect(assets.length).toBeGreaterThan(2);
+  for (const address of [
+    ...assets.filter((address) => address !== null),
+    "/dashboard/flags",
+    "/dashboard/account",
+    "/dashboard/nowhere",
+    "/dashboard/assets/nothing.js",
+    "/dashboard/api/nothing",
+    "/dashboard/login",
+  ]) {
+    const answer = await page.request.get(address);
+    const headers = answer.headers();
+    expect(headers["content-security-policy"], address).toContain("frame-ancestors 'none'");
+    expect(headers["x-content-type-options"], address).toBe("nosniff");
+    expect(headers["referrer-policy"], address).toBe("same-origin");
+  }
+});
+
+test("a page allows its own scripts by a nonce that is never the same", async ({
+  page,
+  server,
+}) => {
+  await signIn(page, server);
+  const nonces = new Set<string>();
+  for (let time = 0; time < 2; time++) {
+    const answer = await page.request.get("/dashboard/flags");
+    const policy = answer.headers()["content-security-policy"] ?? "";
+    const scripts = /script-src ([^;]*)/.exec(policy)?.[1] ?? "";
+    expect(scripts).not.toContain("unsafe-inline");
+    expect(scripts).not.toContain("'unsafe-eval'");
+    nonces.add(/'nonce-([^']+)'/.exec(scripts)?.[1] ?? "");
+  }
+  expect(nonces.size).toBe(2);
+  expect(nonces).not.toContain("");
+});
+
+test("signed out, too, no answer can be framed", async ({ page, server }) => {
+  for (const [address, status] of [
+    ["/dashboard/flags", 303],
+    ["/dashboard/events", 401],
+  ] as const) {
+    const answer = await page.request.get(server.url + address, { maxRedirects: 0 });
+    expect(answer.status()).toBe(status);
+    expect(answer.headers()["content-security-policy"]).toContain("frame-ancestors 'none'");
+    expect(answer.headers()["referrer-policy"]).toBe("same-origin");
+  }
+});

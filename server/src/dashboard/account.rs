@@ -1,0 +1,77 @@
+//! What the dashboard does with the account of whoever is signed in.
+
+use async_trait::async_trait;
+use pennon_core::model::id::TokenId;
+use pennon_core::model::time::Timestamp;
+use pennon_core::model::token::Token;
+use pennon_core::model::user::Role;
+use pennon_dashboard::error::AdminError;
+use pennon_dashboard::port::account::{CreatedToken, NewToken, OwnAccount, PasswordChange};
+
+use super::{Form, SignedIn, told};
+use crate::auth::password::NewPassword;
+use crate::service::sessions::days_after;
+use crate::service::tokens;
+use crate::service::tokens::WhichToken;
+use crate::service::users::{self, Whose};
+
+#[async_trait]
+impl OwnAccount for SignedIn {
+    async fn change_password(&self, change: PasswordChange) -> Result<(), AdminError> {
+        let mut form = Form::default();
+        let new = form.told("newPassword", NewPassword::try_from(change.new));
+        let change = users::PasswordChange {
+            current: change.current,
+            new: new.ok_or_else(|| form.refused())?,
+        };
+        users::change_password(&self.service, &self.actor, self.address, change)
+            .await
+            .map_err(told)
+    }
+
+    async fn tokens(&self) -> Result<Vec<Token>, AdminError> {
+        tokens::list(&self.service, &self.actor, Whose::Mine)
+            .await
+            .map_err(told)
+    }
+
+    async fn create_token(&self, new: NewToken) -> Result<CreatedToken, AdminError> {
+        let mut form = Form::default();
+        let name = form.field("name", new.name.try_into());
+        let role = form.field("role", Role::parse(&new.role));
+        let end = form.told("expiresAt", self.end(&new.days));
+        let (Some(name), Some(role), Some(end)) = (name, role, end) else {
+            return Err(form.refused());
+        };
+        let new = tokens::NewToken {
+            name,
+            role,
+            expires_at: Some(end),
+        };
+        let created = tokens::create(&self.service, &self.actor, new)
+            .await
+            .map_err(told)?;
+        Ok(CreatedToken {
+            token: created.token,
+            secret: created.secret.expose().to_owned(),
+        })
+    }
+
+    async fn revoke_token(&self, token: TokenId) -> Result<(), AdminError> {
+        let which = WhichToken {
+            owner: Whose::Mine,
+            token: Some(token),
+        };
+        tokens::revoke(&self.service, &self.actor, which)
+            .await
+            .map_err(told)
+    }
+}
+
+impl SignedIn {
+    fn end(&self, days: &str) -> Result<Timestamp, &'static str> {
+        let days = days.parse().ok();
+        let end = days.map(|days| days_after(self.service.clock.now(), days));
+        end.ok_or("must be a number of days")
+    }
+}

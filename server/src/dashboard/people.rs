@@ -1,0 +1,122 @@
+//! What the dashboard does with people's accounts.
+
+use async_trait::async_trait;
+use pennon_core::model::id::{TokenId, UserId};
+use pennon_core::model::page::{Page, PageRequest};
+use pennon_core::model::token::Token;
+use pennon_core::model::user::{Role, User};
+use pennon_dashboard::error::AdminError;
+use pennon_dashboard::port::people::{Admission, Colleague, NewPerson, PeopleAdmin, Seen};
+
+use super::{Form, SignedIn, told};
+use crate::auth::password::NewPassword;
+use crate::service::precondition::Precondition;
+use crate::service::tokens::WhichToken;
+use crate::service::users::{NewUser, UserPatch, Whose};
+use crate::service::{tokens, users};
+
+#[async_trait]
+impl PeopleAdmin for SignedIn {
+    async fn people(&self, page: PageRequest) -> Result<Page<Colleague>, AdminError> {
+        let actor = self.actor.administrator().map_err(told)?;
+        let people = users::with_sign_ins(&self.service, &actor, page)
+            .await
+            .map_err(told)?;
+        Ok(people.map(|(user, signed_in_at)| Colleague { user, signed_in_at }))
+    }
+
+    async fn person(&self, id: UserId) -> Result<(User, Vec<Token>), AdminError> {
+        let actor = self.actor.administrator().map_err(told)?;
+        let whose = Whose::Of(Some(id));
+        let user = users::get(&self.service, &actor, whose)
+            .await
+            .map_err(told)?;
+        let tokens = tokens::list(&self.service, &actor, whose)
+            .await
+            .map_err(told)?;
+        Ok((user, tokens))
+    }
+
+    async fn invite(&self, new: NewPerson) -> Result<Admission, AdminError> {
+        let actor = self.actor.administrator().map_err(told)?;
+        let mut form = Form::default();
+        let email = form.field("email", new.email.try_into());
+        let role = form.field("role", Role::parse(&new.role));
+        let password = form.told("password", self.password(new.password));
+        let (Some(email), Some(role), Some((password, made_up))) = (email, role, password) else {
+            return Err(form.refused());
+        };
+        let new = NewUser {
+            email,
+            password,
+            role,
+        };
+        let user = users::create(&self.service, &actor, new)
+            .await
+            .map_err(told)?;
+        Ok(Admission { user, made_up })
+    }
+
+    async fn set_role(&self, which: Seen, role: Role) -> Result<User, AdminError> {
+        let patch = UserPatch {
+            role: Some(role),
+            password: None,
+        };
+        self.update(which, patch).await
+    }
+
+    async fn reset_password(&self, which: Seen, password: String) -> Result<Admission, AdminError> {
+        let mut form = Form::default();
+        let password = form.told("password", self.password(password));
+        let (password, made_up) = password.ok_or_else(|| form.refused())?;
+        let patch = UserPatch {
+            role: None,
+            password: Some(password),
+        };
+        let user = self.update(which, patch).await?;
+        Ok(Admission { user, made_up })
+    }
+
+    async fn delete_person(&self, which: Seen) -> Result<(), AdminError> {
+        let actor = self.actor.administrator().map_err(told)?;
+        let (whose, seen) = (Whose::Of(Some(which.id)), seen(which));
+        users::delete(&self.service, &actor, whose, &seen)
+            .await
+            .map_err(told)
+    }
+
+    async fn revoke_token_of(&self, owner: UserId, token: TokenId) -> Result<(), AdminError> {
+        let which = WhichToken {
+            owner: Whose::Of(Some(owner)),
+            token: Some(token),
+        };
+        tokens::revoke(&self.service, &self.actor, which)
+            .await
+            .map_err(told)
+    }
+}
+
+impl SignedIn {
+    /// The password that was typed, or one that is made up and is to be shown.
+    fn password(&self, typed: String) -> Result<(NewPassword, Option<String>), &'static str> {
+        if typed.is_empty() {
+            let made_up = NewPassword::made_up(&self.service.entropy);
+            let shown = made_up.expose().to_owned();
+            return Ok((made_up, Some(shown)));
+        }
+        let password = NewPassword::try_from(typed)?;
+        Ok((password, None))
+    }
+
+    async fn update(&self, which: Seen, patch: UserPatch) -> Result<User, AdminError> {
+        let actor = self.actor.administrator().map_err(told)?;
+        let (whose, seen) = (Whose::Of(Some(which.id)), seen(which));
+        users::update(&self.service, &actor, whose, &seen, patch)
+            .await
+            .map_err(told)
+    }
+}
+
+fn seen(which: Seen) -> Precondition {
+    Precondition::OneOf(vec![which.revision])
+}

@@ -1,0 +1,191 @@
+//! What changes while somebody looks at the dashboard, as a stream of events.
+//!
+//! It tells that something changed, what, where and by whom, but not how it is now: whoever wants to know asks for the
+//! page again, and sees what they may see.
+
+use std::time::Duration;
+
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::unfold;
+use http::{HeaderName, HeaderValue};
+use pennon_core::model::audit::AuditAction;
+use pennon_core::model::id::EnvironmentId;
+use pennon_core::model::time::Timestamp;
+use serde::Serialize;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use crate::auth::actor::Person;
+use crate::service::Service;
+use crate::service::news::{News, Told, newest};
+
+/// How often is looked whether the session goes on, apart from when this instance hears that it may have ended.
+const LOOK_INTERVAL: Duration = Duration::from_secs(10);
+
+/// When a browser comes back after the stream has ended.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// The stream for one browser. It ends with the session, when the role changes, and when the service stops.
+pub(super) struct Events {
+    service: Service,
+    person: Person,
+    told: Receiver<Told>,
+    looks: Interval,
+    /// Whether the first event has been sent.
+    begun: bool,
+}
+
+/// A change, as browsers are told of it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Change<'n> {
+    action: AuditAction,
+    /// When, in milliseconds.
+    at: i64,
+    by: &'n str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flag: Option<&'n str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    environment: Option<EnvironmentId>,
+    /// What was done, after the name of who did it.
+    what: String,
+}
+
+/// How things stand when the stream begins.
+#[derive(Serialize)]
+struct Standing {
+    /// When the last change was, in milliseconds; none if there was none.
+    at: Option<i64>,
+}
+
+impl Events {
+    pub(super) fn new(service: Service, person: Person) -> Self {
+        let mut looks = interval(LOOK_INTERVAL);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // Before the first event is put together, so that nothing happens unheard in between.
+        let told = service.newsroom.listen();
+        Self {
+            service,
+            person,
+            told,
+            looks,
+            begun: false,
+        }
+    }
+
+    /// The next event; none when the stream ends.
+    async fn next(&mut self) -> Option<Result<Event, axum::Error>> {
+        tokio::select! {
+            () = self.service.stopping() => None,
+            event = self.event() => event,
+        }
+    }
+
+    async fn event(&mut self) -> Option<Result<Event, axum::Error>> {
+        if !self.begun {
+            self.begun = true;
+            return self.standing().await;
+        }
+        loop {
+            tokio::select! {
+                told = self.told.recv() => match told {
+                    Ok(Told::News(news)) => {
+                        if news.user.is_some() && !self.goes_on().await {
+                            return None;
+                        }
+                        if let Some(event) = self.tell(&news) {
+                            return Some(event);
+                        }
+                    }
+                    Ok(Told::SignedOut) if self.goes_on().await => {}
+                    // Whoever fell behind comes back and learns that something changed.
+                    Ok(Told::SignedOut) | Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
+                },
+                _ = self.looks.tick() => {
+                    if !self.goes_on().await {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn standing(&self) -> Option<Result<Event, axum::Error>> {
+        let newest = newest(&self.service, &self.person).await.ok()?;
+        let standing = Standing {
+            at: newest.map(Timestamp::millis),
+        };
+        Some(
+            Event::default()
+                .event("standing")
+                .retry(RETRY)
+                .json_data(standing),
+        )
+    }
+
+    /// While the database is away, nobody can have signed out.
+    async fn goes_on(&self) -> bool {
+        self.person.goes_on(&self.service).await.unwrap_or(true)
+    }
+
+    /// The event for a change; none if it is not for this person to know.
+    fn tell(&self, news: &News) -> Option<Result<Event, axum::Error>> {
+        if news.action.is_about_accounts() && self.person.administrator().is_err() {
+            return None;
+        }
+        let change = Change {
+            action: news.action,
+            at: news.at.millis(),
+            by: &news.by,
+            flag: news.flag.as_deref(),
+            environment: news.environment,
+            what: what(news),
+        };
+        Some(Event::default().event("change").json_data(change))
+    }
+}
+
+impl IntoResponse for Events {
+    fn into_response(self) -> Response {
+        let heartbeat = Duration::from_secs(self.service.settings.stream_heartbeat.into());
+        let events = unfold(self, async |mut events| {
+            let event = events.next().await?;
+            Some((event, events))
+        });
+        // Nginx would otherwise hold events back until it has enough of them.
+        let unbuffered = (
+            HeaderName::from_static("x-accel-buffering"),
+            HeaderValue::from_static("no"),
+        );
+        let events = Sse::new(events).keep_alive(KeepAlive::new().interval(heartbeat));
+        ([unbuffered], events).into_response()
+    }
+}
+
+/// What was done, in words that go on after a name: `changed a rule of checkout in production`.
+fn what(news: &News) -> String {
+    let flag = news.flag.as_deref().unwrap_or("a flag");
+    let environment = news.environment_name.as_deref().unwrap_or("an environment");
+    match news.action {
+        AuditAction::FlagCreated => format!("created {flag}"),
+        AuditAction::FlagUpdated => format!("changed {flag}"),
+        AuditAction::FlagArchived => format!("archived {flag}"),
+        AuditAction::EnvironmentCreated => format!("created {environment}"),
+        AuditAction::EnvironmentUpdated => format!("renamed an environment to {environment}"),
+        AuditAction::EnvironmentRevoked => format!("revoked {environment}"),
+        AuditAction::SdkKeyRotated => format!("gave {environment} a new key"),
+        AuditAction::FlagEnvironmentUpdated => format!("changed {flag} in {environment}"),
+        AuditAction::RuleCreated => format!("added a rule to {flag} in {environment}"),
+        AuditAction::RuleUpdated => format!("changed a rule of {flag} in {environment}"),
+        AuditAction::RuleDeleted => format!("deleted a rule of {flag} in {environment}"),
+        AuditAction::RolloutConfigured => format!("changed the rollout of {flag} in {environment}"),
+        AuditAction::RolloutDeleted => format!("deleted the rollout of {flag} in {environment}"),
+        AuditAction::UserCreated => "invited somebody".to_owned(),
+        AuditAction::UserUpdated | AuditAction::PasswordChanged => "changed an account".to_owned(),
+        AuditAction::UserDeleted => "deleted an account".to_owned(),
+        AuditAction::TokenCreated => "created a token".to_owned(),
+        AuditAction::TokenRevoked => "revoked a token".to_owned(),
+    }
+}

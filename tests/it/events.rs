@@ -1,0 +1,92 @@
+//! The stream of what changes, as the dashboard's pages hear it.
+
+use std::time::Duration;
+
+use pennon_tests::TestApp;
+use reqwest::{Response, StatusCode};
+use tokio::time::timeout;
+
+use crate::dashboard::Browser;
+
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A browser that listens.
+struct Listener {
+    response: Response,
+    heard: String,
+}
+
+impl Listener {
+    async fn open(browser: &Browser<'_>) -> Self {
+        let response = browser.listen().await;
+        assert_eq!(response.status(), StatusCode::OK);
+        let mut listener = Self {
+            response,
+            heard: String::new(),
+        };
+        listener.until("event: standing").await;
+        listener
+    }
+
+    /// Listens until it has heard a text.
+    async fn until(&mut self, text: &str) {
+        while !self.heard.contains(text) {
+            assert!(self.goes_on().await, "the stream ends after {}", self.heard);
+        }
+    }
+
+    /// Listens until the stream ends.
+    async fn until_the_end(&mut self) {
+        while self.goes_on().await {}
+    }
+
+    async fn goes_on(&mut self) -> bool {
+        let chunk = timeout(PATIENCE, self.response.chunk()).await;
+        let chunk = chunk.expect("something comes in time");
+        let Some(bytes) = chunk.expect("the stream is well formed") else {
+            return false;
+        };
+        let text = std::str::from_utf8(&bytes).expect("the stream is text");
+        self.heard.push_str(text);
+        true
+    }
+}
+
+#[tokio::test]
+async fn what_another_instance_changes_is_told_with_who_did_it() {
+    let app = TestApp::start().await;
+    app.tell();
+    let other = app.beside().await;
+    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    let pair = other.admin().await.pair().await;
+    listener.until("\"action\":\"FLAG_CREATED\"").await;
+    other
+        .admin()
+        .await
+        .switch(&pair.flag, &pair.environment, true)
+        .await;
+    listener
+        .until(&format!("\"environment\":\"{}\"", pair.environment))
+        .await;
+    listener.until("\"by\":\"ana@example.com\"").await;
+}
+
+#[tokio::test]
+async fn it_ends_at_the_sign_out() {
+    let app = TestApp::start().await;
+    app.tell();
+    let browser = Browser::signed_in(&app).await;
+    let mut listener = Listener::open(&browser).await;
+    browser.post("/dashboard/api/sign-out", "").await;
+    listener.until_the_end().await;
+}
+
+#[tokio::test]
+async fn it_ends_when_the_service_stops() {
+    let app = TestApp::start().await;
+    app.tell();
+    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    app.drain();
+    listener.until_the_end().await;
+}
