@@ -314,7 +314,10 @@ fn parts(difference: targeting::Difference) -> Vec<Difference> {
         }
         (Some(Part::Rule(old)), _) => vec![Difference::Rule(Some(old), None)],
         (_, Some(Part::Rule(new))) => vec![Difference::Rule(None, Some(new))],
-        (old, new) => vec![Difference::Rollout(rollout(old), rollout(new))],
+        (old, new) => vec![Difference::Rollout(
+            rollout(old.as_ref()),
+            rollout(new.as_ref()),
+        )],
     }
 }
 
@@ -325,9 +328,9 @@ fn switch(old: Switch, new: Switch) -> Vec<Difference> {
     switched.into_iter().chain(kept).collect()
 }
 
-fn rollout(part: Option<Part>) -> Option<Rollout> {
+fn rollout(part: Option<&Part>) -> Option<Rollout> {
     match part {
-        Some(Part::Rollout(rollout)) => Some(rollout),
+        Some(Part::Rollout(rollout)) => Some(*rollout),
         _ => None,
     }
 }

@@ -486,7 +486,7 @@ impl Step {
                     .map(drop)
             }
             Self::CreateRule(pair, rule) => {
-                targeting::create_rule(service, &actor.editor()?, pair, rule)
+                targeting::create_rule(service, &actor.editor()?, pair, &Precondition::None, rule)
                     .await
                     .map(drop)
             }
