@@ -1,7 +1,8 @@
 //! Trying a flag: the same engine on both sides of the wire, and what travels between them so that they can be compared.
 
 use pennon_core::{
-    CompiledFlag, Context, Explanation, FlagConfig, MissingBucketingValue, config, explain,
+    CompiledFlag, Context, Explanation, FlagConfig, MissingBucketingValue, config,
+    evaluate::Outcome, explain,
 };
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ pub struct Served {
     pub flag: String,
     /// The context, as JSON.
     pub context: String,
-    /// What came of it, step by step.
+    /// What came of it, step by step, as [`verdict`] tells it.
     pub verdict: String,
     /// The version of the server's engine.
     pub version: String,
@@ -46,9 +47,41 @@ pub fn explained(flag: &FlagConfig, context: &Context<'_>) -> Explanation {
     explain(&flag, context, MissingBucketingValue::Excluded)
 }
 
-/// An explanation as text: two sides agree in every step when they have the same.
+/// Every step of an explanation in a few words: two sides that have the same of one case agree. Values are left out, because
+/// they are the case's own.
+///
+/// By hand, because a serialiser for this alone would be a fiftieth of what the browser loads.
 pub fn verdict(explanation: &Explanation) -> String {
-    serde_json::to_string(explanation).unwrap_or_default()
+    let mut told = String::from(explanation.evaluation.reason.as_str());
+    told.push_str(if explanation.evaluation.enabled {
+        ": ON"
+    } else {
+        ": OFF"
+    });
+    for rule in &explanation.rules {
+        told.push_str(if rule.matched {
+            "; matches"
+        } else {
+            "; does not match"
+        });
+        for condition in &rule.conditions {
+            told.push_str(match condition.outcome {
+                Outcome::Held => ", holds",
+                Outcome::DidNotHold => ", does not hold",
+                Outcome::Missing => ", missing",
+                Outcome::OtherType => ", other type",
+            });
+        }
+    }
+    if let Some(bucket) = explanation
+        .rollout
+        .as_ref()
+        .and_then(|rollout| rollout.bucket)
+    {
+        told.push_str("; bucket ");
+        told.push_str(&bucket.to_string());
+    }
+    told
 }
 
 /// Reads an entry of the config document, as clients do.

@@ -114,7 +114,7 @@ test("a disagreement is loud", { tag: "@scripts" }, async ({ page, server, api }
   await page.route("**/dashboard/api/try", async (route) => {
     const answer = await route.fetch();
     const tried = await answer.json();
-    tried.served.verdict = tried.served.verdict.replace('"enabled":true', '"enabled":false');
+    tried.served.verdict = tried.served.verdict.replace("ON", "OFF");
     await route.fulfill({ response: answer, json: tried });
   });
   await page.getByLabel("userId").fill("ada");

@@ -194,7 +194,7 @@ fn deflate(bytes: &[u8]) -> Result<Vec<u8>> {
 fn optimise(workspace: &Workspace, wasm: &Path) -> Result<()> {
     node::tool(workspace, "wasm-opt")
         .arg(wasm)
-        .arg("-Oz")
+        .args(["-Oz", "--converge"])
         .args(FEATURES)
         .arg("--output")
         .arg(wasm)

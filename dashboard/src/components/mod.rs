@@ -11,7 +11,6 @@
 )]
 
 pub mod icon;
-pub mod notice;
 
 #[cfg(feature = "ssr")]
 pub mod answer;
@@ -41,7 +40,10 @@ pub mod help_dialog;
 pub mod mark;
 #[cfg(feature = "ssr")]
 pub mod new_key;
+#[cfg(feature = "ssr")]
 pub mod not_switched;
+#[cfg(feature = "ssr")]
+pub mod notice;
 #[cfg(feature = "ssr")]
 pub(crate) mod number;
 #[cfg(feature = "ssr")]
@@ -52,6 +54,7 @@ pub mod palette;
 pub mod refusal;
 #[cfg(feature = "ssr")]
 pub mod role;
+#[cfg(feature = "ssr")]
 pub mod rollout_fields;
 #[cfg(feature = "ssr")]
 pub mod rule_fields;

@@ -7,11 +7,6 @@ use pennon_core::model::id::{EnvironmentId, FlagId};
 
 use crate::{
     api::trial::try_flag,
-    components::{
-        icon::{Drawing, Icon},
-        notice::{Notice, Weight},
-    },
-    error::AdminError,
     islands::dom,
     trial::{Served, VERSION},
 };
@@ -60,7 +55,7 @@ pub fn TryIt(
                         dom::show_address(&address, "context", &served.context);
                     }
                 }
-                Err(error) => agreement.set(Agreement::Failed(error)),
+                Err(error) => agreement.set(Agreement::Failed(error.to_string())),
             }
         });
     });
@@ -90,8 +85,8 @@ enum Agreement {
     Agree(String),
     /// They do not; the server said this.
     Differ(String),
-    /// The server could not be asked.
-    Failed(AdminError),
+    /// The server could not be asked, for this reason.
+    Failed(String),
 }
 
 impl Agreement {
@@ -105,43 +100,46 @@ impl Agreement {
             Some(served) => Self::Differ(served.verdict.clone()),
         }
     }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Asking => "asking",
+            Self::Agree(_) => "agree",
+            Self::Differ(_) => "differ",
+            Self::Failed(_) => "failed",
+        }
+    }
+
+    fn told(self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::Asking => "Asking …".to_owned(),
+            Self::Agree(there) => {
+                ["Server and this browser agree. Engine ", &there, " there, ", VERSION, " here."]
+                    .concat()
+            }
+            Self::Differ(verdict) => [
+                "Server and this browser disagree. That must not be: please report it, with this page's address. The server says “",
+                &verdict,
+                "”.",
+            ]
+            .concat(),
+            Self::Failed(reason) => reason,
+        }
+    }
 }
 
 /// Whether both said the same: quietly if so, loudly otherwise.
 #[component]
 fn Told(agreement: RwSignal<Agreement>) -> impl IntoView {
-    let told = move || match agreement.get() {
-        Agreement::None => ().into_any(),
-        Agreement::Asking => view! { <p class="quiet">"Asking …"</p> }.into_any(),
-        Agreement::Agree(there) => {
-            let versions = format!("Engine {there} there, {VERSION} here.");
-            view! {
-                <p class="agree">
-                    <Drawing icon=Icon::Check/>
-                    "Server and this browser agree."
-                    <span class="quiet">{versions}</span>
-                </p>
-            }
-            .into_any()
-        }
-        Agreement::Differ(verdict) => view! {
-            <Notice weight=Weight::Danger>
-                <p>
-                    <strong>"Server and this browser disagree. "</strong>
-                    "That must not be: please report it, with this page's address. The server says:"
-                </p>
-                <pre>{verdict}</pre>
-            </Notice>
-        }
-        .into_any(),
-        Agreement::Failed(error) => view! {
-            <Notice weight=Weight::Warning>{error.to_string()}</Notice>
-        }
-        .into_any(),
+    let role = move || match agreement.get() {
+        Agreement::Differ(_) | Agreement::Failed(_) => "alert",
+        _ => "status",
     };
     view! {
-        <div class="agreement" role="status">
-            {told}
-        </div>
+        <p class="agreement" role=role data-agreement=move || agreement.get().name()>
+            {move || agreement.get().told()}
+        </p>
     }
 }
