@@ -30,7 +30,7 @@ pub fn Palette() -> impl IntoView {
                     type="text"
                     role="combobox"
                     placeholder="A flag, an environment, a page"
-                    aria-label="A flag, an environment, a page"
+                    aria-label="Jump to"
                     aria-autocomplete="list"
                     aria-controls="palette-list"
                     aria-expanded="false"
