@@ -16,7 +16,7 @@ const SIZES: [usize; 2] = [1_000, 10_000];
 const ENVIRONMENTS: [&str; 3] = ["development", "staging", "production"];
 
 /// Which pages are measured: what to call them, and their path.
-const PAGES: [(&str, &str); 9] = [
+const PAGES: [(&str, &str); 15] = [
     ("flags, the first page", "/dashboard/flags"),
     ("flags, the last page", "/dashboard/flags?page=20"),
     ("flags that contain a text", "/dashboard/flags?q=seeded_77"),
@@ -28,10 +28,19 @@ const PAGES: [(&str, &str); 9] = [
     ),
     ("stale flags", "/dashboard/flags?stale=yes"),
     ("a new flag", "/dashboard/flags/new"),
+    ("a flag", "/dashboard/flags/seeded_7"),
+    ("a new rule", "/dashboard/flags/seeded_7?edit=rule"),
+    (
+        "trying a flag",
+        "/dashboard/try?flag=seeded_7&userId=u-1042&country=DE",
+    ),
     (
         "the usage of a flag in 30 days",
         "/dashboard/flags/seeded_7/usage?period=30d",
     ),
+    ("environments", "/dashboard/environments"),
+    ("the audit log", "/dashboard/audit"),
+    ("people", "/dashboard/people"),
 ];
 
 /// Measures all pages on SQLite, and prints a table for each size.
