@@ -20,9 +20,7 @@ export default defineConfig({
     trace: "retain-on-failure",
   },
   projects: [
-    { name: "light", use: { colorScheme: "light" } },
-    // Pages of applications, and no pages at all, are tried once.
-    { name: "dark", grepInvert: /@clients/, use: { colorScheme: "dark" } },
+    { name: "with scripts" },
     // Every page has to work as plain HTML; what only scripts can do says so by its tag.
     { name: "without scripts", grepInvert: /@scripts/, use: { javaScriptEnabled: false } },
   ],

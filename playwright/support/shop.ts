@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
+import { expect, type Page } from "@playwright/test";
 import { build, type InlineConfig, preview } from "vite";
 import { Child } from "../../matrix/support/child.ts";
 import { run } from "../../matrix/support/run.ts";
@@ -21,6 +22,14 @@ export async function shopFlags(api: Api): Promise<{ environment: Environment; b
   await api.switch(checkout, environment, true);
   await api.rollOut(checkout, environment, 64);
   return { environment, banner };
+}
+
+/** Switches the banner in the dashboard's list of flags, which asks first because it is in production. */
+export async function switchBanner(dashboard: Page): Promise<void> {
+  // What the island of the switches adds last.
+  await expect(dashboard.locator("[data-copies]")).toBeAttached();
+  await dashboard.getByRole("switch", { name: "Banner in production" }).click();
+  await dashboard.getByRole("button", { name: /^Turn o.+ in production$/ }).click();
 }
 
 /** `examples/react-vite` as it is deployed, from a folder of its own, and allowed no more than it needs. */

@@ -3,7 +3,7 @@ import { expectAccessible } from "../support/accessible.ts";
 import type { Api } from "../support/api.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-// Axe itself is a script. Each project has a theme, so what is seen here is seen in light and in dark.
+// Axe itself is a script.
 test.describe("nothing stands in anybody's way", { tag: "@scripts" }, () => {
   test.slow();
 

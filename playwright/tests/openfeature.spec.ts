@@ -34,7 +34,7 @@ function serverProvider(server: Server, sdkKey: string): OFREPProvider {
   });
 }
 
-test("OpenFeature's own provider for servers asks", { tag: ["@scripts", "@clients"] }, async ({
+test("OpenFeature's own provider for servers asks", { tag: "@scripts" }, async ({
   server,
   api,
 }) => {
@@ -61,7 +61,7 @@ test("OpenFeature's own provider for servers asks", { tag: ["@scripts", "@client
 });
 
 test("OpenFeature's own provider for servers understands refusals", {
-  tag: ["@scripts", "@clients"],
+  tag: "@scripts",
 }, async ({ server, api }) => {
   const { environment } = await targetedFlag(api);
   await OpenFeature.setProviderAndWait("refused", serverProvider(server, environment.sdkKey));
@@ -136,7 +136,7 @@ async function shop(server: Server, sdkKey: string): Promise<HttpServer> {
 }
 
 test("OpenFeature's own provider for browsers asks from another origin, and follows", {
-  tag: ["@scripts", "@clients"],
+  tag: "@scripts",
 }, async ({ page, server, api }) => {
   const { environment, banner } = await targetedFlag(api);
   const pages = await shop(server, environment.sdkKey);

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { servePlain, serveReact, shopFlags } from "../support/shop.ts";
+import { servePlain, serveReact, shopFlags, switchBanner } from "../support/shop.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 /** Resolves when the page has asked in vain, after whatever it had open was cut off. */
@@ -27,7 +27,7 @@ for (const [name, serve] of [
 ] as const) {
   test(
     `${name} that was opened while the service was down has flags when it is there`,
-    { tag: ["@scripts", "@clients"] },
+    { tag: "@scripts" },
     async ({ page, server, api, complaints }, testInfo) => {
       complaints.forgive(/^Failed to load resource: net::ERR_/);
       const { environment } = await shopFlags(api);
@@ -49,7 +49,7 @@ for (const [name, serve] of [
 
   test(
     `${name} stays as it is while the service is down, and follows when it is back`,
-    { tag: ["@scripts", "@clients"] },
+    { tag: "@scripts" },
     async ({ page, context, server, api, complaints }, testInfo) => {
       // The browser reports requests that fail. Whatever else it complains of is a fault.
       complaints.forgive(/^Failed to load resource: net::ERR_/);
@@ -74,7 +74,7 @@ for (const [name, serve] of [
       const dashboard = await context.newPage();
       await signIn(dashboard, server);
       await dashboard.goto("/dashboard/flags");
-      await dashboard.getByRole("switch", { name: /banner/i }).click();
+      await switchBanner(dashboard);
       await expect(page.getByText("Free delivery")).toBeHidden();
       await expect(page.getByRole("status")).toHaveText("The flags are up to date.");
       // It has not been loaded anew, or it would have forgotten who is signed in.

@@ -2,8 +2,7 @@ import { expectAccessible } from "../support/accessible.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test.describe("the palette", { tag: "@scripts" }, () => {
-  test("leads to a flag, by the keyboard alone", async ({ page, server, api, complaints }) => {
-    complaints.forgive(/status of 404/);
+  test("leads to a flag, by the keyboard alone", async ({ page, server, api }) => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("checkout_v2", "New checkout");
     await api.createFlag("dark_mode", "Dark mode");
@@ -26,8 +25,7 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     await page.waitForURL("**/dashboard/flags/checkout_v2");
   });
 
-  test("leads to environments and rooms, and closes", async ({ page, server, api, complaints }) => {
-    complaints.forgive(/status of 404/);
+  test("leads to environments and rooms, and closes", async ({ page, server, api }) => {
     const staging = await api.createEnvironment("Web shop", "staging");
     await api.createEnvironment("Web shop", "production");
     await signIn(page, server);

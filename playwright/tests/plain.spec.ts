@@ -38,7 +38,7 @@ async function refuseWasm(page: Page, url: string): Promise<void> {
 }
 
 test("a page without a bundler runs wasm under its content security policy", {
-  tag: ["@scripts", "@clients"],
+  tag: "@scripts",
 }, async ({ page, server, api }) => {
   const { environment } = await shopFlags(api);
   await using shop = await servePlain(server, environment);
@@ -49,7 +49,7 @@ test("a page without a bundler runs wasm under its content security policy", {
 });
 
 test("a page without a bundler works under a policy that refuses wasm", {
-  tag: ["@scripts", "@clients"],
+  tag: "@scripts",
 }, async ({ page, server, api, complaints }) => {
   complaints.forgive(/WebAssembly|wasm-eval/);
   const { environment } = await shopFlags(api);
@@ -62,7 +62,7 @@ test("a page without a bundler works under a policy that refuses wasm", {
 });
 
 test("a page that imports the client without wasm gives a policy that refuses it nothing to report", {
-  tag: ["@scripts", "@clients"],
+  tag: "@scripts",
 }, async ({ page, server, api }) => {
   const { environment } = await shopFlags(api);
   await using shop = await servePlain(server, environment);

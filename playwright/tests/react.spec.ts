@@ -1,9 +1,9 @@
-import { serveReact, shopFlags } from "../support/shop.ts";
+import { serveReact, shopFlags, switchBanner } from "../support/shop.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test(
   "a React page follows the dashboard without being loaded anew",
-  { tag: ["@scripts", "@clients"] },
+  { tag: "@scripts" },
   async ({ page, context, server, api }, testInfo) => {
     const { environment } = await shopFlags(api);
     await using shop = await serveReact(server, environment, testInfo.outputPath("shop"));
@@ -18,7 +18,7 @@ test(
     const dashboard = await context.newPage();
     await signIn(dashboard, server);
     await dashboard.goto("/dashboard/flags");
-    await dashboard.getByRole("switch", { name: /banner/i }).click();
+    await switchBanner(dashboard);
     await expect(page.getByText("Free delivery")).toBeHidden();
     await expect(page.getByRole("row", { name: "banner off" })).toBeVisible();
     // It has not been loaded anew, or it would have forgotten who is signed in.

@@ -9,22 +9,31 @@ async function lightness(page: Page): Promise<number> {
   return Number(/oklch\(([\d.]+)/.exec(background)?.[1] ?? Number.NaN);
 }
 
-test("pages follow the system until a theme is chosen", async ({ page, server, colorScheme }) => {
-  await signIn(page, server);
-  const follows = colorScheme === "dark" ? "toBeLessThan" : "toBeGreaterThan";
-  expect(await lightness(page))[follows](0.5);
+for (const colorScheme of ["light", "dark"] as const) {
+  test.describe(`where the system is ${colorScheme}`, () => {
+    test.use({ colorScheme });
 
-  for (const [theme, compares] of [
-    ["Dark", "toBeLessThan"],
-    ["Light", "toBeGreaterThan"],
-  ] as const) {
-    // With scripts the page is recoloured at once, before the server has been told to remember.
-    const remembered = page.waitForResponse((answer) => answer.request().method() === "POST");
-    await page.getByRole("button", { name: theme }).click();
-    await remembered;
-    await expect(page.getByRole("button", { name: theme })).toHaveAttribute("aria-pressed", "true");
-    await expect.poll(() => lightness(page))[compares](0.5);
-    await page.goto("/dashboard/environments");
-    expect(await lightness(page))[compares](0.5);
-  }
-});
+    test("pages follow the system until a theme is chosen", async ({ page, server }) => {
+      await signIn(page, server);
+      const follows = colorScheme === "dark" ? "toBeLessThan" : "toBeGreaterThan";
+      expect(await lightness(page))[follows](0.5);
+
+      for (const [theme, compares] of [
+        ["Dark", "toBeLessThan"],
+        ["Light", "toBeGreaterThan"],
+      ] as const) {
+        // With scripts the page is recoloured at once, before the server has been told to remember.
+        const remembered = page.waitForResponse((answer) => answer.request().method() === "POST");
+        await page.getByRole("button", { name: theme }).click();
+        await remembered;
+        await expect(page.getByRole("button", { name: theme })).toHaveAttribute(
+          "aria-pressed",
+          "true",
+        );
+        await expect.poll(() => lightness(page))[compares](0.5);
+        await page.goto("/dashboard/environments");
+        expect(await lightness(page))[compares](0.5);
+      }
+    });
+  });
+}
