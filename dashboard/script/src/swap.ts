@@ -7,8 +7,13 @@ declare global {
   }
 }
 
-/** Units that are left alone or replaced as a whole: islands, because only their own code may change them, and forms. */
-const units = "leptos-island, form";
+/**
+ * Units that are left alone or changed as a whole: islands, because only their own code may change them, forms, and what
+ * says so of itself.
+ */
+const units = "leptos-island, form, [data-unit]";
+/** What an island marks in which somebody has changed something that is not sent yet. */
+const held = "[data-held]";
 /** Where one types or chooses. */
 const fields = "input, textarea, select";
 /** What is open, on its way to the server, or waits for an answer. */
@@ -127,7 +132,8 @@ export class Swap {
   }
 
   #isTouched(element: Element): boolean {
-    return [...this.#touched].some((field) => element.contains(field));
+    const isHeld = element.matches(held) || element.querySelector(held) !== null;
+    return isHeld || [...this.#touched].some((field) => element.contains(field));
   }
 
   /** Whether somebody is in the middle of something there. */

@@ -6,7 +6,7 @@ use leptos::{
 };
 use wasm_bindgen::JsCast;
 
-use super::dom::{all, by_id, first, on, set_value, target_in};
+use super::dom::{all, by_id, first, on, set_flag, set_value, target_in};
 
 /// Lets rules be dragged, or moved by their buttons without a new page each time; one button then saves the order.
 ///
@@ -17,18 +17,35 @@ pub fn RuleOrder() -> impl IntoView {
     let changed = RwSignal::new(false);
     let said = RwSignal::new(String::new());
     let original = StoredValue::new(Vec::<String>::new());
+    let set_changed = move |is: bool| {
+        changed.set(is);
+        // What others change meanwhile must not undo it.
+        for element in [list(), by_id("rule-order")].into_iter().flatten() {
+            set_flag(&element, "data-held", is);
+        }
+    };
     let moved = move |rule: &Element| {
         let order = order();
         said.set(place(rule, &order));
-        changed.set(order != original.get_value());
+        set_changed(order != original.get_value());
+    };
+    let begin = move || {
+        if !changed.get_untracked() {
+            original.set_value(order());
+        }
     };
     Effect::new(move || {
-        original.set_value(order());
         let Some(list) = list() else {
             return;
         };
-        on(&list, "click", move |event| step(event, &moved));
-        on(&list, "pointerdown", grab);
+        on(&list, "click", move |event| {
+            begin();
+            step(event, &moved);
+        });
+        on(&list, "pointerdown", move |event| {
+            begin();
+            grab(event);
+        });
         on(&list, "pointermove", move |event| drag(event, &moved));
         for end in ["pointerup", "pointercancel"] {
             on(&list, end, drop_dragged);
@@ -55,7 +72,7 @@ pub fn RuleOrder() -> impl IntoView {
             }
         }
         said.set("The order is as it was.".to_owned());
-        changed.set(false);
+        set_changed(false);
     };
     view! {
         <div class="order-bar" hidden=move || !changed.get()>

@@ -33,7 +33,7 @@ pub(super) fn path(shown: &Shown, environment: &Environment, standing: &Standing
                 environment.name,
             )}
         </p>
-        <ol class="path" id="rules">
+        <ol class="path" id="rules" data-unit>
             {steps}
             {add}
             {rollout::rollout(shown, standing)}
