@@ -11,6 +11,8 @@ test("a new flag is listed, and off in every environment", async ({ page, server
   await page.getByLabel("Description").fill("Checkout in one page. Goes when it is everywhere.");
   await page.getByRole("button", { name: "Create flag" }).click();
 
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("New checkout");
+  await page.getByRole("link", { name: "Flags" }).first().click();
   const row = page.getByRole("row", { name: "New checkout" });
   await expect(row).toContainText("new_checkout");
   const switches = row.getByRole("switch");
@@ -228,6 +230,28 @@ test("a switch can be undone", { tag: "@scripts" }, async ({ page, server, api }
     enabled: false,
     reason: "flag_disabled",
   });
+});
+
+test("production asks without scripts too, on the flag's page", async ({
+  page,
+  server,
+  api,
+  javaScriptEnabled,
+}) => {
+  test.skip(javaScriptEnabled !== false, "With scripts the list asks.");
+  const production = await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("new_checkout", "New checkout");
+  await api.rollOut(flag, production, 25);
+  await signIn(page, server);
+  const flagSwitch = page.getByRole("switch", { name: "New checkout in production" });
+  await flagSwitch.click();
+  await expect(page.getByText("25 % of users are ON, by userId; everyone else")).toBeVisible();
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await expect(flagSwitch).not.toBeChecked();
+  await flagSwitch.click();
+  await page.getByRole("button", { name: "Turn on in production" }).click();
+  await expect(flagSwitch).toBeChecked();
+  await expect(page.getByRole("button", { name: "Turn on in production" })).toHaveCount(0);
 });
 
 test("production asks before it is switched, and says what will happen", {

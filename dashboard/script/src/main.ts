@@ -1,5 +1,6 @@
 // One file, run twice: by each page, and by the worker that all pages of a browser share.
 
+import { carryCase } from "./carry.ts";
 import { hear } from "./connection.ts";
 import { Hub } from "./hub.ts";
 import { listenToKeys } from "./keys.ts";
@@ -19,5 +20,6 @@ if (typeof document === "undefined") {
   if (main !== null) {
     keepUpToDate(main, hear);
     listenToKeys();
+    carryCase();
   }
 }

@@ -8,7 +8,7 @@ use crate::{api::flags::SetEnabled, port::flags::Cell};
 /// A switch that can be used: a form with one button, which a [`Switchboard`](crate::islands::switchboard::Switchboard) on
 /// the same page makes instant.
 ///
-/// Where that could be dangerous the switchboard asks before it switches.
+/// Where that could be dangerous it asks before it switches: the switchboard does, or the page to which the form leads.
 #[component]
 pub fn FlagSwitch(
     /// The flag.
@@ -19,27 +19,31 @@ pub fn FlagSwitch(
     environment: EnvironmentId,
     /// What people call the environment, with its product where there are several.
     place: String,
-    /// Whether to ask before switching.
-    asks: bool,
+    /// The flag's page, if it has to ask before it switches.
+    asks: Option<String>,
     /// How the flag stands there.
     cell: Cell,
     /// What the flag does there while it is on, as a sentence.
     #[prop(optional)]
     when_on: Option<String>,
 ) -> impl IntoView {
+    let question = asks.is_some().then(|| {
+        view! { <input type="hidden" name="edit" value="switch"/> }
+    });
     view! {
         <form
             class="switch-form"
-            method="post"
-            action=SetEnabled::url()
+            method=if asks.is_some() { "get" } else { "post" }
+            data-asks=asks.is_some().then_some("")
+            action=asks.unwrap_or_else(|| SetEnabled::url().to_owned())
             data-name=name.clone()
             data-place=place.clone()
-            data-asks=asks.then_some("")
             data-when-on=when_on
         >
             <input type="hidden" name="flag" value=flag.to_string()/>
             <input type="hidden" name="environment" value=environment.to_string()/>
             <input type="hidden" name="revision" value=cell.revision.to_string()/>
+            {question}
             <Switch name=name.clone() place=place.clone() cell/>
         </form>
     }

@@ -21,7 +21,7 @@ use crate::{
 const FITTING: usize = 4;
 
 /// The id of a flag's row, for links to it.
-pub fn row_id(flag: FlagId) -> String {
+fn row_id(flag: FlagId) -> String {
     format!("flag-{flag}")
 }
 
@@ -227,7 +227,7 @@ impl Columns {
             grouped.then(|| view! { <span class="cell-product">{product.clone()}</span> });
         let switch = cell.map(|cell| {
             let (flag_name, place) = (flag.name.to_string(), place.clone());
-            let asks = looks_like_production(name);
+            let asks = looks_like_production(name).then(|| flag_address(flag.key.as_str()));
             if may_edit && flag.archived_at.is_none() {
                 view! { <FlagSwitch flag=flag.id name=flag_name environment=*id place asks cell/> }
                     .into_any()

@@ -63,6 +63,12 @@ impl From<&Form> for Case {
 }
 
 impl Case {
+    /// The context in one line of JSON; none if it says nothing, or what is typed is no context.
+    pub fn context_as_json(&self) -> Option<String> {
+        let context = self.context().ok()?;
+        (context != Context::default()).then(|| subject::compact(&context))
+    }
+
     fn context(&self) -> Result<Context<'static>, Vec<String>> {
         match &self.json {
             Some(json) => subject::read(json),
@@ -126,9 +132,8 @@ pub fn Trial(
     flag: FlagConfig,
     /// For whom it is tried.
     case: Case,
-    /// The address of the page, to which a context can be added.
-    #[prop(optional)]
-    address: Option<String>,
+    /// The address of the page for this flag and environment, to which a context can be added.
+    address: String,
 ) -> impl IntoView {
     let Tried { html, served } = tried(&flag, &case);
     let fields = if case.as_json {
@@ -140,6 +145,11 @@ pub fn Trial(
         ("form", "Show as a form")
     } else {
         ("json", "Show as JSON")
+    };
+    let address = if case.as_json {
+        format!("{address}&as=json")
+    } else {
+        address
     };
     view! {
         <TryIt flag=id environment served address>

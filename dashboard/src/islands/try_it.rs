@@ -28,9 +28,8 @@ pub fn TryIt(
     environment: EnvironmentId,
     /// What the server said when it drew the page.
     served: Option<Served>,
-    /// The address of the page for this flag and environment, to which a context can be added; none where the page's
-    /// address says something else.
-    address: Option<String>,
+    /// The address of the page for this flag and environment, to which a context can be added.
+    address: String,
     /// The fields, and the answer.
     children: Children,
 ) -> impl IntoView {
@@ -51,7 +50,7 @@ pub fn TryIt(
                 Ok(tried) => {
                     dom::set_html(ANSWER, &tried.html);
                     agreement.set(Agreement::of(tried.served.as_ref()));
-                    if let (Some(address), Some(served)) = (address, &tried.served) {
+                    if let Some(served) = &tried.served {
                         dom::show_address(&address, "context", &served.context);
                     }
                 }

@@ -7,7 +7,6 @@ use crate::{
     components::{
         answer::answer,
         field::{Field, Input},
-        flag_table::row_id,
         frame::{Frame, Room},
         refusal::{Refusal, RefusalNotice},
         title::Title,
@@ -15,6 +14,7 @@ use crate::{
     error::AdminError,
     form::Form,
     islands::key_check::KeyCheck,
+    model::flag_address,
     port::{
         flags::{FlagAdmin, NewFlag},
         signed_in, signed_in_user, visit,
@@ -30,7 +30,7 @@ const TYPES: &[(&str, &str)] = &[
     ("multivariate", "Multivariate"),
 ];
 
-/// A form that posts to this page. A created flag leads back to the list; a refused one stays as it was typed.
+/// A form that posts to this page. A created flag leads to its page; a refused one stays as it was typed.
 #[component]
 pub fn NewFlagPage() -> impl IntoView {
     let page = answer(async move {
@@ -41,7 +41,7 @@ pub fn NewFlagPage() -> impl IntoView {
         };
         let refusal = match create(new.clone()).await {
             Ok(flag) => {
-                visit.redirect(&format!("{}#{}", Room::Flags.href(), row_id(flag.id)));
+                visit.redirect(&flag_address(flag.key.as_str()));
                 Refusal::default()
             }
             Err(error) => {

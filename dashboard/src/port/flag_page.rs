@@ -1,14 +1,17 @@
 //! What the page of one flag asks.
 
 use async_trait::async_trait;
-use pennon_core::model::{
-    configuration::{Configuration, Ttl},
-    environment::Environment,
-    flag::Flag,
-    id::{EnvironmentId, FlagId, RuleId},
-    rollout::Rollout,
-    rule::Rule,
-    targeting::{FlagRollout, TargetingRule},
+use pennon_core::{
+    FlagConfig,
+    model::{
+        configuration::{Configuration, Ttl},
+        environment::Environment,
+        flag::Flag,
+        id::{EnvironmentId, FlagId, RuleId},
+        rollout::Rollout,
+        rule::Rule,
+        targeting::{FlagRollout, TargetingRule},
+    },
 };
 
 use super::flags::{Cell, EnvironmentColumn};
@@ -134,6 +137,20 @@ pub struct Standing {
     pub rules: Vec<TargetingRule>,
     /// The rollout.
     pub rollout: Option<FlagRollout>,
+}
+
+impl Standing {
+    /// The flag as the engine takes it.
+    pub fn config(&self, flag: &Flag) -> FlagConfig {
+        FlagConfig {
+            key: flag.key.as_str().into(),
+            archived: flag.archived_at.is_some(),
+            enabled: self.configuration.is_enabled,
+            rules: self.rules.iter().map(|rule| rule.rule.clone()).collect(),
+            rollout: self.rollout.as_ref().map(|rollout| rollout.rollout),
+            ttl: self.configuration.ttl,
+        }
+    }
 }
 
 /// A rule as a page has shown it.

@@ -13,6 +13,7 @@ use crate::{
     form::Form,
     port::{
         flag_page::{Copying, FlagPageAdmin, Pair, SeenOfCopy, SeenRule},
+        flags::FlagAdmin,
         signed_in,
     },
 };
@@ -45,6 +46,14 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
         }
         "restore" => {
             admin.restore(flag, revision()?).await?;
+            Ok(here())
+        }
+        "switch" => {
+            let Pair { flag, environment } = pair(form, flag)?;
+            let (on, seen) = (field(form, "enabled")?, Some(revision()?));
+            signed_in::<dyn FlagAdmin>()?
+                .set_enabled(flag, environment, on, seen)
+                .await?;
             Ok(here())
         }
         "ttl" => {
@@ -111,6 +120,7 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
 pub(super) fn reopened(form: &Form) -> Edit {
     match (form.text("do").as_str(), form.parsed("rule")) {
         ("details", _) => Edit::Details,
+        ("switch", _) => Edit::Switch(form.text("enabled") == "true"),
         ("ttl", _) => Edit::Ttl,
         ("rule", None) => Edit::NewRule,
         ("rule", Some(rule)) => Edit::Rule(rule),

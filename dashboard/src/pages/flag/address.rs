@@ -9,6 +9,8 @@ use crate::{form::Form, model::flag_address};
 pub(super) struct Address {
     pub(super) key: String,
     pub(super) environment: Option<EnvironmentId>,
+    /// For whom the flag is tried there, as JSON; none for nobody yet.
+    pub(super) context: Option<String>,
 }
 
 /// What is open for editing.
@@ -19,6 +21,8 @@ pub(super) enum Edit {
     Nothing,
     /// Name and description.
     Details,
+    /// The question whether to switch it on, or off.
+    Switch(bool),
     /// How long clients may keep the flag.
     Ttl,
     /// A rule to add.
@@ -40,6 +44,7 @@ impl Edit {
     pub(super) fn read(form: &Form) -> Self {
         match (form.text("edit").as_str(), form.parsed("rule")) {
             ("details", _) => Self::Details,
+            ("switch", _) => Self::Switch(form.text("enabled") == "true"),
             ("ttl", _) => Self::Ttl,
             ("rule", None) => Self::NewRule,
             ("rule", Some(rule)) => Self::Rule(rule),
@@ -56,6 +61,7 @@ impl Edit {
         match self {
             Self::Nothing => Vec::new(),
             Self::Details => vec![edit("details")],
+            Self::Switch(on) => vec![edit("switch"), ("enabled", on.to_string())],
             Self::Ttl => vec![edit("ttl")],
             Self::NewRule => vec![edit("rule")],
             Self::Rule(rule) => vec![edit("rule"), ("rule", rule.to_string())],
@@ -84,6 +90,9 @@ impl Address {
         }
         for (name, value) in edit.pairs() {
             pairs.append_pair(name, &value);
+        }
+        if let Some(context) = &self.context {
+            pairs.append_pair("context", context);
         }
         let (path, pairs) = (flag_address(&self.key), pairs.finish());
         if pairs.is_empty() {

@@ -12,6 +12,7 @@ mod rollout;
 mod rules;
 mod standing;
 mod tabs;
+mod trial;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
@@ -37,6 +38,7 @@ use crate::{
         refusal::RefusalNotice,
         send_again::SendAgain,
         title::Title,
+        trial::Case,
     },
     draft::RuleDraft,
     effect::Change,
@@ -57,6 +59,7 @@ pub fn FlagPage() -> impl IntoView {
     let address = Address {
         key: key.unwrap_or_default(),
         environment: query().parsed("environment"),
+        context: Case::from(&query()).context_as_json(),
     };
     let page = answer(async move {
         let Some(form) = visit()?.form() else {
@@ -287,6 +290,7 @@ impl Shown {
                 {copying::copying(self, environment)}
                 {path::path(self, environment, standing)}
             </section>
+            {trial::trial(self, environment, standing)}
         }
         .into_any()
     }

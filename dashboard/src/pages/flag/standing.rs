@@ -12,7 +12,7 @@ use crate::{
     },
     error::AdminError,
     islands::switchboard::Switchboard,
-    model::looks_like_production,
+    model::{flag_address, looks_like_production},
     port::{flag_page::Standing, flags::Cell},
     words::{self, Reach},
 };
@@ -36,7 +36,7 @@ pub(super) fn standing(shown: &Shown, environment: &Environment, standing: &Stan
     };
     let (when_on, when_off) = (heading(true), heading(false));
     let switch = if shown.may_edit() {
-        let asks = looks_like_production(&place);
+        let asks = looks_like_production(&place).then(|| flag_address(&shown.address.key));
         let when_on = words::flag(true, rules(), rollout);
         let environment = environment.id;
         view! {
@@ -58,9 +58,39 @@ pub(super) fn standing(shown: &Shown, environment: &Environment, standing: &Stan
             </div>
             {time_to_live(shown, standing)}
         </div>
+        {question(shown, environment, standing)}
         {ttl_editor(shown, standing)}
     }
     .into_any()
+}
+
+/// Asks whether to switch, and says what will be. With scripts, the switch itself does.
+fn question(shown: &Shown, environment: &Environment, standing: &Standing) -> Option<AnyView> {
+    let Edit::Switch(on) = shown.edit else {
+        return None;
+    };
+    let configuration = &standing.configuration;
+    let rules = standing.rules.iter().map(|rule| &rule.rule);
+    let rollout = standing.rollout.as_ref().map(|rollout| rollout.rollout);
+    let verb = if on { "Turn on" } else { "Turn off" };
+    let effect = words::flag(on, rules, rollout);
+    let words = format!("{verb} in {}", environment.name);
+    let error = shown.error().cloned();
+    let question = view! {
+        <form class="step-question" method="post" action=shown.address.editing(shown.edit)>
+            <RefusalNotice error/>
+            {shown.hidden("switch", Some(configuration.revision))}
+            <input type="hidden" name="enabled" value=on.to_string()/>
+            <p>{format!("As soon as applications hear of it: {effect}")}</p>
+            <div class="form-actions">
+                <button class="button primary">{words}</button>
+                <a class="button" href=shown.address.href() autofocus=true>
+                    "Cancel"
+                </a>
+            </div>
+        </form>
+    };
+    (on != configuration.is_enabled).then(|| question.into_any())
 }
 
 fn time_to_live(shown: &Shown, standing: &Standing) -> impl IntoView + use<> {
