@@ -111,7 +111,7 @@ impl Service {
         let http = Client::builder().redirect(Policy::none()).build()?;
         let request = http.post(format!("{}/dashboard/login", self.base_url));
         let form = format!(
-            "email={}&password={}",
+            "sign-in-email={}&sign-in-password={}",
             EMAIL.replace('@', "%40"),
             PASSWORD.replace(' ', "+").replace(',', "%2C")
         );

@@ -48,6 +48,8 @@ test.describe("nothing stands in anybody's way", { tag: "@scripts" }, () => {
 
 /** One of everything: so much that each page has something to show, and so little that all of them are soon seen. */
 async function fill(api: Api): Promise<void> {
+  const ben = await api.createUser("ben@example.com", "editor");
+  await api.createTokenAs(ben, "deploy");
   const staging = await api.createEnvironment("Web shop", "staging");
   const beta = await api.createEnvironment("Mobile app", "beta");
   await api.archive(await api.createFlag("old_banner", "Old banner"));
@@ -72,8 +74,9 @@ async function* everyPage(page: Page): AsyncGenerator<string> {
   const seen = new Set<string>();
   const ahead = [new URL(page.url())];
   for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
-    // Other values in a query show more of the same.
-    const kind = `${next.pathname}?${[...next.searchParams.keys()].sort()}`;
+    // Other values in a query show more of the same, but for what is opened for editing.
+    const names = [...next.searchParams.keys()].sort();
+    const kind = `${next.pathname}?${names} ${next.searchParams.get("edit")}`;
     if (next.pathname.startsWith("/dashboard") && !seen.has(kind)) {
       seen.add(kind);
       await page.goto(next.href);

@@ -3,11 +3,7 @@
 use leptos::prelude::*;
 use pennon_core::{
     FlagConfig,
-    model::{
-        flag::Flag,
-        id::EnvironmentId,
-        page::{Limit, PageNumber, PageRequest},
-    },
+    model::{flag::Flag, id::EnvironmentId},
 };
 
 use crate::{
@@ -22,14 +18,12 @@ use crate::{
     error::AdminError,
     form::Form,
     port::{
-        flags::{EnvironmentColumn, FlagAdmin, FlagQuery, FlagState},
+        flag_page::FlagPageAdmin,
+        flags::EnvironmentColumn,
         query, signed_in,
-        trial::TrialAdmin,
+        trial::{Choices, TrialAdmin},
     },
 };
-
-/// How many flags are suggested.
-const SUGGESTIONS: usize = 100;
 
 /// What a flag would be for somebody, and why.
 #[component]
@@ -67,63 +61,47 @@ impl From<&Form> for Asked {
 /// What there is of what was asked for.
 struct Found {
     asked: Asked,
-    keys: Vec<String>,
-    environments: Vec<EnvironmentColumn>,
+    choices: Choices,
+    /// The environment that is chosen.
     environment: Option<EnvironmentId>,
+    /// The flag that is chosen; none if there is none with this key.
     flag: Option<Flag>,
+    /// What it does in this environment; none where it is not configured.
     config: Option<FlagConfig>,
 }
 
 impl Found {
     async fn find(asked: Asked) -> Result<Self, AdminError> {
-        let flags = signed_in::<dyn FlagAdmin>()?;
-        let longest = PageRequest {
-            page: PageNumber::default(),
-            limit: Limit::MAX,
+        let choices = signed_in::<dyn TrialAdmin>()?.choices().await?;
+        let is_asked =
+            |environment: &&EnvironmentColumn| environment.id.to_string() == asked.environment;
+        let environment = choices.environments.iter().find(is_asked);
+        let environment = environment.map(|environment| environment.id);
+        let admin = signed_in::<dyn FlagPageAdmin>()?;
+        let detail = match admin.flag(&asked.flag, environment).await {
+            Err(AdminError::NotFound) => None,
+            detail => Some(detail?),
         };
-        let active = FlagQuery {
-            page: longest,
-            ..FlagQuery::default()
-        };
-        let suggestions = flags.flags(active).await?;
-        let environments = suggestions.environments;
-        let keys = suggestions.flags.items.iter();
-        let keys = keys
-            .map(|row| row.flag.key.to_string())
-            .take(SUGGESTIONS)
-            .collect();
-        let flag = if asked.flag.is_empty() {
-            None
-        } else {
-            let named = FlagQuery {
-                search: asked.flag.clone(),
-                state: FlagState::All,
-                page: longest,
-                ..FlagQuery::default()
-            };
-            let mut rows = flags.flags(named).await?.flags.items.into_iter();
-            rows.find(|row| row.flag.key.as_str() == asked.flag)
-                .map(|row| row.flag)
-        };
-        let chosen = environments
-            .iter()
-            .find(|environment| environment.id.to_string() == asked.environment)
-            .or(environments.first());
-        let environment = chosen.map(|environment| environment.id);
-        let config = match (&flag, environment) {
-            (Some(flag), Some(environment)) => {
-                let trial = signed_in::<dyn TrialAdmin>()?;
-                Some(trial.config(flag.id, environment).await?)
-            }
-            _ => None,
-        };
+        let first = choices
+            .environments
+            .first()
+            .map(|environment| environment.id);
+        let of_flag = detail
+            .as_ref()
+            .and_then(|detail| detail.environment.as_ref());
+        let standing = detail.as_ref().and_then(|detail| {
+            let standing = detail.standing.as_ref()?;
+            Some(standing.config(&detail.flag))
+        });
         Ok(Self {
+            environment: of_flag
+                .map(|environment| environment.id)
+                .or(environment)
+                .or(first),
+            config: standing,
+            flag: detail.map(|detail| detail.flag),
             asked,
-            keys,
-            environments,
-            environment,
-            flag,
-            config,
+            choices,
         })
     }
 }
@@ -132,8 +110,7 @@ impl Found {
 fn Page(found: Found) -> impl IntoView {
     let Found {
         asked,
-        keys,
-        environments,
+        choices: Choices { keys, environments },
         environment,
         flag,
         config,
@@ -150,6 +127,13 @@ fn Page(found: Found) -> impl IntoView {
         .into_any()
     } else {
         let key = asked.flag.clone();
+        let not_here = (flag.is_some() && config.is_none()).then(|| {
+            view! {
+                <Notice weight=Weight::Warning>
+                    "This flag was archived before this environment existed, so there is nothing to try here."
+                </Notice>
+            }
+        });
         let unknown = (flag.is_none() && !key.is_empty()).then(|| {
             view! {
                 <Notice weight=Weight::Warning>
@@ -164,7 +148,7 @@ fn Page(found: Found) -> impl IntoView {
             let address = address(flag.key.as_str(), environment);
             view! { <Trial id=flag.id environment flag=config case=asked.case address/> }
         });
-        let lesson = (trial.is_none() && unknown.is_none()).then(|| {
+        let lesson = asked.flag.is_empty().then(|| {
             view! {
                 <p class="hint">
                     "Choose a flag, and then say whom it is for: you will see what that user gets, and every step that leads there. Nothing is counted and nothing changes."
@@ -175,6 +159,7 @@ fn Page(found: Found) -> impl IntoView {
             <form class="try" method="get" action=Room::Try.href()>
                 <Pick key=asked.flag keys environments environment/>
                 {unknown}
+                {not_here}
                 {lesson}
                 {trial}
             </form>

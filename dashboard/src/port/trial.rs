@@ -4,15 +4,28 @@ use async_trait::async_trait;
 use pennon_core::FlagConfig;
 use pennon_core::model::id::{EnvironmentId, FlagId};
 
+use super::flags::EnvironmentColumn;
 use crate::error::AdminError;
 
 /// The use cases that concern trying a flag before anybody else does.
 #[async_trait]
 pub trait TrialAdmin: Send + Sync {
+    /// What can be tried, and where.
+    async fn choices(&self) -> Result<Choices, AdminError>;
+
     /// All that the engine has to know of a flag in an environment, as it stands in the database now.
     async fn config(
         &self,
         flag: FlagId,
         environment: EnvironmentId,
     ) -> Result<FlagConfig, AdminError>;
+}
+
+/// What can be tried, and where.
+#[derive(Clone, Debug)]
+pub struct Choices {
+    /// The keys of active flags, the newest first; no more of them than one can look through.
+    pub keys: Vec<String>,
+    /// The active environments, by product and name.
+    pub environments: Vec<EnvironmentColumn>,
 }

@@ -3,14 +3,37 @@
 use async_trait::async_trait;
 use pennon_core::FlagConfig;
 use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_core::model::page::{Limit, PageNumber, PageRequest};
 use pennon_dashboard::error::AdminError;
-use pennon_dashboard::port::trial::TrialAdmin;
+use pennon_dashboard::port::trial::{Choices, TrialAdmin};
 
+use super::flags::column;
 use super::{SignedIn, told};
 use crate::service::targeting::{self, PairId};
+use crate::service::{environments, flags};
+use crate::store::flags::FlagSelection;
 
 #[async_trait]
 impl TrialAdmin for SignedIn {
+    async fn choices(&self) -> Result<Choices, AdminError> {
+        let (service, actor) = (&self.service, &self.actor);
+        let active = FlagSelection {
+            archived: Some(false),
+            ..FlagSelection::default()
+        };
+        let page = PageRequest {
+            page: PageNumber::default(),
+            limit: Limit::MAX,
+        };
+        let flags = flags::list(service, actor, &active, page);
+        let keys = flags.await.map_err(told)?.items.into_iter();
+        let environments = environments::active(service, actor).await.map_err(told)?;
+        Ok(Choices {
+            keys: keys.map(|flag| flag.key.to_string()).collect(),
+            environments: environments.iter().map(column).collect(),
+        })
+    }
+
     async fn config(
         &self,
         flag: FlagId,
