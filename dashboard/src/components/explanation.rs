@@ -39,9 +39,9 @@ impl Step {
 
     fn class(self) -> &'static str {
         match self {
-            Self::Decided => "step decided",
-            Self::Passed => "step",
-            Self::NotReached => "step not-reached",
+            Self::Decided => "trace-step decided",
+            Self::Passed => "trace-step",
+            Self::NotReached => "trace-step not-reached",
         }
     }
 }
@@ -127,7 +127,7 @@ pub fn Path(
         line(step, "=", "Everyone else is ON".to_owned(), ().into_any()).into_any()
     };
     view! {
-        <ol class="path">
+        <ol class="trace">
             {switch(decided)}
             {rules}
             {rest}
@@ -171,7 +171,7 @@ fn rule_step(number: usize, rule: &Rule, trace: Option<RuleTrace>) -> impl IntoV
     };
     let conditions = trace.conditions.into_iter().map(condition).collect_view();
     let detail = view! {
-        {link.map(|link| view! { <p class="step-link">{link}</p> })}
+        {link.map(|link| view! { <p class="trace-link">{link}</p> })}
         <ul class="held">{conditions}</ul>
     };
     line(step, &number.to_string(), sentence, detail.into_any()).into_any()
@@ -242,10 +242,10 @@ fn Scale(trace: RolloutTrace) -> impl IntoView {
 fn line(step: Step, mark: &str, sentence: String, detail: AnyView) -> impl IntoView + use<> {
     view! {
         <li class=step.class()>
-            <div class="step-line">
-                <span class="step-mark" aria-hidden="true">{mark.to_owned()}</span>
-                <span class="step-text">{sentence}</span>
-                <span class="step-note">{step.note()}</span>
+            <div class="trace-line">
+                <span class="trace-mark" aria-hidden="true">{mark.to_owned()}</span>
+                <span class="trace-text">{sentence}</span>
+                <span class="trace-note">{step.note()}</span>
             </div>
             {detail}
         </li>

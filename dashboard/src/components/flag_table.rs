@@ -187,7 +187,7 @@ impl Columns {
                         >
                             <Drawing icon=Icon::Copy/>
                         </button>
-                        <span class="flag-type">{type_name(flag.kind)}</span>
+                        {type_name(flag.kind).map(|name| view! { <span class="flag-type">{name}</span> })}
                     </div>
                 </th>
                 {cells}
@@ -256,11 +256,11 @@ fn why(stale: Stale) -> &'static str {
     }
 }
 
-/// The name of a type.
-fn type_name(kind: FlagType) -> &'static str {
+/// The name of a type that is not the usual one.
+fn type_name(kind: FlagType) -> Option<&'static str> {
     match kind {
-        FlagType::Boolean => "Boolean",
-        FlagType::String => "String",
-        FlagType::Multivariate => "Multivariate",
+        FlagType::Boolean => None,
+        FlagType::String => Some("String"),
+        FlagType::Multivariate => Some("Multivariate"),
     }
 }

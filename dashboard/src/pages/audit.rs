@@ -191,7 +191,7 @@ fn Filters(asked: Asked, names: Vec<String>, role: Role) -> impl IntoView {
     });
     view! {
         <search>
-            <form class="filters" method="get" action=Room::Audit.href()>
+            <form class="audit-filters" method="get" action=Room::Audit.href()>
                 <Field
                     name="flagKey"
                     label="Flag key"

@@ -376,7 +376,7 @@ fn Danger(
                     errors=fields
                 />
                 <div class="form-actions">
-                    <button class="button danger">{title}</button>
+                    <button class="button danger primary">{title}</button>
                 </div>
             </form>
         </details>

@@ -73,9 +73,9 @@ fn line(shown: &Shown, rollout: &FlagRollout) -> AnyView {
     view! {
         <div class="step-text">
             <p title=words::rollout_meaning(rollout)>{words::rollout(rollout)}</p>
-            <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-                <rect class="share-all" width="100" height="4"></rect>
-                <rect class="share-in" width=percentage.to_string() height="4"></rect>
+            <svg class="portion" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+                <rect class="portion-all" width="100" height="4"></rect>
+                <rect class="portion-in" width=percentage.to_string() height="4"></rect>
             </svg>
         </div>
         {actions}
@@ -98,7 +98,7 @@ fn removal(shown: &Shown, standing: &Standing, rollout: &FlagRollout) -> AnyView
                 {effect}
             </p>
             <div class="form-actions">
-                <button class="button danger">"Remove rollout"</button>
+                <button class="button danger primary">"Remove rollout"</button>
                 <a class="button" href=shown.address.href() autofocus=true>
                     "Keep it"
                 </a>

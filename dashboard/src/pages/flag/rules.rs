@@ -133,7 +133,7 @@ fn deletion(shown: &Shown, standing: &Standing, rule: &TargetingRule) -> AnyView
                 <p class="step-text struck">{sentence(&words::rule(&rule.rule))}</p>
                 <p>{effect}</p>
                 <div class="form-actions">
-                    <button class="button danger">"Delete rule"</button>
+                    <button class="button danger primary">"Delete rule"</button>
                     <a class="button" href=shown.address.href() autofocus=true>
                         "Keep it"
                     </a>
