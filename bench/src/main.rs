@@ -5,6 +5,7 @@
 mod creations;
 mod database;
 mod delay;
+mod lighthouse;
 mod lists;
 mod pages;
 mod plans;
@@ -59,6 +60,15 @@ enum Command {
         #[arg(long)]
         server: PathBuf,
     },
+    /// Pages of the dashboard as Lighthouse sees them.
+    Lighthouse {
+        /// The server's binary.
+        #[arg(long)]
+        server: PathBuf,
+        /// The script that runs Lighthouse.
+        #[arg(long)]
+        script: PathBuf,
+    },
     /// The Evaluation API: what requests cost, beside a bare server of the same libraries.
     Server {
         /// The server's binary.
@@ -85,6 +95,9 @@ async fn main() -> Result<()> {
         }
         Command::Pages { server } => {
             pages::measure(&server, &Database::sqlite(folder.path())).await
+        }
+        Command::Lighthouse { server, script } => {
+            lighthouse::measure(&server, &Database::sqlite(folder.path()), &script).await
         }
         Command::Server { server } => server::measure(&server, folder.path()).await,
         Command::Bare { document } => server::serve(document).await,

@@ -13,7 +13,7 @@ use crate::service::Service;
 const SIZES: [usize; 2] = [1_000, 10_000];
 
 /// The environments; a flag is evaluated in all of them.
-const ENVIRONMENTS: [&str; 3] = ["development", "staging", "production"];
+pub(crate) const ENVIRONMENTS: [&str; 3] = ["development", "staging", "production"];
 
 /// Which pages are measured: what to call them, and their path.
 const PAGES: [(&str, &str); 15] = [
@@ -76,7 +76,7 @@ pub(crate) async fn measure(server: &Path, database: &Database) -> Result<()> {
 
 /// Switches two of three flags on, one of ten for some only, and gives every flag a use: in each environment, for two
 /// reasons, in every hour of the last day, and for one of a hundred in every hour of the last month.
-async fn use_flags(database: &Database) -> Result<()> {
+pub(crate) async fn use_flags(database: &Database) -> Result<()> {
     let hour = "(cast(strftime('%s', 'now') as integer) / 3600) * 3600000";
     let hours = format!(
         "with recursive series (i) as (select 0 union all select i + 1 from series where i < 719)

@@ -2,6 +2,8 @@
 
 use anyhow::{Result, bail};
 
+use crate::browser;
+use crate::node;
 use crate::postgres::{self, Durability, Server};
 use crate::process::Run as _;
 use crate::serve::Profile;
@@ -23,6 +25,27 @@ pub(crate) fn find_postgres() -> Result<Outcome> {
 pub(crate) fn client(workspace: &Workspace) -> Result<Outcome> {
     let mut node = workspace.command("node");
     node.args(["--expose-gc", "npm/core/bench/main.js"]).run()?;
+    Ok(Outcome::Done)
+}
+
+/// Has Lighthouse measure pages of the dashboard. It is installed for that, apart from the tools that tests need.
+pub(crate) fn lighthouse(workspace: &Workspace) -> Result<Outcome> {
+    let browser = browser::find_or_install(workspace)?;
+    let folder = workspace.root.join("bench/lighthouse");
+    let mut install = node::npm(workspace);
+    install
+        .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+        .current_dir(&folder)
+        .run_quietly()?;
+    let mut bench = workspace.cargo();
+    bench
+        .args(["run", "--quiet", "--release", "--package", "pennon-bench"])
+        .args(["--", "lighthouse", "--script"])
+        .arg(folder.join("measure.js"))
+        .arg("--server")
+        .arg(Profile::Release.binary(workspace))
+        .env("CHROME_PATH", browser)
+        .run()?;
     Ok(Outcome::Done)
 }
 

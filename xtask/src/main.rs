@@ -111,6 +111,8 @@ enum Measured {
     Admin,
     /// The npm package in Node.js: reads, loading, memory, and what a browser has to load
     Client,
+    /// Pages of the dashboard as Lighthouse sees them
+    Lighthouse,
     /// Pages of the dashboard on SQLite: how long they take, and how much they weigh
     Pages,
     /// The Evaluation API: what requests cost beside a bare server of the same libraries, and how that grows
@@ -211,6 +213,10 @@ const BENCH_CLIENT: Step = Step {
     title: "Measurement of the npm package",
     work: |workspace, _| bench::client(workspace),
 };
+const BENCH_LIGHTHOUSE: Step = Step {
+    title: "Measurement by Lighthouse",
+    work: |workspace, _| bench::lighthouse(workspace),
+};
 const BENCH_PAGES: Step = Step {
     title: "Measurement of pages",
     work: |workspace, _| bench::pages(workspace),
@@ -310,6 +316,9 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Bench {
             what: Measured::Client,
         } => [packages, &[BENCH_CLIENT]].concat(),
+        Command::Bench {
+            what: Measured::Lighthouse,
+        } => [site, &[RELEASE, BENCH_LIGHTHOUSE]].concat(),
         Command::Bench {
             what: Measured::Pages,
         } => [site, &[RELEASE, BENCH_PAGES]].concat(),

@@ -1,0 +1,56 @@
+// Has Lighthouse look at pages of the dashboard, and prints its scores as a table. `cargo xtask bench lighthouse` runs it.
+//
+// PENNON_URL is where the server is, PENNON_COOKIE the cookie of a session, and CHROME_PATH the browser. The arguments are paths.
+
+import { launch } from "chrome-launcher";
+import lighthouse, { desktopConfig } from "lighthouse";
+
+const { PENNON_URL = "", PENNON_COOKIE = "" } = process.env;
+
+/** What is scored, from 0 to 100. */
+const categories = ["performance", "accessibility", "best-practices"];
+
+/** What the score for performance is made of. */
+const times = [
+  "first-contentful-paint",
+  "largest-contentful-paint",
+  "total-blocking-time",
+  "cumulative-layout-shift",
+];
+
+/** As Lighthouse sees a desk, and as it sees a phone on a slow line, which is its default. */
+const forms = [
+  ["desk", desktopConfig],
+  ["phone", undefined],
+];
+
+const chrome = await launch({
+  chromeFlags: ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"],
+});
+try {
+  console.log(`| | | ${[...categories, ...times].join(" | ")} |`);
+  console.log(`|---|---|${"--:|".repeat(categories.length + times.length)}`);
+  for (const path of process.argv.slice(2)) {
+    for (const [form, config] of forms) {
+      const { categories: scores, audits } = await look(path, config);
+      const cells = [
+        ...categories.map((name) => Math.round((scores[name]?.score ?? 0) * 100)),
+        ...times.map((name) => audits[name]?.displayValue),
+      ];
+      console.log(`| ${path} | ${form} | ${cells.join(" | ")} |`);
+    }
+  }
+} finally {
+  chrome.kill();
+}
+
+/** What Lighthouse says of one page. Whoever is signed in already never sees the page to sign in. */
+async function look(path, config) {
+  const extraHeaders = path.endsWith("/login") ? undefined : { Cookie: PENNON_COOKIE };
+  const flags = { port: chrome.port, onlyCategories: categories, logLevel: "error", extraHeaders };
+  const result = await lighthouse(`${PENNON_URL}${path}`, flags, config);
+  if (result === undefined || result.lhr.runtimeError !== undefined) {
+    throw new Error(`${path}: ${result?.lhr.runtimeError?.message ?? "nothing came of it"}`);
+  }
+  return result.lhr;
+}

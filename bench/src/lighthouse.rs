@@ -1,0 +1,42 @@
+//! Pages of the dashboard as Lighthouse sees them.
+
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use tokio::process::Command;
+
+use crate::database::Database;
+use crate::pages::{ENVIRONMENTS, use_flags};
+use crate::seeds;
+use crate::service::Service;
+
+/// How many flags there are.
+const FLAGS: usize = 1_000;
+
+/// The pages.
+const PAGES: [&str; 4] = [
+    "/dashboard/login",
+    "/dashboard/flags",
+    "/dashboard/flags/seeded_7",
+    "/dashboard/flags/seeded_7/usage",
+];
+
+/// Has Lighthouse measure the pages among a thousand flags in use, and print a table.
+pub(crate) async fn measure(server: &Path, database: &Database, script: &Path) -> Result<()> {
+    let service = Service::start(server, database).await?;
+    let mut sdk_key = String::new();
+    for name in ENVIRONMENTS {
+        (_, sdk_key) = service.environment(name).await?;
+    }
+    seeds::flags(&service, database, 1..=FLAGS, &sdk_key).await?;
+    use_flags(database).await?;
+    let status = Command::new("node")
+        .arg(script)
+        .args(PAGES)
+        .env("PENNON_URL", format!("http://{}", service.address()))
+        .env("PENNON_COOKIE", service.cookie().await?)
+        .status()
+        .await?;
+    ensure!(status.success(), "Lighthouse: {status}");
+    Ok(())
+}
