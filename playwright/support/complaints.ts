@@ -1,6 +1,6 @@
 import type { ConsoleMessage, Page } from "@playwright/test";
 
-/** What the browser found fault with: errors on the console, uncaught exceptions, breaches of the security policy. */
+/** What the browser found fault with: errors and warnings on the console, uncaught exceptions, breaches of the security policy. */
 export class Complaints {
   readonly #all: string[] = [];
   readonly #forgiven: RegExp[] = [];
@@ -25,7 +25,7 @@ export class Complaints {
   }
 
   #hear(message: ConsoleMessage): void {
-    if (message.type() === "error") {
+    if (message.type() === "error" || message.type() === "warning") {
       this.#all.push(`${message.text()} (${message.location().url})`);
     }
   }

@@ -46,7 +46,7 @@ pub fn FlagTable(
             <table class="table" id="flags">
                 <caption class="visually-hidden">"Flags and where they are on"</caption>
                 <thead>{columns.head()}</thead>
-                <tbody>{rows}</tbody>
+                <tbody inner_html=rows.to_html()></tbody>
             </table>
         </div>
     }

@@ -31,6 +31,7 @@ use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::model::Theme;
 use pennon_dashboard::port::Visit;
+use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
@@ -62,7 +63,7 @@ const WITHOUT_SESSION: [&str; 4] = [
 const FROM: &str = "from";
 
 /// The most that a form may have, in bytes.
-const FORM_LIMIT: usize = 64 * 1024;
+const FORM_LIMIT: usize = 256 * 1024;
 
 /// The cookie of the session. Over https its prefix has browsers refuse it from anywhere but this very host.
 const SESSION_COOKIE: &str = "pennon_session";
@@ -117,7 +118,7 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         .layer(from_fn(tell_status))
         .layer(map_response(tell_when_to_return))
         .layer(from_fn_with_state(service.clone(), same_origin))
-        .layer(CompressionLayer::new())
+        .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
         .layer(RequestBodyLimitLayer::new(FORM_LIMIT))
         .route(&format!("/{}/{{name}}", assets::FOLDER), get(assets::serve))
         .layer(map_response(protect))

@@ -110,9 +110,12 @@ pub(crate) async fn page(
     for row in store::flag_table::hours(&mut tx, &ids, environment, first).await? {
         let of_flag = uses.entry(FlagId::new(row.flag_id)).or_default();
         of_flag.hours.resize(HOURS, 0);
-        let place = usize::try_from((row.hour - first.millis()) / HOUR_MILLIS).ok();
-        if let Some(hour) = place.and_then(|place| of_flag.hours.get_mut(place)) {
-            *hour = row.evaluations;
+        for (hour, evaluations) in row.hours.iter() {
+            let place = hour.saturating_sub(first.millis()) / HOUR_MILLIS;
+            let place = usize::try_from(place).ok();
+            if let Some(sum) = place.and_then(|place| of_flag.hours.get_mut(place)) {
+                *sum = sum.saturating_add(evaluations);
+            }
         }
     }
     for row in store::flag_table::stale(&mut tx, &ids, since).await? {

@@ -8,6 +8,7 @@ use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use super::flags::FlagRow;
+use super::usage::{Hours, hours};
 use super::{Tx, flags, on_conn, push_one_of};
 use crate::error::Error;
 
@@ -67,12 +68,11 @@ pub(crate) struct StaleRow {
     pub(crate) is_unasked: bool,
 }
 
-/// How often a flag was evaluated within an hour.
-#[derive(Clone, Copy, Debug, sqlx::FromRow)]
-pub(crate) struct HourRow {
+/// How often a flag was evaluated.
+#[derive(sqlx::FromRow)]
+pub(crate) struct HoursRow {
     pub(crate) flag_id: Uuid,
-    pub(crate) hour: i64,
-    pub(crate) evaluations: i64,
+    pub(crate) hours: Hours,
 }
 
 impl Standing {
@@ -261,14 +261,14 @@ pub(crate) async fn hours(
     flags: &[FlagId],
     environment: Option<EnvironmentId>,
     from: Timestamp,
-) -> Result<Vec<HourRow>, Error> {
+) -> Result<Vec<HoursRow>, Error> {
     if flags.is_empty() {
         return Ok(Vec::new());
     }
     Ok(on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new(
-            "select flag_id, hour, cast(sum(evaluations) as bigint) as evaluations from usage_hours where flag_id ",
-        );
+        let mut query = QueryBuilder::new(concat!(
+            "select flag_id, ", hours!(), " from usage_hours where flag_id ",
+        ));
         push_one_of!(query, flags);
         // With the environments named, the index leads past the hours that are not asked for.
         query.push(" and lineage_id in (select coalesce(lineage_id, id) from environments where status = 'active'");
@@ -276,7 +276,7 @@ pub(crate) async fn hours(
             query.push(" and id = ").push_bind(environment.uuid());
         }
         query.push(") and hour >= ").push_bind(from.millis());
-        query.push(" group by flag_id, hour");
+        query.push(" group by flag_id");
         query.build_query_as().fetch_all(conn).await
     })?)
 }

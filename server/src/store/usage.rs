@@ -12,13 +12,33 @@ use super::{Tx, on_conn};
 use crate::error::Error;
 use crate::snapshot::PollKind;
 
-/// Evaluations of a flag within an hour.
+/// Evaluations of a flag in an environment for a reason.
 #[derive(sqlx::FromRow)]
-pub(crate) struct FlagHourRow {
+pub(crate) struct FlagHoursRow {
     pub(crate) lineage_id: Uuid,
-    pub(crate) hour: i64,
     pub(crate) reason: String,
-    pub(crate) evaluations: i64,
+    pub(crate) hours: Hours,
+}
+
+/// Hours, and how often something happened in each, as one text: a row for each hour would cost more than all that it contains.
+#[derive(sqlx::Type)]
+#[sqlx(transparent)]
+pub(crate) struct Hours(String);
+
+/// Gathers [`Hours`] from the rows of a group.
+macro_rules! hours {
+    () => {
+        "string_agg(cast(hour as text) || ':' || cast(evaluations as text), ' ') as hours"
+    };
+}
+pub(super) use hours;
+
+impl Hours {
+    /// The hours in no order, each possibly several times, and how often it was then.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (i64, i64)> {
+        let pairs = self.0.split(' ').filter_map(|pair| pair.split_once(':'));
+        pairs.filter_map(|(hour, count)| Some((hour.parse().ok()?, count.parse().ok()?)))
+    }
 }
 
 /// Evaluations of a flag within an hour, to add.
@@ -155,17 +175,17 @@ pub(crate) async fn forget_before(tx: &mut Tx, hour: Timestamp) -> Result<(), Er
     Ok(())
 }
 
-/// The evaluations of a flag, by hour, between two hours inclusively.
+/// The evaluations of a flag, by environment and reason, between two hours inclusively.
 pub(crate) async fn of_flag(
     tx: &mut Tx,
     flag: FlagId,
     from: Timestamp,
     to: Timestamp,
-) -> Result<Vec<FlagHourRow>, Error> {
-    Ok(on_conn!(tx, conn => sqlx::query_as(
-        "select lineage_id, hour, reason, evaluations from usage_hours
-         where flag_id = $1 and hour >= $2 and hour <= $3 order by hour, reason",
-    ).bind(flag.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?)
+) -> Result<Vec<FlagHoursRow>, Error> {
+    Ok(on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select lineage_id, reason, ", hours!(), " from usage_hours
+         where flag_id = $1 and hour >= $2 and hour <= $3 group by lineage_id, reason",
+    )).bind(flag.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?)
 }
 
 /// When a flag was last evaluated in each environment.

@@ -123,10 +123,10 @@ pub(crate) async fn of_flag(
     let mut hours: HashMap<EnvironmentId, BTreeMap<i64, BTreeMap<String, i64>>> = HashMap::new();
     for row in store::usage::of_flag(&mut tx, id, from, to).await? {
         let lineage = hours.entry(EnvironmentId::new(row.lineage_id)).or_default();
-        lineage
-            .entry(row.hour)
-            .or_default()
-            .insert(row.reason, row.evaluations);
+        for (hour, evaluations) in row.hours.iter() {
+            let reasons = lineage.entry(hour).or_default();
+            reasons.insert(row.reason.clone(), evaluations);
+        }
     }
     let seen = store::usage::flag_last_seen(&mut tx, id).await?;
     let mut seen: HashMap<EnvironmentId, Timestamp> = seen.into_iter().collect();
