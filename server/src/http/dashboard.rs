@@ -118,7 +118,7 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         .layer(from_fn(tell_status))
         .layer(map_response(tell_when_to_return))
         .layer(from_fn_with_state(service.clone(), same_origin))
-        .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
+        .layer(CompressionLayer::new().quality(CompressionLevel::Precise(3)))
         .layer(RequestBodyLimitLayer::new(FORM_LIMIT))
         .route(&format!("/{}/{{name}}", assets::FOLDER), get(assets::serve))
         .layer(map_response(protect))
