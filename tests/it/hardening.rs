@@ -86,7 +86,7 @@ async fn who_is_refused_before_the_body_has_come_reads_why_and_may_go_on() {
 #[tokio::test]
 async fn forms_of_the_dashboard_have_a_bound_before_anybody_reads_them() {
     let app = TestApp::start().await;
-    let form = "a".repeat(70_000);
+    let form = "a".repeat(300_000);
     for path in [
         "/dashboard/login",
         "/dashboard/api/sign-in",

@@ -36,8 +36,10 @@ async fn every_environment_has_a_switch_in_the_row() {
     assert!(page.html.contains("2 h ago"));
     assert_eq!(
         count(&page.html, "action=\"/dashboard/api/set-enabled\""),
-        2
+        1
     );
+    // Production asks first.
+    assert_eq!(count(&page.html, "data-asks"), 1);
     assert_eq!(page.status, None);
 }
 
@@ -143,7 +145,7 @@ async fn an_outage_is_told_in_place_of_the_list() {
 }
 
 #[tokio::test]
-async fn a_created_flag_leads_to_its_row() {
+async fn a_created_flag_leads_to_its_page() {
     let fake = Arc::new(Fake::shop());
     let form = "name=Dark+mode&key=dark_mode&description=one%0D%0Atwo&type=boolean";
     let page = post(&fake, NEW, form).await;
@@ -151,8 +153,8 @@ async fn a_created_flag_leads_to_its_row() {
         *fake.calls(),
         ["create flag dark_mode \"one\\ntwo\" boolean"]
     );
-    let row = "/dashboard/flags#flag-00000000-0000-0000-0000-000000000000";
-    assert_eq!(page.location.as_deref(), Some(row));
+    let flag = "/dashboard/flags/dark_mode";
+    assert_eq!(page.location.as_deref(), Some(flag));
 }
 
 #[tokio::test]
