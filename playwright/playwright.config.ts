@@ -17,7 +17,6 @@ export default defineConfig({
     ...devices["Desktop Chrome"],
     contextOptions: { reducedMotion: "reduce" },
     launchOptions: executablePath === undefined ? {} : { executablePath },
-    trace: "retain-on-failure",
   },
   projects: [
     { name: "with scripts" },

@@ -43,6 +43,8 @@ pub(crate) struct Module<'a> {
     pub(crate) typescript: bool,
     /// Whether nothing but numbers crosses its border, one at a time.
     pub(crate) bare: bool,
+    /// What differs from the profile, as cargo's `--config` takes it.
+    pub(crate) config: Option<&'a str>,
 }
 
 /// The engine of the npm packages.
@@ -52,6 +54,7 @@ pub(crate) const ENGINE: Module<'_> = Module {
     name: "engine",
     typescript: true,
     bare: true,
+    config: None,
 };
 
 /// The dashboard's islands.
@@ -61,6 +64,8 @@ pub(crate) const DASHBOARD: Module<'_> = Module {
     name: "pennon",
     typescript: false,
     bare: false,
+    // A few evaluations while somebody types need not be fast, and have to be loaded.
+    config: Some("profile.wasm.package.pennon-core.opt-level='z'"),
 };
 
 /// Adds the wasm target to the toolchain in use. With `RUSTUP_AUTO_INSTALL=0` nobody else would.
@@ -143,6 +148,7 @@ pub(crate) fn cargo(
             "--profile",
             "wasm",
         ])
+        .args(module.config.iter().flat_map(|config| ["--config", config]))
         .arg("--target-dir")
         .arg(workspace.wasm_target())
         // Flags meant for the machine's own processor would reach the wasm compiler too.
