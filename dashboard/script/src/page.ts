@@ -11,6 +11,9 @@ const grace = 3_000;
 /** A change happens a moment before others can see it: the page may have been drawn in between. */
 const moment = 1_000;
 
+/** How long a form that was sent may take to lead to another page. */
+const patience = 5_000;
+
 /** Shows what others change on the page without loading it anew, and says when that cannot be done. */
 export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Look): void {
   const bars = new Bars();
@@ -22,6 +25,7 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
   let last: (Change & { readonly heard: number }) | undefined;
   let isDue = false;
   let isAsking = false;
+  let isLeaving = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let silence: ReturnType<typeof setTimeout> | undefined;
 
@@ -61,7 +65,7 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
   }
 
   async function refresh(): Promise<void> {
-    if (!isDue || isAsking || document.visibilityState === "hidden") {
+    if (!isDue || isAsking || isLeaving || document.visibilityState === "hidden") {
       return;
     }
     isDue = false;
@@ -108,6 +112,16 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
     if (swap.isBehind) {
       refreshSoon();
     }
+  });
+  // What a form does that leads away is news too, and what this page shows may be gone by then.
+  addEventListener("submit", (event) => {
+    setTimeout(() => {
+      isLeaving = !event.defaultPrevented;
+      setTimeout(() => {
+        isLeaving = false;
+        refreshIfDue();
+      }, patience);
+    });
   });
   const say = () => {
     look(document.visibilityState === "visible");
