@@ -27,6 +27,8 @@ test(
       }
     }
     await signIn(page, server);
+    // A page that was drawn within a second of a change is asked for once more, in case it lacks it.
+    await page.waitForTimeout(2_000);
 
     // Who is signed in already comes with a browser that has loaded nothing yet.
     const context = await browser.newContext({
