@@ -564,6 +564,22 @@ test("an order that somebody else has overtaken is not saved", async ({
   ]);
 });
 
+test("whom a flag is tried for goes along to its other environments", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  const { staging } = await shop(api);
+  await signIn(page, server);
+  await page.goto(address);
+  await expect(page.getByText("Server and this browser agree.")).toBeVisible();
+  await page.getByLabel("userId").fill("ada");
+  await expect.poll(() => new URL(page.url()).searchParams.get("context")).toContain("ada");
+  await page.getByRole("link", { name: /^staging/ }).click();
+  await expect(page).toHaveURL(new RegExp(`environment=${staging.id}`));
+  await expect(page.getByLabel("userId")).toHaveValue("ada");
+});
+
 test("two people at one rule: the second is told, keeps what was typed, and decides", async ({
   page,
   server,
