@@ -571,6 +571,8 @@ test("whom a flag is tried for goes along to its other environments", { tag: "@s
 }) => {
   const { staging } = await shop(api);
   await signIn(page, server);
+  // Right after a change the page would be asked for once more, with the case in its links.
+  await page.waitForTimeout(2_000);
   await page.goto(address);
   await expect(page.getByText("Server and this browser agree.")).toBeVisible();
   await page.getByLabel("userId").fill("ada");
