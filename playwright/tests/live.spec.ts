@@ -47,6 +47,39 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await other.close();
   });
 
+  test("never shows a switch as it was before it was switched", async ({ page, server, api }) => {
+    await api.createEnvironment("Web shop", "staging");
+    await api.createFlag("new_checkout", "New checkout");
+    await signIn(page, server);
+    await settled(page);
+    let pass = () => {};
+    const mayPass = new Promise<void>((resolve) => {
+      pass = resolve;
+    });
+    let asked = 0;
+    await page.route("**/dashboard/flags", async (route) => {
+      asked += 1;
+      // The first page is drawn now and arrives late; none comes after it.
+      if (asked === 1) {
+        const response = await route.fetch();
+        await mayPass;
+        await route.fulfill({ response });
+      }
+    });
+    await api.createFlag("dark_mode", "Dark mode");
+    await expect.poll(() => asked).toBe(1);
+    const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
+    await flagSwitch.click();
+    const undo = page.getByRole("button", { name: "Undo" });
+    await expect(undo).toBeVisible();
+    pass();
+    await expect(page.getByRole("row", { name: "Dark mode" })).toBeVisible();
+    await expect(flagSwitch).toBeChecked();
+    await undo.click();
+    await expect(page.getByText("New checkout is off again in staging.")).toBeVisible();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+  });
+
   test("does not move the focus of whoever reads", async ({ page, server, api }) => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("new_checkout", "New checkout");

@@ -84,7 +84,8 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     );
     await context.clearCookies();
     await page.keyboard.press("Control+k");
-    await expect(page.getByText("Your session has ended.")).toBeVisible();
+    const palette = page.getByRole("dialog", { name: "Jump to" });
+    await expect(palette.getByText("Your session has ended.")).toBeVisible();
   });
 });
 

@@ -77,7 +77,7 @@ export class Swap {
         // Whatever it looks like by now, it is up to date.
         return false;
       }
-      if (this.#isInUse(old)) {
+      if (this.#isInUse(old) || isAhead(old, next)) {
         keep(old, next.outerHTML);
         return false;
       }
@@ -148,6 +148,16 @@ export class Swap {
 
 function unitOf(target: EventTarget | null): Element | null {
   return target instanceof Element ? target.closest(units) : null;
+}
+
+/** Whether a switch has been switched since the server drew the page that was asked for: the answer to that came sooner. */
+function isAhead(old: Element, next: Element): boolean {
+  if (!(old instanceof HTMLFormElement && next instanceof HTMLFormElement)) {
+    return false;
+  }
+  const [shown, drawn] = [new FormData(old), new FormData(next)];
+  const isSame = ["flag", "environment"].every((name) => shown.get(name) === drawn.get(name));
+  return isSame && Number(shown.get("revision")) > Number(drawn.get("revision"));
 }
 
 function isIsland(element: Element): element is HTMLElement {
