@@ -80,6 +80,34 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await page.unrouteAll({ behavior: "ignoreErrors" });
   });
 
+  test("asks for no page while a form leads to another", async ({ page, context, server, api }) => {
+    await signIn(page, server);
+    const other = await context.newPage();
+    await other.goto("/dashboard/flags");
+    await page.goto("/dashboard/environments/new");
+    await Promise.all([page, other].map(settled));
+    await page.getByLabel("Product").fill("Web shop");
+    await page.getByLabel("Name").fill("staging");
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(`${request.method()} ${request.resourceType()}`));
+    let pass = () => {};
+    const mayPass = new Promise<void>((resolve) => {
+      pass = resolve;
+    });
+    await page.route("**/dashboard/environments/new", async (route) => {
+      await mayPass;
+      await route.continue();
+    });
+    const left = page.getByRole("button", { name: "Create environment" }).click();
+    await expect.poll(() => asked).toEqual(["POST document"]);
+    await api.createFlag("dark_mode", "Dark mode");
+    await expect(other.getByRole("row", { name: "Dark mode" })).toBeVisible();
+    expect(asked).toEqual(["POST document"]);
+    pass();
+    await left;
+    await expect(page.getByRole("region", { name: "Its SDK key" })).toBeVisible();
+  });
+
   test("does not move the focus of whoever reads", async ({ page, server, api }) => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("new_checkout", "New checkout");

@@ -12,7 +12,7 @@ const grace = 3_000;
 const moment = 1_000;
 
 /** How long a form that was sent may take to lead to another page. */
-const patience = 5_000;
+const patience = 10_000;
 
 /** Shows what others change on the page without loading it anew, and says when that cannot be done. */
 export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Look): void {

@@ -119,11 +119,11 @@ macro_rules! stale {
             " and not exists (select 1 from audit_entries
                               where audit_entries.flag_key = flags.key and audit_entries.occurred_at >= ", $unchanged, ")
               and (", unasked_since!($unasked), "
-                or (select count(distinct case when not pair.is_enabled then 0 when ", decided_further!(), " then 2 else 1 end)
-                      + max(case when pair.is_enabled and ", decided_further!(), " then 1 else 0 end)
+                or (select max(case when not pair.is_enabled then 0 when ", decided_further!(), " then 2 else 1 end)
+                      = min(case when pair.is_enabled then 1 else 0 end)
                     from flag_environments pair
                     join environments on environments.id = pair.environment_id and environments.status = 'active'
-                    where pair.flag_id = flags.id) = 1)"
+                    where pair.flag_id = flags.id))"
         )
     };
 }
