@@ -56,6 +56,30 @@ async fn flags_are_found_by_how_they_stand() {
 }
 
 #[tokio::test]
+async fn a_filtered_list_says_how_many_flags_it_has_on_every_page() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (staging, _) = admin.environment("shop", "staging").await;
+    let on = admin.flag("on").await;
+    admin.switch(&on, &staging, true).await;
+    for number in 0..60 {
+        admin.flag(&format!("off_{number}")).await;
+    }
+    let browser = Browser::signed_in(&app).await;
+    for (query, told) in [
+        ("is=off", "1 to 50 of 60"),
+        ("is=off&page=2", "51 to 60 of 60"),
+        ("is=off&page=3", "Page 3 is past the end of 60"),
+        ("page=2", "51 to 61 of 61"),
+        ("q=off_1&page=2", "Page 2 is past the end of 11"),
+    ] {
+        let page = browser.get(&format!("/dashboard/flags?{query}")).await;
+        let page = html(&page.expect(StatusCode::OK));
+        assert!(page.contains(told), "{query}: {page}");
+    }
+}
+
+#[tokio::test]
 async fn flags_are_in_the_order_of_their_name_or_of_their_last_evaluation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;

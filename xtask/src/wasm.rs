@@ -1,7 +1,7 @@
 //! From a crate to the wasm module and the JavaScript around it.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use anyhow::{Context as _, Result, bail};
 use wasm_bindgen_cli_support::Bindgen;
@@ -152,9 +152,20 @@ pub(crate) fn cargo(
         .arg("--target-dir")
         .arg(workspace.wasm_target())
         // Flags meant for the machine's own processor would reach the wasm compiler too.
-        .env_remove("CARGO_ENCODED_RUSTFLAGS")
-        .env("RUSTFLAGS", "");
+        .env("CARGO_ENCODED_RUSTFLAGS", without_paths().join("\x1f"));
     cargo
+}
+
+/// Flags that keep this machine's paths out of panic messages: wherever it is built, the wasm is the same.
+fn without_paths() -> Vec<String> {
+    let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let cargo_home = cargo_home.or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let sources = cargo_home.and_then(|home| fs::read_dir(home.join("registry/src")).ok());
+    let registries = sources.into_iter().flatten().flatten();
+    let mut folders: Vec<_> = registries.map(|registry| registry.path()).collect();
+    folders.sort();
+    let flag = |folder: &PathBuf| format!("--remap-path-prefix={}=", folder.display());
+    folders.iter().map(flag).collect()
 }
 
 /// Without a default module path the glue holds no `import.meta.url`, which bundlers stumble over.

@@ -102,8 +102,14 @@ pub(crate) async fn page(
 
     let mut uses: HashMap<FlagId, Use> = HashMap::new();
     let environment = selection.environment;
-    for (flag, at) in store::flag_table::last_evaluated(&mut tx, &ids, environment).await? {
-        uses.entry(flag).or_default().last_evaluated_at = Some(at);
+    for row in store::flag_table::uses(&mut tx, &ids, environment, since).await? {
+        let of_flag = uses.entry(FlagId::new(row.id)).or_default();
+        of_flag.last_evaluated_at = row.last_evaluated_at.map(Timestamp::from_millis);
+        of_flag.stale = row.is_stale.then_some(if row.is_unasked {
+            Stale::Unasked
+        } else {
+            Stale::Constant
+        });
     }
     let current = hour_of(now);
     let first = hours_before(current, HOURS.saturating_sub(1));
@@ -117,14 +123,6 @@ pub(crate) async fn page(
                 *sum = sum.saturating_add(evaluations);
             }
         }
-    }
-    for row in store::flag_table::stale(&mut tx, &ids, since).await? {
-        let stale = if row.is_unasked {
-            Stale::Unasked
-        } else {
-            Stale::Constant
-        };
-        uses.entry(FlagId::new(row.id)).or_default().stale = Some(stale);
     }
     Ok(FlagTable {
         cells: store::configurations::cells(&mut tx, &ids).await?,

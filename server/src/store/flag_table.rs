@@ -60,11 +60,14 @@ pub(crate) enum TableOrder {
     LastEvaluated,
 }
 
-/// What makes a flag stale.
+/// When a flag was last used, and whether it can go.
 #[derive(Clone, Copy, Debug, sqlx::FromRow)]
-pub(crate) struct StaleRow {
+pub(crate) struct UseRow {
     pub(crate) id: Uuid,
-    /// Whether that is because no application has asked for it.
+    /// When it was last evaluated, in the environment that counts or in any.
+    pub(crate) last_evaluated_at: Option<i64>,
+    pub(crate) is_stale: bool,
+    /// If it is stale: whether that is because no application has asked for it.
     pub(crate) is_unasked: bool,
 }
 
@@ -72,7 +75,16 @@ pub(crate) struct StaleRow {
 #[derive(sqlx::FromRow)]
 pub(crate) struct HoursRow {
     pub(crate) flag_id: Uuid,
+    #[sqlx(flatten)]
     pub(crate) hours: Hours,
+}
+
+/// A flag of a page, and how many flags were selected if they were counted with it.
+#[derive(sqlx::FromRow)]
+struct PageRow {
+    #[sqlx(flatten)]
+    flag: FlagRow,
+    total: Option<i64>,
 }
 
 impl Standing {
@@ -147,9 +159,11 @@ macro_rules! selected {
 }
 
 macro_rules! page {
-    ($order:literal) => {
+    ($total:literal, $order:literal) => {
         concat!(
-            "select id, key, name, description, type, created_by, created_at, archived_at, revision from flags where ",
+            "select id, key, name, description, type, created_by, created_at, archived_at, revision, ",
+            $total,
+            " as total from flags where ",
             selected!(),
             " order by ",
             $order,
@@ -158,12 +172,25 @@ macro_rules! page {
     };
 }
 
+/// The query of a page. Where every flag is looked at anyway, those that are selected are counted on the way; where not, that
+/// would keep the database from stopping at the page's end.
+macro_rules! page_query {
+    ($counts:expr, $order:literal) => {
+        if $counts {
+            page!("count(*) over ()", $order)
+        } else {
+            page!("cast(null as bigint)", $order)
+        }
+    };
+}
+
 impl TableOrder {
-    fn query(self) -> &'static str {
+    fn query(self, counts: bool) -> &'static str {
         match self {
-            Self::Newest => page!("created_at desc, id desc"),
-            Self::Name => page!("lower(name), id"),
-            Self::LastEvaluated => page!(
+            Self::Newest => page_query!(counts, "created_at desc, id desc"),
+            Self::Name => page_query!(counts, "lower(name), id"),
+            Self::LastEvaluated => page_query!(
+                counts,
                 "(select max(seen.evaluated_at) from flags_last_seen seen where seen.flag_id = flags.id) desc nulls last, \
                  id desc"
             ),
@@ -182,7 +209,8 @@ pub(crate) async fn page(
     let standing = selection.standing.map(Standing::as_str);
     let unchanged = selection.stale.map(|since| since.unchanged.millis());
     let unasked = selection.stale.map(|since| since.unasked.millis());
-    let rows: Vec<FlagRow> = on_conn!(tx, conn => sqlx::query_as(selection.order.query())
+    let counts = standing.is_some();
+    let rows: Vec<PageRow> = on_conn!(tx, conn => sqlx::query_as(selection.order.query(counts))
         .bind(selection.archived)
         .bind(&pattern)
         .bind(environment)
@@ -192,27 +220,34 @@ pub(crate) async fn page(
         .bind(page.limit.get())
         .bind(page.offset())
         .fetch_all(conn).await)?;
-    let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(concat!("select count(*) from flags where ", selected!()))
-        .bind(selection.archived)
-        .bind(&pattern)
-        .bind(environment)
-        .bind(standing)
-        .bind(unchanged)
-        .bind(unasked)
-        .fetch_one(conn).await)?;
+    let counted = rows.first().and_then(|row| row.total);
+    let total = match counted {
+        Some(total) => total,
+        None => {
+            on_conn!(tx, conn => sqlx::query_scalar(concat!("select count(*) from flags where ", selected!()))
+            .bind(selection.archived)
+            .bind(&pattern)
+            .bind(environment)
+            .bind(standing)
+            .bind(unchanged)
+            .bind(unasked)
+            .fetch_one(conn).await)?
+        }
+    };
     let items = rows
         .into_iter()
-        .map(Flag::try_from)
+        .map(|row| Flag::try_from(row.flag))
         .collect::<Result<_, _>>()?;
     Ok(page.page_of(items, total))
 }
 
-/// Which of these flags are stale.
-pub(crate) async fn stale(
+/// When each of these flags was last evaluated, in one environment or in any, and whether it is stale.
+pub(crate) async fn uses(
     tx: &mut Tx,
     flags: &[FlagId],
+    environment: Option<EnvironmentId>,
     since: StaleSince,
-) -> Result<Vec<StaleRow>, Error> {
+) -> Result<Vec<UseRow>, Error> {
     if flags.is_empty() {
         return Ok(Vec::new());
     }
@@ -220,39 +255,19 @@ pub(crate) async fn stale(
         let mut query = QueryBuilder::new("with since (unchanged, unasked) as (select ");
         query.push_bind(since.unchanged.millis());
         query.push(", ").push_bind(since.unasked.millis());
+        query.push(") select id, (select max(evaluated_at) from flags_last_seen seen where seen.flag_id = flags.id");
+        if let Some(environment) = environment {
+            query.push(" and seen.lineage_id = (select coalesce(lineage_id, id) from environments where id = ");
+            query.push_bind(environment.uuid());
+            query.push(")");
+        }
         query.push(concat!(
-            ") select id, ", unasked_since!("since.unasked"), " as is_unasked from flags cross join since where ",
-            stale!("since.unchanged", "since.unasked"), " and id ",
+            ") as last_evaluated_at, coalesce(", stale!("since.unchanged", "since.unasked"), ", false) as is_stale, ",
+            unasked_since!("since.unasked"), " as is_unasked from flags cross join since where id ",
         ));
         push_one_of!(query, flags);
         query.build_query_as().fetch_all(conn).await
     })?)
-}
-
-/// When each of these flags was last evaluated, in one environment or in any.
-pub(crate) async fn last_evaluated(
-    tx: &mut Tx,
-    flags: &[FlagId],
-    environment: Option<EnvironmentId>,
-) -> Result<Vec<(FlagId, Timestamp)>, Error> {
-    if flags.is_empty() {
-        return Ok(Vec::new());
-    }
-    let rows: Vec<(Uuid, i64)> = on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new(
-            "select flag_id, max(evaluated_at) from flags_last_seen where flag_id ",
-        );
-        push_one_of!(query, flags);
-        if let Some(environment) = environment {
-            query.push(" and lineage_id = (select coalesce(lineage_id, id) from environments where id = ");
-            query.push_bind(environment.uuid());
-            query.push(")");
-        }
-        query.push(" group by flag_id");
-        query.build_query_as().fetch_all(conn).await
-    })?;
-    let seen = |(flag, at)| (FlagId::new(flag), Timestamp::from_millis(at));
-    Ok(rows.into_iter().map(seen).collect())
 }
 
 /// How often each of these flags was evaluated, by hour, from an hour on: in one environment, or in all active ones.

@@ -134,14 +134,20 @@ impl Db {
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
-            .busy_timeout(WRITERS_PATIENCE);
+            .busy_timeout(WRITERS_PATIENCE)
+            // Rows come from another thread, which need not wait until a page's worth of them is taken.
+            .row_buffer_size(1_000);
         let file = options.get_filename();
         if create {
             create_file(file)?;
         } else if !file.exists() {
             return Err(OpenError::Missing(file.to_owned()));
         }
-        let pool = || SqlitePoolOptions::new().acquire_timeout(WRITERS_PATIENCE);
+        let pool = || {
+            let options = SqlitePoolOptions::new().acquire_timeout(WRITERS_PATIENCE);
+            // A file does not hang up.
+            options.test_before_acquire(false)
+        };
         let writer = pool()
             .max_connections(1)
             .connect_with(options.clone())
