@@ -36,6 +36,19 @@ test.describe("nothing stands in anybody's way", { tag: "@scripts" }, () => {
     }
   });
 
+  test("on a phone, where no page moves sideways", async ({ page, server, api }) => {
+    await fill(api);
+    for (const name of ["development", "sandbox", "production"]) {
+      await api.createEnvironment("Web shop", name);
+    }
+    await page.setViewportSize({ width: 390, height: 844 });
+    await signIn(page, server);
+    for await (const address of everyPage(page)) {
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect.soft(width, address).toBe(390);
+    }
+  });
+
   test("on a phone, with the menu open", async ({ page, server, api }) => {
     await fill(api);
     await page.setViewportSize({ width: 390, height: 844 });

@@ -52,10 +52,8 @@ async function alive(page: Page): Promise<void> {
 }
 
 /** The lines of the list, as one reads them. */
-function steps(page: Page): Promise<string[]> {
-  return page
-    .locator("#rules .step-text")
-    .evaluateAll((all) => all.map((step) => step.textContent?.replace(/\s+/g, " ").trim() ?? ""));
+function steps(page: Page): Locator {
+  return page.locator("#rules .step-text");
 }
 
 test("the list leads to a flag's page, which opens in production", async ({
@@ -71,7 +69,7 @@ test("the list leads to a flag's page, which opens in production", async ({
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("New checkout");
   await expect(page.getByText("Checkout in one page.")).toBeVisible();
   await expect(standing(page)).toHaveText("On for everyone in production", { useInnerText: true });
-  expect(await steps(page)).toEqual(["everyone is ON"]);
+  await expect(steps(page)).toHaveText(["everyone is ON"]);
 
   const tabs = page.getByRole("navigation", { name: "Environments" });
   await expect(tabs.getByRole("link", { name: "production" })).toHaveAttribute(
@@ -94,7 +92,7 @@ test("the list reads as the engine decides, down to everyone else", async ({
   await api.rollOut(flag, production, 25);
   await signIn(page, server);
   await page.goto(address);
-  expect(await steps(page)).toEqual([
+  await expect(steps(page)).toHaveText([
     "ON when country is DE",
     "OFF when country is AT",
     "25 % of users are ON, by userId",
@@ -285,7 +283,7 @@ test("a rule and a rollout are made by the keyboard alone", async ({
   // Enter in a field saves, as in any form.
   await page.keyboard.press("Enter");
   await expect(page.locator(".rule")).toHaveCount(1);
-  expect(await steps(page)).toEqual([
+  await expect(steps(page)).toHaveText([
     "ON when country is DE and plan is pro",
     "everyone else is ON",
   ]);
@@ -396,7 +394,7 @@ test("a rule is edited in place and deleted with its effect shown first", async 
   await operand(page).fill("CH");
   await page.getByRole("button", { name: "Save rule" }).last().click();
   await expect(page.locator(".rule")).toHaveCount(2);
-  expect(await steps(page)).toContain("ON when country is CH");
+  await expect(steps(page)).toContainText(["ON when country is CH"]);
 
   const first = page.getByRole("group", { name: "ON when country is DE" });
   await first.getByRole("link", { name: "Delete" }).click();
@@ -463,10 +461,9 @@ test("rules are moved by buttons, which work without scripts", async ({
   if (javaScriptEnabled) {
     await expect(page.locator("#rules[data-ready]")).toBeVisible();
   }
-  for (const _ of [1, 2]) {
-    await last.getByRole("button", { name: "Move up" }).focus();
-    await page.keyboard.press("Enter");
-    await page.waitForLoadState();
+  for (const place of [1, 0]) {
+    await last.getByRole("button", { name: "Move up" }).press("Enter");
+    await expect(steps(page).nth(place)).toHaveText("ON when country is DE");
   }
   if (javaScriptEnabled) {
     await expect(page.getByText("Now rule 1 of 3.")).toBeAttached();
@@ -476,14 +473,12 @@ test("rules are moved by buttons, which work without scripts", async ({
   await expect
     .poll(async () => JSON.stringify(await api.rules(flag, production)).match(/"(AT|CH|DE)"/g))
     .toEqual(['"DE"', '"AT"', '"CH"']);
-  await expect
-    .poll(() => steps(page))
-    .toEqual([
-      "ON when country is DE",
-      "ON when country is AT",
-      "ON when country is CH",
-      "everyone else is ON",
-    ]);
+  await expect(steps(page)).toHaveText([
+    "ON when country is DE",
+    "ON when country is AT",
+    "ON when country is CH",
+    "everyone else is ON",
+  ]);
 });
 
 test("rules are dragged to another place, and saved or put back as a whole", {
@@ -546,7 +541,7 @@ test("an order that somebody else has overtaken is not saved", async ({
     await api.addRule(flag, production, country("DE", 3));
     // The other rule does not undo what is not saved yet.
     await expect(page.locator(".bars")).toContainText("while you were editing");
-    expect(await steps(page)).toEqual([
+    await expect(steps(page)).toHaveText([
       "ON when country is CH",
       "ON when country is AT",
       "everyone else is ON",
@@ -557,7 +552,7 @@ test("an order that somebody else has overtaken is not saved", async ({
     await up.click();
   }
   await expect(page.getByRole("alert")).toContainText("Somebody else has changed this meanwhile");
-  expect((await steps(page)).slice(0, 3)).toEqual([
+  await expect(steps(page)).toContainText([
     "ON when country is AT",
     "ON when country is CH",
     "ON when country is DE",
@@ -636,7 +631,7 @@ test("two people add rules: the second sees the first one's before adding", asyn
   await expect(operand(page)).toHaveValue("DE");
   await add.click();
   await expect(page.locator(".rule")).toHaveCount(2);
-  expect((await steps(page))[1]).toBe("ON when country is DE");
+  await expect(steps(page).nth(1)).toHaveText("ON when country is DE");
 });
 
 test("two people at one rollout: the second is told and decides", async ({
@@ -710,7 +705,7 @@ test("a whole configuration is copied after its differences were shown", async (
   await expect(differences).toHaveCount(2);
   await page.getByRole("button", { name: "Copy to production" }).click();
   await expect(page).toHaveURL(`${address}?environment=${production.id}`);
-  expect(await steps(page)).toEqual([
+  await expect(steps(page)).toHaveText([
     "ON when country is DE",
     "25 % of users are ON, by userId",
     "everyone else is OFF",
@@ -732,7 +727,7 @@ test("a viewer sees everything and can change nothing", async ({
   await api.rollOut(flag, production, 25);
   await signIn(page, await api.createUser("vera@example.com", "viewer"));
   await page.goto(`${address}?edit=rollout`);
-  expect(await steps(page)).toEqual([
+  await expect(steps(page)).toHaveText([
     "ON when country is DE",
     "25 % of users are ON, by userId",
     "everyone else is OFF",
