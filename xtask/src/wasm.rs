@@ -156,7 +156,7 @@ pub(crate) fn cargo(
     cargo
 }
 
-/// Flags that keep this machine's paths out of panic messages: wherever it is built, the wasm is the same.
+/// Flags that keep the paths of this machine out of the wasm, whose panic messages name the files of dependencies.
 fn without_paths() -> Vec<String> {
     let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let cargo_home = cargo_home.or_else(|| Some(env::home_dir()?.join(".cargo")));

@@ -135,7 +135,7 @@ impl Db {
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(WRITERS_PATIENCE)
-            // Rows come from another thread, which need not wait until a page's worth of them is taken.
+            // Rows come from another thread; so it need not wait until those before are taken.
             .row_buffer_size(1_000);
         let file = options.get_filename();
         if create {
