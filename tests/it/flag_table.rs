@@ -104,25 +104,37 @@ async fn a_flag_is_stale_that_nobody_has_changed_and_that_is_not_asked_for_or_co
     let admin = app.admin().await;
     let (staging, _) = admin.environment("shop", "staging").await;
     let (production, key) = admin.environment("shop", "production").await;
+    let (former, _) = admin.environment("shop", "former").await;
     let sdk = app.sdk(&key);
-    for key in ["unasked", "constant", "differs", "decided", "changed"] {
+    for key in [
+        "unasked", "never", "always", "differs", "decided", "changed",
+    ] {
         let flag = admin.flag(key).await;
-        if key != "constant" {
+        if key != "never" {
             admin.switch(&flag, &staging, true).await;
         }
-        if key == "decided" {
+        // What a revoked environment has does not count.
+        let decided_in = match key {
+            "always" => Some(&former),
+            "decided" => Some(&production),
+            _ => None,
+        };
+        if let Some(environment) = decided_in {
             admin.switch(&flag, &production, true).await;
-            let rollout = format!("/flags/{flag}/environments/{production}/rollout");
+            let rollout = format!("/flags/{flag}/environments/{environment}/rollout");
             let body = json!({ "percentage": 25, "strategy": "per_user" });
             admin.put(&rollout, body).await.expect(StatusCode::CREATED);
         }
     }
+    let revoke = format!("/environments/{former}/revoke");
+    admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
     assert!(keys(&app, "stale=yes").await.is_empty(), "all are new");
 
     app.advance(31 * DAY);
     let stale = keys(&app, "stale=yes").await;
-    assert_eq!(stale, ["constant"], "nothing is heard of any application");
-    for key in ["constant", "differs", "decided", "changed"] {
+    let constant = ["always", "never"];
+    assert_eq!(stale, constant, "nothing is heard of any application");
+    for key in ["never", "always", "differs", "decided", "changed"] {
         evaluate(&sdk, key).await;
     }
     app.bring_counts().await;
@@ -133,11 +145,12 @@ async fn a_flag_is_stale_that_nobody_has_changed_and_that_is_not_asked_for_or_co
         .unwrap_or_default()
         .to_owned();
     admin.switch(&changed, &staging, false).await;
-    assert_eq!(keys(&app, "stale=yes").await, ["constant", "unasked"]);
+    let stale = keys(&app, "stale=yes").await;
+    assert_eq!(stale, ["always", "never", "unasked"]);
 
     let browser = Browser::signed_in(&app).await;
     let page = html(&browser.get("/dashboard/flags").await);
     assert!(page.contains("no application has asked for it for 14 days\""));
     assert!(page.contains("the same answer for everyone in every environment\""));
-    assert_eq!(page.matches(">Stale<").count(), 2);
+    assert_eq!(page.matches(">Stale<").count(), 3);
 }

@@ -79,12 +79,12 @@ pub(crate) struct HoursRow {
     pub(crate) hours: Hours,
 }
 
-/// A flag of a page, and how many flags were selected if they were counted with it.
+/// A flag of a page, and how many flags were selected.
 #[derive(sqlx::FromRow)]
 struct PageRow {
     #[sqlx(flatten)]
     flag: FlagRow,
-    total: Option<i64>,
+    total: i64,
 }
 
 impl Standing {
@@ -123,19 +123,37 @@ macro_rules! unasked_since {
     };
 }
 
+/// A condition: the environment of `pair` is active.
+macro_rules! in_active {
+    () => {
+        "exists (select 1 from environments
+                 where environments.id = pair.environment_id and environments.status = 'active')"
+    };
+}
+
+/// A condition: the flag is off in every active environment, or on in every one without anything that decides further.
+macro_rules! constant {
+    () => {
+        concat!(
+            "(exists (select 1 from environments where status = 'active')
+              and (not exists (select 1 from flag_environments pair
+                               where pair.flag_id = flags.id and pair.is_enabled and ", in_active!(), ")
+                or (not exists (select 1 from flag_environments pair
+                                where pair.flag_id = flags.id and not pair.is_enabled and ", in_active!(), ")
+                  and not exists (select 1 from rules pair where pair.flag_id = flags.id and ", in_active!(), ")
+                  and not exists (select 1 from rollouts pair where pair.flag_id = flags.id and ", in_active!(), "))))"
+        )
+    };
+}
+
 /// A condition: the flag is stale, for these two parameters.
 macro_rules! stale {
     ($unchanged:literal, $unasked:literal) => {
         concat!(
-            "flags.archived_at is null and flags.created_at < ", $unchanged,
+            "(flags.archived_at is null and flags.created_at < ", $unchanged,
             " and not exists (select 1 from audit_entries
                               where audit_entries.flag_key = flags.key and audit_entries.occurred_at >= ", $unchanged, ")
-              and (", unasked_since!($unasked), "
-                or (select max(case when not pair.is_enabled then 0 when ", decided_further!(), " then 2 else 1 end)
-                      = min(case when pair.is_enabled then 1 else 0 end)
-                    from flag_environments pair
-                    join environments on environments.id = pair.environment_id and environments.status = 'active'
-                    where pair.flag_id = flags.id))"
+              and (", unasked_since!($unasked), " or ", constant!(), "))"
         )
     };
 }
@@ -153,13 +171,14 @@ macro_rules! selected {
                   and ($3 is null or pair.environment_id = $3)
                   and ($4 is null or $4 = case
                     when not pair.is_enabled then 'off' when ", decided_further!(), " then 'partly' else 'on' end)))
-              and ($5 is null or (", stale!("$5", "$6"), "))"
+              and ($5 is null or ", stale!("$5", "$6"), ")"
         )
     };
 }
 
+/// One page of a selection, and how many flags are in it. Further parameters: 7 limit, 8 offset.
 macro_rules! page {
-    ($total:literal, $order:literal) => {
+    ($total:expr, $order:literal) => {
         concat!(
             "select id, key, name, description, type, created_by, created_at, archived_at, revision, ",
             $total,
@@ -175,22 +194,25 @@ macro_rules! page {
 /// The query of a page. Where every flag is looked at anyway, those that are selected are counted on the way; where not, that
 /// would keep the database from stopping at the page's end.
 macro_rules! page_query {
-    ($counts:expr, $order:literal) => {
-        if $counts {
+    ($all:expr, $order:literal) => {
+        if $all {
             page!("count(*) over ()", $order)
         } else {
-            page!("cast(null as bigint)", $order)
+            page!(
+                concat!("(select count(*) from flags where ", selected!(), ")"),
+                $order
+            )
         }
     };
 }
 
 impl TableOrder {
-    fn query(self, counts: bool) -> &'static str {
+    fn query(self, all: bool) -> &'static str {
         match self {
-            Self::Newest => page_query!(counts, "created_at desc, id desc"),
-            Self::Name => page_query!(counts, "lower(name), id"),
+            Self::Newest => page_query!(all, "created_at desc, id desc"),
+            Self::Name => page_query!(all, "lower(name), id"),
             Self::LastEvaluated => page_query!(
-                counts,
+                all,
                 "(select max(seen.evaluated_at) from flags_last_seen seen where seen.flag_id = flags.id) desc nulls last, \
                  id desc"
             ),
@@ -204,34 +226,13 @@ pub(crate) async fn page(
     selection: &TableSelection,
     page: PageRequest,
 ) -> Result<Page<Flag>, Error> {
-    let pattern = flags::pattern(selection.search.as_ref());
-    let environment = selection.environment.map(EnvironmentId::uuid);
-    let standing = selection.standing.map(Standing::as_str);
-    let unchanged = selection.stale.map(|since| since.unchanged.millis());
-    let unasked = selection.stale.map(|since| since.unasked.millis());
-    let counts = standing.is_some();
-    let rows: Vec<PageRow> = on_conn!(tx, conn => sqlx::query_as(selection.order.query(counts))
-        .bind(selection.archived)
-        .bind(&pattern)
-        .bind(environment)
-        .bind(standing)
-        .bind(unchanged)
-        .bind(unasked)
-        .bind(page.limit.get())
-        .bind(page.offset())
-        .fetch_all(conn).await)?;
-    let counted = rows.first().and_then(|row| row.total);
-    let total = match counted {
-        Some(total) => total,
+    let rows = select(tx, selection, page.limit.get(), page.offset()).await?;
+    let total = match rows.first() {
+        Some(row) => row.total,
+        // Beyond the last page there is no row to say it.
         None => {
-            on_conn!(tx, conn => sqlx::query_scalar(concat!("select count(*) from flags where ", selected!()))
-            .bind(selection.archived)
-            .bind(&pattern)
-            .bind(environment)
-            .bind(standing)
-            .bind(unchanged)
-            .bind(unasked)
-            .fetch_one(conn).await)?
+            let first = select(tx, selection, 1, 0).await?;
+            first.first().map_or(0, |row| row.total)
         }
     };
     let items = rows
@@ -239,6 +240,27 @@ pub(crate) async fn page(
         .map(|row| Flag::try_from(row.flag))
         .collect::<Result<_, _>>()?;
     Ok(page.page_of(items, total))
+}
+
+async fn select(
+    tx: &mut Tx,
+    selection: &TableSelection,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<PageRow>, Error> {
+    let standing = selection.standing.map(Standing::as_str);
+    Ok(
+        on_conn!(tx, conn => sqlx::query_as(selection.order.query(standing.is_some()))
+            .bind(selection.archived)
+            .bind(flags::pattern(selection.search.as_ref()))
+            .bind(selection.environment.map(EnvironmentId::uuid))
+            .bind(standing)
+            .bind(selection.stale.map(|since| since.unchanged.millis()))
+            .bind(selection.stale.map(|since| since.unasked.millis()))
+            .bind(limit)
+            .bind(offset)
+            .fetch_all(conn).await)?,
+    )
 }
 
 /// When each of these flags was last evaluated, in one environment or in any, and whether it is stale.
@@ -262,7 +284,7 @@ pub(crate) async fn uses(
             query.push(")");
         }
         query.push(concat!(
-            ") as last_evaluated_at, coalesce(", stale!("since.unchanged", "since.unasked"), ", false) as is_stale, ",
+            ") as last_evaluated_at, ", stale!("since.unchanged", "since.unasked"), " as is_stale, ",
             unasked_since!("since.unasked"), " as is_unasked from flags cross join since where id ",
         ));
         push_one_of!(query, flags);

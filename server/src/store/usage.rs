@@ -21,8 +21,8 @@ pub(crate) struct FlagHoursRow {
     pub(crate) hours: Hours,
 }
 
-/// Hours since 1970 and how often something happened in each, as two texts of which one goes with the other: a row for each
-/// hour would cost more than all that it contains.
+/// Hours and how often something happened in each, as two texts of which one goes with the other: a row for each hour would
+/// cost more than all that it contains.
 #[derive(sqlx::FromRow)]
 pub(crate) struct Hours {
     hours: String,
@@ -32,7 +32,7 @@ pub(crate) struct Hours {
 /// Gathers [`Hours`] from the rows of a group.
 macro_rules! hours {
     () => {
-        "string_agg(cast(hour / 3600000 as text), ' ') as hours, string_agg(cast(evaluations as text), ' ') as counts"
+        "string_agg(cast(hour as text), ' ') as hours, string_agg(cast(evaluations as text), ' ') as counts"
     };
 }
 pub(super) use hours;
@@ -41,10 +41,7 @@ impl Hours {
     /// The hours in milliseconds, in no order, each possibly several times, and how often it was then.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (i64, i64)> {
         let pairs = self.hours.split(' ').zip(self.counts.split(' '));
-        pairs.filter_map(|(hour, count)| {
-            let hour = hour.parse::<i64>().ok()?;
-            Some((hour.saturating_mul(3_600_000), count.parse().ok()?))
-        })
+        pairs.filter_map(|(hour, count)| Some((hour.parse().ok()?, count.parse().ok()?)))
     }
 }
 
