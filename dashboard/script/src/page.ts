@@ -25,7 +25,7 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
   let last: (Change & { readonly heard: number }) | undefined;
   let isDue = false;
   let isAsking = false;
-  let isLeaving = false;
+  let leaving: ReturnType<typeof setTimeout> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let silence: ReturnType<typeof setTimeout> | undefined;
 
@@ -65,7 +65,7 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
   }
 
   async function refresh(): Promise<void> {
-    if (!isDue || isAsking || isLeaving || document.visibilityState === "hidden") {
+    if (!isDue || isAsking || leaving !== undefined || document.visibilityState === "hidden") {
       return;
     }
     isDue = false;
@@ -108,6 +108,12 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
     }
   }
 
+  function stay(): void {
+    clearTimeout(leaving);
+    leaving = undefined;
+    refreshIfDue();
+  }
+
   document.addEventListener("focusout", () => {
     if (swap.isBehind) {
       refreshSoon();
@@ -116,11 +122,10 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
   // What a form does that leads away is news too, and what this page shows may be gone by then.
   addEventListener("submit", (event) => {
     setTimeout(() => {
-      isLeaving = !event.defaultPrevented;
-      setTimeout(() => {
-        isLeaving = false;
-        refreshIfDue();
-      }, patience);
+      if (!event.defaultPrevented) {
+        clearTimeout(leaving);
+        leaving = setTimeout(stay, patience);
+      }
     });
   });
   const say = () => {
@@ -128,7 +133,10 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
     refreshIfDue();
   };
   document.addEventListener("visibilitychange", say);
-  addEventListener("pageshow", say);
+  addEventListener("pageshow", () => {
+    stay();
+    say();
+  });
   addEventListener("pagehide", () => look(false));
   say();
 }
