@@ -13,14 +13,18 @@ use crate::workspace::Workspace;
 /// The variables that name a browser, ours first.
 const VARIABLES: [&str; 2] = ["PENNON_CHROMIUM", "CHROME"];
 
-/// The names under which it is found on the search path.
-const NAMES: [&str; 5] = [
+/// The names under which it is found on the search path, the fastest first.
+const NAMES: [&str; 6] = [
+    HEADLESS,
     "chromium",
     "chromium-browser",
     "google-chrome",
     "google-chrome-stable",
     "chrome",
 ];
+
+/// Chromium without its windows: the same pages take half as long in it.
+const HEADLESS: &str = "chromium-headless-shell";
 
 const MACOS: &str = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
 
@@ -90,7 +94,7 @@ fn install(workspace: &Workspace) -> Result<()> {
             "install",
             "--yes",
             "--no-install-recommends",
-            "chromium",
+            HEADLESS,
             "fonts-liberation",
         ])?;
     } else {
