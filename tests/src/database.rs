@@ -135,7 +135,14 @@ async fn create_on_postgres(server: &str, folder: &TempDir) -> String {
     let mut connection = PgConnection::connect(server)
         .await
         .expect("PostgreSQL answers");
-    sqlx::query(AssertSqlSafe(format!("create database \"{name}\"")))
+    // Takes a quarter of the time that the usual strategy of newer versions does. Older ones have no other.
+    let strategy = if connection.server_version_num() >= Some(150_000) {
+        "strategy file_copy"
+    } else {
+        ""
+    };
+    let create = format!("create database \"{name}\" {strategy}");
+    sqlx::query(AssertSqlSafe(create))
         .execute(&mut connection)
         .await
         .expect("the database is created");
