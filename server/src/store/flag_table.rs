@@ -227,13 +227,12 @@ pub(crate) async fn page(
     page: PageRequest,
 ) -> Result<Page<Flag>, Error> {
     let rows = select(tx, selection, page.limit.get(), page.offset()).await?;
-    let total = match rows.first() {
-        Some(row) => row.total,
+    let total = if let Some(row) = rows.first() {
+        row.total
+    } else {
         // Beyond the last page there is no row to say it.
-        None => {
-            let first = select(tx, selection, 1, 0).await?;
-            first.first().map_or(0, |row| row.total)
-        }
+        let first = select(tx, selection, 1, 0).await?;
+        first.first().map_or(0, |row| row.total)
     };
     let items = rows
         .into_iter()

@@ -1,154 +1,31 @@
-//! Taking a change back: what would do that as things stand now, and doing it.
-//!
-//! A reversal is an ordinary change, made by the use case that a person would use to make it by hand: it needs the same
-//! role, meets the same refusals, and is in the audit log as what it is.
+//! What would take a recorded change back, as things stand now.
 
 use pennon_core::model::audit::{AuditAction, AuditEntry};
 use pennon_core::model::configuration::Configuration;
 use pennon_core::model::environment::{Environment, EnvironmentName, EnvironmentStatus};
 use pennon_core::model::flag::Flag;
-use pennon_core::model::id::{AuditId, EnvironmentId, FlagId, RuleId};
+use pennon_core::model::id::EnvironmentId;
 use pennon_core::model::rollout::Rollout;
 use pennon_core::model::rule::Rule;
-use pennon_core::model::user::Role;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::audit::value;
-use super::flags::FlagPatch;
-use super::patch::Patch;
-use super::precondition::Precondition;
-use super::targeting::{self, ConfigurationPatch, PairId, Rules};
-use super::{Service, audit, environments, flags};
+use super::super::audit::value;
+use super::super::flags::{self, FlagPatch};
+use super::super::targeting::{self, ConfigurationPatch, PairId, Rules};
+use super::recorded::{before, changed, patch};
+use super::step::Step;
+use super::{Obstacle, Plan};
 use crate::auth::actor::Actor;
 use crate::error::Error;
+use crate::service::Service;
 use crate::store;
 use crate::store::audit::Recorded;
 
-/// A recorded change, and the change that would take it back.
-pub(crate) struct Reversal {
-    pub(crate) recorded: Recorded,
-    pub(crate) plan: Result<Plan, Obstacle>,
-}
-
-/// A change that takes another one back.
-pub(crate) struct Plan {
-    /// What the audit log will call it.
-    pub(crate) action: AuditAction,
-    /// The object as it stands, if it is there.
-    pub(crate) now: Option<Value>,
-    /// The object as it will be, if it will be there.
-    pub(crate) then: Option<Value>,
-    /// The revision of what the plan is about: another one, and it is another plan.
-    pub(crate) revision: i64,
-    step: Step,
-}
-
-/// Why a change cannot be taken back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Obstacle {
-    #[error("changes of this kind cannot be reverted")]
-    Never,
-    #[error("a new environment cannot be reverted; revoke it on its own page, which stops its key")]
-    NewEnvironment,
-    #[error("a key that was revoked or replaced never works again")]
-    KeyGone,
-    #[error("this is undone already: there is nothing left to revert")]
-    AlreadySo,
-    #[error("what was changed is not there any more")]
-    Gone,
-    #[error("the flag is archived; restore it first")]
-    FlagArchived,
-    #[error("the environment is revoked, and nothing in it can be changed")]
-    EnvironmentRevoked,
-    #[error("another rule has taken the place of this one; move it first")]
-    PlaceTaken,
-}
-
-/// One ordinary change, with the revision of the object that it changes.
-enum Step {
-    ArchiveFlag(FlagId, i64),
-    RestoreFlag(FlagId, i64),
-    UpdateFlag(FlagId, i64, FlagPatch),
-    RenameEnvironment(EnvironmentId, i64, EnvironmentName),
-    Configure(PairId, i64, ConfigurationPatch),
-    CreateRule(PairId, Rule),
-    ReplaceRule(RuleId, i64, Rule),
-    DeleteRule(RuleId, i64),
-    SetRollout(PairId, Option<i64>, Rollout),
-    DeleteRollout(PairId, i64),
-}
-
-/// The role that taking back a change of this kind needs; none if that is never possible.
-pub(crate) fn needed(action: AuditAction) -> Option<Role> {
-    match action {
-        AuditAction::FlagCreated
-        | AuditAction::FlagUpdated
-        | AuditAction::FlagArchived
-        | AuditAction::FlagEnvironmentUpdated
-        | AuditAction::RuleCreated
-        | AuditAction::RuleUpdated
-        | AuditAction::RuleDeleted
-        | AuditAction::RolloutConfigured
-        | AuditAction::RolloutDeleted => Some(Role::Editor),
-        AuditAction::EnvironmentUpdated => Some(Role::Admin),
-        AuditAction::EnvironmentCreated
-        | AuditAction::EnvironmentRevoked
-        | AuditAction::SdkKeyRotated
-        | AuditAction::UserCreated
-        | AuditAction::UserUpdated
-        | AuditAction::UserDeleted
-        | AuditAction::PasswordChanged
-        | AuditAction::TokenCreated
-        | AuditAction::TokenRevoked => None,
-    }
-}
-
-/// What would take a change back; none if no such change is recorded.
-pub(crate) async fn preview(
-    service: &Service,
-    actor: &Actor,
-    id: AuditId,
-) -> Result<Option<Reversal>, Error> {
-    let Some(recorded) = audit::get(service, actor, id).await? else {
-        return Ok(None);
-    };
-    let needed = needed(recorded.entry.action);
-    if let Some(role) = needed
-        && actor.role() < role
-    {
-        return Err(Error::Forbidden(role));
-    }
-    let plan = match plan(service, actor, &recorded).await {
-        Err(Error::NotFound(_)) => Err(Obstacle::Gone),
-        plan => plan?,
-    };
-    Ok(Some(Reversal { recorded, plan }))
-}
-
-/// Takes a change back, if things still stand as in the preview.
-pub(crate) async fn revert(
-    service: &Service,
-    actor: &Actor,
-    id: AuditId,
-    seen: i64,
-) -> Result<Result<(), Obstacle>, Error> {
-    let plan = match preview(service, actor, id).await? {
-        Some(Reversal { plan: Ok(plan), .. }) => plan,
-        Some(Reversal {
-            plan: Err(obstacle),
-            ..
-        }) => return Ok(Err(obstacle)),
-        None => return Ok(Err(Obstacle::Gone)),
-    };
-    Precondition::OneOf(vec![seen]).check(plan.revision)?;
-    plan.step.take(service, actor).await.map(Ok)
-}
-
 type Planned = Result<Result<Plan, Obstacle>, Error>;
 
-async fn plan(service: &Service, actor: &Actor, recorded: &Recorded) -> Planned {
+/// What would take a change back, or why nothing does.
+pub(super) async fn of(service: &Service, actor: &Actor, recorded: &Recorded) -> Planned {
     let entry = &recorded.entry;
     match entry.action {
         AuditAction::FlagCreated | AuditAction::FlagUpdated | AuditAction::FlagArchived => {
@@ -392,38 +269,6 @@ fn roll_back(
     Ok(Plan::new(action, now, then, revision, step))
 }
 
-/// The object before the recorded change.
-fn before<T: DeserializeOwned>(entry: &AuditEntry) -> Result<T, Error> {
-    read(entry.old_value.clone().unwrap_or_default())
-}
-
-/// What a member was before the recorded change; none if that left it alone.
-fn changed<T: DeserializeOwned>(entry: &AuditEntry, member: &str) -> Result<Option<T>, Error> {
-    let of = |value: &Option<Value>| {
-        let member = value.as_ref().and_then(|value| value.get(member));
-        member.cloned().unwrap_or_default()
-    };
-    let old = of(&entry.old_value);
-    if old == of(&entry.new_value) {
-        return Ok(None);
-    }
-    read(old).map(Some)
-}
-
-fn read<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
-    serde_json::from_value(value)
-        .map_err(|error| Error::Internal(format!("an audit value cannot be read: {error}")))
-}
-
-/// What gives an optional member back what it was before the recorded change.
-fn patch<T: DeserializeOwned>(entry: &AuditEntry, member: &str) -> Result<Patch<T>, Error> {
-    Ok(match changed(entry, member)? {
-        None => Patch::Keep,
-        Some(None) => Patch::Clear,
-        Some(Some(value)) => Patch::Set(value),
-    })
-}
-
 fn planned<T: Serialize>(
     action: AuditAction,
     now: &T,
@@ -454,59 +299,5 @@ impl Plan {
             revision,
             step,
         })
-    }
-}
-
-impl Step {
-    async fn take(self, service: &Service, actor: &Actor) -> Result<(), Error> {
-        let still = |revision| Precondition::OneOf(vec![revision]);
-        match self {
-            Self::ArchiveFlag(id, revision) => {
-                flags::archive(service, &actor.editor()?, id, &still(revision)).await
-            }
-            Self::RestoreFlag(id, revision) => {
-                flags::restore(service, &actor.editor()?, id, &still(revision))
-                    .await
-                    .map(drop)
-            }
-            Self::UpdateFlag(id, revision, patch) => {
-                flags::update(service, &actor.editor()?, id, &still(revision), patch)
-                    .await
-                    .map(drop)
-            }
-            Self::RenameEnvironment(id, revision, name) => {
-                let actor = actor.administrator()?;
-                environments::rename(service, &actor, id, &still(revision), Some(name))
-                    .await
-                    .map(drop)
-            }
-            Self::Configure(pair, revision, patch) => {
-                targeting::configure(service, &actor.editor()?, pair, &still(revision), patch)
-                    .await
-                    .map(drop)
-            }
-            Self::CreateRule(pair, rule) => {
-                targeting::create_rule(service, &actor.editor()?, pair, &Precondition::None, rule)
-                    .await
-                    .map(drop)
-            }
-            Self::ReplaceRule(id, revision, rule) => {
-                targeting::replace_rule(service, &actor.editor()?, id, &still(revision), rule)
-                    .await
-                    .map(drop)
-            }
-            Self::DeleteRule(id, revision) => {
-                targeting::delete_rule(service, &actor.editor()?, id, &still(revision)).await
-            }
-            Self::SetRollout(pair, revision, rollout) => {
-                let precondition = revision.map_or(Precondition::None, still);
-                targeting::set_rollout(service, &actor.editor()?, pair, &precondition, rollout)
-                    .await
-                    .map(drop)
-            }
-            Self::DeleteRollout(pair, revision) => {
-                targeting::delete_rollout(service, &actor.editor()?, pair, &still(revision)).await
-            }
-        }
     }
 }

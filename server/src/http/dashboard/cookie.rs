@@ -1,0 +1,49 @@
+//! The dashboard's cookies.
+
+use http::HeaderMap;
+use http::header::COOKIE;
+
+use crate::service::Service;
+
+/// The cookie of the session. Over https its prefix has browsers refuse it from anywhere but this very host.
+const SESSION: &str = "pennon_session";
+const SECURE_SESSION: &str = "__Host-pennon_session";
+
+/// The cookie of the theme.
+pub(super) const THEME: &str = "pennon_theme";
+
+/// The name of the session's cookie.
+pub(super) fn of_session(service: &Service) -> &'static str {
+    if service.settings.is_https() {
+        SECURE_SESSION
+    } else {
+        SESSION
+    }
+}
+
+/// The value of a cookie.
+pub(super) fn value<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers
+        .get_all(COOKIE)
+        .into_iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find_map(|(each, value)| (each == name).then_some(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_cookie_is_found_among_others() {
+        let cookies = "a=1; pennon_session=x=y;pennon_theme=dark";
+        let headers = HeaderMap::from_iter([(COOKIE, HeaderValue::from_static(cookies))]);
+        assert_eq!(value(&headers, SESSION), Some("x=y"));
+        assert_eq!(value(&headers, THEME), Some("dark"));
+        assert_eq!(value(&headers, "a "), None);
+    }
+}

@@ -1,0 +1,163 @@
+//! The dashboard's pages and server functions on the wire.
+//!
+//! The dashboard itself knows neither axum nor cookies: here its routes are mounted, its [`Visit`] is implemented, and
+//! what must hold for all of it is enforced: a session for every page, the same origin for every write, a content
+//! security policy, and a status that says what happened.
+
+mod cookie;
+mod protection;
+mod session;
+mod status;
+mod visit;
+
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get, post};
+use axum::{Extension, Router};
+use http::header::ACCEPT;
+use http::request::Parts;
+use http::{HeaderMap, StatusCode};
+use leptos::config::LeptosOptions;
+use leptos::prelude::{provide_context, use_context};
+use leptos_axum::{
+    LeptosRoutes, ResponseOptions, generate_route_list, render_app_async_with_context,
+};
+use pennon_dashboard::app::{App, shell};
+use pennon_dashboard::form::Form;
+use pennon_dashboard::port::Visit;
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::limit::RequestBodyLimitLayer;
+
+use self::session::{EVENTS, Session};
+use self::visit::CurrentVisit;
+use super::client_address::ClientAddress;
+use super::events::Events;
+use super::{assets, audit_export};
+use crate::auth::actor::Actor;
+use crate::dashboard::SignedIn;
+use crate::error::Error;
+use crate::service::Service;
+
+/// The most that a form may have, in bytes.
+const FORM_LIMIT: usize = 256 * 1024;
+
+/// Pages, server functions and assets.
+pub(super) fn router(service: &Service) -> Router<Service> {
+    let options = LeptosOptions::builder()
+        .output_name(assets::output_name())
+        .site_pkg_dir(assets::FOLDER)
+        .build();
+    let context = {
+        let service = service.clone();
+        move || provide_ports(&service)
+    };
+    let page = {
+        let options = options.clone();
+        move || {
+            protection::content_security_policy();
+            shell(options.clone(), assets::style(), assets::script())
+        }
+    };
+    let pages = generate_route_list(App);
+    let render = render_app_async_with_context(context.clone(), page.clone());
+    let mut router =
+        Router::new().leptos_routes_with_context(&options, pages.clone(), context, page);
+    for each in &pages {
+        let render = render.clone();
+        let take = move |request: Request| take_form(request, render.clone());
+        router = router.route(each.path(), post(take));
+    }
+    let export = {
+        let service = service.clone();
+        move |request: Request| export(service.clone(), request)
+    };
+    let listening = service.clone();
+    let events = async move |Extension(session): Extension<Session>| events(listening, session);
+    router
+        .route("/dashboard/audit/export", get(export))
+        .route(EVENTS, get(events))
+        .route("/dashboard/{*nowhere}", any(render))
+        .layer(from_fn_with_state(service.clone(), session::find))
+        .layer(from_fn(status::of_failure))
+        .layer(map_response(status::when_to_return))
+        .layer(from_fn_with_state(service.clone(), protection::same_origin))
+        .layer(CompressionLayer::new().quality(CompressionLevel::Precise(3)))
+        .layer(RequestBodyLimitLayer::new(FORM_LIMIT))
+        .route(&format!("/{}/{{name}}", assets::FOLDER), get(assets::serve))
+        .layer(map_response(protection::headers))
+        .with_state(options)
+}
+
+/// The stream of changes, for whoever is signed in.
+fn events(service: Service, Session(session): Session) -> Response {
+    match session {
+        Ok(person) => Events::new(service, person).into_response(),
+        Err(error) => StatusCode::from_u16(error.status())
+            .unwrap_or(StatusCode::UNAUTHORIZED)
+            .into_response(),
+    }
+}
+
+/// Reads a form that was posted to a page, then renders the page, which finds it in its [`Visit`].
+async fn take_form<R>(request: Request, render: impl Fn(Request) -> R) -> Response
+where
+    R: Future<Output = Response>,
+{
+    let (mut parts, body) = request.into_parts();
+    let Ok(body) = to_bytes(body, FORM_LIMIT).await else {
+        return (StatusCode::PAYLOAD_TOO_LARGE, "The form is too long.").into_response();
+    };
+    parts.extensions.insert(Form::parse(&body));
+    render(Request::from_parts(parts, Body::empty())).await
+}
+
+/// The audit log as a file, for whoever is signed in.
+async fn export(service: Service, request: Request) -> Result<Response, Error> {
+    let (parts, _) = request.into_parts();
+    match parts.extensions.get::<Session>() {
+        Some(Session(Ok(person))) => {
+            let actor = Actor::clone(person);
+            audit_export::export(service, actor, &parts).await
+        }
+        _ => Err(Error::Unauthenticated),
+    }
+}
+
+/// Gives pages and server functions their way to the service: to the service as such only when somebody is signed in.
+fn provide_ports(service: &Service) {
+    let (Some(parts), Some(response)) = (use_context::<Parts>(), use_context::<ResponseOptions>())
+    else {
+        return;
+    };
+    let session = parts.extensions.get::<Session>().cloned();
+    let actor = match session {
+        Some(Session(Ok(actor))) => {
+            let ClientAddress(address) =
+                ClientAddress::of(&parts, &service.settings.trusted_proxies);
+            SignedIn::provide(service.clone(), actor.clone(), address);
+            Some(actor)
+        }
+        Some(Session(Err(error))) => {
+            provide_context(error);
+            None
+        }
+        None => None,
+    };
+    provide_context::<Arc<dyn Visit>>(Arc::new(CurrentVisit {
+        service: service.clone(),
+        actor,
+        parts,
+        response,
+    }));
+}
+
+/// Whether a browser asks for a page, as opposed to an island for an answer.
+fn wants_html(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/html"))
+}

@@ -1,0 +1,95 @@
+//! Who is signed in, and the way to the sign-in and back for whoever is not.
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+use http::header::REFERER;
+use http::{HeaderMap, HeaderValue, Method};
+use pennon_dashboard::error::AdminError;
+use pennon_dashboard::form::Form;
+
+use super::{cookie, wants_html};
+use crate::auth::actor::Person;
+use crate::dashboard::told;
+use crate::service::Service;
+
+/// The page at which one signs in: the only one that needs no session.
+const SIGN_IN: &str = "/dashboard/login";
+
+/// Where a page hears what others change.
+pub(super) const EVENTS: &str = "/dashboard/events";
+
+/// What works without a session, or says itself that there is none.
+const WITHOUT_SESSION: [&str; 4] = [
+    SIGN_IN,
+    EVENTS,
+    "/dashboard/api/sign-out",
+    "/dashboard/api/set-theme",
+];
+
+/// The parameter by which the sign-in knows the page on which an interrupted form stands.
+const FROM: &str = "from";
+
+/// Who is signed in, or why nobody is.
+#[derive(Clone)]
+pub(super) struct Session(pub(super) Result<Person, AdminError>);
+
+/// Finds out who is signed in. A page that needs a session and has none leads to the sign-in, and so does a form that was
+/// typed before the session ended: it comes along, and is sent once more afterwards.
+pub(super) async fn find(
+    State(service): State<Service>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let session = match cookie::value(request.headers(), cookie::of_session(&service)) {
+        Some(secret) => Person::from_cookie(&service, secret).await.map_err(told),
+        None => Err(AdminError::SignedOut),
+    };
+    let path = request.uri().path();
+    let signed_out = matches!(session, Err(AdminError::SignedOut));
+    if signed_out && !WITHOUT_SESSION.contains(&path) {
+        if request.method() == Method::GET {
+            return Redirect::to(&sign_in_for(&request)).into_response();
+        }
+        if request.method() == Method::POST && wants_html(request.headers()) {
+            return Redirect::temporary(&sign_in_for(&request)).into_response();
+        }
+    }
+    came_by_sign_in(&mut request);
+    request.extensions_mut().insert(Session(session));
+    next.run(request).await
+}
+
+/// The sign-in that leads on to what was asked for.
+fn sign_in_for(request: &Request) -> String {
+    let asked = request
+        .uri()
+        .path_and_query()
+        .map_or("", |asked| asked.as_str());
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("next", asked);
+    if let Some(page) = referrer(request.headers()) {
+        query.append_pair(FROM, page);
+    }
+    format!("{SIGN_IN}?{}", query.finish())
+}
+
+/// Leptos leads a plain form of a server function back to its referrer. After a sign-in in between that is the sign-in,
+/// which still knows the page of this very site that the form stands on.
+fn came_by_sign_in(request: &mut Request) {
+    let by = referrer(request.headers()).and_then(|page| page.split_once(SIGN_IN));
+    let Some((site, query)) = by else {
+        return;
+    };
+    let page = Form::parse(query.trim_start_matches('?').as_bytes()).text(FROM);
+    if let Some(Ok(page)) = page
+        .starts_with(&format!("{site}/dashboard/"))
+        .then(|| HeaderValue::from_str(&page))
+    {
+        request.headers_mut().insert(REFERER, page);
+    }
+}
+
+fn referrer(headers: &HeaderMap) -> Option<&str> {
+    headers.get(REFERER).and_then(|page| page.to_str().ok())
+}

@@ -1,0 +1,43 @@
+//! A status that says what happened.
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use http::header::RETRY_AFTER;
+use http::{HeaderName, StatusCode};
+use pennon_dashboard::error::AdminError;
+
+use super::super::error::RETRY_WHEN_UNAVAILABLE;
+use super::FORM_LIMIT;
+
+/// The header by which Leptos tells its client that a server function failed.
+const FAILED: HeaderName = HeaderName::from_static("serverfnerror");
+
+/// Gives the error of a server function its status: Leptos answers every one with 500, or sends a plain form back to
+/// the page that it came from.
+pub(super) async fn of_failure(request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    if !response.headers().contains_key(FAILED)
+        || response.status() != StatusCode::INTERNAL_SERVER_ERROR
+    {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let body = to_bytes(body, FORM_LIMIT).await.unwrap_or_default();
+    let status = serde_json::from_slice(&body).map(|error: AdminError| error.status());
+    parts.status = status
+        .ok()
+        .and_then(|status| StatusCode::from_u16(status).ok())
+        .unwrap_or(parts.status);
+    Response::from_parts(parts, Body::from(body))
+}
+
+/// Says of pages and server functions, too, when it is worth while to ask again.
+pub(super) async fn when_to_return(mut response: Response) -> Response {
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        let headers = response.headers_mut();
+        headers.insert(RETRY_AFTER, RETRY_WHEN_UNAVAILABLE.into());
+    }
+    response
+}

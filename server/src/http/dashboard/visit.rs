@@ -1,0 +1,141 @@
+//! A request to the dashboard and the response to it, as its pages see them.
+
+use async_trait::async_trait;
+use http::header::{HOST, LOCATION, SET_COOKIE};
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, StatusCode};
+use leptos_axum::ResponseOptions;
+use pennon_core::model::time::Timestamp;
+use pennon_dashboard::error::AdminError;
+use pennon_dashboard::form::Form;
+use pennon_dashboard::model::Theme;
+use pennon_dashboard::port::Visit;
+
+use super::super::client_address::ClientAddress;
+use super::{cookie, wants_html};
+use crate::auth::actor::Person;
+use crate::dashboard::told;
+use crate::service::Service;
+use crate::service::sessions::{self, Credentials, SESSION_DAYS, SessionKind};
+
+/// The header by which Leptos tells its client to go elsewhere.
+const GO_ELSEWHERE: HeaderName = HeaderName::from_static("serverfnredirect");
+
+const DAY_SECONDS: i64 = 24 * 60 * 60;
+
+/// The request at hand and the response that is being written.
+pub(super) struct CurrentVisit {
+    pub(super) service: Service,
+    pub(super) actor: Option<Person>,
+    pub(super) parts: Parts,
+    pub(super) response: ResponseOptions,
+}
+
+impl CurrentVisit {
+    /// Has the browser keep a cookie for so long; for no time at all to forget it.
+    fn set_cookie(&self, name: &str, value: &str, seconds: i64, attributes: &str) {
+        let secure = if self.service.settings.is_https() {
+            "; Secure"
+        } else {
+            ""
+        };
+        let cookie =
+            format!("{name}={value}; Path=/; Max-Age={seconds}; SameSite=Lax{attributes}{secure}");
+        if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+            self.response.append_header(SET_COOKIE, cookie);
+        }
+    }
+
+    fn set_session(&self, secret: &str, seconds: i64) {
+        let name = cookie::of_session(&self.service);
+        self.set_cookie(name, secret, seconds, "; HttpOnly");
+    }
+}
+
+#[async_trait]
+impl Visit for CurrentVisit {
+    fn form(&self) -> Option<Form> {
+        self.parts.extensions.get::<Form>().cloned()
+    }
+
+    fn query(&self) -> Form {
+        Form::parse(self.parts.uri.query().unwrap_or_default().as_bytes())
+    }
+
+    async fn sign_in(&self, email: &str, password: &str) -> Result<(), AdminError> {
+        let credentials = Credentials {
+            email: email.to_owned(),
+            password: password.to_owned(),
+        };
+        let ClientAddress(address) =
+            ClientAddress::of(&self.parts, &self.service.settings.trusted_proxies);
+        let signed_in =
+            sessions::sign_in(&self.service, credentials, address, SessionKind::Dashboard)
+                .await
+                .map_err(told)?;
+        let seconds = SESSION_DAYS.saturating_mul(DAY_SECONDS);
+        self.set_session(signed_in.secret.expose(), seconds);
+        Ok(())
+    }
+
+    async fn sign_out(&self) -> Result<(), AdminError> {
+        if let Some(actor) = &self.actor {
+            sessions::sign_out(&self.service, actor)
+                .await
+                .map_err(told)?;
+        }
+        self.set_session("", 0);
+        Ok(())
+    }
+
+    fn theme(&self) -> Theme {
+        cookie::value(&self.parts.headers, cookie::THEME).map_or(Theme::System, Theme::from_cookie)
+    }
+
+    fn set_theme(&self, theme: Theme) {
+        let year = DAY_SECONDS.saturating_mul(365);
+        self.set_cookie(cookie::THEME, theme.as_str(), year, "");
+    }
+
+    fn redirect(&self, path: &str) {
+        let Ok(path) = HeaderValue::from_str(path) else {
+            return;
+        };
+        self.response.insert_header(LOCATION, path);
+        if wants_html(&self.parts.headers) {
+            self.response.set_status(StatusCode::SEE_OTHER);
+        } else {
+            let empty = HeaderValue::from_static("");
+            self.response.insert_header(GO_ELSEWHERE, empty);
+        }
+    }
+
+    fn send_on(&self, path: &str) {
+        if let Ok(path) = HeaderValue::from_str(path) {
+            self.response.insert_header(LOCATION, path);
+            self.response.set_status(StatusCode::TEMPORARY_REDIRECT);
+        }
+    }
+
+    fn set_status(&self, status: u16) {
+        if let Ok(status) = StatusCode::from_u16(status) {
+            self.response.set_status(status);
+        }
+    }
+
+    fn base_url(&self) -> String {
+        let settings = &self.service.settings;
+        let host = self.parts.headers.get(HOST);
+        match (
+            &settings.public_url,
+            host.and_then(|host| host.to_str().ok()),
+        ) {
+            (None, Some(host)) => format!("http://{host}"),
+            _ => settings.base_url(),
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.service.clock.now()
+    }
+}

@@ -1,0 +1,46 @@
+//! What an audit entry tells of the object before the change.
+
+use pennon_core::model::audit::AuditEntry;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::service::patch::Patch;
+
+/// The object before the recorded change.
+pub(super) fn before<T: DeserializeOwned>(entry: &AuditEntry) -> Result<T, Error> {
+    read(entry.old_value.clone().unwrap_or_default())
+}
+
+/// What a member was before the recorded change; none if that left it alone.
+pub(super) fn changed<T: DeserializeOwned>(
+    entry: &AuditEntry,
+    member: &str,
+) -> Result<Option<T>, Error> {
+    let of = |value: &Option<Value>| {
+        let member = value.as_ref().and_then(|value| value.get(member));
+        member.cloned().unwrap_or_default()
+    };
+    let old = of(&entry.old_value);
+    if old == of(&entry.new_value) {
+        return Ok(None);
+    }
+    read(old).map(Some)
+}
+
+fn read<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
+    serde_json::from_value(value)
+        .map_err(|error| Error::Internal(format!("an audit value cannot be read: {error}")))
+}
+
+/// What gives an optional member back what it was before the recorded change.
+pub(super) fn patch<T: DeserializeOwned>(
+    entry: &AuditEntry,
+    member: &str,
+) -> Result<Patch<T>, Error> {
+    Ok(match changed(entry, member)? {
+        None => Patch::Keep,
+        Some(None) => Patch::Clear,
+        Some(Some(value)) => Patch::Set(value),
+    })
+}
