@@ -1,0 +1,249 @@
+import { expectAccessible } from "../support/accessible.ts";
+import { evaluate } from "../support/api.ts";
+import { address, alive, country, operand, shop, steps, tabTo } from "../support/flag-page.ts";
+import { expect, signIn, test } from "../support/test.ts";
+
+test("the list reads as the engine decides, down to everyone else", async ({
+  page,
+  server,
+  api,
+}) => {
+  const { flag, production } = await shop(api);
+  await api.addRule(flag, production, country("AT", 20, false));
+  await api.addRule(flag, production, country("DE", 10));
+  await api.rollOut(flag, production, 25);
+  await signIn(page, server);
+  await page.goto(address);
+  await expect(steps(page)).toHaveText([
+    "ON when country is DE",
+    "OFF when country is AT",
+    "25 % of users are ON, by userId",
+    "everyone else is OFF",
+  ]);
+});
+
+test("a rule and a rollout are made by the keyboard alone", async ({
+  page,
+  server,
+  api,
+  javaScriptEnabled,
+}) => {
+  const { production } = await shop(api);
+  await signIn(page, server);
+  await page.goto(address);
+  await tabTo(page, page.getByRole("link", { name: "Add rule" }));
+  await page.keyboard.press("Enter");
+  const first = page.getByRole("group", { name: "Condition 1" });
+  const second = page.getByRole("group", { name: "Condition 2" });
+  await expect(first.getByLabel("Attribute")).toBeFocused();
+  if (javaScriptEnabled) {
+    await alive(page);
+  }
+  await page.keyboard.type("country");
+  await tabTo(page, operand(first));
+  await page.keyboard.type("DE");
+  await tabTo(page, page.getByRole("button", { name: "Add condition" }));
+  await page.keyboard.press("Enter");
+  await expect(first.getByLabel("Attribute")).toHaveValue("country");
+  await expect(operand(first)).toHaveValue("DE");
+  await tabTo(page, second.getByLabel("Attribute"));
+  await page.keyboard.type("plan");
+  await tabTo(page, operand(second));
+  await page.keyboard.type("pro");
+  // Enter in a field saves, as in any form.
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".rule")).toHaveCount(1);
+  await expect(steps(page)).toHaveText([
+    "ON when country is DE and plan is pro",
+    "everyone else is ON",
+  ]);
+
+  await tabTo(page, page.getByRole("link", { name: "Add rollout" }));
+  await page.keyboard.press("Enter");
+  const percentage = page.getByLabel("Percentage", { exact: true });
+  await expect(percentage).toBeFocused();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type("10");
+  await page.keyboard.press("Enter");
+  await expect(page.locator("#rollout")).toContainText("10 % of users are ON, by userId");
+
+  const context = { country: "DE", customAttributes: { plan: "pro" } };
+  expect(await evaluate(server, production.sdkKey, "checkout_v2", context)).toEqual({
+    enabled: true,
+    reason: "targeting_rule",
+  });
+  expect(await evaluate(server, production.sdkKey, "checkout_v2")).toEqual({
+    enabled: false,
+    reason: "rollout",
+  });
+});
+
+test("values have types, and a sentence follows what is typed", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  const { flag, production } = await shop(api);
+  await signIn(page, server);
+  await page.goto(`${address}?edit=rule`);
+  await alive(page);
+  const aloud = page.locator("#rule-aloud");
+  await expect(aloud).toHaveText("Fill in the conditions to read the rule here.");
+  const first = page.getByRole("group", { name: "Condition 1" });
+  await first.getByLabel("Attribute").fill("age");
+  await expect(aloud).toHaveText("ON when age is “”");
+  await first.getByLabel("Type of the value").selectOption("number");
+  await first.getByLabel("Comparison").selectOption("is at least");
+  await operand(first).fill("18");
+  await expect(aloud).toHaveText("ON when age is at least 18");
+
+  await page.getByRole("button", { name: "Add condition" }).click();
+  const second = page.getByRole("group", { name: "Condition 2" });
+  await expect(second.getByLabel("Attribute")).toBeFocused();
+  await second.getByLabel("Attribute").fill("beta");
+  await second.getByLabel("Type of the value").selectOption("true or false");
+  await page.getByLabel("How the conditions combine").selectOption("any of these holds");
+  await page.getByRole("radio", { name: "OFF" }).check();
+  await expect(aloud).toHaveText("OFF when age is at least 18 or beta is true");
+
+  await page.getByRole("button", { name: "Add condition" }).click();
+  await page.getByRole("button", { name: "Remove condition 1" }).click();
+  await expect(page.getByRole("group", { name: "Condition 3" })).toHaveCount(0);
+  await expect(first.getByLabel("Attribute")).toHaveValue("beta");
+  await page.getByRole("button", { name: "Remove condition 2" }).click();
+  await expect(page.getByRole("button", { name: /^Remove condition/ })).toHaveCount(0);
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Add rule", exact: true }).last().click();
+  await expect(page.locator(".rule")).toContainText("OFF when beta is true");
+  expect(await api.rules(flag, production)).toMatchObject([
+    { logic: "or", value: false, conditions: [{ valueType: "boolean", valueBool: true }] },
+  ]);
+});
+
+test("what is wrong with a rule is told where it is, and nothing typed is lost", async ({
+  page,
+  server,
+  api,
+  complaints,
+  javaScriptEnabled,
+}) => {
+  complaints.forgive(/status of 400/);
+  await shop(api);
+  await signIn(page, server);
+  await page.goto(`${address}?edit=rule`);
+  const first = page.getByRole("group", { name: "Condition 1" });
+  await first.getByLabel("Attribute").fill("age");
+  await first.getByLabel("Type of the value").selectOption("number");
+  if (javaScriptEnabled) {
+    await alive(page);
+  }
+  await operand(first).fill("eighteen");
+  await page.getByRole("radio", { name: "OFF" }).check();
+  await page.getByRole("button", { name: "Add rule", exact: true }).last().click();
+  await expect(first).toContainText("The value must be a whole number.");
+  await expect(first.getByLabel("Attribute")).toHaveValue("age");
+  await expect(operand(first)).toHaveValue("eighteen");
+  await expect(page.getByRole("radio", { name: "OFF" })).toBeChecked();
+  await operand(first).fill("18");
+  await page.getByRole("button", { name: "Add rule", exact: true }).last().click();
+  await expect(page.locator(".rule")).toContainText("OFF when age is 18");
+});
+
+test("a rule is edited in place and deleted with its effect shown first", async ({
+  page,
+  server,
+  api,
+}) => {
+  const { flag, production } = await shop(api);
+  await api.addRule(flag, production, country("DE", 1));
+  await api.addRule(flag, production, country("AT", 2));
+  await signIn(page, server);
+  await page.goto(address);
+  const second = page.getByRole("group", { name: "ON when country is AT" });
+  await second.getByRole("link", { name: "Edit" }).click();
+  await operand(page).fill("CH");
+  await page.getByRole("button", { name: "Save rule" }).last().click();
+  await expect(page.locator(".rule")).toHaveCount(2);
+  await expect(steps(page)).toContainText(["ON when country is CH"]);
+
+  const first = page.getByRole("group", { name: "ON when country is DE" });
+  await first.getByRole("link", { name: "Delete" }).click();
+  await expect(page.getByText("Then: ON when country is CH; everyone else is ON.")).toBeVisible();
+  await page.getByRole("link", { name: "Keep it" }).click();
+  await first.getByRole("link", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete rule" }).click();
+  await expect(page.locator(".rule")).toHaveCount(1);
+  expect(await api.rules(flag, production)).toHaveLength(1);
+});
+
+test("rules are moved by buttons, which work without scripts", async ({
+  page,
+  server,
+  api,
+  javaScriptEnabled,
+}) => {
+  const { flag, production } = await shop(api);
+  for (const [index, name] of ["AT", "CH", "DE"].entries()) {
+    await api.addRule(flag, production, country(name, index + 1));
+  }
+  await signIn(page, server);
+  await page.goto(address);
+  const last = page.getByRole("group", { name: "ON when country is DE" });
+  if (javaScriptEnabled) {
+    await expect(page.locator("#rules[data-ready]")).toBeVisible();
+  }
+  for (const place of [1, 0]) {
+    await last.getByRole("button", { name: "Move up" }).press("Enter");
+    await expect(steps(page).nth(place)).toHaveText("ON when country is DE");
+  }
+  if (javaScriptEnabled) {
+    await expect(page.getByText("Now rule 1 of 3.")).toBeAttached();
+    await page.getByRole("button", { name: "Save order" }).click();
+  }
+  await expect(page.getByRole("button", { name: "Save order" })).toBeHidden();
+  await expect
+    .poll(async () => JSON.stringify(await api.rules(flag, production)).match(/"(AT|CH|DE)"/g))
+    .toEqual(['"DE"', '"AT"', '"CH"']);
+  await expect(steps(page)).toHaveText([
+    "ON when country is DE",
+    "ON when country is AT",
+    "ON when country is CH",
+    "everyone else is ON",
+  ]);
+});
+
+test("rules are dragged to another place, and saved or put back as a whole", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  const { flag, production } = await shop(api);
+  for (const [index, name] of ["AT", "CH", "DE"].entries()) {
+    await api.addRule(flag, production, country(name, index + 1));
+  }
+  await signIn(page, server);
+  await page.goto(address);
+  await expect(page.locator("#rules[data-ready]")).toBeVisible();
+  const lines = page.locator(".rule");
+  const drag = async () => {
+    const handle = await lines.nth(2).locator(".handle").boundingBox();
+    const goal = await lines.nth(0).boundingBox();
+    if (handle === null || goal === null) {
+      throw new Error("The rules are not there.");
+    }
+    await page.mouse.move(handle.x + handle.width / 2, handle.y + handle.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(handle.x, goal.y + goal.height * 1.4, { steps: 8 });
+    await page.mouse.move(handle.x, goal.y + goal.height * 0.2, { steps: 8 });
+    await page.mouse.up();
+  };
+  await drag();
+  await expect(lines.first()).toContainText("country is DE");
+  await page.getByRole("button", { name: "Put back" }).click();
+  await expect(lines.first()).toContainText("country is AT");
+  await expect(page.getByRole("button", { name: "Save order" })).toBeHidden();
+
+  await drag();
+  await page.getByRole("button", { name: "Save order" }).click();
+  await expect
+    .poll(async () => JSON.stringify(await api.rules(flag, production)).match(/"(AT|CH|DE)"/g))
+    .toEqual(['"DE"', '"AT"', '"CH"']);
+});

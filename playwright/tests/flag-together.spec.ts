@@ -1,0 +1,168 @@
+import { address, country, operand, shop, steps } from "../support/flag-page.ts";
+import { expect, signIn, test } from "../support/test.ts";
+
+test("a name that somebody else has changed is not overwritten unseen", async ({
+  page,
+  context,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 409/);
+  await shop(api);
+  await signIn(page, server);
+  await page.goto(address);
+  await page.getByRole("link", { name: "Edit" }).click();
+  await page.getByLabel("Name").fill("Mine");
+
+  const other = await context.newPage();
+  await other.goto(`${address}?edit=details`);
+  await other.getByLabel("Name").fill("Theirs");
+  await other.getByRole("button", { name: "Save" }).click();
+  await expect(other.getByRole("heading", { level: 1 })).toHaveText("Theirs");
+
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("alert")).toContainText("It is called Theirs now.");
+  await expect(page.getByLabel("Name")).toHaveValue("Mine");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Mine");
+});
+
+test("an order that somebody else has overtaken is not saved", async ({
+  page,
+  server,
+  api,
+  complaints,
+  javaScriptEnabled,
+}) => {
+  complaints.forgive(/status of 409/);
+  const { flag, production } = await shop(api);
+  await api.addRule(flag, production, country("AT", 1));
+  await api.addRule(flag, production, country("CH", 2));
+  await signIn(page, server);
+  await page.goto(address);
+  if (javaScriptEnabled) {
+    await expect(page.locator("#rules[data-ready]")).toBeVisible();
+  }
+  const up = page
+    .getByRole("group", { name: "ON when country is CH" })
+    .getByRole("button", { name: "Move up" });
+  if (javaScriptEnabled) {
+    await up.click();
+    await api.addRule(flag, production, country("DE", 3));
+    // The other rule does not undo what is not saved yet.
+    await expect(page.locator(".bars")).toContainText("while you were editing");
+    await expect(steps(page)).toHaveText([
+      "ON when country is CH",
+      "ON when country is AT",
+      "everyone else is ON",
+    ]);
+    await page.getByRole("button", { name: "Save order" }).click();
+  } else {
+    await api.addRule(flag, production, country("DE", 3));
+    await up.click();
+  }
+  await expect(page.getByRole("alert")).toContainText("Somebody else has changed this meanwhile");
+  await expect(steps(page)).toContainText([
+    "ON when country is AT",
+    "ON when country is CH",
+    "ON when country is DE",
+  ]);
+});
+
+test("two people at one rule: the second is told, keeps what was typed, and decides", async ({
+  page,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 40[49]/);
+  const { flag, production } = await shop(api);
+  const rule = await api.addRule(flag, production, country("DE", 1));
+  await signIn(page, server);
+  await page.goto(`${address}?edit=rule&rule=${rule.id}`);
+  const value = operand(page);
+  await value.fill("CH");
+  await api.replaceRule(rule, country("AT", 1));
+  const save = page.getByRole("button", { name: "Save rule" }).last();
+  await save.click();
+  await expect(page.getByRole("alert")).toContainText(
+    "The rule reads “ON when country is AT” now.",
+  );
+  await expect(value).toHaveValue("CH");
+  expect(JSON.stringify(await api.rules(flag, production))).toContain('"AT"');
+  await save.click();
+  await expect(page.locator(".rule")).toContainText("ON when country is CH");
+
+  await page.goto(`${address}?edit=rule&rule=${rule.id}`);
+  await value.fill("FR");
+  await api.deleteRule(rule);
+  await save.click();
+  await expect(page.getByRole("alert")).toContainText("The rule was deleted.");
+  await expect(value).toHaveValue("FR");
+  await page.getByRole("button", { name: "Add rule", exact: true }).last().click();
+  await expect(page.locator(".rule")).toContainText("ON when country is FR");
+});
+
+test("two people add rules: the second sees the first one's before adding", async ({
+  page,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 409/);
+  const { flag, production } = await shop(api);
+  await signIn(page, server);
+  await page.goto(`${address}?edit=rule`);
+  await page.getByLabel("Attribute").fill("country");
+  await operand(page).fill("DE");
+  await api.addRule(flag, production, country("AT", 1, false));
+  const add = page.getByRole("button", { name: "Add rule", exact: true }).last();
+  await add.click();
+  await expect(page.getByRole("alert")).toContainText("Somebody else was faster.");
+  await expect(page.locator(".rule").first()).toContainText("OFF when country is AT");
+  await expect(operand(page)).toHaveValue("DE");
+  await add.click();
+  await expect(page.locator(".rule")).toHaveCount(2);
+  await expect(steps(page).nth(1)).toHaveText("ON when country is DE");
+});
+
+test("two people at one rollout: the second is told and decides", async ({
+  page,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 409/);
+  const { flag, production } = await shop(api);
+  await signIn(page, server);
+  await page.goto(`${address}?edit=rollout`);
+  const percentage = page.getByLabel("Percentage", { exact: true });
+  await percentage.fill("50");
+  await api.rollOut(flag, production, 5);
+  await page.getByRole("button", { name: "Save rollout" }).click();
+  await expect(page.getByRole("alert")).toContainText("5 % of users are ON, by userId now.");
+  await expect(percentage).toHaveValue("50");
+  await page.getByRole("button", { name: "Save rollout" }).click();
+  await expect(page.locator("#rollout")).toContainText("50 % of users");
+});
+
+test("a session that ends in the middle of a form loses nothing", async ({
+  page,
+  context,
+  server,
+  api,
+  complaints,
+}) => {
+  complaints.forgive(/status of 401/);
+  await shop(api);
+  await signIn(page, server);
+  await page.goto(`${address}?edit=rule`);
+  await page.getByLabel("Attribute").fill("country");
+  await operand(page).fill("DE");
+  await context.clearCookies();
+  await page.getByRole("button", { name: "Add rule", exact: true }).last().click();
+  await expect(page.getByText("What you typed is kept")).toBeVisible();
+  await signIn(page, server);
+  await expect(page.locator(".rule")).toContainText("ON when country is DE");
+});
