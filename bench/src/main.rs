@@ -93,9 +93,7 @@ async fn main() -> Result<()> {
             let database = Database::sqlite(folder.path());
             streams::measure(&server, &database, streams).await
         }
-        Command::Pages { server } => {
-            pages::measure(&server, &Database::sqlite(folder.path())).await
-        }
+        Command::Pages { server } => pages::measure(&server, folder.path()).await,
         Command::Lighthouse { server, script } => {
             lighthouse::measure(&server, &Database::sqlite(folder.path()), &script).await
         }

@@ -43,33 +43,67 @@ const PAGES: [(&str, &str); 15] = [
     ("people", "/dashboard/people"),
 ];
 
-/// Measures all pages on SQLite, and prints a table for each size.
-pub(crate) async fn measure(server: &Path, database: &Database) -> Result<()> {
-    let service = Service::start(server, database).await?;
-    let mut sdk_key = String::new();
-    for name in ENVIRONMENTS {
-        (_, sdk_key) = service.environment(name).await?;
-    }
+/// How many environments a large company has, and the pages that show all of them.
+const MANY_ENVIRONMENTS: usize = 40;
+const WIDE_PAGES: [(&str, &str); 3] = [
+    ("flags", "/dashboard/flags"),
+    ("a flag", "/dashboard/flags/seeded_7"),
+    ("environments", "/dashboard/environments"),
+];
+
+/// Measures pages on SQLite, and prints a table for each number of flags and of environments.
+pub(crate) async fn measure(server: &Path, folder: &Path) -> Result<()> {
+    let database = Database::sqlite(folder);
+    let service = Service::start(server, &database).await?;
+    let sdk_key = environments(&service, ENVIRONMENTS).await?;
     let mut first = 1;
     for size in SIZES {
-        seeds::flags(&service, database, first..=size, &sdk_key).await?;
-        use_flags(database).await?;
+        seeds::flags(&service, &database, first..=size, &sdk_key).await?;
+        use_flags(&database).await?;
         first = size + 1;
-        let cookie = service.cookie().await?;
-        println!("\n### Pages among {size} flags\n");
-        println!("| | samples | p50 ms | p99 ms | compressed |");
-        println!("|---|--:|--:|--:|--:|");
-        for (what, path) in PAGES {
-            let bytes = service.page(path, &cookie).await?;
-            let calls = Samples::of(50, async |_| service.page(path, &cookie).await.map(drop));
-            let calls = calls.await?;
-            println!(
-                "| {what} | {} | {:.2} | {:.2} | {bytes} bytes |",
-                calls.len(),
-                calls.quantile(0.5),
-                calls.quantile(0.99)
-            );
-        }
+        table(&service, &format!("{size} flags"), &PAGES).await?;
+    }
+    drop(service);
+
+    let wide = folder.join("wide");
+    std::fs::create_dir(&wide)?;
+    let database = Database::sqlite(&wide);
+    let service = Service::start(server, &database).await?;
+    let names = (1..=MANY_ENVIRONMENTS).map(|number| format!("environment-{number}"));
+    let sdk_key = environments(&service, names).await?;
+    seeds::flags(&service, &database, 1..=50, &sdk_key).await?;
+    use_flags(&database).await?;
+    let among = format!("50 flags in {MANY_ENVIRONMENTS} environments");
+    table(&service, &among, &WIDE_PAGES).await
+}
+
+/// Creates environments, and answers the key of the last one.
+async fn environments(
+    service: &Service,
+    names: impl IntoIterator<Item = impl AsRef<str>>,
+) -> Result<String> {
+    let mut sdk_key = String::new();
+    for name in names {
+        (_, sdk_key) = service.environment(name.as_ref()).await?;
+    }
+    Ok(sdk_key)
+}
+
+async fn table(service: &Service, among: &str, pages: &[(&str, &str)]) -> Result<()> {
+    let cookie = service.cookie().await?;
+    println!("\n### Pages among {among}\n");
+    println!("| | samples | p50 ms | p99 ms | compressed |");
+    println!("|---|--:|--:|--:|--:|");
+    for (what, path) in pages {
+        let bytes = service.page(path, &cookie).await?;
+        let calls = Samples::of(50, async |_| service.page(path, &cookie).await.map(drop));
+        let calls = calls.await?;
+        println!(
+            "| {what} | {} | {:.2} | {:.2} | {bytes} bytes |",
+            calls.len(),
+            calls.quantile(0.5),
+            calls.quantile(0.99)
+        );
     }
     Ok(())
 }
@@ -93,6 +127,8 @@ pub(crate) async fn use_flags(database: &Database) -> Result<()> {
              select flag_id, environment_id, 25, 'per_user', 0, 0 from flag_environments
              where flag_id in (select id from flags where created_at % 10 = 1)",
             &hours,
+            "insert or replace into flag_hours (flag_id, hour, evaluations)
+             select flag_id, hour, sum(evaluations) from usage_hours group by flag_id, hour",
             "insert or ignore into flags_last_seen (flag_id, lineage_id, evaluated_at)
              select flags.id, environments.id, cast(strftime('%s', 'now') as integer) * 1000 - flags.created_at % 1009
              from flags cross join environments",

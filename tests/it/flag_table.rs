@@ -99,6 +99,41 @@ async fn flags_are_in_the_order_of_their_name_or_of_their_last_evaluation() {
 }
 
 #[tokio::test]
+async fn the_last_day_of_a_flag_is_drawn_of_one_environment_or_of_all() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (staging, staging_key) = admin.environment("shop", "staging").await;
+    let (_, production_key) = admin.environment("shop", "production").await;
+    admin.flag("checkout").await;
+    let drawn = async |query: &str| {
+        let browser = Browser::signed_in(&app).await;
+        let page = html(&browser.get(&format!("/dashboard/flags{query}")).await);
+        let title = page.split("<title>").nth(2).unwrap_or_default();
+        title
+            .split("</title>")
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert_eq!(drawn("").await, "", "nothing was evaluated");
+
+    for (key, times) in [(&staging_key, 2), (&production_key, 3)] {
+        for _ in 0..times {
+            evaluate(&app.sdk(key), "checkout").await;
+        }
+        app.bring_counts().await;
+        app.advance(3_600);
+    }
+    assert_eq!(drawn("").await, "5 evaluations in the last 24 hours");
+    let there = drawn(&format!("?environment={staging}")).await;
+    assert_eq!(there, "2 evaluations in the last 24 hours");
+    app.advance(22 * 3_600);
+    assert_eq!(drawn("").await, "3 evaluations in the last 24 hours");
+    app.advance(3_600);
+    assert_eq!(drawn("").await, "");
+}
+
+#[tokio::test]
 async fn a_flag_is_stale_that_nobody_has_changed_and_that_is_not_asked_for_or_constant() {
     let app = TestApp::start().await;
     let admin = app.admin().await;

@@ -291,7 +291,7 @@ pub(crate) async fn uses(
     })?)
 }
 
-/// How often each of these flags was evaluated, by hour, from an hour on: in one environment, or in all active ones.
+/// How often each of these flags was evaluated, by hour, from an hour on: in one environment, or in all together.
 pub(crate) async fn hours(
     tx: &mut Tx,
     flags: &[FlagId],
@@ -301,17 +301,26 @@ pub(crate) async fn hours(
     if flags.is_empty() {
         return Ok(Vec::new());
     }
+    let table = match environment {
+        Some(_) => concat!(
+            "select flag_id, ",
+            hours!(),
+            " from usage_hours where flag_id "
+        ),
+        None => concat!(
+            "select flag_id, ",
+            hours!(),
+            " from flag_hours where flag_id "
+        ),
+    };
     Ok(on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new(concat!(
-            "select flag_id, ", hours!(), " from usage_hours where flag_id ",
-        ));
+        let mut query = QueryBuilder::new(table);
         push_one_of!(query, flags);
-        // With the environments named, the index leads past the hours that are not asked for.
-        query.push(" and lineage_id in (select coalesce(lineage_id, id) from environments where status = 'active'");
         if let Some(environment) = environment {
-            query.push(" and id = ").push_bind(environment.uuid());
+            query.push(" and lineage_id = (select coalesce(lineage_id, id) from environments where id = ");
+            query.push_bind(environment.uuid()).push(")");
         }
-        query.push(") and hour >= ").push_bind(from.millis());
+        query.push(" and hour >= ").push_bind(from.millis());
         query.push(" group by flag_id");
         query.build_query_as().fetch_all(conn).await
     })?)

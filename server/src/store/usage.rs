@@ -37,6 +37,20 @@ macro_rules! hours {
 }
 pub(super) use hours;
 
+/// The sum of what a row of a table has and what is added to it.
+macro_rules! added_to {
+    ($table:literal) => {
+        concat!(
+            "case when ",
+            $table,
+            ".evaluations > 9000000000000000000 - excluded.evaluations then 9000000000000000000
+             else ",
+            $table,
+            ".evaluations + excluded.evaluations end"
+        )
+    };
+}
+
 impl Hours {
     /// The hours in milliseconds, in no order, each possibly several times, and how often it was then.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (i64, i64)> {
@@ -72,11 +86,16 @@ pub(crate) async fn begin_batch(tx: &mut Tx, id: Uuid, now: Timestamp) -> Result
     Ok(rows > 0)
 }
 
-/// Adds evaluations, of which no two are of the same flag, environment, hour and reason. Sums stop at a bound rather than
-/// overflow.
+/// Adds evaluations, of which no two are of the same flag, environment, hour and reason, also to what all environments
+/// have together. Sums stop at a bound rather than overflow.
 pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Result<(), Error> {
     if added.is_empty() {
         return Ok(());
+    }
+    let mut together: HashMap<(FlagId, i64), u64> = HashMap::new();
+    for one in added {
+        let sum = together.entry((one.flag, one.hour.millis())).or_default();
+        *sum = sum.saturating_add(one.count);
     }
     on_conn!(tx, conn => {
         let mut query = QueryBuilder::new(
@@ -89,11 +108,23 @@ pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Resul
                 .push_bind(one.reason.as_str())
                 .push_bind(number(one.count));
         });
-        query.push(
-            " on conflict (flag_id, lineage_id, hour, reason) do update set evaluations = case
-                when usage_hours.evaluations > 9000000000000000000 - excluded.evaluations then 9000000000000000000
-                else usage_hours.evaluations + excluded.evaluations end",
-        );
+        query.push(concat!(
+            " on conflict (flag_id, lineage_id, hour, reason) do update set evaluations = ",
+            added_to!("usage_hours"),
+        ));
+        query.build().execute(conn).await.map(drop)
+    })?;
+    on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new("insert into flag_hours (flag_id, hour, evaluations) ");
+        query.push_values(together, |mut row, ((flag, hour), count)| {
+            row.push_bind(flag.uuid())
+                .push_bind(hour)
+                .push_bind(number(count));
+        });
+        query.push(concat!(
+            " on conflict (flag_id, hour) do update set evaluations = ",
+            added_to!("flag_hours"),
+        ));
         query.build().execute(conn).await.map(drop)
     })?;
     Ok(())
@@ -171,6 +202,8 @@ pub(crate) async fn environments_seen(
 /// Deletes the hours before this one, and the names of what was added before.
 pub(crate) async fn forget_before(tx: &mut Tx, hour: Timestamp) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("delete from usage_hours where hour < $1")
+        .bind(hour.millis()).execute(conn).await.map(drop))?;
+    on_conn!(tx, conn => sqlx::query("delete from flag_hours where hour < $1")
         .bind(hour.millis()).execute(conn).await.map(drop))?;
     on_conn!(tx, conn => sqlx::query("delete from poll_hours where hour < $1")
         .bind(hour.millis()).execute(conn).await.map(drop))?;
