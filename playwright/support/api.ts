@@ -45,6 +45,10 @@ export class Api {
     return this.#create("/environments", { product, name });
   }
 
+  async renameEnvironment(environment: Environment, name: string): Promise<void> {
+    await send(this.#server, "PATCH", `/environments/${environment.id}`, this.#token, { name });
+  }
+
   async createFlag(key: string, name: string, description?: string): Promise<Flag> {
     return this.#create("/flags", { key, name, description, type: "boolean" });
   }

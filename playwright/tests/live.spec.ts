@@ -143,6 +143,21 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(role).toHaveValue("admin");
   });
 
+  test("leaves the language that somebody has chosen", async ({ page, server, api }) => {
+    const staging = await api.createEnvironment("Web shop", "staging");
+    await signIn(page, server);
+    await page.goto(`/dashboard/environments/${staging.id}`);
+    await settled(page);
+    await page.getByText("Node.js", { exact: true }).click();
+    await expect(page.getByRole("region", { name: "Node.js" })).toBeVisible();
+    await page.getByRole("heading", { level: 1 }).click();
+
+    await api.renameEnvironment(staging, "preview");
+    await expect(page.getByRole("heading", { level: 1 })).toContainText("preview");
+    await expect(page.getByRole("region", { name: "Node.js" })).toBeVisible();
+    await expect(page.getByRole("radio", { name: "Node.js" })).toBeChecked();
+  });
+
   test("is heard in eight tabs at once, by one stream", async ({ page, context, server, api }) => {
     test.setTimeout(180_000);
     await api.createEnvironment("Web shop", "staging");

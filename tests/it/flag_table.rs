@@ -23,6 +23,18 @@ async fn evaluate(sdk: &Caller<'_>, key: &str) {
     sdk.post("/sdk/v1/evaluate", body).await;
 }
 
+/// What is said of the only flag's last day.
+async fn drawn(app: &TestApp, query: &str) -> String {
+    let browser = Browser::signed_in(app).await;
+    let page = html(&browser.get(&format!("/dashboard/flags{query}")).await);
+    let title = page.split("<title>").nth(2).unwrap_or_default();
+    title
+        .split("</title>")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}
+
 #[tokio::test]
 async fn flags_are_found_by_how_they_stand() {
     let app = TestApp::start().await;
@@ -105,17 +117,7 @@ async fn the_last_day_of_a_flag_is_drawn_of_one_environment_or_of_all() {
     let (staging, staging_key) = admin.environment("shop", "staging").await;
     let (_, production_key) = admin.environment("shop", "production").await;
     admin.flag("checkout").await;
-    let drawn = async |query: &str| {
-        let browser = Browser::signed_in(&app).await;
-        let page = html(&browser.get(&format!("/dashboard/flags{query}")).await);
-        let title = page.split("<title>").nth(2).unwrap_or_default();
-        title
-            .split("</title>")
-            .next()
-            .unwrap_or_default()
-            .to_owned()
-    };
-    assert_eq!(drawn("").await, "", "nothing was evaluated");
+    assert_eq!(drawn(&app, "").await, "", "nothing was evaluated");
 
     for (key, times) in [(&staging_key, 2), (&production_key, 3)] {
         for _ in 0..times {
@@ -124,13 +126,33 @@ async fn the_last_day_of_a_flag_is_drawn_of_one_environment_or_of_all() {
         app.bring_counts().await;
         app.advance(3_600);
     }
-    assert_eq!(drawn("").await, "5 evaluations in the last 24 hours");
-    let there = drawn(&format!("?environment={staging}")).await;
+    assert_eq!(drawn(&app, "").await, "5 evaluations in the last 24 hours");
+    let there = drawn(&app, &format!("?environment={staging}")).await;
     assert_eq!(there, "2 evaluations in the last 24 hours");
     app.advance(22 * 3_600);
-    assert_eq!(drawn("").await, "3 evaluations in the last 24 hours");
+    assert_eq!(drawn(&app, "").await, "3 evaluations in the last 24 hours");
     app.advance(3_600);
-    assert_eq!(drawn("").await, "");
+    assert_eq!(drawn(&app, "").await, "");
+}
+
+#[tokio::test]
+async fn what_was_counted_before_there_were_sums_is_in_them() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (_, staging) = admin.environment("shop", "staging").await;
+    let (_, production) = admin.environment("shop", "production").await;
+    admin.flag("checkout").await;
+    for key in [&staging, &staging, &production] {
+        evaluate(&app.sdk(key), "checkout").await;
+    }
+    app.bring_counts().await;
+    app.tamper("drop table flag_hours").await;
+    app.tamper("delete from _sqlx_migrations where version = 10")
+        .await;
+
+    let updated = app.beside().await;
+    let day = drawn(&updated, "").await;
+    assert_eq!(day, "3 evaluations in the last 24 hours");
 }
 
 #[tokio::test]

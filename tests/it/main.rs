@@ -28,6 +28,7 @@ mod migrations;
 mod ofrep;
 mod outage;
 mod outage_under_load;
+mod passwords;
 mod preconditions;
 mod races;
 mod rate_limit;

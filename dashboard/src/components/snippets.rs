@@ -144,7 +144,7 @@ pub fn Snippets(
         .into_any()
     });
     view! {
-        <fieldset class="snippet-tabs">
+        <fieldset class="snippet-tabs" data-unit>
             <legend class="visually-hidden">"Language"</legend>
             {tabs.collect_view()}
         </fieldset>

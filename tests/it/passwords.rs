@@ -1,0 +1,146 @@
+//! Passwords: changed by their owner or by an administrator, guessed, and changed by two at once.
+
+use pennon_tests::{EMAIL, PASSWORD, TestApp};
+use reqwest::StatusCode;
+use serde_json::json;
+
+const OTHER_PASSWORD: &str = "another long password";
+
+#[tokio::test]
+async fn a_password_that_an_administrator_sets_ends_all_sessions_and_no_token() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let id = admin.user("eve@example.com", "editor").await;
+    let tokens = app.sign_in("eve@example.com", PASSWORD).await;
+    let session = app.with_authorization(format!("Bearer {}", tokens.text("/access_token")));
+    let (_, token) = session.personal_token("ci", "editor").await;
+    let reset = json!({ "password": OTHER_PASSWORD });
+    let user = admin.patch(&format!("/users/{id}"), reset).await;
+    let user = user.expect(StatusCode::OK);
+    assert_eq!(
+        (user.text("/role"), user.header("etag")),
+        ("editor".to_owned(), "\"2\"")
+    );
+    let refresh = json!({ "refresh_token": tokens.text("/refresh_token") });
+    for refused in [
+        session.get("/flags").await,
+        app.anonymous().post("/auth/refresh", refresh).await,
+    ] {
+        refused.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    }
+    app.sign_in("eve@example.com", PASSWORD)
+        .await
+        .expect_problem(StatusCode::UNAUTHORIZED, "WRONG_PASSWORD");
+    app.sign_in("eve@example.com", OTHER_PASSWORD)
+        .await
+        .expect(StatusCode::OK);
+    app.with_authorization(format!("Bearer {token}"))
+        .get("/flags")
+        .await
+        .expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn changing_the_own_password_ends_the_other_sessions() {
+    let app = TestApp::start().await;
+    let eve = app.user("eve@example.com", "viewer").await;
+    let (other, admin) = (app.signed_in("eve@example.com").await, app.admin().await);
+    let change =
+        |current: &str| json!({ "currentPassword": current, "newPassword": OTHER_PASSWORD });
+    let wrong = eve.put("/users/me/password", change(OTHER_PASSWORD)).await;
+    let wrong = wrong.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert_eq!(wrong.faults(), ["/currentPassword"]);
+    other.get("/flags").await.expect(StatusCode::OK);
+    eve.put("/users/me/password", change(PASSWORD))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    eve.get("/flags").await.expect(StatusCode::OK);
+    other
+        .get("/flags")
+        .await
+        .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    admin.get("/flags").await.expect(StatusCode::OK);
+    app.sign_in("eve@example.com", PASSWORD)
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+    app.sign_in("eve@example.com", OTHER_PASSWORD)
+        .await
+        .expect(StatusCode::OK);
+    assert_eq!(eve.get("/users/me").await.header("etag"), "\"2\"");
+}
+
+#[tokio::test]
+async fn guessing_the_current_password_is_braked_like_guessing_it_at_the_sign_in() {
+    let app = TestApp::with_settings(&["--rate-limit-login", "2"]).await;
+    let admin = app.admin().await;
+    let change =
+        |current: &str| json!({ "currentPassword": current, "newPassword": OTHER_PASSWORD });
+    for _ in 0..2 {
+        let wrong = admin.put("/users/me/password", change("wrong")).await;
+        wrong.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    }
+    let braked = admin.put("/users/me/password", change(PASSWORD)).await;
+    let braked = braked.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
+    assert_eq!(braked.header("retry-after"), "60");
+    app.sign_in(EMAIL, PASSWORD)
+        .await
+        .expect(StatusCode::TOO_MANY_REQUESTS);
+    app.advance(60);
+    admin
+        .put("/users/me/password", change(PASSWORD))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn a_sign_in_that_meets_a_new_password_leaves_no_session_of_the_old_one() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let id = admin.user("eve@example.com", "viewer").await;
+    let (path, mut old) = (format!("/users/{id}"), PASSWORD.to_owned());
+    for round in 0..8 {
+        let new = format!("{PASSWORD} {round}");
+        let (signed_in, reset) = tokio::join!(
+            app.sign_in("eve@example.com", &old),
+            admin.patch(&path, json!({ "password": new }))
+        );
+        reset.expect(StatusCode::OK);
+        if signed_in.status == StatusCode::OK {
+            app.with_authorization(format!("Bearer {}", signed_in.text("/access_token")))
+                .get("/flags")
+                .await
+                .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+        } else {
+            signed_in.expect_problem(StatusCode::UNAUTHORIZED, "WRONG_PASSWORD");
+        }
+        old = new;
+        app.advance(60);
+    }
+}
+
+#[tokio::test]
+async fn one_of_two_new_passwords_wins() {
+    let app = TestApp::start().await;
+    let eve = app.user("eve@example.com", "viewer").await;
+    let change = |new: &str| json!({ "currentPassword": PASSWORD, "newPassword": new });
+    let (one, other) = tokio::join!(
+        eve.put("/users/me/password", change("the one new password")),
+        eve.put("/users/me/password", change("the other new password"))
+    );
+    let (won, lost) = if one.status == StatusCode::NO_CONTENT {
+        ("the one new password", other)
+    } else {
+        other.expect(StatusCode::NO_CONTENT);
+        ("the other new password", one)
+    };
+    assert_eq!(
+        lost.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT")
+            .faults(),
+        ["/currentPassword"]
+    );
+    app.sign_in("eve@example.com", won)
+        .await
+        .expect(StatusCode::OK);
+    let changes = app.admin().await.audited_with_accounts().await;
+    assert_eq!(changes, ["PASSWORD_CHANGED", "USER_CREATED"]);
+}

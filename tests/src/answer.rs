@@ -1,0 +1,110 @@
+//! An answer, and what tests ask of it.
+
+use reqwest::header::HeaderMap;
+use reqwest::{RequestBuilder, StatusCode};
+use serde_json::Value;
+
+use crate::described;
+
+/// What the service answered.
+pub struct Answer {
+    /// The status code.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub bytes: Vec<u8>,
+}
+
+impl Answer {
+    /// The answer to a request. It must be one that the API's description knows.
+    pub async fn to(request: RequestBuilder) -> Self {
+        let (http, request) = request.build_split();
+        let request = request.expect("the request is valid");
+        let (method, path) = (request.method().clone(), request.url().path().to_owned());
+        let response = http.execute(request).await.expect("the service answers");
+        let (status, headers) = (response.status(), response.headers().clone());
+        let bytes = response.bytes().await.expect("the answer is complete");
+        let answer = Self {
+            status,
+            headers,
+            bytes: bytes.to_vec(),
+        };
+        described::check(&method, &path, status, &answer.problem_code());
+        answer
+    }
+
+    /// Fails the test unless the status is this one.
+    #[track_caller]
+    pub fn expect(self, status: StatusCode) -> Self {
+        assert_eq!(
+            self.status,
+            status,
+            "{}",
+            String::from_utf8_lossy(&self.bytes)
+        );
+        self
+    }
+
+    /// Fails the test unless this is a problem document with the status and the code.
+    #[track_caller]
+    pub fn expect_problem(self, status: StatusCode, code: &str) -> Self {
+        let answer = self.expect(status);
+        assert_eq!(answer.header("content-type"), "application/problem+json");
+        assert_eq!(answer.text("/code"), code);
+        assert_eq!(answer.json()["status"], status.as_u16());
+        answer
+    }
+
+    /// The code, if this is a problem document.
+    pub fn problem_code(&self) -> String {
+        let problem: Option<Value> = match self.header("content-type") {
+            "application/problem+json" => serde_json::from_slice(&self.bytes).ok(),
+            _ => None,
+        };
+        let code = problem
+            .as_ref()
+            .and_then(|problem| problem["code"].as_str());
+        code.unwrap_or_default().to_owned()
+    }
+
+    /// The body as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes).expect("the body is JSON")
+    }
+
+    /// The text at a place of the body.
+    #[track_caller]
+    pub fn text(&self, pointer: &str) -> String {
+        let json = self.json();
+        let value = json.pointer(pointer).and_then(Value::as_str);
+        value
+            .unwrap_or_else(|| panic!("no text at {pointer} of {json}"))
+            .to_owned()
+    }
+
+    /// A header's value, empty if it is absent.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+    }
+
+    /// The pointers or parameter names that an invalid input was refused for.
+    #[track_caller]
+    pub fn faults(&self) -> Vec<String> {
+        let json = self.json();
+        let errors = json["errors"]
+            .as_array()
+            .expect("the problem names its errors");
+        let place = |error: &Value| {
+            error["pointer"]
+                .as_str()
+                .or(error["parameter"].as_str())
+                .map(str::to_owned)
+        };
+        errors.iter().filter_map(place).collect()
+    }
+}
