@@ -46,14 +46,14 @@ pub(super) fn show_address(address: &str, parameter: &str, value: &str) {
     }
 }
 
-/// What this browser was asked to remember, if it remembers anything.
+/// What this tab was asked to remember, if it remembers anything.
 pub(super) fn remembered(name: &str) -> Option<String> {
-    window().local_storage().ok()??.get_item(name).ok()?
+    window().session_storage().ok()??.get_item(name).ok()?
 }
 
-/// Has this browser remember a text; where it cannot, it is forgotten with the page.
+/// Has this tab remember a text until it is closed; where it cannot, it is forgotten with the page.
 pub(super) fn remember(name: &str, text: &str) {
-    if let Ok(Some(storage)) = window().local_storage() {
+    if let Ok(Some(storage)) = window().session_storage() {
         _ = storage.set_item(name, text);
     }
 }

@@ -25,9 +25,9 @@ pub fn Help() -> impl IntoView {
                         <li>"An archived flag is off, and so is one whose switch is off."</li>
                         <li>"Rules, in their order: the first one that matches says on or off."</li>
                         <li>
-                            "The rollout, if there is one: everybody falls into one of 100 buckets by who they are, always the same, and is on below the percentage."
+                            "The rollout, if there is one: each user or tenant falls into one of 100 buckets, always the same, and is on below the percentage. All others are off, also who has no userId or tenantId."
                         </li>
-                        <li>"Otherwise the flag is on."</li>
+                        <li>"Without a rollout the flag is on for everyone else."</li>
                     </ol>
                 </section>
                 <section aria-labelledby="words-title">
@@ -71,7 +71,7 @@ pub fn Help() -> impl IntoView {
                 <section aria-labelledby="api-title">
                     <h2 id="api-title">"For scripts"</h2>
                     <p>
-                        "All that the dashboard does, the API does too: see its " <a href="/docs">"reference"</a>
+                        "Flags, environments, people and tokens can be managed by the API too: see its " <a href="/docs">"reference"</a>
                         ", and create a token for it on your " <a href=Room::Account.href()>"account page"</a> "."
                     </p>
                 </section>
