@@ -3,7 +3,7 @@
 use crate::{
     components::frame::Room,
     error::AdminError,
-    model::Destination,
+    model::{Destination, flag_address},
     port::{finder::Finder, signed_in, signed_in_user},
 };
 
@@ -30,7 +30,7 @@ pub(crate) async fn find(text: &str) -> Result<Vec<Destination>, AdminError> {
             },
             name: flag.name.to_string(),
             detail: flag.key.to_string(),
-            href: format!("/dashboard/flags/{}", flag.key),
+            href: flag_address(flag.key.as_str()),
         }));
         destinations.extend(
             found

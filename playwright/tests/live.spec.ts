@@ -1,4 +1,5 @@
 import type { Page } from "@playwright/test";
+import { address, country, operand, shop } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test.describe("what others change", { tag: "@scripts" }, () => {
@@ -141,6 +142,91 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(role).toHaveValue("editor");
     await page.getByRole("link", { name: "Reload to see it" }).click();
     await expect(role).toHaveValue("admin");
+  });
+
+  test("leaves rules to be moved", async ({ page, server, api }) => {
+    const { flag, production } = await shop(api);
+    const first = await api.addRule(flag, production, country("DE", 1));
+    await api.addRule(flag, production, country("CH", 2));
+    await signIn(page, server);
+    await page.goto(address);
+    await expect(page.locator("#rules[data-ready]")).toBeVisible();
+    await settled(page);
+
+    await api.replaceRule(first, country("AT", 1));
+    const changed = page.getByRole("group", { name: "ON when country is AT" });
+    await expect(changed).toBeVisible();
+    // By that, rules have handles to drag them by.
+    await expect(page.locator("#rules")).toHaveAttribute("data-ready", "true");
+    await changed.getByRole("button", { name: "Move down" }).click();
+    await expect(page.getByText("Now rule 2 of 2.")).toBeAttached();
+    await expect(page.getByRole("button", { name: "Save order" })).toBeVisible();
+  });
+
+  test("does not end what somebody types into a case to try", async ({ page, server, api }) => {
+    const { flag, production } = await shop(api);
+    await signIn(page, server);
+    await page.goto(address);
+    await settled(page);
+    const email = page.getByLabel("email");
+    await email.fill("nobody");
+    await email.blur();
+    await expect(page.getByText("The context needs another look.")).toBeVisible();
+
+    await api.addRule(flag, production, country("DE", 1));
+    await expect(page.getByRole("group", { name: "ON when country is DE" })).toBeVisible();
+    await expect(email).toHaveValue("nobody");
+  });
+
+  test("says so of what is being written, also while its effect is asked for", async ({
+    page,
+    server,
+    api,
+  }) => {
+    const { flag, production } = await shop(api);
+    const rule = await api.addRule(flag, production, country("DE", 1));
+    await signIn(page, server);
+    await page.goto(`${address}?edit=rule&rule=${rule.id}`);
+    await expect(page.locator("#rule-form[data-ready]")).toBeVisible();
+    await settled(page);
+    const preview = page.waitForResponse("**/dashboard/api/preview");
+    await operand(page).fill("AT");
+    await preview;
+    await api.replaceRule(rule, country("CH", 1));
+    await expect(page.locator(".bars")).toContainText("while you were editing");
+    await expect(operand(page)).toHaveValue("AT");
+  });
+
+  test("takes a question away that is answered", async ({ page, server, api }) => {
+    const { flag, production } = await shop(api);
+    const rule = await api.addRule(flag, production, country("DE", 1));
+    await signIn(page, server);
+    await page.goto(`${address}?edit=delete-rule&rule=${rule.id}`);
+    await expect(page.getByRole("button", { name: "Delete rule" })).toBeVisible();
+    await settled(page);
+    await api.deleteRule(rule);
+    await expect(page.getByRole("link", { name: "Add rule" })).toBeVisible();
+    await expect(page.getByRole("button", { name: "Delete rule" })).toHaveCount(0);
+  });
+
+  test("is in the question whether to switch", async ({ page, server, api }) => {
+    const { flag, production } = await shop(api);
+    await api.switch(flag, production, false);
+    await api.rollOut(flag, production, 5);
+    await signIn(page, server);
+    await page.goto(address);
+    await settled(page);
+    const flagSwitch = page.getByRole("switch", { name: "New checkout in production" });
+    await flagSwitch.click();
+    const question = page.getByRole("dialog", { name: "Turn on New checkout in production?" });
+    await expect(question).toContainText("5 %");
+
+    await api.rollOut(flag, production, 60);
+    await expect(page.locator("#rules")).toContainText("60 %");
+    await question.getByRole("button", { name: "Turn on in production" }).click();
+    await expect(question).toContainText("60 %");
+    await question.getByRole("button", { name: "Turn on in production" }).click();
+    await expect(flagSwitch).toBeChecked();
   });
 
   test("leaves the language that somebody has chosen", async ({ page, server, api }) => {

@@ -25,6 +25,19 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     await page.waitForURL("**/dashboard/flags/checkout_v2");
   });
 
+  test("leads to what was typed, however soon", async ({ page, server, api }) => {
+    await api.createFlag("checkout_v2", "New checkout");
+    await signIn(page, server);
+    const jump = page.getByRole("button", { name: "Jump to" });
+    await expect(jump).toHaveAttribute("data-ready", "true");
+    await jump.click();
+    const palette = page.getByRole("dialog", { name: "Jump to" });
+    await expect(palette.getByRole("option").first()).toContainText("Flags");
+    await palette.getByRole("combobox").fill("check");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/dashboard/flags/checkout_v2");
+  });
+
   test("leads to environments and rooms, and closes", async ({ page, server, api }) => {
     const staging = await api.createEnvironment("Web shop", "staging");
     await api.createEnvironment("Web shop", "production");
@@ -116,5 +129,5 @@ test("help is a page too", async ({ page, server }) => {
   }
   await page.getByRole("link", { name: "Help" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Help");
-  await expect(page.getByText("Otherwise the flag is on.")).toBeVisible();
+  await expect(page.getByText("Without a rollout the flag is on for everyone else.")).toBeVisible();
 });

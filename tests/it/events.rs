@@ -31,9 +31,12 @@ impl Listener {
 
     /// Listens until it has heard a text.
     async fn until(&mut self, text: &str) {
-        while !self.heard.contains(text) {
-            assert!(self.goes_on().await, "the stream ends after {}", self.heard);
-        }
+        let heard = timeout(PATIENCE, async {
+            while !self.heard.contains(text) {
+                assert!(self.goes_on().await, "the stream ends after {}", self.heard);
+            }
+        });
+        assert!(heard.await.is_ok(), "{text} is never told");
     }
 
     /// Listens until the stream ends.
@@ -70,6 +73,29 @@ async fn what_another_instance_changes_is_told_with_who_did_it() {
         .until(&format!("\"environment\":\"{}\"", pair.environment))
         .await;
     listener.until("\"by\":\"ana@example.com\"").await;
+}
+
+#[tokio::test]
+async fn news_go_on_however_much_is_changed_at_once() {
+    let app = TestApp::start().await;
+    app.tell();
+    let admin = app.admin().await;
+    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    // 1,200 in no time: the clock stands still. Their ids are lower than all that come later.
+    let two_hundred = if app.database().is_postgres() {
+        "insert into audit_entries (id, action, actor_identity, occurred_at)
+         select ('00000000' || substr(md5(random()::text), 1, 24))::uuid, 'FLAG_UPDATED', 'import', 1772357400000
+         from generate_series(1, 200)"
+    } else {
+        "with recursive series (i) as (select 1 union all select i + 1 from series where i < 200)
+         insert into audit_entries (id, action, actor_identity, occurred_at)
+         select unhex('00000000' || hex(randomblob(12))), 'FLAG_UPDATED', 'import', 1772357400000 from series"
+    };
+    for round in 0..6 {
+        app.tamper(two_hundred).await;
+        admin.flag(&format!("after_{round}")).await;
+        listener.until(&format!("\"flag\":\"after_{round}\"")).await;
+    }
 }
 
 #[tokio::test]

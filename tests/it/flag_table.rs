@@ -96,18 +96,28 @@ async fn flags_are_in_the_order_of_their_name_or_of_their_last_evaluation() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let (_, key) = admin.environment("shop", "production").await;
+    let (staging, staging_key) = admin.environment("shop", "staging").await;
     for key in ["b", "A", "never", "c"] {
         admin.flag(key).await;
     }
-    let sdk = app.sdk(&key);
-    for key in ["A", "c", "b"] {
-        evaluate(&sdk, key).await;
+    let (there, sdk) = (app.sdk(&staging_key), app.sdk(&key));
+    let evaluations = [
+        ("b", &there),
+        ("A", &there),
+        ("A", &sdk),
+        ("c", &sdk),
+        ("b", &sdk),
+    ];
+    for (key, sdk) in evaluations {
+        evaluate(sdk, key).await;
         app.bring_counts().await;
         app.advance(120);
     }
     assert_eq!(keys(&app, "").await, ["c", "never", "A", "b"]);
     assert_eq!(keys(&app, "sort=name").await, ["A", "b", "c", "never"]);
     assert_eq!(keys(&app, "sort=evaluated").await, ["b", "c", "A", "never"]);
+    let there = format!("sort=evaluated&environment={staging}");
+    assert_eq!(keys(&app, &there).await, ["A", "b", "c", "never"]);
 }
 
 #[tokio::test]

@@ -1,3 +1,5 @@
+/** The address of the one write that a page makes without being left. */
+const write = "/dashboard/api/set-enabled";
 /** How soon before and after a write of this page its change may be heard of, in milliseconds. */
 const before = 100;
 const after = 1_000;
@@ -9,7 +11,7 @@ export class OwnWrites {
   constructor() {
     const observer = new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as PerformanceResourceTiming[]) {
-        if (entry.initiatorType === "fetch" && entry.name.includes("/dashboard/api/")) {
+        if (entry.initiatorType === "fetch" && entry.name.includes(write)) {
           this.#times.push({ from: entry.startTime, to: entry.responseEnd });
         }
       }

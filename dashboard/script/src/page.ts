@@ -11,6 +11,9 @@ const grace = 3_000;
 /** A change happens a moment before others can see it: the page may have been drawn in between. */
 const moment = 1_000;
 
+/** How long to wait for a server that cannot draw the page. */
+const pause = 5_000;
+
 /** How long a form that was sent may take to lead to another page. */
 const patience = 10_000;
 
@@ -87,12 +90,21 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
   async function ask(): Promise<void> {
     const { href } = location;
     const page = await get(href);
-    if (page === undefined) {
+    if (page === "failed") {
+      setTimeout(refreshSoon, pause);
+      return;
+    }
+    if (page === "elsewhere") {
       return;
     }
     const fresh = new DOMParser().parseFromString(page, "text/html");
     const freshMain = fresh.querySelector<HTMLElement>("main[data-drawn]");
-    if (freshMain === null || location.href !== href) {
+    if (freshMain === null) {
+      return;
+    }
+    if (location.href !== href) {
+      // What one typed meanwhile has made another page of it.
+      isDue = true;
       return;
     }
     if (build(fresh) !== build(document)) {
@@ -122,7 +134,8 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
   // What a form does that leads away is news too, and what this page shows may be gone by then.
   addEventListener("submit", (event) => {
     setTimeout(() => {
-      if (!event.defaultPrevented) {
+      const leads = event.target instanceof HTMLFormElement && event.target.method !== "dialog";
+      if (leads && !event.defaultPrevented) {
         clearTimeout(leaving);
         leaving = setTimeout(stay, patience);
       }
@@ -141,14 +154,17 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
   say();
 }
 
-/** The page at an address; none if the server is away or leads elsewhere. When it is back, the stream tells what was missed. */
-async function get(href: string): Promise<string | undefined> {
+/** The page at an address, or why there is none. */
+async function get(href: string): Promise<string | "failed" | "elsewhere"> {
   try {
     const answer = await fetch(href, { headers: { accept: "text/html" }, cache: "no-store" });
+    if (answer.redirected) {
+      return "elsewhere";
+    }
     const isPage = answer.ok || answer.status === 403 || answer.status === 404;
-    return isPage && !answer.redirected ? await answer.text() : undefined;
+    return isPage ? await answer.text() : "failed";
   } catch {
-    return undefined;
+    return "failed";
   }
 }
 
@@ -163,12 +179,21 @@ function concerns({ action, flag, environment }: Change, path: string): boolean 
     return false;
   }
   if (room === "flags" && thing !== undefined && flag !== undefined) {
-    return thing === encodeURIComponent(flag) || thing === flag;
+    return decoded(thing) === flag;
   }
   if (room === "environments" && thing !== undefined && environment !== undefined) {
-    return thing === environment;
+    // A new key makes another environment of it.
+    return thing === environment || action === "SDK_KEY_ROTATED";
   }
   return true;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 /** What the scripts and styles of a page are called: another build has other islands. */

@@ -18,6 +18,8 @@ export class Palette {
   readonly #list: HTMLElement;
   readonly #note: HTMLElement;
   #found: readonly Destination[] = [];
+  /** The text of which that was found. */
+  #answered: string | undefined;
   #chosen = 0;
   /** What was asked last; an answer to an older question comes too late. */
   #asked: string | undefined;
@@ -36,7 +38,7 @@ export class Palette {
     this.#field.addEventListener("keydown", (event) => this.#move(event));
     part("form").addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#go();
+      void this.#goToAnswer();
     });
     this.#list.addEventListener("click", ({ target }) => {
       const option = target instanceof Element ? target.closest("li") : null;
@@ -60,6 +62,7 @@ export class Palette {
     if (this.#asked !== text) {
       return;
     }
+    this.#answered = text;
     this.#found = typeof answer === "string" ? [] : answer;
     this.#list.replaceChildren(...this.#found.map(option));
     this.#list.hidden = this.#found.length === 0;
@@ -85,6 +88,15 @@ export class Palette {
       event.preventDefault();
       this.#choose((this.#chosen + step + length) % length);
     }
+  }
+
+  /** Goes to what was chosen, of what answers the text as it is by now. */
+  async #goToAnswer(): Promise<void> {
+    if (this.#answered !== this.#field.value) {
+      clearTimeout(this.#timer);
+      await this.#ask();
+    }
+    this.#go();
   }
 
   #go(): void {

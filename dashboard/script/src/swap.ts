@@ -19,7 +19,7 @@ const fields = "input, textarea, select";
 /** What is open, on its way to the server, or waits for an answer. */
 const open = "dialog[open], :popover-open, .toast, [aria-busy=true]";
 /** What scripts and browsers set on a page that has been drawn. */
-const foreign = new Set(["hidden", "open", "inert"]);
+const foreign = new Set(["hidden", "open", "inert", "data-ready", "data-dragged"]);
 
 /** Whether all of a page could be brought up to date; if not, whether that concerns what somebody has typed. */
 export type Kept = "nothing" | "untouched" | "typed";

@@ -26,6 +26,7 @@ pub fn FormDialog(
     let dialog = NodeRef::<html::Dialog>::new();
     let place = NodeRef::<html::Div>::new();
     let lost = RwSignal::new(false);
+    let opening = StoredValue::new(false);
     let open = {
         let href = href.clone();
         move |event: ev::MouseEvent| {
@@ -33,12 +34,17 @@ pub fn FormDialog(
                 return;
             }
             event.prevent_default();
+            if opening.get_value() {
+                return;
+            }
+            opening.set_value(true);
             let href = href.clone();
             spawn_local(async move {
                 let shown = match fetch::get(&href).await {
                     Some(fetched) => show(fetched, place).await,
                     None => false,
                 };
+                opening.set_value(false);
                 match dialog.get_untracked() {
                     Some(dialog) if shown => _ = dialog.show_modal(),
                     // The page itself says what is the matter.
@@ -74,6 +80,10 @@ pub fn FormDialog(
                     form.set_action(&href);
                     form.set_method("post");
                     _ = form.submit();
+                } else if url.ends_with(&href) {
+                    // Something on the way has answered, not the page.
+                    set_busy(&form, false);
+                    lost.set(true);
                 } else {
                     go_to(&url);
                 }

@@ -1,6 +1,7 @@
 //! The order of rules.
 
 use leptos::{
+    html,
     prelude::*,
     web_sys::{Element, Event, HtmlElement, PointerEvent},
 };
@@ -14,6 +15,7 @@ use super::dom::{all, by_id, first, on, set_flag, set_value, target_in};
 /// are the elements of `#rules` with a `data-rule`.
 #[island]
 pub fn RuleOrder() -> impl IntoView {
+    let bar = NodeRef::<html::Div>::new();
     let changed = RwSignal::new(false);
     let said = RwSignal::new(String::new());
     let original = StoredValue::new(Vec::<String>::new());
@@ -38,17 +40,33 @@ pub fn RuleOrder() -> impl IntoView {
         let Some(list) = list() else {
             return;
         };
-        on(&list, "click", move |event| {
-            begin();
-            step(event, &moved);
-        });
-        on(&list, "pointerdown", move |event| {
-            begin();
-            grab(event);
-        });
-        on(&list, "pointermove", move |event| drag(event, &moved));
-        for end in ["pointerup", "pointercancel"] {
-            on(&list, end, drop_dragged);
+        // The page may be changed around this island, and another one be there in its place.
+        let is_there = move || bar.get_untracked().is_some_and(|bar| bar.is_connected());
+        let heard = move |event: Event| {
+            if !is_there() {
+                return;
+            }
+            match event.type_().as_str() {
+                "click" => {
+                    begin();
+                    step(event, &moved);
+                }
+                "pointerdown" => {
+                    begin();
+                    grab(event);
+                }
+                "pointermove" => drag(event, &moved),
+                _ => drop_dragged(event),
+            }
+        };
+        for event in [
+            "click",
+            "pointerdown",
+            "pointermove",
+            "pointerup",
+            "pointercancel",
+        ] {
+            on(&list, event, heard);
         }
         _ = list.set_attribute("data-ready", "true");
     });
@@ -75,7 +93,7 @@ pub fn RuleOrder() -> impl IntoView {
         set_changed(false);
     };
     view! {
-        <div class="order-bar" hidden=move || !changed.get()>
+        <div class="order-bar" node_ref=bar hidden=move || !changed.get()>
             <p>"The order has changed, here only."</p>
             <button class="button primary" form="rule-order" on:click=save>
                 "Save order"

@@ -49,7 +49,11 @@ pub fn Switchboard() -> impl IntoView {
     let toast = NodeRef::<html::Div>::new();
     Effect::new(move || {
         let pressed = window_event_listener(ev::submit, move |event| {
-            let Some((form, pair)) = pressed(&event) else {
+            // The page may have been changed around this island, and another one be there in its place.
+            let is_there = toast
+                .get_untracked()
+                .is_some_and(|toast| toast.is_connected());
+            let Some((form, pair)) = pressed(&event).filter(|_| is_there) else {
                 return;
             };
             event.prevent_default();
@@ -69,8 +73,15 @@ pub fn Switchboard() -> impl IntoView {
     });
     let confirm = move || {
         if let Some((pair, on)) = asked.get_untracked() {
-            asked.set(None);
-            switch(pair, on, false, news);
+            let now = forms(&pair).first().and_then(read);
+            match now {
+                // It stands otherwise by now: that is another question.
+                Some(now) if now != pair => asked.set(Some((now, on))),
+                _ => {
+                    asked.set(None);
+                    switch(pair, on, false, news);
+                }
+            }
         }
     };
     view! {
@@ -90,17 +101,22 @@ fn pressed(event: &ev::SubmitEvent) -> Option<(web_sys::HtmlFormElement, Pair)> 
     if !form.class_list().contains("switch-form") || is_busy(&form) {
         return None;
     }
-    let fields = web_sys::FormData::new_with_form(&form).ok()?;
+    let pair = read(&form)?;
+    Some((form, pair))
+}
+
+/// What a switch says of itself.
+fn read(form: &web_sys::HtmlFormElement) -> Option<Pair> {
+    let fields = web_sys::FormData::new_with_form(form).ok()?;
     let told = |name: &str| form.get_attribute(name).unwrap_or_default();
-    let pair = Pair {
+    Some(Pair {
         flag: fields.get("flag").as_string()?.parse().ok()?,
         environment: fields.get("environment").as_string()?.parse().ok()?,
         name: told("data-name"),
         place: told("data-place"),
-        partly: button(&form)?.get_attribute("data-partly"),
+        partly: button(form)?.get_attribute("data-partly"),
         when_on: form.get_attribute("data-when-on"),
-    };
-    Some((form, pair))
+    })
 }
 
 /// Shows how it will be, asks the service, and shows how it is.
@@ -276,9 +292,9 @@ fn effect(pair: &Pair, on: bool) -> String {
         (true, None) => {
             "It will be on for everyone there, as soon as applications hear of it.".to_owned()
         }
-        (true, Some(partly)) => format!(
-            "It will be on for some there, as soon as applications hear of it: {partly} decide for whom."
-        ),
+        (true, Some(partly)) => {
+            format!("It will be on for some there, as soon as applications hear of it: {partly}.")
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use leptos::{ev, prelude::*, task::spawn_local};
+use leptos::{ev, html, prelude::*, task::spawn_local};
 use pennon_core::model::id::{EnvironmentId, FlagId};
 
 use crate::{
@@ -37,6 +37,13 @@ pub fn TryIt(
     // Only where the engine of this browser runs.
     Effect::new(move || agreement.set(Agreement::of(served.as_ref())));
     let latest = StoredValue::new(String::new());
+    let live = NodeRef::<html::Div>::new();
+    // What is not in the address yet is lost if the page is asked for.
+    let hold = move |held: bool| {
+        if let Some(live) = live.get_untracked() {
+            dom::set_flag(&live, "data-held", held);
+        }
+    };
     let mut ask = debounce(REST, move |fields: String| {
         let address = address.clone();
         latest.set_value(fields.clone());
@@ -52,6 +59,7 @@ pub fn TryIt(
                     agreement.set(Agreement::of(tried.served.as_ref()));
                     if let Some(served) = &tried.served {
                         dom::show_address(&address, "context", &served.context);
+                        hold(false);
                     }
                 }
                 Err(error) => agreement.set(Agreement::Failed(error.to_string())),
@@ -62,11 +70,12 @@ pub fn TryIt(
         let form = dom::target(&event).and_then(|element| dom::form_around(&element));
         if let Some(fields) = form.and_then(|form| dom::fields(&form)) {
             agreement.set(Agreement::Asking);
+            hold(true);
             ask(fields);
         }
     };
     view! {
-        <div class="try-live" on:input=on_input>
+        <div class="try-live" node_ref=live on:input=on_input>
             {children()}
         </div>
         <Told agreement/>

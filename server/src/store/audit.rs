@@ -193,11 +193,11 @@ struct NewsRow {
     user_id: Option<Uuid>,
 }
 
-/// The entries since then, oldest first and so many as a reader can take at once, without the objects themselves.
+/// The entries since then, oldest first, without the objects themselves.
 pub(crate) async fn since(tx: &mut Tx, then: Timestamp) -> Result<Vec<News>, Error> {
     let rows: Vec<NewsRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, action, actor_identity, occurred_at, flag_key, environment_id, environment, user_id
-         from audit_entries where occurred_at >= $1 order by occurred_at, id limit 1000",
+         from audit_entries where occurred_at >= $1 order by occurred_at, id",
     ).bind(then.millis()).fetch_all(conn).await)?;
     rows.into_iter().map(News::try_from).collect()
 }

@@ -213,8 +213,10 @@ impl TableOrder {
             Self::Name => page_query!(all, "lower(name), id"),
             Self::LastEvaluated => page_query!(
                 all,
-                "(select max(seen.evaluated_at) from flags_last_seen seen where seen.flag_id = flags.id) desc nulls last, \
-                 id desc"
+                "(select max(seen.evaluated_at) from flags_last_seen seen where seen.flag_id = flags.id
+                    and ($3 is null
+                      or seen.lineage_id = (select coalesce(lineage_id, id) from environments where id = $3)))
+                 desc nulls last, id desc"
             ),
         }
     }

@@ -148,6 +148,9 @@ async fn shown(
         preview: None,
         detail,
     };
+    if shown.is_moot() {
+        shown.edit = Edit::Nothing;
+    }
     let details_only = edit == Edit::Details && editor && !shown.archived();
     if !details_only && !shown.may_edit() {
         shown.edit = Edit::Nothing;
@@ -180,6 +183,19 @@ impl Shown {
     fn may_edit(&self) -> bool {
         let configured = self.detail.standing.is_some();
         self.editor && configured && !self.archived() && !self.revoked()
+    }
+
+    /// Whether what is asked about is not there any more, or so already.
+    fn is_moot(&self) -> bool {
+        let Some(standing) = &self.detail.standing else {
+            return false;
+        };
+        match self.edit {
+            Edit::Switch(on) => standing.configuration.is_enabled == on,
+            Edit::DeleteRule(id) => !standing.rules.iter().any(|rule| rule.id == id),
+            Edit::RemoveRollout => standing.rollout.is_none(),
+            _ => false,
+        }
     }
 
     /// What was posted, if it was about what is open now.
