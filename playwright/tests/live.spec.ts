@@ -109,6 +109,32 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(page.getByRole("region", { name: "Its SDK key" })).toBeVisible();
   });
 
+  test("is asked for again when the server has failed to draw it", async ({
+    page,
+    server,
+    api,
+    complaints,
+  }) => {
+    complaints.forgive(/status of 503/);
+    await api.createEnvironment("Web shop", "staging");
+    await signIn(page, server);
+    await settled(page);
+    let isDown = true;
+    let failures = 0;
+    await page.route("**/dashboard/flags", async (route) => {
+      if (isDown) {
+        failures++;
+        await route.fulfill({ status: 503 });
+      } else {
+        await route.fallback();
+      }
+    });
+    await api.createFlag("dark_mode", "Dark mode");
+    await expect.poll(() => failures).toBeGreaterThan(0);
+    isDown = false;
+    await expect(page.getByText("dark_mode")).toBeVisible();
+  });
+
   test("does not move the focus of whoever reads", async ({ page, server, api }) => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("new_checkout", "New checkout");

@@ -61,10 +61,10 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
     }
   });
 
-  function refreshSoon(): void {
+  function refreshSoon(delay = gathering): void {
     isDue = true;
     clearTimeout(timer);
-    timer = setTimeout(refresh, gathering);
+    timer = setTimeout(refresh, delay);
   }
 
   async function refresh(): Promise<void> {
@@ -73,11 +73,16 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
     }
     isDue = false;
     isAsking = true;
+    let again: number | undefined;
     try {
-      await ask();
+      again = await ask();
     } finally {
       isAsking = false;
+    }
+    if (again === undefined) {
       refreshIfDue();
+    } else {
+      refreshSoon(again);
     }
   }
 
@@ -87,29 +92,28 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
     }
   }
 
-  async function ask(): Promise<void> {
+  /** Brings the page up to date; if it is not yet, answers after how long to try again. */
+  async function ask(): Promise<number | undefined> {
     const { href } = location;
     const page = await get(href);
     if (page === "failed") {
-      setTimeout(refreshSoon, pause);
-      return;
+      return pause;
     }
     if (page === "elsewhere") {
-      return;
+      return undefined;
     }
     const fresh = new DOMParser().parseFromString(page, "text/html");
     const freshMain = fresh.querySelector<HTMLElement>("main[data-drawn]");
     if (freshMain === null) {
-      return;
+      return undefined;
     }
     if (location.href !== href) {
       // What one typed meanwhile has made another page of it.
-      isDue = true;
-      return;
+      return gathering;
     }
     if (build(fresh) !== build(document)) {
       bars.show("build", "Pennon has been updated.", { href, text: "Reload" });
-      return;
+      return undefined;
     }
     const kept = swap.to(freshMain);
     drawn = Number(freshMain.dataset.drawn);
@@ -118,6 +122,7 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
       const text = `${last.by} ${last.what} while you were editing. What you typed is still here.`;
       bars.show("overtaken", text, { href, text: "Reload to see it" });
     }
+    return undefined;
   }
 
   function stay(): void {
