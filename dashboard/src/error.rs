@@ -39,6 +39,11 @@ pub enum AdminError {
         "The service cannot reach its database. Flags are still being served as they were; try again in a moment."
     )]
     Unavailable,
+    /// 503: the disk of the database is full.
+    #[error(
+        "The disk that holds the database is full, so nothing was changed. Free some space, then try again."
+    )]
+    StorageFull,
     /// 500: the service failed; the detail is in its log, not here.
     #[error("The service failed to do this. Nothing was changed; try again.")]
     Internal,
@@ -67,7 +72,7 @@ impl AdminError {
             Self::Conflict(_) | Self::Stale => 409,
             Self::TooManyAttempts(_) => 429,
             Self::Internal => 500,
-            Self::Unavailable => 503,
+            Self::Unavailable | Self::StorageFull => 503,
         }
     }
 }

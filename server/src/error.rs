@@ -2,6 +2,8 @@
 
 use pennon_core::model::user::Role;
 
+use crate::store::means_full;
+
 /// Everything that a use case or an extractor can refuse or fail with.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -68,6 +70,11 @@ pub enum Error {
     /// The database cannot be asked.
     #[error("the database cannot be reached")]
     Unavailable(#[source] Option<sqlx::Error>),
+    /// The disk of the database has no space for a write.
+    #[error(
+        "the disk that holds the database is full, so nothing was written; free some space and try again"
+    )]
+    StorageFull(#[source] sqlx::Error),
     /// The database was lost while it committed.
     #[error("the database was lost before it confirmed this, so it may have been done or not")]
     Unconfirmed(#[source] sqlx::Error),
@@ -206,9 +213,12 @@ pub enum Place {
 }
 
 impl From<sqlx::Error> for Error {
-    /// Tells a database that cannot be asked from one that was asked something wrong.
+    /// Tells a database that cannot be asked, or cannot write, from one that was asked something wrong.
     fn from(error: sqlx::Error) -> Self {
         use sqlx::Error as Sql;
+        if means_full(&error) {
+            return Self::StorageFull(error);
+        }
         let is_away = match &error {
             // Whoever gave the connections up has said why. It would be in the log again with every request.
             Sql::PoolClosed => return Self::Unavailable(None),

@@ -149,6 +149,9 @@ fn welcome(base_url: &str, first: Option<FirstAdministrator>) {
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// Sent at the limit of a file's size. By default it ends the process; once it is listened to, the write fails
+    /// instead, like one to a full disk.
+    _file_limit: Signal,
 }
 
 impl Signals {
@@ -156,6 +159,7 @@ impl Signals {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
+            _file_limit: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
         })
     }
 

@@ -30,6 +30,7 @@ pub(crate) struct Metrics {
     environments: IntGauge,
     flags: IntGauge,
     database: IntGauge,
+    storage_full: IntGauge,
 }
 
 impl Metrics {
@@ -84,6 +85,10 @@ impl Metrics {
                 "database_up",
                 "Whether the database answered when it was last asked.",
             )?,
+            storage_full: gauge(
+                "storage_full",
+                "Whether the last write failed because the disk of the database is full.",
+            )?,
             registry,
         })
     }
@@ -102,6 +107,7 @@ impl Metrics {
         self.in_flight.set(count(service.load.requests.size()));
         self.connections.set(count(service.load.connections.size()));
         self.database.set(service.database_answers().into());
+        self.storage_full.set(service.db.storage().is_full().into());
         self.age.set(service.confirmed.age().as_secs_f64());
         let mut text = Vec::new();
         TextEncoder::new()

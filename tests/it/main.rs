@@ -35,6 +35,7 @@ mod rate_limit;
 mod roles;
 mod rollouts;
 mod rules;
+mod storage;
 mod stream;
 mod tokens;
 mod usage;

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use reqwest::Client;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::{Value, json};
 
 use crate::{EMAIL, PASSWORD, TestDatabase, binary, eventually};
@@ -110,9 +110,23 @@ impl Process {
         wait.await.expect("the process ends")
     }
 
+    /// Limits how large its files may grow, in bytes, as a full disk would; none for any size. What is written beyond the
+    /// limit fails.
+    pub fn limit_files(&self, bytes: Option<u64>) {
+        let limit = Rlimit {
+            current: bytes,
+            maximum: None,
+        };
+        prlimit(Some(self.id()), Resource::Fsize, limit).expect("the limit can be set");
+    }
+
     fn signal(&self, signal: Signal) {
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        kill_process(pid.expect("the process has an id"), signal).expect("the process is there");
+        kill_process(self.id(), signal).expect("the process is there");
+    }
+
+    fn id(&self) -> Pid {
+        let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        id.expect("the process has an id")
     }
 }
 

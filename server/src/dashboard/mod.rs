@@ -104,6 +104,7 @@ pub(crate) fn told(error: Error) -> AdminError {
         | Error::Overloaded
         | Error::TimedOut
         | Error::TooManyRequests => AdminError::Unavailable,
+        Error::StorageFull(_) => AdminError::StorageFull,
         Error::Malformed(detail) => AdminError::Transport(detail),
         error @ (Error::UnsupportedMediaType | Error::TooLarge(_) | Error::TooSlow(_)) => {
             AdminError::Transport(error.to_string())

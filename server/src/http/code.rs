@@ -70,6 +70,7 @@ codes! {
     TooManyRequests = "TOO_MANY_REQUESTS", TOO_MANY_REQUESTS, "Too many requests";
     InternalError = "INTERNAL_ERROR", INTERNAL_SERVER_ERROR, "Internal error";
     DatabaseUnavailable = "DATABASE_UNAVAILABLE", SERVICE_UNAVAILABLE, "Database unavailable";
+    StorageFull = "STORAGE_FULL", SERVICE_UNAVAILABLE, "Storage full";
     Overloaded = "OVERLOADED", SERVICE_UNAVAILABLE, "Overloaded";
     TimedOut = "TIMED_OUT", SERVICE_UNAVAILABLE, "Timed out";
 }

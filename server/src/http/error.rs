@@ -174,6 +174,7 @@ impl From<&Error> for Code {
             Error::Overloaded => Self::Overloaded,
             Error::TimedOut => Self::TimedOut,
             Error::Unavailable(_) | Error::Unconfirmed(_) => Self::DatabaseUnavailable,
+            Error::StorageFull(_) => Self::StorageFull,
             Error::Internal(_) => Self::InternalError,
         }
     }
@@ -215,7 +216,9 @@ impl From<&Conflict> for Code {
 
 fn retry_after(error: &Error) -> Option<u64> {
     match error {
-        Error::Unavailable(_) | Error::Unconfirmed(_) => Some(RETRY_WHEN_UNAVAILABLE),
+        Error::Unavailable(_) | Error::Unconfirmed(_) | Error::StorageFull(_) => {
+            Some(RETRY_WHEN_UNAVAILABLE)
+        }
         Error::Overloaded | Error::TimedOut | Error::TooManyRequests => Some(RETRY_WHEN_BUSY),
         Error::TooManyAttempts {
             retry_after_seconds,

@@ -20,20 +20,34 @@ pub(super) fn routes() -> Routes {
     .with(route!(ready))
 }
 
-/// How the service is.
+/// The state of the service.
 #[derive(Serialize, ToSchema)]
 struct Health {
-    /// `ok`, or `degraded` while the database does not answer, or holds something that cannot be served; the log says
-    /// what.
+    /// `ok`, or `degraded` while there is a reason.
     #[schema(example = "ok")]
     status: &'static str,
+    /// Each reason why the status is `degraded`; the log has the details.
+    reasons: Vec<Reason>,
     /// The version of the service.
     version: &'static str,
-    /// How the database is.
+    /// The state of the database.
     database: Database,
 }
 
-/// How the database was when it was last asked.
+/// A reason why the service is degraded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = DegradedReason)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum Reason {
+    /// The database does not answer: evaluation goes on from memory, administration fails.
+    DatabaseUnavailable,
+    /// The disk of the database is full: reads and evaluation go on, changes and sign-ins fail.
+    StorageFull,
+    /// Stored data cannot be read: it is served in its last readable state.
+    UnreadableData,
+}
+
+/// The state of the database when it was last asked.
 #[derive(Serialize, ToSchema)]
 struct Database {
     /// `up` or `down`.
@@ -70,16 +84,32 @@ async fn ready(State(service): State<Service>) -> Readiness {
 }
 
 fn of(service: &Service) -> Health {
-    let (status, database) = match service.database_answers() {
-        true if service.snapshots.faults.are_there() => ("degraded", "up"),
-        true => ("ok", "up"),
-        false => ("degraded", "down"),
-    };
+    let reasons = reasons(service);
     Health {
-        status,
+        status: if reasons.is_empty() { "ok" } else { "degraded" },
         version: env!("CARGO_PKG_VERSION"),
-        database: Database { status: database },
+        database: Database {
+            status: if reasons.contains(&Reason::DatabaseUnavailable) {
+                "down"
+            } else {
+                "up"
+            },
+        },
+        reasons,
     }
+}
+
+fn reasons(service: &Service) -> Vec<Reason> {
+    if !service.database_answers() {
+        return vec![Reason::DatabaseUnavailable];
+    }
+    [
+        (service.db.storage().is_full(), Reason::StorageFull),
+        (service.snapshots.faults.are_there(), Reason::UnreadableData),
+    ]
+    .into_iter()
+    .filter_map(|(applies, reason)| applies.then_some(reason))
+    .collect()
 }
 
 /// 200, or 503 while the service stops.

@@ -20,8 +20,8 @@ use crate::store::notifications::Listener;
 const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Service {
-    /// Compares at intervals what is served with the database, and finds out whether it answers; runs for as long as it
-    /// is polled.
+    /// Compares at intervals what is served with the database, and finds out whether it answers and whether a full disk
+    /// has space again; runs for as long as it is polled.
     pub async fn watch(self) {
         let mut ticks = tokio::time::interval(WATCH_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -39,6 +39,10 @@ impl Service {
                 }
                 Ok(()) if !answered => tracing::info!("the database answers again"),
                 _ => {}
+            }
+            if self.db.storage().is_full() {
+                // As long as it fails, the disk is still full.
+                let _ = self.db.try_storage().await;
             }
         }
     }

@@ -15,6 +15,7 @@ pub(crate) mod rules;
 pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod snapshots;
+mod storage;
 pub(crate) mod tokens;
 pub(crate) mod usage;
 pub(crate) mod users;
@@ -25,16 +26,19 @@ use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
+    SqliteSynchronous,
 };
-use sqlx::{Sqlite, Transaction};
+use sqlx::{Connection, Sqlite, Transaction};
 use uuid::Uuid;
 
 use self::postgres::{CommitError, LeasedTx, Server};
+pub(crate) use self::storage::{Storage, means_full};
 use crate::clock::Entropy;
 use crate::error::Error;
 
@@ -49,7 +53,13 @@ const WRITERS_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The database.
 #[derive(Clone)]
-pub(crate) enum Db {
+pub(crate) struct Db {
+    driver: Driver,
+    storage: Arc<Storage>,
+}
+
+#[derive(Clone)]
+enum Driver {
     /// One file; one connection writes, the others read.
     Sqlite {
         writer: SqlitePool,
@@ -60,26 +70,34 @@ pub(crate) enum Db {
 }
 
 /// A transaction. Dropping it rolls back; only [`commit`](Self::commit) keeps what was written.
-pub(crate) enum Tx {
+pub(crate) struct Tx {
+    open: Open,
+    storage: Arc<Storage>,
+}
+
+/// The open transaction of either driver.
+enum Open {
     Sqlite(Transaction<'static, Sqlite>),
     Postgres(LeasedTx),
 }
 
 /// Runs one query text on whichever connection the transaction has, for as long as the database is there.
 macro_rules! on_conn {
-    ($tx:expr, $conn:ident => $query:expr) => {
-        match $tx {
-            $crate::store::Tx::Sqlite(tx) => {
+    ($tx:expr, $conn:ident => $query:expr) => {{
+        let $crate::store::Tx { open, storage } = $tx;
+        let result = match open {
+            $crate::store::Open::Sqlite(tx) => {
                 let $conn = &mut **tx;
                 $query
             }
-            $crate::store::Tx::Postgres(tx) => {
+            $crate::store::Open::Postgres(tx) => {
                 let (tx, lease) = tx.parts();
                 let $conn = &mut **tx;
                 lease.until_lost(async { $query }).await
             }
-        }
-    };
+        };
+        storage.watch(result)
+    }};
 }
 
 pub(crate) use on_conn;
@@ -111,22 +129,125 @@ impl Db {
     }
 
     async fn connect(url: &str, instance: Option<Uuid>) -> Result<Self, OpenError> {
-        let db = match url.split_once(':').map(|(scheme, _)| scheme) {
-            Some("sqlite") => Self::open_sqlite(url, instance.is_some()).await?,
-            Some("postgres" | "postgresql") => Self::Postgres(Server::open(url, instance).await?),
+        let driver = match url.split_once(':').map(|(scheme, _)| scheme) {
+            Some("sqlite") => Driver::open_sqlite(url, instance.is_some()).await?,
+            Some("postgres" | "postgresql") => Driver::Postgres(Server::open(url, instance).await?),
             _ => return Err(OpenError::UnknownScheme),
         };
-        match &db {
-            Self::Sqlite { writer, .. } => SQLITE_MIGRATIONS.run(writer).await?,
+        match &driver {
+            Driver::Sqlite { writer, .. } => SQLITE_MIGRATIONS.run(writer).await?,
             // Of several instances that start together one brings the tables up to date, while the others wait for it.
-            Self::Postgres(server) => {
+            Driver::Postgres(server) => {
                 let (pools, _) = server.lease()?;
                 POSTGRES_MIGRATIONS.run(&pools.readers).await?;
             }
         }
-        Ok(db)
+        Ok(Self {
+            driver,
+            storage: Arc::default(),
+        })
     }
 
+    /// Begins to read: all that the transaction sees is of one moment.
+    pub(crate) async fn read(&self) -> Result<Tx, Error> {
+        let begun = match &self.driver {
+            Driver::Sqlite { readers, .. } => readers.begin().await.map(Open::Sqlite),
+            Driver::Postgres(server) => server.begin_to_read().await.map(Open::Postgres),
+        };
+        self.transaction(begun)
+    }
+
+    /// Begins to write. Writers take turns from here on, on every instance: administration is rare, and a write that
+    /// has the database to itself cannot race with another.
+    pub(crate) async fn write(&self) -> Result<Tx, Error> {
+        let begun = match &self.driver {
+            Driver::Sqlite { writer, .. } => {
+                let begun = writer.begin_with("begin immediate").await;
+                begun.map(Open::Sqlite)
+            }
+            Driver::Postgres(server) => server.begin_to_write().await.map(Open::Postgres),
+        };
+        self.transaction(begun)
+    }
+
+    fn transaction(&self, begun: Result<Open, sqlx::Error>) -> Result<Tx, Error> {
+        Ok(Tx {
+            open: self.storage.watch(begun)?,
+            storage: Arc::clone(&self.storage),
+        })
+    }
+
+    /// Whether the disk of the database takes writes, as far as is known.
+    pub(crate) fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// Finds out whether a full disk has space again, by writing something.
+    pub(crate) async fn try_storage(&self) -> Result<(), Error> {
+        let mut tx = self.write().await?;
+        storage::write_something(&mut tx).await?;
+        tx.commit().await?;
+        self.storage.has_space();
+        Ok(())
+    }
+
+    /// Writes the database as it is at this moment into a new file. Others may go on writing to it meanwhile.
+    pub(crate) async fn copy_to(&self, file: &Path) -> Result<(), CopyError> {
+        let Driver::Sqlite { writer, .. } = &self.driver else {
+            return Err(CopyError::NotAFile);
+        };
+        create_private(file).map_err(sqlx::Error::Io)?;
+        sqlx::query("vacuum into $1")
+            .bind(file.to_string_lossy().into_owned())
+            .execute(writer)
+            .await?;
+        Ok(())
+    }
+
+    /// Closes all connections; on SQLite this also folds the write-ahead log into the file.
+    pub(crate) async fn close(&self) {
+        match &self.driver {
+            Driver::Sqlite { writer, readers } => {
+                readers.close().await;
+                writer.close().await;
+            }
+            Driver::Postgres(server) => server.close().await,
+        }
+    }
+
+    /// Finds out at intervals whether the database is there, for as long as it is polled. A file always is, so there this
+    /// ends at once.
+    pub(crate) async fn probe(&self, entropy: &Entropy) {
+        if let Driver::Postgres(server) = &self.driver {
+            match server.probe(entropy).await {}
+        }
+    }
+
+    /// Whether the database is there. While it is not, whatever asks it fails at once.
+    pub(crate) fn is_present(&self) -> bool {
+        match &self.driver {
+            Driver::Sqlite { .. } => true,
+            Driver::Postgres(server) => server.is_present(),
+        }
+    }
+
+    /// Waits until the database is there.
+    pub(crate) async fn until_present(&self) {
+        if let Driver::Postgres(server) = &self.driver {
+            server.until_present().await;
+        }
+    }
+
+    /// For how long the database has not been heard of.
+    pub(crate) fn silence(&self) -> Duration {
+        match &self.driver {
+            Driver::Sqlite { .. } => Duration::ZERO,
+            Driver::Postgres(server) => server.silence(),
+        }
+    }
+}
+
+impl Driver {
     /// Opens the file with settings under which a commit survives a power failure: every commit is synced.
     async fn open_sqlite(url: &str, create: bool) -> Result<Self, OpenError> {
         let options = SqliteConnectOptions::from_str(url)?
@@ -144,9 +265,11 @@ impl Db {
             return Err(OpenError::Missing(file.to_owned()));
         }
         let pool = || {
-            let options = SqlitePoolOptions::new().acquire_timeout(WRITERS_PATIENCE);
-            // A file does not hang up.
-            options.test_before_acquire(false)
+            SqlitePoolOptions::new()
+                .acquire_timeout(WRITERS_PATIENCE)
+                // A file does not hang up.
+                .test_before_acquire(false)
+                .after_release(|connection, _| Box::pin(is_reusable(connection)))
         };
         let writer = pool()
             .max_connections(1)
@@ -158,87 +281,26 @@ impl Db {
             .await?;
         Ok(Self::Sqlite { writer, readers })
     }
+}
 
-    /// Begins to read: all that the transaction sees is of one moment.
-    pub(crate) async fn read(&self) -> Result<Tx, Error> {
-        Ok(match self {
-            Self::Sqlite { readers, .. } => Tx::Sqlite(readers.begin().await?),
-            Self::Postgres(server) => Tx::Postgres(server.begin_to_read().await?),
-        })
-    }
-
-    /// Begins to write. Writers take turns from here on, on every instance: administration is rare, and a write that
-    /// has the database to itself cannot race with another.
-    pub(crate) async fn write(&self) -> Result<Tx, Error> {
-        Ok(match self {
-            Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("begin immediate").await?),
-            Self::Postgres(server) => Tx::Postgres(server.begin_to_write().await?),
-        })
-    }
-
-    /// Writes the database as it is at this moment into a new file. Others may go on writing to it meanwhile.
-    pub(crate) async fn copy_to(&self, file: &Path) -> Result<(), CopyError> {
-        let Self::Sqlite { writer, .. } = self else {
-            return Err(CopyError::NotAFile);
-        };
-        create_private(file).map_err(sqlx::Error::Io)?;
-        sqlx::query("vacuum into $1")
-            .bind(file.to_string_lossy().into_owned())
-            .execute(writer)
-            .await?;
-        Ok(())
-    }
-
-    /// Closes all connections; on SQLite this also folds the write-ahead log into the file.
-    pub(crate) async fn close(&self) {
-        match self {
-            Self::Sqlite { writer, readers } => {
-                readers.close().await;
-                writer.close().await;
-            }
-            Self::Postgres(server) => server.close().await,
-        }
-    }
-
-    /// Finds out at intervals whether the database is there, for as long as it is polled. A file always is, so there this
-    /// ends at once.
-    pub(crate) async fn probe(&self, entropy: &Entropy) {
-        if let Self::Postgres(server) = self {
-            match server.probe(entropy).await {}
-        }
-    }
-
-    /// Whether the database is there. While it is not, whatever asks it fails at once.
-    pub(crate) fn is_present(&self) -> bool {
-        match self {
-            Self::Sqlite { .. } => true,
-            Self::Postgres(server) => server.is_present(),
-        }
-    }
-
-    /// Waits until the database is there.
-    pub(crate) async fn until_present(&self) {
-        if let Self::Postgres(server) = self {
-            server.until_present().await;
-        }
-    }
-
-    /// For how long the database has not been heard of.
-    pub(crate) fn silence(&self) -> Duration {
-        match self {
-            Self::Sqlite { .. } => Duration::ZERO,
-            Self::Postgres(server) => server.silence(),
-        }
-    }
+/// Whether a connection can serve another transaction.
+///
+/// SQLite ends a transaction by itself when the disk is full, reading or writing fails, or a trigger says so. The driver
+/// does not learn of it: its own rollback fails, and it would refuse to begin anything on this connection ever after.
+async fn is_reusable(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    // Answered once the rollback that precedes it has been tried.
+    connection.ping().await?;
+    Ok(!connection.is_in_transaction())
 }
 
 impl Tx {
     /// Keeps what was written.
     pub(crate) async fn commit(self) -> Result<(), Error> {
-        match self {
-            Self::Sqlite(tx) => tx.commit().await?,
-            Self::Postgres(tx) => tx.commit().await.map_err(|error| match error {
-                CommitError::Failed(error) => Error::from(error),
+        let Self { open, storage } = self;
+        match open {
+            Open::Sqlite(tx) => storage.watch(tx.commit().await)?,
+            Open::Postgres(tx) => tx.commit().await.map_err(|error| match error {
+                CommitError::Failed(error) => Error::from(storage.seen(error)),
                 CommitError::Unknown(error) => Error::Unconfirmed(error),
             })?,
         }

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::postgres::Lease;
-use super::{Db, PATIENCE, Tx};
+use super::{Db, Driver, Open, PATIENCE, Tx};
 use crate::error::Error;
 
 /// The channel. PostgreSQL keeps the channels of its databases apart.
@@ -32,7 +32,7 @@ pub(crate) async fn announce(
     sender: Uuid,
     environments: &[EnvironmentId],
 ) -> Result<(), Error> {
-    let Tx::Postgres(tx) = tx else {
+    let Open::Postgres(tx) = &mut tx.open else {
         return Ok(());
     };
     if environments.is_empty() {
@@ -53,7 +53,7 @@ pub(crate) async fn announce(
 impl Db {
     /// Begins to listen, on a connection of its own; none on SQLite, where nobody announces anything.
     pub(crate) async fn listen(&self) -> Result<Option<Listener>, Error> {
-        let Self::Postgres(server) = self else {
+        let Driver::Postgres(server) = &self.driver else {
             return Ok(None);
         };
         let (pools, mut lease) = server.lease()?;

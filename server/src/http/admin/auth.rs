@@ -19,7 +19,7 @@ use crate::service::Service;
 use crate::service::sessions::{self, Credentials, SessionKind, SignedIn};
 
 pub(super) fn routes() -> Routes {
-    let database = &[Code::DatabaseUnavailable];
+    let database = &[Code::DatabaseUnavailable, Code::StorageFull];
     Routes::group(
         "Sessions",
         "Signing in with e-mail address and password begins a session, which has short-lived access tokens.",

@@ -114,6 +114,7 @@ impl Input for Actor {
             Code::Unauthenticated,
             Code::WrongCredential,
             Code::DatabaseUnavailable,
+            Code::StorageFull,
         ]);
         draft.refuses(WHEN_BUSY);
     }
