@@ -65,8 +65,9 @@ async fn evaluation_goes_on_without_the_database_and_administration_says_when_to
 }
 
 #[tokio::test]
-async fn a_broken_row_disables_its_flag_and_nothing_else() {
+async fn a_flag_with_an_unreadable_rule_stays_as_it_was_until_it_is_switched_off_or_repaired() {
     let app = TestApp::start().await;
+    let base_url = format!("http://{}", app.address());
     let admin = app.admin().await;
     let Pair {
         flag,
@@ -77,40 +78,60 @@ async fn a_broken_row_disables_its_flag_and_nothing_else() {
     admin.switch(&flag, &environment, true).await;
     let rule = json!({
         "priority": 1, "logic": "and", "value": true,
-        "conditions": [{ "attribute": "vip", "operator": "==", "valueType": "boolean", "valueBool": true }],
+        "conditions": [{ "attribute": "country", "operator": "==", "valueType": "string", "valueString": "PE" }],
     });
-    admin
-        .post(&format!("{path}/rules"), rule)
-        .await
-        .expect(StatusCode::CREATED);
+    let rule = admin.post(&format!("{path}/rules"), rule).await;
+    rule.expect(StatusCode::CREATED);
     let (other, other_key) = admin.environment("shop", "other").await;
-    app.tamper(r#"update rules set conditions = '{"broken": true}'"#)
-        .await;
-
+    let reason = async || {
+        let question = json!({ "flagKey": "checkout", "context": { "country": "PE" } });
+        let answer = app.sdk(&sdk_key).post("/sdk/v1/evaluate", question).await;
+        answer.expect(StatusCode::OK).text("/reason")
+    };
+    app.tamper("update rules set conditions = '{\"broken\": true}'").await;
+    let change = json!({ "ttlOverrideSeconds": 5 });
     admin
-        .put(&path, json!({ "ttlOverrideSeconds": 5 }))
+        .put(&path, change)
         .await
         .expect(StatusCode::NO_CONTENT);
-    let answer = app
-        .sdk(&sdk_key)
-        .post("/sdk/v1/evaluate", json!({ "flagKey": "checkout" }))
-        .await;
-    assert_eq!(
-        answer.expect(StatusCode::OK).json()["reason"],
-        "flag_disabled"
-    );
+    assert_eq!(reason().await, "targeting_rule");
+    assert_eq!(degraded(&base_url).await, ["UNREADABLE_DATA"]);
     let revoke = format!("/environments/{other}/revoke");
     admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
     app.sdk(&other_key)
         .get("/sdk/v1/config")
         .await
         .expect(StatusCode::UNAUTHORIZED);
+
+    admin.switch(&flag, &environment, false).await;
+    assert_eq!(reason().await, "flag_disabled");
+    admin.switch(&flag, &environment, true).await;
+    assert_eq!(reason().await, "flag_disabled");
     let restarted = app.beside().await;
-    restarted
-        .sdk(&sdk_key)
-        .get("/sdk/v1/config")
-        .await
-        .expect(StatusCode::OK);
+    let question = json!({ "flagKey": "checkout", "context": { "country": "PE" } });
+    let restarted = restarted.sdk(&sdk_key);
+    let answer = restarted.post("/sdk/v1/evaluate", question).await;
+    assert_eq!(answer.text("/reason"), "flag_disabled");
+    assert_eq!(degraded(&base_url).await, ["UNREADABLE_DATA"]);
+
+    app.watch();
+    app.tamper(
+        r#"update rules set conditions =
+            '[{"attribute":"country","operator":"==","valueType":"string","valueString":"PE"}]'"#,
+    )
+    .await;
+    eventually("the rule is read", async || {
+        reason().await == "targeting_rule"
+    })
+    .await;
+    assert!(degraded(&base_url).await.is_empty());
+}
+
+/// The reasons why the service is degraded.
+async fn degraded(base_url: &str) -> Vec<String> {
+    let answer = reqwest::get(format!("{base_url}/health")).await;
+    let health: Value = answer.expect("an answer").json().await.expect("JSON");
+    serde_json::from_value(health["reasons"].clone()).expect("reasons")
 }
 
 /// How the service says it is, and how its database.
@@ -200,11 +221,7 @@ async fn the_log_says_once_what_cannot_be_read() {
     }
     process.terminate();
     let log = process.ended().await.log;
-    assert_eq!(
-        log.matches("cannot be brought up to date").count(),
-        1,
-        "{log}"
-    );
+    assert_eq!(log.matches("cannot read stored data").count(), 1, "{log}");
     assert_eq!(log.matches("ERROR").count(), 1, "{log}");
 }
 

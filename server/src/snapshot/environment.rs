@@ -14,7 +14,7 @@ use super::document::Document;
 use super::filtered::Filtered;
 use super::pace::Paces;
 use super::usage::{EnvironmentUsage, FlagUsage, PollKind};
-use crate::store::snapshots::LoadedFlag;
+use crate::store::snapshots::{ChangedFlag, LoadedFlag};
 
 /// The flags of an environment at one revision. It never changes: a change makes a new one, which shares with its
 /// predecessor every flag that stayed as it was.
@@ -23,6 +23,8 @@ pub(crate) struct EnvironmentSnapshot {
     usage: Arc<EnvironmentUsage>,
     /// Of a kind of which a copy costs nothing, and a change of a copy the path to what it touches.
     flags: HashMap<Arc<str>, Arc<ServedFlag>>,
+    /// The flags of which a row cannot be read, by key. They are served in their last readable state.
+    unreadable: HashMap<Arc<str>, UnreadableFlag>,
     document: OnceCell<Arc<Document>>,
     filtered: Filtered,
 }
@@ -35,6 +37,14 @@ pub(crate) struct Decision {
     pub(crate) rule: Option<RuleId>,
     /// The subject's bucket, 0 to 99, where a rollout decided by one.
     pub(crate) bucket: Option<u32>,
+}
+
+/// A flag that could not be read.
+#[derive(Clone)]
+struct UnreadableFlag {
+    /// The environment's config revision that changed the flag.
+    revision: i64,
+    error: Arc<str>,
 }
 
 /// A flag, ready to be evaluated and ready to be sent.
@@ -60,6 +70,7 @@ impl EnvironmentSnapshot {
             revision: 0,
             usage,
             flags: HashMap::new(),
+            unreadable: HashMap::new(),
             document: OnceCell::new(),
             filtered: Filtered::default(),
         }
@@ -93,11 +104,6 @@ impl EnvironmentSnapshot {
     /// How fast the environment is asked.
     pub(crate) fn paces(&self) -> &Paces {
         &self.usage.paces
-    }
-
-    /// The environment before anything of it was read, to read it anew.
-    pub(super) fn emptied(&self) -> Self {
-        Self::empty(Arc::clone(&self.usage))
     }
 
     /// Decides a flag as [`evaluate`](Self::evaluate) does, and tells what decided.
@@ -159,18 +165,74 @@ impl EnvironmentSnapshot {
         Arc::new(document_of(&by_key(self.flags.iter())))
     }
 
+    /// The revision from which on flags must be read to know all changes, among them the repair of unreadable flags.
+    pub(super) fn known_up_to(&self) -> i64 {
+        let unreadable = self.unreadable.values().map(|flag| flag.revision);
+        let before = |oldest: i64| oldest.saturating_sub(1).min(self.revision);
+        unreadable.min().map_or(self.revision, before)
+    }
+
+    /// Whether a flag brings something new: a change, or the repair of one that could not be read.
+    pub(super) fn lacks(&self, flag: &ChangedFlag) -> bool {
+        let is_repaired = flag.fault.is_none() && self.unreadable.contains_key(&*flag.key);
+        flag.revision > self.revision || is_repaired
+    }
+
+    /// The keys of flags that cannot be read, and why.
+    pub(super) fn faults(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+        self.unreadable.iter().map(|(key, flag)| (key, &flag.error))
+    }
+
     /// The snapshot after `changed` flags have taken the place of their former selves.
-    pub(crate) fn with(&self, changed: Vec<LoadedFlag>, revision: i64) -> Self {
-        let mut flags = self.flags.clone();
+    pub(super) fn with(&self, changed: Vec<ChangedFlag>, revision: i64) -> Self {
+        self.succeeded_by(
+            self.flags.clone(),
+            self.unreadable.clone(),
+            changed,
+            revision,
+        )
+    }
+
+    /// The snapshot of `all` flags, read anew.
+    pub(super) fn rebuilt(&self, all: Vec<ChangedFlag>, revision: i64) -> Self {
+        self.succeeded_by(HashMap::new(), HashMap::new(), all, revision)
+    }
+
+    /// Puts flags into a snapshot that follows this one. A flag that cannot be read stays as it is here; one that is not
+    /// here is off.
+    fn succeeded_by(
+        &self,
+        mut flags: HashMap<Arc<str>, Arc<ServedFlag>>,
+        mut unreadable: HashMap<Arc<str>, UnreadableFlag>,
+        changed: Vec<ChangedFlag>,
+        revision: i64,
+    ) -> Self {
         for flag in changed {
-            let key = Arc::from(&*flag.config.key);
-            let usage = self.usage.flag(flag.id);
-            flags.insert(key, Arc::new(ServedFlag::new(flag, usage)));
+            let key: Arc<str> = Arc::from(&*flag.key);
+            let served = match (flag.loaded, self.flags.get(&key)) {
+                (None, Some(last)) => Arc::clone(last),
+                (loaded, _) => {
+                    let loaded = loaded.unwrap_or_else(|| LoadedFlag::off(flag.key, false));
+                    Arc::new(ServedFlag::new(loaded, self.usage.flag(flag.id)))
+                }
+            };
+            match flag.fault {
+                Some(error) => {
+                    let fault = UnreadableFlag {
+                        revision: flag.revision,
+                        error: error.to_string().into(),
+                    };
+                    unreadable.insert(Arc::clone(&key), fault);
+                }
+                None => drop(unreadable.remove(&key)),
+            }
+            flags.insert(key, served);
         }
         Self {
             revision,
             usage: Arc::clone(&self.usage),
             flags,
+            unreadable,
             document: OnceCell::new(),
             filtered: Filtered::default(),
         }
@@ -194,9 +256,7 @@ fn document_of(entries: &[(&Arc<str>, &str)]) -> Document {
 
 impl ServedFlag {
     fn new(flag: LoadedFlag, usage: Arc<FlagUsage>) -> Self {
-        let LoadedFlag {
-            config, rule_ids, ..
-        } = flag;
+        let LoadedFlag { config, rule_ids } = flag;
         let entry = if config.archived {
             None
         } else {

@@ -1,19 +1,40 @@
-//! What cannot be read although the database answers.
+//! Stored data that cannot be read although the database answers.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pennon_core::model::id::EnvironmentId;
 
 use crate::error::Error;
 
-/// What the last refill could not read. The log says so once, not at each attempt, and those who ask after the service's
-/// health are told for as long as it lasts.
+/// The data that the last refill could not read. The log reports each fault once, not at each attempt, and the service's
+/// health is degraded for as long as there is one.
 #[derive(Default)]
 pub(crate) struct Faults(Mutex<Found>);
 
-/// Why what cannot be read: an environment or, without one, the list of them.
-pub(super) type Found = HashMap<Option<EnvironmentId>, String>;
+/// Data that cannot be read, and why.
+pub(super) type Found = HashMap<Unreadable, Arc<str>>;
+
+/// A piece of data that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Unreadable {
+    /// The list of environments.
+    Environments,
+    Environment(EnvironmentId),
+    /// The flag with this key in an environment.
+    Flag(EnvironmentId, Arc<str>),
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Environments => formatter.write_str("the list of environments"),
+            Self::Environment(id) => write!(formatter, "environment {id}"),
+            Self::Flag(id, key) => write!(formatter, "flag {key} in environment {id}"),
+        }
+    }
+}
 
 impl Faults {
     /// Whether there is any.
@@ -22,28 +43,24 @@ impl Faults {
         !known.is_empty()
     }
 
-    /// Takes note of a refill that got nowhere. A database that is away says nothing about what is in it.
+    /// Records a refill that failed as a whole. A database that cannot be reached says nothing about its content.
     pub(super) fn failed(&self, error: &Error) {
         if !matches!(error, Error::Unavailable(_)) {
-            self.are(HashMap::from([(None, error.to_string())]));
+            let error = error.to_string().into();
+            self.are(HashMap::from([(Unreadable::Environments, error)]));
         }
     }
 
-    /// Takes note of all that a refill could not read.
+    /// Records all that a refill could not read.
     pub(super) fn are(&self, found: Found) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for (environment, error) in &found {
-            if known.get(environment) != Some(error) {
-                let environment = environment.map(tracing::field::display);
-                tracing::error!(environment, %error, "what is served cannot be brought up to date");
+        for (data, error) in &found {
+            if known.get(data) != Some(error) {
+                tracing::error!(%data, %error, "cannot read stored data: serving its last readable state");
             }
         }
-        for environment in known.keys().filter(|known| !found.contains_key(known)) {
-            let environment = environment.map(tracing::field::display);
-            tracing::info!(
-                environment,
-                "what is served can be brought up to date again"
-            );
+        for data in known.keys().filter(|known| !found.contains_key(known)) {
+            tracing::info!(%data, "stored data is readable again");
         }
         *known = found;
     }

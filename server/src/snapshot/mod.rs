@@ -25,7 +25,7 @@ pub(crate) use pace::Pace;
 pub(crate) use served::Follower;
 pub(crate) use usage::{Counts, PollKind};
 
-use self::faults::{Faults, Found};
+use self::faults::{Faults, Found, Unreadable};
 use self::served::Served;
 use self::usage::Usage;
 use crate::auth::secret::SecretHash;
@@ -163,7 +163,7 @@ impl Snapshots {
         self.drop_all_but(&heads.readable, &known);
         let unreadable = heads.unreadable.into_iter();
         let mut found: Found = unreadable
-            .map(|(id, error)| (Some(id), error.to_string()))
+            .map(|(id, error)| (Unreadable::Environment(id), error.to_string().into()))
             .collect();
         let mut next = HashMap::with_capacity(heads.readable.len());
         for head in heads.readable {
@@ -177,12 +177,14 @@ impl Snapshots {
             .await
             {
                 Ok(served) => {
+                    found.extend(served.faults());
                     next.insert(head.sdk_key, served);
                 }
                 Err(error @ Error::Unavailable(_)) => return Err(error),
                 // One environment that cannot be read must not hold up the others, and goes on as it was.
                 Err(error) => {
-                    found.insert(Some(head.id), error.to_string());
+                    let error = error.to_string().into();
+                    found.insert(Unreadable::Environment(head.id), error);
                     next.extend(served.map(|served| (head.sdk_key, Arc::clone(served))));
                     // Where a query has failed, PostgreSQL answers no other in the same transaction. That a new one may
                     // see more does no harm: what it reads too early is read again.
@@ -234,27 +236,32 @@ async fn bring_up_to_date(
     Ok(Arc::new(Served::new(head.id, snapshot)))
 }
 
+/// Reads all flags of an environment.
 async fn load(
     head: &Head,
-    empty: &EnvironmentSnapshot,
+    current: &EnvironmentSnapshot,
     tx: &mut Tx,
 ) -> Result<EnvironmentSnapshot, Error> {
     let flags = changed_flags(tx, head.id, 0).await?;
-    Ok(empty.with(flags, head.config_revision))
+    Ok(current.rebuilt(flags, head.config_revision))
 }
 
 async fn update(served: &Served, head: &Head, tx: &mut Tx) -> Result<(), Error> {
     let current = served.current();
-    let next = match head.config_revision - current.revision() {
-        0 => return Ok(()),
+    let (known, behind) = (
+        current.known_up_to(),
+        head.config_revision - current.revision(),
+    );
+    if behind < 0 {
         // A revision that falls is a database put back to an earlier state: nothing that is known can be built upon.
-        ..0 => load(head, &current.emptied(), tx).await?,
-        _ => {
-            let flags = changed_flags(tx, head.id, current.revision()).await?;
-            current.with(flags, head.config_revision)
+        served.replace(load(head, &current, tx).await?);
+    } else if known < head.config_revision {
+        let mut flags = changed_flags(tx, head.id, known).await?;
+        flags.retain(|flag| current.lacks(flag));
+        if behind > 0 || !flags.is_empty() {
+            served.replace(current.with(flags, head.config_revision));
         }
-    };
-    served.replace(next);
+    }
     Ok(())
 }
 
@@ -262,8 +269,7 @@ async fn reload_one(served: &Served, db: &Db) -> Result<(), Error> {
     let mut tx = db.read().await?;
     let heads = heads(&mut tx).await?;
     if let Some(head) = heads.readable.iter().find(|head| head.id == served.id) {
-        let empty = served.current().emptied();
-        served.replace(load(head, &empty, &mut tx).await?);
+        served.replace(load(head, &served.current(), &mut tx).await?);
     }
     Ok(())
 }

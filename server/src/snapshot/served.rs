@@ -7,6 +7,7 @@ use pennon_core::model::id::EnvironmentId;
 use tokio::sync::watch;
 
 use super::environment::EnvironmentSnapshot;
+use super::faults::{Found, Unreadable};
 
 /// An environment that is being served.
 pub(super) struct Served {
@@ -33,6 +34,15 @@ impl Served {
     /// What is served now.
     pub(super) fn current(&self) -> Arc<EnvironmentSnapshot> {
         self.current.load_full()
+    }
+
+    /// What of it cannot be read at the moment.
+    pub(super) fn faults(&self) -> Found {
+        let flag = |(key, error): (&Arc<str>, &Arc<str>)| {
+            let flag = Unreadable::Flag(self.id, Arc::clone(key));
+            (flag, Arc::clone(error))
+        };
+        self.current.load().faults().map(flag).collect()
     }
 
     /// Serves this from now on.

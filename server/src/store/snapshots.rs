@@ -30,13 +30,25 @@ struct FlagConfigRow {
     archived: bool,
     is_enabled: bool,
     ttl_override_seconds: Option<i64>,
+    config_revision: i64,
     percentage: Option<i64>,
     strategy: Option<String>,
 }
 
+/// A flag of an environment that has changed.
+pub(crate) struct ChangedFlag {
+    pub(crate) id: FlagId,
+    pub(crate) key: Box<str>,
+    /// The environment's config revision that changed the flag.
+    pub(crate) revision: i64,
+    /// The flag to serve; none if it is enabled and one of its rows cannot be read.
+    pub(crate) loaded: Option<LoadedFlag>,
+    /// The reason why a rule, the rollout or the TTL override cannot be read.
+    pub(crate) fault: Option<Error>,
+}
+
 /// A flag of an environment as it is to be served, with the ids that evaluation itself does not need.
 pub(crate) struct LoadedFlag {
-    pub(crate) id: FlagId,
     pub(crate) config: FlagConfig,
     /// The ids of its rules, by ascending priority.
     pub(crate) rule_ids: Vec<RuleId>,
@@ -74,24 +86,40 @@ pub(crate) async fn heads(tx: &mut Tx) -> Result<Heads, Error> {
     })
 }
 
+impl LoadedFlag {
+    /// A flag that is off for everyone: disabled or archived, whatever its rules say.
+    pub(crate) fn off(key: Box<str>, archived: bool) -> Self {
+        let config = FlagConfig {
+            key,
+            archived,
+            enabled: false,
+            rules: Vec::new(),
+            rollout: None,
+            ttl: None,
+        };
+        Self {
+            config,
+            rule_ids: Vec::new(),
+        }
+    }
+}
+
 /// The flags of an environment that changed after `revision`; all of them after revision 0, among them the archived
 /// ones that were never configured there.
-///
-/// A flag whose row, rule or rollout cannot be read is answered as disabled: what is broken must not stop the rest.
 pub(crate) async fn changed_flags(
     tx: &mut Tx,
     environment: EnvironmentId,
     revision: i64,
-) -> Result<Vec<LoadedFlag>, Error> {
+) -> Result<Vec<ChangedFlag>, Error> {
     let rows: Vec<FlagConfigRow> = on_conn!(tx, conn => sqlx::query_as(
         "select flags.id, flags.key, flags.archived_at is not null as archived, pair.is_enabled,
-                pair.ttl_override_seconds, rollouts.percentage, rollouts.strategy
+                pair.ttl_override_seconds, pair.config_revision, rollouts.percentage, rollouts.strategy
          from flag_environments pair
          join flags on flags.id = pair.flag_id
          left join rollouts on rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
          where pair.environment_id = $1 and pair.config_revision > $2
          union all
-         select flags.id, flags.key, true, false, null, null, null
+         select flags.id, flags.key, true, false, null, 0, null, null
          from flags
          where $2 = 0 and flags.archived_at is not null and not exists
             (select 1 from flag_environments pair where pair.flag_id = flags.id and pair.environment_id = $1)",
@@ -110,25 +138,27 @@ pub(crate) async fn changed_flags(
     }
     let flag = |row: FlagConfigRow| {
         let rules = rules_of_flag.remove(&row.id).unwrap_or_default();
-        let (id, key): (_, Box<str>) = (FlagId::new(row.id), row.key.as_str().into());
-        loaded(row, rules).unwrap_or_else(|error| {
-            tracing::error!(flag = %key, %error, "a flag cannot be read and is served as disabled");
-            let config = FlagConfig {
-                key,
-                archived: false,
-                enabled: false,
-                rules: Vec::new(),
-                rollout: None,
-                ttl: None,
-            };
-            LoadedFlag {
-                id,
-                config,
-                rule_ids: Vec::new(),
-            }
-        })
+        changed(row, rules)
     };
     Ok(rows.into_iter().map(flag).collect())
+}
+
+fn changed(row: FlagConfigRow, rules: Vec<RuleRow>) -> ChangedFlag {
+    let (id, key, revision) = (FlagId::new(row.id), row.key.clone(), row.config_revision);
+    let key = key.into_boxed_str();
+    // A kill switch works whatever has become of the rules.
+    let off = (row.archived || !row.is_enabled).then(|| LoadedFlag::off(key.clone(), row.archived));
+    let (loaded, fault) = match loaded(row, rules) {
+        Ok(flag) => (Some(flag), None),
+        Err(error) => (off, Some(error)),
+    };
+    ChangedFlag {
+        id,
+        key,
+        revision,
+        loaded,
+        fault,
+    }
 }
 
 fn loaded(row: FlagConfigRow, rules: Vec<RuleRow>) -> Result<LoadedFlag, Error> {
@@ -138,7 +168,6 @@ fn loaded(row: FlagConfigRow, rules: Vec<RuleRow>) -> Result<LoadedFlag, Error> 
         (Some(percentage), Some(strategy)) => Some(rollout(percentage, &strategy, row.id)?),
         _ => None,
     };
-    let id = FlagId::new(row.id);
     let rule_ids = records.iter().map(|record| record.id).collect();
     let config = FlagConfig {
         key: row.key.into(),
@@ -148,9 +177,5 @@ fn loaded(row: FlagConfigRow, rules: Vec<RuleRow>) -> Result<LoadedFlag, Error> 
         rollout,
         ttl: ttl(row.ttl_override_seconds, row.id)?,
     };
-    Ok(LoadedFlag {
-        id,
-        config,
-        rule_ids,
-    })
+    Ok(LoadedFlag { config, rule_ids })
 }
