@@ -25,6 +25,9 @@ pub enum Error {
     /// A credential of another kind, such as an SDK key for administration.
     #[error("this is the wrong kind of credential")]
     WrongCredential,
+    /// A personal access token where only a session is accepted.
+    #[error("a personal access token cannot set passwords; sign in and use the access token")]
+    SessionRequired,
     /// The caller's role does not suffice.
     #[error("the role {0} is needed")]
     Forbidden(Role),

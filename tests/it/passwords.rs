@@ -70,6 +70,51 @@ async fn changing_the_own_password_ends_the_other_sessions() {
 }
 
 #[tokio::test]
+async fn an_own_password_is_changed_only_by_those_who_know_it_also_as_a_user_of_the_list() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let own = admin.get("/users/me").await.text("/id");
+    let change = |current: Option<&str>| match current {
+        Some(current) => json!({ "password": OTHER_PASSWORD, "currentPassword": current }),
+        None => json!({ "password": OTHER_PASSWORD }),
+    };
+    for path in ["/users/me".to_owned(), format!("/users/{own}")] {
+        for current in [None, Some("wrong")] {
+            let refused = admin.patch(&path, change(current)).await;
+            let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+            assert_eq!(refused.faults(), ["/currentPassword"]);
+        }
+    }
+    app.sign_in(EMAIL, PASSWORD).await.expect(StatusCode::OK);
+    let changed = admin.patch("/users/me", change(Some(PASSWORD))).await;
+    changed.expect(StatusCode::OK);
+    app.sign_in(EMAIL, OTHER_PASSWORD)
+        .await
+        .expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_current_password_is_refused_where_no_own_password_is_changed() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let eve = admin.user("eve@example.com", "viewer").await;
+    for (path, body) in [
+        (
+            format!("/users/{eve}"),
+            json!({ "password": OTHER_PASSWORD, "currentPassword": PASSWORD }),
+        ),
+        (
+            "/users/me".to_owned(),
+            json!({ "role": "admin", "currentPassword": PASSWORD }),
+        ),
+    ] {
+        let refused = admin.patch(&path, body).await;
+        let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(refused.faults(), ["/currentPassword"]);
+    }
+}
+
+#[tokio::test]
 async fn guessing_the_current_password_is_braked_like_guessing_it_at_the_sign_in() {
     let app = TestApp::with_settings(&["--rate-limit-login", "2"]).await;
     let admin = app.admin().await;
@@ -82,6 +127,9 @@ async fn guessing_the_current_password_is_braked_like_guessing_it_at_the_sign_in
     let braked = admin.put("/users/me/password", change(PASSWORD)).await;
     let braked = braked.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
     assert_eq!(braked.header("retry-after"), "60");
+    let patch = json!({ "password": OTHER_PASSWORD, "currentPassword": PASSWORD });
+    let braked = admin.patch("/users/me", patch).await;
+    braked.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
     app.sign_in(EMAIL, PASSWORD)
         .await
         .expect(StatusCode::TOO_MANY_REQUESTS);

@@ -263,13 +263,14 @@ async fn what_deals_with_ones_own_credentials_wants_a_session() {
         )
         .await,
         ci.post("/users/me/tokens", json!(0)).await,
-        ci.put("/users/me/password", change).await,
         ci.post("/auth/logout", json!({})).await,
     ] {
         refused.expect_problem(StatusCode::FORBIDDEN, "WRONG_CREDENTIAL");
     }
+    let refused = ci.put("/users/me/password", change).await;
+    refused.expect_problem(StatusCode::FORBIDDEN, "SESSION_REQUIRED");
     // But an administrator's script may manage users.
-    let id = ci.user("eve@example.com", "viewer").await;
+    let id = app.admin().await.user("eve@example.com", "viewer").await;
     ci.patch(&format!("/users/{id}"), json!({ "role": "editor" }))
         .await
         .expect(StatusCode::OK);
@@ -463,8 +464,11 @@ async fn a_token_of_an_administrator_sets_nobodys_password() {
     for user in ["me", &eve] {
         let password = json!({ "password": "another long password" });
         let refused = script.patch(&format!("/users/{user}"), password).await;
-        refused.expect_problem(StatusCode::FORBIDDEN, "WRONG_CREDENTIAL");
+        refused.expect_problem(StatusCode::FORBIDDEN, "SESSION_REQUIRED");
     }
+    let new = json!({ "email": "mallory@example.com", "password": PASSWORD, "role": "admin" });
+    let refused = script.post("/users", new).await;
+    refused.expect_problem(StatusCode::FORBIDDEN, "SESSION_REQUIRED");
     let role = json!({ "role": "editor" });
     let changed = script.patch(&format!("/users/{eve}"), role).await;
     changed.expect(StatusCode::OK);

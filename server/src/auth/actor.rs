@@ -109,7 +109,7 @@ impl Actor {
     }
 
     /// The actor as somebody who signed in by password.
-    fn person(self) -> Result<Person, Error> {
+    pub(crate) fn person(self) -> Result<Person, Error> {
         let Credential::Session(user, session) = &self.credential else {
             return Err(Error::WrongCredential);
         };

@@ -103,6 +103,7 @@ async fn apply(service: &Service, what: What) -> Result<String, Box<dyn Error>> 
             let patch = UserPatch {
                 role: Some(role),
                 password: None,
+                current: None,
             };
             let user = update(service, actor, &email, patch).await?;
             Ok(described(&user))
@@ -112,6 +113,7 @@ async fn apply(service: &Service, what: What) -> Result<String, Box<dyn Error>> 
             let patch = UserPatch {
                 role: None,
                 password: Some(password),
+                current: None,
             };
             let user = update(service, actor, &email, patch).await?;
             Ok(format!("{}{told}", described(&user)))

@@ -13,7 +13,7 @@ use crate::auth::password::NewPassword;
 use crate::service::sessions::days_after;
 use crate::service::tokens;
 use crate::service::tokens::WhichToken;
-use crate::service::users::{self, Whose};
+use crate::service::users::{self, CurrentPassword, Whose};
 
 #[async_trait]
 impl OwnAccount for SignedIn {
@@ -21,10 +21,13 @@ impl OwnAccount for SignedIn {
         let mut form = Form::default();
         let new = form.told("newPassword", NewPassword::try_from(change.new));
         let change = users::PasswordChange {
-            current: change.current,
+            current: CurrentPassword {
+                text: change.current,
+                from: self.address,
+            },
             new: new.ok_or_else(|| form.refused())?,
         };
-        users::change_password(&self.service, &self.actor, self.address, change)
+        users::change_password(&self.service, &self.actor, change)
             .await
             .map_err(told)
     }

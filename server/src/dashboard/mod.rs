@@ -87,7 +87,9 @@ impl Form {
 /// The one place that says in the dashboard's words what went wrong.
 pub(crate) fn told(error: Error) -> AdminError {
     match error {
-        Error::Unauthenticated | Error::WrongCredential => AdminError::SignedOut,
+        Error::Unauthenticated | Error::WrongCredential | Error::SessionRequired => {
+            AdminError::SignedOut
+        }
         Error::WrongPassword => AdminError::WrongCredentials,
         Error::TooManyAttempts {
             retry_after_seconds,

@@ -61,6 +61,7 @@ impl PeopleAdmin for SignedIn {
         let patch = UserPatch {
             role: Some(role),
             password: None,
+            current: None,
         };
         self.update(which, patch).await
     }
@@ -72,6 +73,7 @@ impl PeopleAdmin for SignedIn {
         let patch = UserPatch {
             role: None,
             password: Some(password),
+            current: None,
         };
         let user = self.update(which, patch).await?;
         Ok(Admission { user, made_up })

@@ -40,6 +40,7 @@ codes! {
     WrongPassword = "WRONG_PASSWORD", UNAUTHORIZED, "Sign-in refused";
     Forbidden = "FORBIDDEN", FORBIDDEN, "Forbidden";
     WrongCredential = "WRONG_CREDENTIAL", FORBIDDEN, "Wrong kind of credential";
+    SessionRequired = "SESSION_REQUIRED", FORBIDDEN, "Session required";
     FlagNotFound = "FLAG_NOT_FOUND", NOT_FOUND, "Not found";
     EnvironmentNotFound = "ENVIRONMENT_NOT_FOUND", NOT_FOUND, "Not found";
     ConfigurationNotFound = "CONFIGURATION_NOT_FOUND", NOT_FOUND, "Not found";

@@ -160,6 +160,7 @@ impl From<&Error> for Code {
             Error::TooManyAttempts { .. } => Self::TooManyAttempts,
             Error::TooManyRequests => Self::TooManyRequests,
             Error::WrongCredential => Self::WrongCredential,
+            Error::SessionRequired => Self::SessionRequired,
             Error::Forbidden(_) => Self::Forbidden,
             Error::NotFound(entity) => Self::from(*entity),
             Error::NoSuchPath => Self::NoSuchPath,

@@ -38,14 +38,23 @@ pub(crate) struct NewUser {
 /// What to change of a user.
 pub(crate) struct UserPatch {
     pub(crate) role: Option<Role>,
-    /// A password to sign in with from now on, in the place of a forgotten one.
+    /// The new password: somebody else's, which they have forgotten, or the caller's own.
     pub(crate) password: Option<NewPassword>,
+    /// The proof that a change of the caller's own password needs.
+    pub(crate) current: Option<CurrentPassword>,
 }
 
-/// A password of one's own to change.
+/// A change of the caller's own password.
 pub(crate) struct PasswordChange {
-    pub(crate) current: String,
+    pub(crate) current: CurrentPassword,
     pub(crate) new: NewPassword,
+}
+
+/// The caller's current password, as typed.
+pub(crate) struct CurrentPassword {
+    pub(crate) text: String,
+    /// The address from which it comes, for the rate limit.
+    pub(crate) from: IpAddr,
 }
 
 /// What the audit log shows of a user after a change.
@@ -64,6 +73,7 @@ pub(crate) async fn create(
     actor: &Administrator,
     new: NewUser,
 ) -> Result<User, Error> {
+    needs_session(actor)?;
     let hash = service
         .passwords
         .hash(&new.password, &service.entropy)
@@ -139,10 +149,7 @@ pub(crate) async fn update(
     precondition: &Precondition,
     patch: UserPatch,
 ) -> Result<User, Error> {
-    if patch.password.is_some() && actor.token().is_some() {
-        // A token that leaked and then expired must not have opened a way in that stays.
-        return Err(Error::WrongCredential);
-    }
+    let proven = prove_own_password(service, actor, whose, &patch).await?;
     let hash = match &patch.password {
         Some(password) => Some(service.passwords.hash(password, &service.entropy).await?),
         None => None,
@@ -150,6 +157,13 @@ pub(crate) async fn update(
     let mut tx = service.db.write().await?;
     let old = find(&mut tx, actor, whose).await?;
     precondition.check(old.revision)?;
+    if let Some(proven) = proven {
+        // The password may have been changed while the old one was verified.
+        let account = store::users::account(&mut tx, old.id).await?;
+        account
+            .filter(|account| account.password_hash == proven)
+            .ok_or_else(wrong_password)?;
+    }
     let role = patch.role.unwrap_or(old.role);
     if role == old.role && hash.is_none() {
         return Ok(old);
@@ -202,31 +216,14 @@ pub(crate) async fn delete(
     tx.commit().await
 }
 
-/// Changes the person's own password and ends all their other sessions. To guess the current password is as hard as it
-/// is when signing in.
+/// Changes the person's own password and ends all their other sessions.
 pub(crate) async fn change_password(
     service: &Service,
     person: &Person,
-    address: IpAddr,
     change: PasswordChange,
 ) -> Result<(), Error> {
-    let (id, attempt) = (
-        person.user().id,
-        Attempt::new(&person.user().email, address),
-    );
-    let account = store::users::account(&mut service.db.read().await?, id).await?;
-    let old_hash = account.ok_or(Error::Unauthenticated)?.password_hash;
-    let turn = service.passwords.turn().await;
-    let now = service.clock.now();
-    service.throttle.check(attempt, now)?;
-    if !service
-        .passwords
-        .verify(turn, &change.current, Some(&old_hash))
-        .await?
-    {
-        service.throttle.failed(attempt, now);
-        return Err(wrong_password());
-    }
+    let id = person.user().id;
+    let old_hash = verify_current(service, person.user(), &change.current).await?;
     let hash = service
         .passwords
         .hash(&change.new, &service.entropy)
@@ -239,8 +236,66 @@ pub(crate) async fn change_password(
     if !store::users::replace_password(&mut tx, id, &old_hash, &hash).await? {
         return Err(wrong_password());
     }
+    let now = service.clock.now();
     store::sessions::end_all(&mut tx, id, Some(person.session()), now).await?;
     tx.commit().await
+}
+
+/// Makes sure that a patch with a password comes from a session, and that callers who change their own password know the
+/// current one. Returns the hash of the password that they have proven to know.
+async fn prove_own_password(
+    service: &Service,
+    actor: &Actor,
+    whose: Whose,
+    patch: &UserPatch,
+) -> Result<Option<String>, Error> {
+    if patch.password.is_some() {
+        needs_session(actor)?;
+    }
+    let own = actor.user().filter(|user| match whose {
+        Whose::Mine => true,
+        Whose::Of(id) => id == Some(user.id),
+    });
+    match (own, &patch.password, &patch.current) {
+        (Some(user), Some(_), Some(current)) => {
+            verify_current(service, user, current).await.map(Some)
+        }
+        (Some(_), Some(_), None) => {
+            Err(current_password("is required to change your own password"))
+        }
+        (_, _, Some(_)) => Err(current_password(
+            "is only accepted with a new password of your own",
+        )),
+        (_, _, None) => Ok(None),
+    }
+}
+
+/// Refuses a personal access token. One that has leaked must not open a way in that outlives it.
+fn needs_session(actor: &Actor) -> Result<(), Error> {
+    match actor.token() {
+        Some(_) => Err(Error::SessionRequired),
+        None => Ok(()),
+    }
+}
+
+/// Makes sure that somebody knows their current password, and returns its hash. Wrong guesses count as failed sign-ins.
+async fn verify_current(
+    service: &Service,
+    user: &User,
+    current: &CurrentPassword,
+) -> Result<String, Error> {
+    let attempt = Attempt::new(&user.email, current.from);
+    let account = store::users::account(&mut service.db.read().await?, user.id).await?;
+    let hash = account.ok_or(Error::Unauthenticated)?.password_hash;
+    let turn = service.passwords.turn().await;
+    let now = service.clock.now();
+    service.throttle.check(attempt, now)?;
+    let verified = service.passwords.verify(turn, &current.text, Some(&hash));
+    if !verified.await? {
+        service.throttle.failed(attempt, now);
+        return Err(wrong_password());
+    }
+    Ok(hash)
 }
 
 /// The user meant, within a transaction, if the actor may know of them. Nobody else learns which ids there are.
@@ -268,6 +323,9 @@ async fn keep_an_administrator(tx: &mut Tx, user: &User) -> Result<(), Error> {
 }
 
 fn wrong_password() -> Error {
-    let fault = Fault::pointer("/currentPassword", "is not the current password");
-    Error::Invalid(vec![fault])
+    current_password("is not the current password")
+}
+
+fn current_password(detail: &str) -> Error {
+    Error::Invalid(vec![Fault::pointer("/currentPassword", detail)])
 }

@@ -1,10 +1,13 @@
 //! Users, and the password of one's own.
 
+use std::net::IpAddr;
+
 use axum::extract::State;
 use pennon_core::model::page::Page;
-use pennon_core::model::user::User;
+use pennon_core::model::user::{Role, User};
 
-use crate::auth::actor::{Actor, Administrator, Person};
+use crate::auth::actor::{Actor, Administrator};
+use crate::auth::password::NewPassword;
 use crate::error::Error;
 use crate::http::body::Body;
 use crate::http::client_address::ClientAddress;
@@ -15,21 +18,27 @@ use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query};
 use crate::http::respond::{Created, Json, NoContent, Tagged};
-use crate::service::users::{NewUser, PasswordChange, UserPatch, Whose};
+use crate::service::users::{CurrentPassword, NewUser, PasswordChange, UserPatch, Whose};
 use crate::service::{Service, users};
 use crate::store::users::UserFilter;
 
 pub(super) fn routes() -> Routes {
     Routes::group("Users", "People with accounts, and what they may do.")
         .with(route!(list))
-        .with(route!(create).refuses(&[Code::EmailTaken]))
+        .with(route!(create).refuses(&[Code::EmailTaken, Code::SessionRequired]))
         .with(route!(one).refuses(&[Code::Forbidden]))
-        .with(route!(update).refuses(&[Code::LastAdmin]))
+        .with(route!(update).refuses(&[
+            Code::LastAdmin,
+            Code::SessionRequired,
+            Code::TooManyAttempts,
+        ]))
         .with(route!(delete).refuses(&[Code::LastAdmin]))
-        .with(route!(change_password).refuses(&[Code::TooManyAttempts]))
+        .with(route!(change_password).refuses(&[Code::SessionRequired, Code::TooManyAttempts]))
 }
 
 /// Creates an account.
+///
+/// Needs a session, because the body has a password: a personal access token is refused.
 #[utoipa::path(post, path = "/users")]
 async fn create(
     State(service): State<Service>,
@@ -71,8 +80,9 @@ async fn one(
 
 /// Changes the role of a user, or resets the password.
 ///
-/// What is absent stays as it is. A reset ends all sessions of the user, and needs a session of one's own: a personal
-/// access token does not suffice. There is always an administrator left.
+/// Absent members stay as they are. A new password ends all sessions of the user and needs a session: a personal access
+/// token is refused. To change your own password, send `currentPassword` as well; a wrong one counts as a failed sign-in.
+/// The last administrator cannot be demoted.
 #[utoipa::path(patch, path = "/users/{user}")]
 async fn update(
     State(service): State<Service>,
@@ -80,10 +90,11 @@ async fn update(
     Path(whose): Path<Whose>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
-    body: Body<UserPatch>,
+    ClientAddress(address): ClientAddress,
+    body: Body<UserChange>,
 ) -> Result<Tagged<User>, Error> {
     users::get(&service, &actor, whose).await?;
-    let patch = body.read().await?;
+    let patch = body.read().await?.from(address);
     users::update(&service, &actor, whose, &precondition, patch)
         .await
         .map(Tagged)
@@ -104,19 +115,25 @@ async fn delete(
     Ok(NoContent)
 }
 
-/// Changes one's own password.
+/// Changes your own password.
 ///
-/// All other sessions end. A wrong `currentPassword` counts like a failed sign-in.
+/// All your other sessions end. A wrong `currentPassword` counts as a failed sign-in. Needs a session: a personal access
+/// token is refused.
 #[utoipa::path(put, path = "/users/me/password")]
 async fn change_password(
     State(service): State<Service>,
-    person: Person,
+    actor: Actor,
     ClientAddress(address): ClientAddress,
     _: NoQuery,
-    body: Body<PasswordChange>,
+    body: Body<OwnPasswordChange>,
 ) -> Result<NoContent, Error> {
-    let change = body.read().await?;
-    users::change_password(&service, &person, address, change).await?;
+    let person = actor.person().map_err(|_| Error::SessionRequired)?;
+    let OwnPasswordChange { current, new } = body.read().await?;
+    let current = CurrentPassword {
+        text: current,
+        from: address,
+    };
+    users::change_password(&service, &person, PasswordChange { current, new }).await?;
     Ok(NoContent)
 }
 
@@ -135,21 +152,51 @@ impl FromFields for NewUser {
     }
 }
 
-impl FromFields for UserPatch {
-    const ABOUT: &'static str = "A change of a user: what is absent stays as it is.";
+/// A change of a user, as the body has it.
+struct UserChange {
+    role: Option<Role>,
+    password: Option<NewPassword>,
+    current: Option<String>,
+}
+
+impl UserChange {
+    /// The change, sent from this address.
+    fn from(self, address: IpAddr) -> UserPatch {
+        let current = |text| CurrentPassword {
+            text,
+            from: address,
+        };
+        UserPatch {
+            role: self.role,
+            password: self.password,
+            current: self.current.map(current),
+        }
+    }
+}
+
+impl FromFields for UserChange {
+    const ABOUT: &'static str = "A change of a user: absent members stay as they are.";
 
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let role = fields.optional("role");
         let password = fields.optional("password");
+        let current = fields.optional("currentPassword");
         Some(Self {
             role: role?,
             password: password?,
+            current: current?,
         })
     }
 }
 
-impl FromFields for PasswordChange {
-    const ABOUT: &'static str = "A change of one's own password.";
+/// A change of the caller's own password, as the body has it.
+struct OwnPasswordChange {
+    current: String,
+    new: NewPassword,
+}
+
+impl FromFields for OwnPasswordChange {
+    const ABOUT: &'static str = "A change of your own password.";
 
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let current = fields.required("currentPassword");
