@@ -1,6 +1,8 @@
 //! Signing in and out, and who is let in where.
 
-use pennon_tests::{EMAIL, PASSWORD, TestApp};
+use std::collections::BTreeSet;
+
+use pennon_tests::{EMAIL, PASSWORD, TestApp, eventually};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -213,22 +215,87 @@ async fn a_refresh_token_renews_the_session_and_is_spent_by_it() {
     assert_eq!(second.json()["user"], first.json()["user"]);
     let renewed = app.with_authorization(format!("Bearer {}", second.text("/access_token")));
     renewed.get("/flags").await.expect(StatusCode::OK);
-    // An answer may get lost: for ten seconds the spent token works once more.
+    // An answer may get lost: for ten seconds the spent token gets the same one again.
     app.advance(10);
-    let third = refresh(first.text("/refresh_token"))
+    let again = refresh(first.text("/refresh_token"))
         .await
         .expect(StatusCode::OK);
-    refresh(second.text("/refresh_token"))
-        .await
-        .expect(StatusCode::OK);
+    assert_eq!(again.text("/refresh_token"), second.text("/refresh_token"));
     // After that it betrays a thief, and everything that came of the sign-in ends.
     app.advance(1);
     let betrayed = refresh(first.text("/refresh_token")).await;
     betrayed.expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
-    refresh(third.text("/refresh_token"))
+    refresh(second.text("/refresh_token"))
         .await
         .expect(StatusCode::UNAUTHORIZED);
     renewed.get("/flags").await.expect(StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn parallel_uses_of_a_refresh_token_have_one_successor() {
+    let app = TestApp::start().await;
+    let tokens = app.sign_in(EMAIL, PASSWORD).await;
+    let mut under_way = tokio::task::JoinSet::new();
+    for _ in 0..20 {
+        let request = app.anonymous().request(Method::POST, "/auth/refresh");
+        let request = request.json(&json!({ "refresh_token": tokens.text("/refresh_token") }));
+        under_way.spawn(pennon_tests::Answer::to(request));
+    }
+    let answers = under_way.join_all().await;
+    let successors: BTreeSet<String> = answers
+        .into_iter()
+        .map(|answer| answer.expect(StatusCode::OK).text("/refresh_token"))
+        .collect();
+    assert_eq!(successors.len(), 1);
+}
+
+#[tokio::test]
+async fn a_spent_refresh_token_ends_the_session_once_its_successor_has_been_used() {
+    let app = TestApp::start().await;
+    let first = app.sign_in(EMAIL, PASSWORD).await.text("/refresh_token");
+    let refresh = async |token: &str| {
+        app.anonymous()
+            .post("/auth/refresh", json!({ "refresh_token": token }))
+            .await
+    };
+    let second = refresh(&first).await.text("/refresh_token");
+    let third = refresh(&second).await.text("/refresh_token");
+    for token in [&first, &third] {
+        refresh(token)
+            .await
+            .expect_problem(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+    }
+}
+
+#[tokio::test]
+async fn another_instance_repeats_the_successor_of_a_refresh_token() {
+    let app = TestApp::start().await;
+    let other = app.beside().await;
+    let first = app.sign_in(EMAIL, PASSWORD).await.text("/refresh_token");
+    let body = json!({ "refresh_token": first });
+    let here = app.anonymous().post("/auth/refresh", body.clone()).await;
+    let there = other.anonymous().post("/auth/refresh", body).await;
+    assert_eq!(
+        here.expect(StatusCode::OK).text("/refresh_token"),
+        there.expect(StatusCode::OK).text("/refresh_token")
+    );
+}
+
+#[tokio::test]
+async fn the_successor_of_a_refresh_token_is_erased_when_the_grace_is_over() {
+    let app = TestApp::start().await;
+    app.watch();
+    let first = app.sign_in(EMAIL, PASSWORD).await.text("/refresh_token");
+    let body = json!({ "refresh_token": first });
+    let answer = app.anonymous().post("/auth/refresh", body).await;
+    answer.expect(StatusCode::OK);
+    let kept = "select count(*) from refresh_tokens where successor is not null";
+    assert_eq!(app.database().count(kept).await, 1);
+    app.advance(11);
+    eventually("it is erased", async || {
+        app.database().count(kept).await == 0
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -56,6 +56,20 @@ impl TestDatabase {
         }
     }
 
+    /// The number that a query returns.
+    pub async fn count(&self, sql: &'static str) -> i64 {
+        let counted = if self.is_postgres() {
+            let mut server = self.postgres().await;
+            sqlx::query_scalar(sql).fetch_one(&mut server).await
+        } else {
+            let mut file = SqliteConnection::connect(&self.url)
+                .await
+                .expect("the file opens");
+            sqlx::query_scalar(sql).fetch_one(&mut file).await
+        };
+        counted.expect("a number")
+    }
+
     /// Whether it is on PostgreSQL.
     pub fn is_postgres(&self) -> bool {
         self.url.starts_with("postgres")

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
 use pennon_core::model::text::Secret;
 use sha2::{Digest, Sha256};
 
@@ -44,7 +45,55 @@ impl TryFrom<&[u8]> for SecretHash {
 
 /// A new secret of 256 random bits in 43 characters.
 pub(crate) fn generate(entropy: &Entropy) -> Secret {
-    Secret::new(BASE64_URL_SAFE_NO_PAD.encode(entropy.bytes::<32>()))
+    written(entropy.bytes::<32>())
+}
+
+fn written(bytes: [u8; 32]) -> Secret {
+    Secret::new(BASE64_URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// A new secret that only the holder of another one can read: its bytes, XORed with an HMAC-SHA256 (RFC 2104) that is keyed
+/// by the other secret. Each key masks one secret, so the mask is a one-time pad.
+#[derive(Clone, Copy)]
+pub(crate) struct MaskedSecret([u8; 32]);
+
+impl MaskedSecret {
+    /// Makes up a secret and masks it.
+    pub(crate) fn generate(key: &str, entropy: &Entropy) -> (Self, Secret) {
+        let bytes = entropy.bytes::<32>();
+        (Self(masked(key, bytes)), written(bytes))
+    }
+
+    /// The secret, if `key` is the one that masked it.
+    pub(crate) fn reveal(self, key: &str) -> Secret {
+        written(masked(key, self.0))
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl TryFrom<&[u8]> for MaskedSecret {
+    type Error = &'static str;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, Self::Error> {
+        bytes
+            .try_into()
+            .map(Self)
+            .map_err(|_| "a masked secret has 32 bytes")
+    }
+}
+
+/// Masks a secret, or takes the mask off again.
+fn masked(key: &str, bytes: [u8; 32]) -> [u8; 32] {
+    // A key of any length is accepted: longer ones are hashed first.
+    let mask = Hmac::<Sha256>::new_from_slice(key.as_bytes()).map(|mut mac| {
+        mac.update(b"pennon refresh token successor");
+        <[u8; 32]>::from(mac.finalize().into_bytes())
+    });
+    let mask = mask.unwrap_or_default();
+    std::array::from_fn(|index| bytes[index] ^ mask[index])
 }
 
 /// A new secret that says what it is, and the part of it that is shown.

@@ -21,7 +21,7 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Service {
     /// Compares at intervals what is served with the database, and finds out whether it answers and whether a full disk
-    /// has space again; runs for as long as it is polled.
+    /// has space again; erases what is kept for a moment only. Runs for as long as it is polled.
     pub async fn watch(self) {
         let mut ticks = tokio::time::interval(WATCH_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -44,6 +44,7 @@ impl Service {
                 // As long as it fails, the disk is still full.
                 let _ = self.db.try_storage().await;
             }
+            self.erase_successors().await;
         }
     }
 

@@ -63,6 +63,7 @@ pub struct Parts {
     pub(crate) access_tokens: AccessTokens,
     pub(crate) passwords: Passwords,
     pub(crate) throttle: Throttle,
+    pub(crate) successors: sessions::Successors,
     pub(crate) settings: Settings,
     pub(crate) load: Load,
     /// None if nobody is told.
@@ -151,6 +152,7 @@ impl Service {
             access_tokens: AccessTokens::new(jwt_secret),
             passwords: Passwords::new(&entropy)?,
             throttle: Throttle::new(settings.rate_limit_login),
+            successors: sessions::Successors::new(clock.now()),
             snapshots: Snapshots::default(),
             pending_usage: usage::Pending::default(),
             load: Load::default(),

@@ -1,23 +1,26 @@
 //! Signing in and out.
 
 use std::net::IpAddr;
+use std::sync::atomic::AtomicI64;
+use std::sync::atomic::Ordering::Relaxed;
 
+use pennon_core::model::audit::AuditAction;
 use pennon_core::model::context::is_email;
 use pennon_core::model::id::{SessionId, UserId};
 use pennon_core::model::text::Secret;
 use pennon_core::model::time::Timestamp;
 use pennon_core::model::user::{Role, User};
 
-use super::{FirstAdministrator, Service, StartError};
-use crate::auth::actor::Person;
+use super::{FirstAdministrator, Service, StartError, audit};
+use crate::auth::actor::{Actor, Person};
 use crate::auth::password::NewPassword;
-use crate::auth::secret::{self, SecretHash};
+use crate::auth::secret::{self, MaskedSecret, SecretHash};
 use crate::auth::throttle::Attempt;
 use crate::config::Hidden;
 use crate::error::Error;
-use crate::store;
 use crate::store::sessions::{NewSession, RefreshToken};
 use crate::store::users::Account;
+use crate::store::{self, Tx};
 
 /// How long a session lasts, in days.
 pub(crate) const SESSION_DAYS: i64 = 30;
@@ -25,7 +28,7 @@ pub(crate) const SESSION_DAYS: i64 = 30;
 /// How long an expired session is kept, in days.
 const KEEP_EXPIRED_DAYS: i64 = 7;
 
-/// For how long a spent refresh token may come back, because its answer was lost, in milliseconds.
+/// How long a spent refresh token may come back because its answer was lost, in milliseconds.
 const LOST_ANSWER_MILLIS: i64 = 10_000;
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
@@ -119,10 +122,10 @@ async fn begin(
     })
 }
 
-/// Goes on with a session of the API: spends a refresh token and answers the next one.
+/// Goes on with a session of the API: spends a refresh token and returns the next one.
 ///
-/// A token that comes back after it was spent is in the hands of two, one of whom is a thief: that ends the session. Only
-/// for a moment may it come back, from a client that never got the answer.
+/// A client that never got the answer may ask again for a moment, and gets the same one. A spent token that comes back later,
+/// or after its successor was used, is in the hands of two, one of whom is a thief: that ends the session.
 pub(crate) async fn refresh(service: &Service, token: &str) -> Result<SignedIn, Error> {
     let (hash, now) = (SecretHash::of(token), service.clock.now());
     let oldest = days_after(now, -SESSION_DAYS);
@@ -136,31 +139,87 @@ pub(crate) async fn refresh(service: &Service, token: &str) -> Result<SignedIn, 
     }
     drop(reading);
     let mut tx = service.db.write().await?;
-    let token = store::sessions::refresh_token(&mut tx, hash, now, oldest).await?;
+    let found = store::sessions::refresh_token(&mut tx, hash, now, oldest).await?;
     let RefreshToken {
         session,
         user,
-        spent_at,
-    } = token.ok_or(Error::Unauthenticated)?;
-    if spent_at.is_some_and(|spent_at| now.millis() - spent_at.millis() > LOST_ANSWER_MILLIS) {
-        tracing::warn!(user = %user.id, "a spent refresh token came back; its session is ended");
-        store::sessions::end(&mut tx, session, now).await?;
-        tx.commit().await?;
-        return Err(Error::Unauthenticated);
-    }
-    let secret = secret::generate(&service.entropy);
-    let (next, expires_at) = (
-        SecretHash::of(secret.expose()),
-        days_after(now, SESSION_DAYS),
-    );
-    store::sessions::spend(&mut tx, hash, now).await?;
-    store::sessions::insert_refresh_token(&mut tx, session, next, now, expires_at).await?;
-    tx.commit().await?;
+        spent,
+    } = found.ok_or(Error::Unauthenticated)?;
+    let secret = match spent {
+        None => replace_refresh_token(service, tx, session, token, now).await?,
+        Some(spent) => match spent.successor.filter(|_| spent.at >= grace_begins(now)) {
+            Some(successor) => successor.reveal(token),
+            None => {
+                tracing::warn!(user = %user.id, "a spent refresh token came back; its session is ended");
+                store::sessions::end(&mut tx, session, now).await?;
+                tx.commit().await?;
+                return Err(Error::Unauthenticated);
+            }
+        },
+    };
     Ok(SignedIn {
         user,
         session,
         secret,
     })
+}
+
+/// Spends a refresh token and returns its successor.
+async fn replace_refresh_token(
+    service: &Service,
+    mut tx: Tx,
+    session: SessionId,
+    token: &str,
+    now: Timestamp,
+) -> Result<Secret, Error> {
+    let (masked, secret) = MaskedSecret::generate(token, &service.entropy);
+    let (spent, next) = (SecretHash::of(token), SecretHash::of(secret.expose()));
+    let expires_at = days_after(now, SESSION_DAYS);
+    store::sessions::spend(&mut tx, session, spent, masked, now).await?;
+    store::sessions::insert_refresh_token(&mut tx, session, next, now, expires_at).await?;
+    tx.commit().await?;
+    service.successors.expect_erasure(now);
+    Ok(secret)
+}
+
+/// The time after which a token must have been spent for its successor to be repeated.
+fn grace_begins(now: Timestamp) -> Timestamp {
+    Timestamp::from_millis(now.millis().saturating_sub(LOST_ANSWER_MILLIS))
+}
+
+/// When this instance next erases the successors of spent refresh tokens, in milliseconds since 1970; 0 if there are none.
+pub(crate) struct Successors(AtomicI64);
+
+impl Successors {
+    /// Expects successors that an earlier run may have left behind.
+    pub(super) fn new(now: Timestamp) -> Self {
+        Self(AtomicI64::new(now.millis()))
+    }
+
+    fn expect_erasure(&self, now: Timestamp) {
+        let due = now.millis().saturating_add(LOST_ANSWER_MILLIS);
+        let _already_expected = self.0.compare_exchange(0, due, Relaxed, Relaxed);
+    }
+}
+
+impl Service {
+    /// Erases the successors whose time is over: a copy of the database must not tell them to whoever has a spent token.
+    pub(super) async fn erase_successors(&self) {
+        let (now, due) = (self.clock.now(), self.successors.0.load(Relaxed));
+        if due == 0 || now.millis() <= due {
+            return;
+        }
+        self.successors.0.store(0, Relaxed);
+        let erased = async {
+            let mut tx = self.db.write().await?;
+            let rest = store::sessions::erase_successors(&mut tx, grace_begins(now)).await?;
+            tx.commit().await.map(|()| rest)
+        };
+        // After a failure the next attempt follows.
+        if !matches!(erased.await, Ok::<i64, Error>(0)) {
+            self.successors.expect_erasure(now);
+        }
+    }
 }
 
 /// Ends the person's session; its credentials are refused from now on.
@@ -210,6 +269,13 @@ pub(super) async fn create_first_administrator(
     let mut tx = service.db.write().await?;
     let first = !store::users::any_administrator(&mut tx).await?
         && store::users::insert(&mut tx, &user, &hash).await?;
+    if first {
+        audit::Entry::of(AuditAction::UserCreated)
+            .user(user.id)
+            .to(&user)?
+            .record(service, &mut tx, &Actor::command_line())
+            .await?;
+    }
     tx.commit().await?;
     let generated_password = generated.then(|| password.expose().to_owned());
     Ok(first.then_some(FirstAdministrator {

@@ -9,8 +9,8 @@ use pennon_core::model::user::User;
 use uuid::Uuid;
 
 use super::users::UserRow;
-use super::{Tx, on_conn};
-use crate::auth::secret::SecretHash;
+use super::{Tx, bad_row, on_conn};
+use crate::auth::secret::{MaskedSecret, SecretHash};
 use crate::error::Error;
 
 /// A session to begin.
@@ -27,7 +27,15 @@ pub(crate) struct NewSession<'a> {
 pub(crate) struct RefreshToken {
     pub(crate) session: SessionId,
     pub(crate) user: User,
-    pub(crate) spent_at: Option<Timestamp>,
+    /// The use of the token; none if it has not been used yet.
+    pub(crate) spent: Option<Spent>,
+}
+
+/// The one use of a refresh token.
+pub(crate) struct Spent {
+    pub(crate) at: Timestamp,
+    /// The next token, masked by the spent one; none once the grace for a lost answer is over.
+    pub(crate) successor: Option<MaskedSecret>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -42,6 +50,7 @@ struct RefreshTokenRow {
     #[sqlx(flatten)]
     session: SessionRow,
     spent_at: Option<i64>,
+    successor: Option<Vec<u8>>,
 }
 
 /// Begins a session.
@@ -83,29 +92,65 @@ pub(crate) async fn refresh_token(
 ) -> Result<Option<RefreshToken>, Error> {
     let row: Option<RefreshTokenRow> = on_conn!(tx, conn => sqlx::query_as(
         "select sessions.id as session_id, users.id, users.email, users.role, users.created_at, users.revision,
-                refresh_tokens.spent_at
+                refresh_tokens.spent_at, refresh_tokens.successor
          from refresh_tokens
          join sessions on sessions.id = refresh_tokens.session_id
          join users on users.id = sessions.user_id
          where refresh_tokens.hash = $1 and refresh_tokens.created_at > $3
            and sessions.ended_at is null and sessions.expires_at > $2",
     ).bind(token.as_bytes()).bind(now.millis()).bind(oldest.millis()).fetch_optional(conn).await)?;
-    let Some(RefreshTokenRow { session, spent_at }) = row else {
-        return Ok(None);
-    };
-    Ok(Some(RefreshToken {
-        session: SessionId::new(session.session_id),
-        user: session.user.try_into()?,
-        spent_at: spent_at.map(Timestamp::from_millis),
-    }))
+    row.map(RefreshToken::try_from).transpose()
 }
 
-/// Marks a refresh token as spent, if it is not yet.
-pub(crate) async fn spend(tx: &mut Tx, token: SecretHash, now: Timestamp) -> Result<(), Error> {
+impl TryFrom<RefreshTokenRow> for RefreshToken {
+    type Error = Error;
+
+    fn try_from(row: RefreshTokenRow) -> Result<Self, Error> {
+        let RefreshTokenRow {
+            session,
+            spent_at,
+            successor,
+        } = row;
+        let successor = successor.map(|bytes| MaskedSecret::try_from(&*bytes));
+        let successor = successor
+            .transpose()
+            .map_err(|problem| bad_row("refresh_tokens", session.session_id, problem))?;
+        Ok(Self {
+            session: SessionId::new(session.session_id),
+            user: session.user.try_into()?,
+            spent: spent_at.map(|at| Spent {
+                at: Timestamp::from_millis(at),
+                successor,
+            }),
+        })
+    }
+}
+
+/// Marks a refresh token as spent in favor of its successor. That ends the grace of the token before it.
+pub(crate) async fn spend(
+    tx: &mut Tx,
+    session: SessionId,
+    token: SecretHash,
+    successor: MaskedSecret,
+    now: Timestamp,
+) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
-        "update refresh_tokens set spent_at = $2 where hash = $1 and spent_at is null",
-    ).bind(token.as_bytes()).bind(now.millis()).execute(conn).await.map(drop))?;
+        "update refresh_tokens set successor = null where session_id = $1 and successor is not null",
+    ).bind(session.uuid()).execute(conn).await.map(drop))?;
+    on_conn!(tx, conn => sqlx::query(
+        "update refresh_tokens set spent_at = $2, successor = $3 where hash = $1 and spent_at is null",
+    ).bind(token.as_bytes()).bind(now.millis()).bind(successor.as_bytes()).execute(conn).await.map(drop))?;
     Ok(())
+}
+
+/// Erases the successors of all tokens that were spent before `then`, and returns how many others there are.
+pub(crate) async fn erase_successors(tx: &mut Tx, then: Timestamp) -> Result<i64, Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "update refresh_tokens set successor = null where successor is not null and spent_at < $1",
+    ).bind(then.millis()).execute(conn).await.map(drop))?;
+    Ok(on_conn!(tx, conn => sqlx::query_scalar(
+        "select count(*) from refresh_tokens where successor is not null",
+    ).fetch_one(conn).await)?)
 }
 
 /// Whose session it is, as long as it has neither ended nor expired.

@@ -40,7 +40,7 @@ async fn an_added_user_signs_in_with_the_password_that_was_told_once() {
         ],
         ["USER_CREATED", "cli"]
     );
-    assert_eq!(audit.json()["pagination"]["total"], 1);
+    assert_eq!(audit.json()["pagination"]["total"], 2);
     assert!(!String::from_utf8_lossy(&audit.bytes).contains(&password));
 }
 
