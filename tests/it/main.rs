@@ -25,6 +25,7 @@ mod hardening;
 mod instances;
 mod metrics;
 mod migrations;
+mod names;
 mod ofrep;
 mod outage;
 mod outage_under_load;

@@ -88,7 +88,8 @@ async fn a_flag_with_an_unreadable_rule_stays_as_it_was_until_it_is_switched_off
         let answer = app.sdk(&sdk_key).post("/sdk/v1/evaluate", question).await;
         answer.expect(StatusCode::OK).text("/reason")
     };
-    app.tamper("update rules set conditions = '{\"broken\": true}'").await;
+    app.tamper("update rules set conditions = '{\"broken\": true}'")
+        .await;
     let change = json!({ "ttlOverrideSeconds": 5 });
     admin
         .put(&path, change)

@@ -146,16 +146,18 @@ async fn the_shortest_and_the_longest_password_and_address_are_accepted() {
 }
 
 #[tokio::test]
-async fn an_address_has_one_account_and_is_compared_as_it_is_written() {
+async fn an_address_has_one_account_whatever_its_case() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
     let id = admin.user("eve@example.com", "viewer").await;
     let body = json!({ "email": "eve@example.com", "password": PASSWORD, "role": "admin" });
-    admin
-        .post("/users", body.clone())
-        .await
-        .expect_problem(StatusCode::CONFLICT, "EMAIL_TAKEN");
-    admin.user("Eve@example.com", "viewer").await;
+    let twin = json!({ "email": "Eve@Example.com", "password": PASSWORD, "role": "admin" });
+    for taken in [&body, &twin] {
+        let refused = admin.post("/users", taken.clone()).await;
+        refused.expect_problem(StatusCode::CONFLICT, "EMAIL_TAKEN");
+    }
+    let signed_in = app.sign_in("EVE@EXAMPLE.COM", PASSWORD).await;
+    assert_eq!(signed_in.expect(StatusCode::OK).text("/user/id"), id);
     // After its deletion the address is free again, for somebody else.
     admin
         .delete(&format!("/users/{id}"))
@@ -163,6 +165,39 @@ async fn an_address_has_one_account_and_is_compared_as_it_is_written() {
         .expect(StatusCode::NO_CONTENT);
     let again = admin.post("/users", body).await.expect(StatusCode::CREATED);
     assert_ne!(again.text("/id"), id);
+}
+
+#[tokio::test]
+async fn of_accounts_that_differ_in_case_only_the_exact_one_signs_in() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let older = admin.user("eve@example.com", "viewer").await;
+    let younger = admin.user("other@example.com", "viewer").await;
+    app.tamper("update users set email = 'Eve@example.com' where email = 'other@example.com'")
+        .await;
+    for (email, expected) in [
+        ("eve@example.com", &older),
+        ("Eve@example.com", &younger),
+        ("EVE@example.com", &older),
+    ] {
+        let signed_in = app.sign_in(email, PASSWORD).await.expect(StatusCode::OK);
+        assert_eq!(&signed_in.text("/user/id"), expected, "{email}");
+    }
+}
+
+#[tokio::test]
+async fn the_first_administrator_is_in_the_audit_log() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let audit = admin.get("/audit?include=accounts").await;
+    assert_eq!(audit.json()["pagination"]["total"], 1);
+    for (pointer, expected) in [
+        ("/items/0/action", "USER_CREATED"),
+        ("/items/0/actorIdentity", "cli"),
+        ("/items/0/newValue/email", EMAIL),
+    ] {
+        assert_eq!(audit.text(pointer), expected);
+    }
 }
 
 #[tokio::test]
@@ -378,6 +413,8 @@ async fn accounts_are_audited_where_only_administrators_see_it() {
         "id": token_id, "userId": id, "name": "ci", "role": "viewer", "tokenPrefix": &token[..12],
         "createdAt": START, "expiresAt": "2026-05-30T09:30:00.000Z",
     });
+    let mut first = told(&admin.get("/users/me").await.text("/id"), "admin");
+    first["email"] = json!(EMAIL);
     let mut updated = told(&id, "viewer");
     updated["passwordReset"] = json!(true);
     let entries: Vec<Value> = answer.json()["items"]
@@ -402,6 +439,7 @@ async fn accounts_are_audited_where_only_administrators_see_it() {
             json!(["PASSWORD_CHANGED", "eve@example.com", null, null]),
             json!(["TOKEN_CREATED", "eve@example.com", null, listed]),
             json!(["USER_CREATED", EMAIL, null, told(&id, "editor")]),
+            json!(["USER_CREATED", "cli", null, first]),
         ]
     );
     let text = String::from_utf8_lossy(&answer.bytes).into_owned();
@@ -428,7 +466,7 @@ async fn entries_about_accounts_are_for_administrators_who_ask_for_them() {
         page["pagination"]["total"].clone()
     };
     assert_eq!(total("").await, 1);
-    assert_eq!(total("?include=accounts").await, 2);
+    assert_eq!(total("?include=accounts").await, 3);
     assert_eq!(total("?include=accounts&flagKey=checkout").await, 1);
     assert_eq!(editor.audited().await, ["FLAG_CREATED"]);
 }

@@ -32,6 +32,12 @@ macro_rules! text {
             }
         }
 
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
         impl From<$name> for String {
             fn from(text: $name) -> Self {
                 text.0
@@ -62,6 +68,63 @@ pub(crate) fn line(text: &str, max: usize, too_long: &'static str) -> Result<(),
         return Err(Invalid::new("must not be blank"));
     }
     Ok(())
+}
+
+/// A name that somebody gives to something now. Unlike stored names, which may be older than this rule, it has no invisible
+/// characters that could make it look like another name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewName<T>(T);
+
+impl<T: AsRef<str>> NewName<T> {
+    /// Checks a name.
+    pub fn new(name: T) -> Result<Self, Invalid> {
+        let text = name.as_ref();
+        if text.chars().any(is_hidden) {
+            return Err(Invalid::new(
+                "must not contain zero-width or bidirectional control characters",
+            ));
+        }
+        if text
+            .chars()
+            .all(|character| is_joiner(character) || character.is_whitespace())
+        {
+            return Err(Invalid::new("must not be blank"));
+        }
+        Ok(Self(name))
+    }
+
+    /// A name that is stored already, here or where a document comes from.
+    pub fn stored(name: T) -> Self {
+        Self(name)
+    }
+
+    /// The name.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T: AsRef<str> + TryFrom<String, Error = Invalid>> TryFrom<String> for NewName<T> {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Invalid> {
+        T::try_from(text).and_then(Self::new)
+    }
+}
+
+/// Whether a character draws nothing by itself and is no joiner: bidirectional controls, line and paragraph separators,
+/// zero-width characters (Unicode's general categories Cf, Zl and Zp, as far as names need none of them) and fillers.
+fn is_hidden(character: char) -> bool {
+    matches!(character,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
+        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e001f}')
+}
+
+/// Whether a character joins or separates its neighbors, as Persian, Indic scripts and emoji need it.
+fn is_joiner(character: char) -> bool {
+    matches!(character, '\u{200c}' | '\u{200d}')
 }
 
 text! {

@@ -9,7 +9,7 @@ use pennon_core::model::rollout::{Percentage, Strategy};
 use pennon_core::model::rule::{
     Attribute, Integer, Logic, OperandText, Operator, Priority, ValueType,
 };
-use pennon_core::model::text::Description;
+use pennon_core::model::text::{Description, NewName};
 use pennon_core::model::time::Timestamp;
 use pennon_core::model::token::TokenName;
 use pennon_core::model::user::{Email, Role};
@@ -79,6 +79,17 @@ impl FromJson for NewPassword {
                 .pattern(Some(r"^[^\u0000]*$"))
                 .into()
         })
+    }
+}
+
+impl<T: FromJson + AsRef<str>> FromJson for NewName<T> {
+    fn from_json(value: Value) -> Result<Self, &'static str> {
+        let name = T::from_json(value)?;
+        Self::new(name).map_err(Invalid::detail)
+    }
+
+    fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
+        T::schema(schemas)
     }
 }
 

@@ -6,9 +6,10 @@ use pennon_core::model::environment::{
 };
 use pennon_core::model::id::EnvironmentId;
 use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::text::Secret;
+use pennon_core::model::text::{NewName, Secret};
 
 use super::changes::Change;
+use super::patch::renamed;
 use super::precondition::Precondition;
 use super::{Service, audit, changes};
 use crate::auth::actor::{Actor, Administrator};
@@ -19,8 +20,8 @@ use crate::store::{self, Tx};
 
 /// An environment to create.
 pub(crate) struct NewEnvironment {
-    pub(crate) product: ProductName,
-    pub(crate) name: EnvironmentName,
+    pub(crate) product: NewName<ProductName>,
+    pub(crate) name: NewName<EnvironmentName>,
 }
 
 /// An environment and its key, which is shown this once.
@@ -35,6 +36,7 @@ pub(crate) async fn create(
     actor: &Administrator,
     new: NewEnvironment,
 ) -> Result<CreatedEnvironment, Error> {
+    let (product, name) = (new.product.into_inner(), new.name.into_inner());
     let products: Vec<&str> = service
         .settings
         .products
@@ -42,11 +44,11 @@ pub(crate) async fn create(
         .map(String::as_str)
         .filter(|product| !product.is_empty())
         .collect();
-    if !products.is_empty() && !products.contains(&new.product.as_str()) {
+    if !products.is_empty() && !products.contains(&product.as_str()) {
         let detail = format!("must be one of {}", products.join(", "));
         return Err(Error::Invalid(vec![Fault::pointer("/product", detail)]));
     }
-    let (environment, secret) = new_environment(service, new.product, new.name);
+    let (environment, secret) = new_environment(service, product, name);
     let mut tx = service.db.write().await?;
     store::environments::insert(&mut tx, &environment, SecretHash::of(secret.expose())).await?;
     let revision = store::configurations::insert_for_environment(&mut tx, environment.id).await?;
@@ -77,9 +79,10 @@ pub(crate) async fn rename(
 ) -> Result<Environment, Error> {
     let mut tx = service.db.write().await?;
     let old = find_active(&mut tx, id, precondition).await?;
-    let Some(name) = name.filter(|name| *name != old.name) else {
+    let name = renamed(&old.name, name)?;
+    if name == old.name {
         return Ok(old);
-    };
+    }
     let new = Environment {
         name,
         revision: old.revision + 1,

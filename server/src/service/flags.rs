@@ -4,10 +4,10 @@ use pennon_core::model::audit::AuditAction;
 use pennon_core::model::flag::{Flag, FlagKey, FlagName, FlagType};
 use pennon_core::model::id::FlagId;
 use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::text::Description;
+use pennon_core::model::text::{Description, NewName};
 
 use super::changes::Change;
-use super::patch::Patch;
+use super::patch::{Patch, renamed};
 use super::precondition::Precondition;
 use super::{Service, audit, changes};
 use crate::auth::actor::{Actor, Editor};
@@ -18,7 +18,7 @@ use crate::store::{self, Tx};
 /// A flag to create.
 pub(crate) struct NewFlag {
     pub(crate) key: FlagKey,
-    pub(crate) name: FlagName,
+    pub(crate) name: NewName<FlagName>,
     pub(crate) description: Option<Description>,
     pub(crate) kind: FlagType,
 }
@@ -62,7 +62,7 @@ pub(crate) async fn update(
 ) -> Result<Flag, Error> {
     let mut tx = service.db.write().await?;
     let old = find_active(&mut tx, id, precondition).await?;
-    let name = patch.name.unwrap_or_else(|| old.name.clone());
+    let name = renamed(&old.name, patch.name)?;
     let description = patch.description.applied_to(old.description.clone());
     if (&name, &description) == (&old.name, &old.description) {
         return Ok(old);
@@ -132,7 +132,7 @@ pub(super) async fn insert(
     let flag = Flag {
         id: FlagId::new(service.entropy.id(now)),
         key: new.key,
-        name: new.name,
+        name: new.name.into_inner(),
         description: new.description,
         kind: new.kind,
         created_by: actor.identity(),

@@ -1,5 +1,9 @@
 //! Changes of a member that may be absent.
 
+use pennon_core::model::text::NewName;
+
+use crate::error::{Error, Fault};
+
 /// What a caller wants with an optional value: three different things in JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Patch<T> {
@@ -21,4 +25,16 @@ impl<T> Patch<T> {
             Self::Set(new) => Some(new),
         }
     }
+}
+
+/// The name after a change. A name that stays as it is may be older than the rules for new ones.
+pub(crate) fn renamed<T>(old: &T, new: Option<T>) -> Result<T, Error>
+where
+    T: AsRef<str> + Clone + PartialEq,
+{
+    let Some(new) = new.filter(|new| new != old) else {
+        return Ok(old.clone());
+    };
+    let checked = NewName::new(new).map(NewName::into_inner);
+    checked.map_err(|invalid| Error::Invalid(vec![Fault::pointer("/name", invalid.detail())]))
 }

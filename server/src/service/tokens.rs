@@ -2,7 +2,7 @@
 
 use pennon_core::model::audit::AuditAction;
 use pennon_core::model::id::TokenId;
-use pennon_core::model::text::Secret;
+use pennon_core::model::text::{NewName, Secret};
 use pennon_core::model::time::Timestamp;
 use pennon_core::model::token::{Token, TokenName};
 use pennon_core::model::user::Role;
@@ -33,7 +33,7 @@ pub(crate) struct WhichToken {
 
 /// A token to create.
 pub(crate) struct NewToken {
-    pub(crate) name: TokenName,
+    pub(crate) name: NewName<TokenName>,
     pub(crate) role: Role,
     pub(crate) expires_at: Option<Timestamp>,
 }
@@ -58,7 +58,7 @@ pub(crate) async fn create(
     let token = Token {
         id: TokenId::new(service.entropy.id(now)),
         user_id: person.user().id,
-        name: new.name,
+        name: new.name.into_inner(),
         role: new.role,
         token_prefix: prefix,
         created_at: now,

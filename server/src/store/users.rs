@@ -44,8 +44,12 @@ pub(crate) async fn any_administrator(tx: &mut Tx) -> Result<bool, Error> {
     Ok(count > 0)
 }
 
-/// Adds a user; false if the e-mail address has an account already.
+/// Adds a user; false if the e-mail address has an account already, whatever its case.
 pub(crate) async fn insert(tx: &mut Tx, user: &User, password_hash: &str) -> Result<bool, Error> {
+    // Writers take turns, so no other account with the address can come in between.
+    if by_email(tx, &user.email).await?.is_some() {
+        return Ok(false);
+    }
     let inserted: Option<Uuid> = on_conn!(tx, conn => sqlx::query_scalar(
         "insert into users (id, email, password_hash, role, created_at, revision) values ($1, $2, $3, $4, $5, $6)
          on conflict (email) do nothing returning id",
@@ -144,11 +148,13 @@ pub(crate) async fn account(tx: &mut Tx, id: UserId) -> Result<Option<Account>, 
     row.map(Account::try_from).transpose()
 }
 
-/// The account of an e-mail address.
+/// The account of an e-mail address: the one with exactly this address, or else the oldest one with the address in another
+/// case. Addresses are ASCII, so both databases fold them alike.
 pub(crate) async fn by_email(tx: &mut Tx, email: &str) -> Result<Option<Account>, Error> {
     let row: Option<AccountRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, email, role, created_at, revision, password_hash from users where email = $1",
-    ).bind(email).fetch_optional(conn).await)?;
+        "select id, email, role, created_at, revision, password_hash from users
+         where lower(email) = $2 order by email = $1 desc, created_at, id limit 1",
+    ).bind(email).bind(email.to_ascii_lowercase()).fetch_optional(conn).await)?;
     row.map(Account::try_from).transpose()
 }
 

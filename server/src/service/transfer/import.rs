@@ -6,6 +6,7 @@ use pennon_core::model::audit::AuditAction;
 use pennon_core::model::configuration::Configuration;
 use pennon_core::model::flag::{Flag, FlagKey};
 use pennon_core::model::id::EnvironmentId;
+use pennon_core::model::text::NewName;
 use serde_json::{Value, json};
 
 use super::{Document, Installation, PortableFlag, PortableSetup};
@@ -116,7 +117,7 @@ impl Import<'_> {
     async fn create(&mut self, wanted: &PortableFlag) -> Result<Flag, Error> {
         let new = NewFlag {
             key: wanted.key.clone(),
-            name: wanted.name.clone(),
+            name: NewName::stored(wanted.name.clone()),
             description: wanted.description.clone(),
             kind: wanted.kind,
         };
