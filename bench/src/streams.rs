@@ -1,12 +1,14 @@
 //! Streams of changes: what they cost while nothing happens, and how soon all of them are told.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::database::Database;
@@ -19,11 +21,18 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// How often a change is told.
 const CHANGES: usize = 20;
 
+/// How many writers the rate of switches is measured with.
+const WRITERS: usize = 8;
+
+/// How long the rate is measured.
+const SPAN: Duration = Duration::from_secs(10);
+
 /// Measures with so many streams, and prints the table.
 pub(crate) async fn measure(server: &Path, database: &Database, streams: usize) -> Result<()> {
-    let service = Service::start(server, database).await?;
+    let service = Arc::new(Service::start(server, database).await?);
     let (environment, sdk_key) = service.environment("production").await?;
     let flag = service.flag("checkout").await?;
+    let alone = switches_per_second(&service, &environment, "alone").await?;
     let before = service.resident_mebibytes()?;
 
     let (telling, mut told) = unbounded_channel();
@@ -50,6 +59,7 @@ pub(crate) async fn measure(server: &Path, database: &Database, streams: usize) 
         }
     }
     let after = service.resident_mebibytes()?;
+    let beside = switches_per_second(&service, &environment, "beside").await?;
 
     println!("\n### {streams} streams\n");
     println!("| | |");
@@ -69,7 +79,38 @@ pub(crate) async fn measure(server: &Path, database: &Database, streams: usize) 
         "| from a write until the last stream is told, worst | {:.1} ms |",
         last.quantile(1.0)
     );
+    println!("| switches a second by 8 writers without streams | {alone:.0} |");
+    println!("| the same with all streams open | {beside:.0} |");
+    println!(
+        "| share of the rate that remains | {:.2} × |",
+        beside / alone
+    );
     Ok(())
+}
+
+/// The rate at which several writers, each with a flag of its own, switch flags of the environment that the streams follow.
+async fn switches_per_second(service: &Arc<Service>, environment: &str, name: &str) -> Result<f64> {
+    let mut writers = JoinSet::new();
+    for writer in 0..WRITERS {
+        let flag = service.flag(&format!("{name}_{writer}")).await?;
+        writers.spawn(switch(Arc::clone(service), flag, environment.to_owned()));
+    }
+    let mut switches = 0;
+    for written in writers.join_all().await {
+        switches += written?;
+    }
+    Ok(f64::from(switches) / SPAN.as_secs_f64())
+}
+
+/// Switches a flag for as long as the rate is measured, and returns how many times.
+async fn switch(service: Arc<Service>, flag: String, environment: String) -> Result<u32> {
+    let (began, mut switches) = (Instant::now(), 0_u32);
+    while began.elapsed() < SPAN {
+        let is_enabled = switches.is_multiple_of(2);
+        service.switch(&flag, &environment, is_enabled).await?;
+        switches += 1;
+    }
+    Ok(switches)
 }
 
 async fn open(address: &str, sdk_key: &str) -> Result<TcpStream> {

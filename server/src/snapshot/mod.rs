@@ -3,6 +3,7 @@
 //! [`Snapshots`] is swapped from one state to the next as environments come and go, and each environment from one
 //! [`EnvironmentSnapshot`] to the next as its flags change. Readers take what is there and never wait.
 
+mod announcer;
 mod document;
 mod environment;
 mod faults;

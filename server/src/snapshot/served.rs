@@ -6,6 +6,7 @@ use arc_swap::ArcSwap;
 use pennon_core::model::id::EnvironmentId;
 use tokio::sync::watch;
 
+use super::announcer::Announcer;
 use super::environment::EnvironmentSnapshot;
 use super::faults::{Found, Unreadable};
 
@@ -13,8 +14,7 @@ use super::faults::{Found, Unreadable};
 pub(super) struct Served {
     pub(super) id: EnvironmentId,
     current: ArcSwap<EnvironmentSnapshot>,
-    /// The current snapshot once more, for those who wait for the next one; none once the key is refused.
-    announced: watch::Sender<Option<Arc<EnvironmentSnapshot>>>,
+    announcer: Announcer,
 }
 
 /// Somebody who follows an environment from one snapshot to the next. Whoever is slow finds the newest one, and none of
@@ -27,7 +27,7 @@ impl Served {
         Self {
             id,
             current: ArcSwap::new(Arc::clone(&snapshot)),
-            announced: watch::Sender::new(Some(snapshot)),
+            announcer: Announcer::new(snapshot),
         }
     }
 
@@ -49,30 +49,22 @@ impl Served {
     pub(super) fn replace(&self, snapshot: EnvironmentSnapshot) {
         let snapshot = Arc::new(snapshot);
         self.current.store(Arc::clone(&snapshot));
-        self.announced.send_if_modified(|announced| {
-            let goes_on = announced.is_some();
-            if goes_on {
-                *announced = Some(snapshot);
-            }
-            goes_on
-        });
+        self.announcer.announce(snapshot);
     }
 
     /// Tells all followers that there is nothing more to come, for good.
     pub(super) fn end(&self) {
-        self.announced.send_replace(None);
+        self.announcer.end();
     }
 
     /// Follows the environment from now on.
     pub(super) fn follow(&self) -> Follower {
-        let mut announced = self.announced.subscribe();
-        announced.mark_changed();
-        Follower(announced)
+        Follower(self.announcer.subscribe())
     }
 }
 
 impl Follower {
-    /// The current snapshot, whether or not it has been handed out; none once the key is refused.
+    /// The last snapshot that was announced, whether or not it has been handed out; none once the key is refused.
     pub(crate) fn current(&self) -> Option<Arc<EnvironmentSnapshot>> {
         self.0.borrow().clone()
     }
@@ -90,7 +82,7 @@ impl Follower {
 mod tests {
     use std::time::Duration;
 
-    use tokio::time::timeout;
+    use tokio::time::{Instant, timeout};
     use uuid::Uuid;
 
     use super::*;
@@ -121,6 +113,23 @@ mod tests {
         assert_eq!(next(&mut follower).await, Some(1000));
         let idle = timeout(Duration::ZERO, follower.next()).await;
         assert!(idle.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn many_followers_get_the_first_change_at_once_and_then_the_newest_after_a_pause() {
+        let served = served();
+        let mut followers: Vec<Follower> = (0..5000).map(|_| served.follow()).collect();
+        let first = followers.first_mut().unwrap();
+        assert_eq!(next(first).await, Some(1));
+        let began = Instant::now();
+        for number in 2..=1000 {
+            served.replace(revision(number));
+        }
+        assert_eq!(served.current().revision(), 1000);
+        assert_eq!(next(first).await, Some(2));
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        assert_eq!(next(first).await, Some(1000));
+        assert_eq!(began.elapsed(), Duration::from_millis(300));
     }
 
     #[tokio::test]
