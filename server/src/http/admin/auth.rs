@@ -67,7 +67,8 @@ async fn login(
 
 /// Gets a new pair of tokens.
 ///
-/// A refresh token works once. One that comes back later than ten seconds after that ends the session.
+/// A refresh token works once. For ten seconds it gets the same successor again, in case the answer was lost, unless that has
+/// been used. A spent token that comes back later ends the session.
 #[utoipa::path(post, path = "/auth/refresh")]
 async fn refresh(
     State(service): State<Service>,
