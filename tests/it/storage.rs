@@ -35,11 +35,11 @@ async fn a_full_disk_of_postgresql_is_reported_until_something_can_be_written_ag
     let admin = app.admin().await;
     let flag = json!({ "key": "checkout", "name": "x", "type": "boolean" });
     app.tamper(
-        "create function full() returns trigger language plpgsql as
+        "create function no_space() returns trigger language plpgsql as
             'begin raise exception ''no space'' using errcode = ''53100''; end'",
     )
     .await;
-    app.tamper("create trigger full before insert on flags execute function full()")
+    app.tamper("create trigger no_space before insert on flags execute function no_space()")
         .await;
     let refused = admin.post("/flags", flag.clone()).await;
     let refused = refused.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "STORAGE_FULL");
