@@ -1,6 +1,7 @@
 //! A service on a real port, with a clock that stands still.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -150,13 +151,23 @@ impl TestApp {
         self.command_with_input(arguments, "").await
     }
 
+    /// The same, in a folder.
+    pub async fn command_in(&self, folder: &Path, arguments: &[&str]) -> Ran {
+        self.run(folder, arguments, "").await
+    }
+
     /// The same, with something to read.
     pub async fn command_with_input(&self, arguments: &[&str], input: &str) -> Ran {
+        self.run(Path::new("."), arguments, input).await
+    }
+
+    async fn run(&self, folder: &Path, arguments: &[&str], input: &str) -> Ran {
         let (url, input) = (self.database.url().to_owned(), input.to_owned());
         let arguments: Vec<String> = arguments.iter().map(|&text| text.to_owned()).collect();
+        let folder = folder.to_owned();
         tokio::task::spawn_blocking(move || {
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-            binary::run(&url, &arguments, &input)
+            binary::run(&folder, &url, &arguments, &input)
         })
         .await
         .expect("the command ends")

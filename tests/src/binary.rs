@@ -1,7 +1,7 @@
 //! The real binary.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The binary that was built beside the tests.
@@ -44,10 +44,11 @@ impl Ran {
     }
 }
 
-/// Runs the binary to its end, with a database and something to read.
-pub(crate) fn run(database: &str, arguments: &[&str], input: &str) -> Ran {
+/// Runs the binary to its end, in a folder, with a database and something to read.
+pub(crate) fn run(folder: &Path, database: &str, arguments: &[&str], input: &str) -> Ran {
     let mut child = Command::new(binary())
         .args(arguments)
+        .current_dir(folder)
         .env("DATABASE_URL", database)
         .env_remove("RUST_LOG")
         .stdin(Stdio::piped())

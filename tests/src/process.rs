@@ -32,10 +32,34 @@ pub struct Ended {
 impl Process {
     /// Starts it with settings as environment variables, and waits until it answers.
     pub async fn start(database: &TestDatabase, settings: &[(&str, &str)]) -> Self {
+        let process = Self::spawn(database.url(), settings);
+        let url = format!("{}/health", process.base_url());
+        eventually("the binary answers", async || {
+            reqwest::get(&url).await.is_ok()
+        })
+        .await;
+        process
+    }
+
+    /// Starts it with settings under which it cannot serve, and returns what it logs before it ends.
+    pub async fn fails_to_start(database_url: &str, settings: &[(&str, &str)]) -> String {
+        let mut process = Self::spawn(database_url, settings);
+        for _ in 0..400 {
+            if process.child.try_wait().expect("a child").is_some() {
+                let ended = process.ended().await;
+                assert!(!ended.status.success(), "{}", ended.log);
+                return ended.log;
+            }
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        panic!("the binary serves")
+    }
+
+    fn spawn(database_url: &str, settings: &[(&str, &str)]) -> Self {
         let address = free_address();
         let mut child = Command::new(binary())
             .env("PENNON_LISTEN", address.to_string())
-            .env("DATABASE_URL", database.url())
+            .env("DATABASE_URL", database_url)
             .env("PENNON_ADMIN_EMAIL", EMAIL)
             .env("PENNON_ADMIN_PASSWORD", PASSWORD)
             .env_remove("RUST_LOG")
@@ -45,17 +69,11 @@ impl Process {
             .spawn()
             .expect("the binary starts");
         let log = child.stderr.take().map(read_in_background);
-        let process = Self {
+        Self {
             child,
             address,
             log,
-        };
-        let url = format!("{}/health", process.base_url());
-        eventually("the binary answers", async || {
-            reqwest::get(&url).await.is_ok()
-        })
-        .await;
-        process
+        }
     }
 
     /// Where it listens.

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -20,32 +20,36 @@ pub struct Arguments {
 
 /// Copies the database beside the file first, so that the file is whole as soon as it is there.
 pub(super) async fn run(Arguments { file, database }: Arguments) -> Result<(), Box<dyn Error>> {
-    if file.exists() {
+    if is_taken(&file) {
         return Err(format!("{} is there already", file.display()).into());
     }
     let mut unfinished = file.clone().into_os_string();
     unfinished.push(".unfinished");
     let unfinished = PathBuf::from(unfinished);
-    if unfinished.exists() {
+    if is_taken(&unfinished) {
         let left = unfinished.display();
         return Err(format!("{left} is there; unless a backup is running, delete it").into());
     }
     let db = Db::open_existing(database.database_url.expose()).await?;
     let copied = db.copy_to(&unfinished).await;
     db.close().await;
-    if let Err(error) = copied {
-        // There may be nothing to remove.
-        let _ = std::fs::remove_file(&unfinished);
-        return Err(error.into());
-    }
-    let size = {
-        let copy = File::open(&unfinished)?;
-        copy.sync_all()?;
-        copy.metadata()?.len()
-    };
-    // Unlike a rename, this overwrites nothing that has come meanwhile.
-    std::fs::hard_link(&unfinished, &file)?;
+    copied?;
+    let size = finish(&unfinished, &file);
     std::fs::remove_file(&unfinished)?;
-    println!("{size} bytes are in {}", file.display());
+    println!("{} bytes are in {}", size?, file.display());
     Ok(())
+}
+
+/// Whether something has this name already, be it a symbolic link that leads nowhere.
+fn is_taken(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// Gives the copy its name, once it is on disk, and returns its size. Unlike a rename, this overwrites nothing that has
+/// come meanwhile.
+fn finish(unfinished: &Path, file: &Path) -> std::io::Result<u64> {
+    let copy = File::open(unfinished)?;
+    copy.sync_all()?;
+    std::fs::hard_link(unfinished, file)?;
+    Ok(copy.metadata()?.len())
 }

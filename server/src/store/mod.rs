@@ -191,16 +191,23 @@ impl Db {
         Ok(())
     }
 
-    /// Writes the database as it is at this moment into a new file. Others may go on writing to it meanwhile.
+    /// Writes the database as it is at this moment into a new file. Others may go on writing to it meanwhile. If that
+    /// fails, no file is left.
     pub(crate) async fn copy_to(&self, file: &Path) -> Result<(), CopyError> {
         let Driver::Sqlite { writer, .. } = &self.driver else {
             return Err(CopyError::NotAFile);
         };
-        create_private(file).map_err(sqlx::Error::Io)?;
-        sqlx::query("vacuum into $1")
-            .bind(file.to_string_lossy().into_owned())
-            .execute(writer)
-            .await?;
+        // SQLite would take a relative name that begins with `file:` for the URI of another file.
+        let file = std::path::absolute(file).map_err(sqlx::Error::Io)?;
+        let name = file.to_str().ok_or(CopyError::NotText)?;
+        // SQLite itself would create a file that others can read, and follow a symbolic link to where that goes.
+        create_private(&file).map_err(sqlx::Error::Io)?;
+        let copying = sqlx::query("vacuum into $1").bind(name).execute(writer);
+        if let Err(error) = copying.await {
+            // The error above says more than one of the removal would.
+            let _ = std::fs::remove_file(&file);
+            return Err(error.into());
+        }
         Ok(())
     }
 
@@ -251,7 +258,8 @@ impl Driver {
     /// Opens the file with settings under which a commit survives a power failure: every commit is synced.
     async fn open_sqlite(url: &str, create: bool) -> Result<Self, OpenError> {
         let options = SqliteConnectOptions::from_str(url)?
-            .create_if_missing(create)
+            // SQLite would create a file that others can read.
+            .create_if_missing(false)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
@@ -320,6 +328,11 @@ pub enum OpenError {
     /// There is no such file, and it is not to be created.
     #[error("there is no database at {}; does DATABASE_URL name the right one?", .0.display())]
     Missing(PathBuf),
+    /// A symbolic link to a file that is missing. The link may be somebody else's, so nothing is created at its end.
+    #[error(
+        "{} is a symbolic link to a file that does not exist; name that file itself in DATABASE_URL", .0.display()
+    )]
+    Dangling(PathBuf),
     /// The folder of the file cannot be created.
     #[error("cannot create the database's folder {}: {}", .0.display(), .1)]
     Folder(PathBuf, #[source] std::io::Error),
@@ -337,6 +350,9 @@ pub(crate) enum CopyError {
     /// PostgreSQL keeps its data itself.
     #[error("a PostgreSQL database is backed up by PostgreSQL's own tools, such as pg_dump")]
     NotAFile,
+    /// SQLite takes names of files as text.
+    #[error("the name of the file to write must be valid UTF-8")]
+    NotText,
     /// The copy failed.
     #[error("the database cannot be copied: {0}")]
     Failed(#[from] sqlx::Error),
@@ -352,21 +368,25 @@ fn create_file(file: &Path) -> Result<(), OpenError> {
         std::fs::create_dir_all(folder)
             .map_err(|problem| OpenError::Folder(folder.to_owned(), problem))?;
     }
-    create_private(file).map_err(|problem| OpenError::Connect(sqlx::Error::Io(problem)))
+    match create_private(file) {
+        // It may be a symbolic link to the file.
+        Err(problem) if problem.kind() == ErrorKind::AlreadyExists => match file.try_exists() {
+            Ok(false) => Err(OpenError::Dangling(file.to_owned())),
+            _ => Ok(()),
+        },
+        created => created.map_err(|problem| OpenError::Connect(sqlx::Error::Io(problem))),
+    }
 }
 
-/// Creates the file of a new database for its owner's eyes only: there are secrets in it. SQLite gives the files beside
-/// it the same permissions.
+/// Creates a file for its owner's eyes only, because a database has secrets in it. SQLite gives the files beside it the
+/// same permissions. Fails if something has this name already: a symbolic link is not followed.
 fn create_private(file: &Path) -> std::io::Result<()> {
-    match OpenOptions::new()
+    OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(file)
-    {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
-    }
+        .map(drop)
 }
 
 /// An error for a row that holds what it never should.

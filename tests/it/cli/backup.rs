@@ -1,8 +1,8 @@
 //! `pennon backup`
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
-use pennon_tests::TestApp;
+use pennon_tests::{Process, TestApp};
 use reqwest::StatusCode;
 
 #[tokio::test]
@@ -64,4 +64,65 @@ async fn a_backup_overwrites_nothing_and_creates_no_database() {
         .await;
     refused.expect_failure("there is no database at");
     assert!(!nowhere.exists());
+}
+
+#[tokio::test]
+async fn a_backup_follows_no_symbolic_link() {
+    let app = TestApp::start().await;
+    if !app.is_on_file() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let elsewhere = folder.path().join("elsewhere");
+    for (link, complaint) in [
+        ("copy.db", "is there already"),
+        ("copy.db.unfinished", "delete it"),
+    ] {
+        let link = folder.path().join(link);
+        symlink(&elsewhere, &link).expect("a link is made");
+        let copy = folder.path().join("copy.db").display().to_string();
+        app.command(&["backup", &copy])
+            .await
+            .expect_failure(complaint);
+        assert!(!elsewhere.exists());
+        std::fs::remove_file(&link).expect("the link is still there");
+    }
+}
+
+#[tokio::test]
+async fn a_backup_is_private_whatever_its_file_is_called() {
+    let app = TestApp::start().await;
+    if !app.is_on_file() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    // To SQLite this would be the URI of a file `copy`.
+    let run = app.command_in(folder.path(), &["backup", "file:copy"]);
+    run.await.expect_success();
+    let copy = folder.path().join("file:copy");
+    let metadata = copy.metadata().expect("the copy is there");
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+    let files = std::fs::read_dir(folder.path()).expect("the folder is there");
+    assert_eq!(files.count(), 1);
+    TestApp::on_database(&format!("sqlite://{}", copy.display())).await;
+}
+
+#[tokio::test]
+async fn a_database_is_not_created_at_the_end_of_a_symbolic_link() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let [link, file] = ["link.db", "file.db"].map(|name| folder.path().join(name));
+    symlink(&file, &link).expect("a link is made");
+    let url = format!("sqlite://{}", link.display());
+    let log = Process::fails_to_start(&url, &[]).await;
+    assert!(
+        log.contains("is a symbolic link to a file that does not exist"),
+        "{log}"
+    );
+    assert!(!file.exists());
+
+    TestApp::on_database(&format!("sqlite://{}", file.display())).await;
+    let mode = file.metadata().expect("the file is there").permissions();
+    assert_eq!(mode.mode() & 0o777, 0o600);
+    let app = TestApp::on_database(&url).await;
+    app.admin().await.flag("through_the_link").await;
 }
