@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum, value_parser};
 use http::Uri;
+use http::uri::Authority;
 use ipnet::IpNet;
 use pennon_core::model::text::Secret;
 
@@ -39,11 +40,13 @@ pub struct Settings {
     pub jwt_secret: Option<Hidden>,
 
     /// The address that people and applications use, such as `https://flags.example.com`. It decides whether cookies
-    /// are for https only. Without it the address listened on counts.
+    /// are for https only. Without it the address listened on counts, and `X-Forwarded-Proto: https` from a trusted
+    /// proxy makes cookies be for https only.
     #[arg(long, env = "PENNON_PUBLIC_URL", value_parser = public_url)]
     pub public_url: Option<Uri>,
 
-    /// The networks of the proxies in front, such as `10.0.0.0/8,fd00::/8`. Only their X-Forwarded-For is believed.
+    /// The networks of the proxies in front, such as `10.0.0.0/8,fd00::/8`. Only their X-Forwarded-For
+    /// and X-Forwarded-Proto are believed.
     #[arg(long, env = "PENNON_TRUSTED_PROXIES", value_delimiter = ',')]
     pub trusted_proxies: Vec<IpNet>,
 
@@ -119,17 +122,27 @@ impl Settings {
     }
 }
 
-/// An address with scheme and host and nothing behind them.
+/// An address with scheme and host and nothing behind them, in the form in which browsers name an origin: in lower case,
+/// without the usual port.
 fn public_url(text: &str) -> Result<Uri, &'static str> {
     const EXPECTED: &str = "must be an address such as https://flags.example.com";
-    let url: Uri = text.parse().map_err(|_| EXPECTED)?;
-    let is_web = matches!(url.scheme_str(), Some("http" | "https"));
-    let is_bare = url.host().is_some() && url.path() == "/" && url.query().is_none();
-    if is_web && is_bare {
-        Ok(url)
-    } else {
-        Err(EXPECTED)
+    let url: Uri = text.to_ascii_lowercase().parse().map_err(|_| EXPECTED)?;
+    let (Some(scheme @ ("http" | "https")), Some(host)) = (url.scheme_str(), url.host()) else {
+        return Err(EXPECTED);
+    };
+    let port = url.port_u16().map(|port| format!(":{port}"));
+    let port = port.unwrap_or_default();
+    let is_bare = url.authority().map(Authority::as_str) == Some(&format!("{host}{port}"))
+        && url.path() == "/"
+        && url.query().is_none();
+    if !is_bare {
+        return Err(EXPECTED);
     }
+    let origin = match (scheme, port.as_str()) {
+        ("http", ":80") | ("https", ":443") => format!("{scheme}://{host}"),
+        _ => format!("{scheme}://{host}{port}"),
+    };
+    origin.parse().map_err(|_| EXPECTED)
 }
 
 /// A setting that is not printed, because it holds a secret.

@@ -105,6 +105,28 @@ async fn every_answer_forbids_sniffing_and_admin_answers_are_not_stored() {
 }
 
 #[tokio::test]
+async fn under_a_public_url_with_https_every_answer_asks_for_https_from_then_on() {
+    let app = TestApp::with_settings(&["--public-url", "https://flags.example.com"]).await;
+    for path in [
+        "/health",
+        "/flags",
+        "/sdk/v1/config",
+        "/dashboard/login",
+        "/nowhere",
+    ] {
+        let answer = app.anonymous().get(path).await;
+        assert_eq!(
+            answer.header("strict-transport-security"),
+            "max-age=31536000",
+            "{path}"
+        );
+    }
+    let app = TestApp::with_settings(&["--public-url", "http://flags.example.com"]).await;
+    let answer = app.anonymous().get("/dashboard/login").await;
+    assert_eq!(answer.header("strict-transport-security"), "");
+}
+
+#[tokio::test]
 async fn health_says_how_the_service_is() {
     let app = TestApp::start().await;
     for path in ["/health", "/health/live", "/health/ready"] {

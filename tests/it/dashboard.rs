@@ -103,6 +103,7 @@ async fn a_page_may_load_from_its_own_origin_only() {
     assert!(policy.contains("frame-ancestors 'none'"));
     assert!(!policy.contains("unsafe-inline") && !policy.contains("'unsafe-eval'"));
     assert_eq!(answer.header("referrer-policy"), "same-origin");
+    assert_eq!(answer.header("cross-origin-opener-policy"), "same-origin");
     assert_eq!(answer.header("cache-control"), "no-store");
     assert_eq!(answer.header("x-content-type-options"), "nosniff");
 }
@@ -129,6 +130,46 @@ async fn the_session_is_a_cookie_that_scripts_cannot_read() {
         .header("set-cookie")
         .to_owned();
     assert!(cookie.starts_with("__Host-pennon_session=") && cookie.contains("; Secure"));
+}
+
+/// Signs in by way of a proxy that says in `X-Forwarded-Proto` that the browser speaks https, and answers the cookie.
+async fn cookie_by_proxy(app: &TestApp) -> String {
+    let form = "sign-in-email=ana%40example.com&sign-in-password=correct+horse+battery+staple";
+    let caller = app.anonymous();
+    let request = caller
+        .request(Method::POST, "/dashboard/login")
+        .header(ACCEPT, "text/html")
+        .header(CONTENT_TYPE, FORM)
+        .header(FETCH_SITE, "same-origin")
+        .header("x-forwarded-proto", "https")
+        .body(form);
+    let answer = caller.send(request).await.expect(StatusCode::SEE_OTHER);
+    // Nothing else follows from it.
+    assert_eq!(answer.header("strict-transport-security"), "");
+    answer.header("set-cookie").to_owned()
+}
+
+#[tokio::test]
+async fn without_a_public_url_a_trusted_proxy_says_whether_the_cookie_is_for_https_only() {
+    let trusting = ["--trusted-proxies", "127.0.0.1/32"];
+    let app = TestApp::with_settings(&trusting).await;
+    let cookie = cookie_by_proxy(&app).await;
+    assert!(cookie.starts_with("pennon_session=") && cookie.contains("; Secure"));
+    let browser = Browser {
+        cookie: cookie.split(';').next().unwrap_or_default().to_owned(),
+        ..Browser::new(&app)
+    };
+    // The session is found also if a request comes by another way.
+    browser.get("/dashboard/flags").await.expect(StatusCode::OK);
+    let cookie = Browser::signed_in(&app).await.cookie;
+    assert!(cookie.starts_with("pennon_session="));
+
+    let app = TestApp::start().await;
+    assert!(!cookie_by_proxy(&app).await.contains("Secure"));
+
+    let url = ["--public-url", "http://flags.example.com"];
+    let app = TestApp::with_settings(&[trusting, url].concat()).await;
+    assert!(!cookie_by_proxy(&app).await.contains("Secure"));
 }
 
 #[tokio::test]
@@ -187,6 +228,26 @@ async fn what_another_site_sends_does_nothing() {
         .await
         .expect(StatusCode::FORBIDDEN);
     assert!(app.admin().await.audited().await.is_empty());
+}
+
+#[tokio::test]
+async fn where_the_browser_does_not_say_which_site_sends_the_public_url_must_be_the_origin() {
+    let app = TestApp::with_settings(&["--public-url", "http://flags.example.com:80"]).await;
+    let caller = app.anonymous();
+    let post = async |origin: String| {
+        let request = caller
+            .request(Method::POST, "/dashboard/login")
+            .header(ACCEPT, "text/html")
+            .header(CONTENT_TYPE, FORM)
+            .header(ORIGIN, origin)
+            .body("sign-in-email=&sign-in-password=");
+        caller.send(request).await
+    };
+    let refused = post(format!("http://{}", app.address())).await;
+    let refused = html(&refused.expect(StatusCode::FORBIDDEN));
+    assert!(refused.contains("The dashboard is at http://flags.example.com."));
+    let read = post("http://flags.example.com".to_owned()).await;
+    read.expect(StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The address of a client, also behind proxies.
+//! The address of a client, also behind proxies, and what else these say of it.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -26,14 +26,9 @@ impl ClientAddress {
     /// The nearest address that is no trusted proxy: the peer's own, or, if the peer is one, the last entry of
     /// `X-Forwarded-For` that is not. What stands further left was written by the client and proves nothing.
     pub(crate) fn of(parts: &Parts, trusted: &[IpNet]) -> Self {
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-        let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| {
-            peer.ip()
-        });
-        let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(&address));
-        let mut nearest = peer.to_canonical();
+        let mut nearest = peer(parts);
         for address in forwarded_for(&parts.headers) {
-            if !is_trusted(nearest) {
+            if !is_trusted(nearest, trusted) {
                 break;
             }
             let Some(address) = address else { break };
@@ -43,6 +38,28 @@ impl ClientAddress {
     }
 }
 
+/// Whether a trusted proxy says in `X-Forwarded-Proto` that the browser speaks https. If several proxies have written into
+/// it, the first entry is about the browser.
+pub(crate) fn is_forwarded_https(parts: &Parts, trusted: &[IpNet]) -> bool {
+    let scheme = parts.headers.get("x-forwarded-proto");
+    let scheme = scheme.and_then(|value| value.to_str().ok()?.split(',').next());
+    is_trusted(peer(parts), trusted)
+        && scheme.is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case("https"))
+}
+
+/// The address at the other end of the connection.
+fn peer(parts: &Parts) -> IpAddr {
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+    let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| {
+        peer.ip()
+    });
+    peer.to_canonical()
+}
+
+fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    trusted.iter().any(|network| network.contains(&address))
+}
+
 /// The entries of `X-Forwarded-For`, the last one first; none for one that is no address.
 fn forwarded_for(headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
     let values: Vec<&str> = headers
@@ -50,29 +67,40 @@ fn forwarded_for(headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
         .iter()
         .flat_map(|value| value.to_str().unwrap_or_default().split(','))
         .collect();
-    values.into_iter().rev().map(|entry| {
-        entry
-            .trim()
-            .parse()
-            .ok()
-            .map(|address: IpAddr| address.to_canonical())
-    })
+    values.into_iter().rev().map(address)
+}
+
+/// The address in an entry of `X-Forwarded-For`: some proxies add the port, and some put IPv6 into brackets.
+fn address(entry: &str) -> Option<IpAddr> {
+    let entry = entry.trim();
+    let bracketed = entry
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    let address = bracketed.unwrap_or(entry).parse().ok();
+    let address = address.or_else(|| Some(entry.parse::<SocketAddr>().ok()?.ip()));
+    address.as_ref().map(IpAddr::to_canonical)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn address(peer: &str, forwarded: &str) -> String {
-        let request = http::Request::builder()
-            .header("x-forwarded-for", forwarded)
-            .body(());
+    fn parts(peer: &str, header: &str, value: &str) -> Parts {
+        let request = http::Request::builder().header(header, value).body(());
         let (mut parts, ()) = request.unwrap().into_parts();
         parts
             .extensions
             .insert(ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 1)));
-        let trusted = ["10.0.0.0/8".parse().unwrap(), "fd00::/8".parse().unwrap()];
-        ClientAddress::of(&parts, &trusted).0.to_string()
+        parts
+    }
+
+    fn trusted() -> [IpNet; 2] {
+        ["10.0.0.0/8".parse().unwrap(), "fd00::/8".parse().unwrap()]
+    }
+
+    fn address(peer: &str, forwarded: &str) -> String {
+        let parts = parts(peer, "x-forwarded-for", forwarded);
+        ClientAddress::of(&parts, &trusted()).0.to_string()
     }
 
     #[test]
@@ -89,5 +117,37 @@ mod tests {
         );
         assert_eq!(address("10.0.0.1", "nonsense"), "10.0.0.1");
         assert_eq!(address("10.0.0.1", ""), "10.0.0.1");
+    }
+
+    #[test]
+    fn a_forwarded_address_may_have_a_port_and_brackets() {
+        let client = |entry| address("10.0.0.1", entry);
+        assert_eq!(client("203.0.113.7:4711"), "203.0.113.7");
+        assert_eq!(client("[2001:db8::1]:4711"), "2001:db8::1");
+        assert_eq!(client("[2001:db8::1]"), "2001:db8::1");
+        assert_eq!(client("[::ffff:203.0.113.7]:4711"), "203.0.113.7");
+        assert_eq!(client("203.0.113.7:4711, 10.0.0.2:80"), "203.0.113.7");
+        for nonsense in [
+            "203.0.113.7:99999",
+            "203.0.113.7:",
+            "[2001:db8::1",
+            "[]",
+            ":80",
+        ] {
+            assert_eq!(client(nonsense), "10.0.0.1", "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_can_say_that_the_browser_speaks_https() {
+        let is_https =
+            |peer, value| is_forwarded_https(&parts(peer, "x-forwarded-proto", value), &trusted());
+        assert!(is_https("10.0.0.1", "https"));
+        assert!(is_https("10.0.0.1", "HTTPS, http"));
+        assert!(!is_https("10.0.0.1", "http, https"));
+        assert!(!is_https("10.0.0.1", "httpsx"));
+        assert!(!is_https("203.0.113.7", "https"));
+        let other = parts("10.0.0.1", "x-forwarded-for", "https");
+        assert!(!is_forwarded_https(&other, &trusted()));
     }
 }

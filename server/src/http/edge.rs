@@ -8,7 +8,7 @@ use std::time::Instant;
 use axum::Router;
 use axum::extract::Request;
 use axum::response::Response;
-use http::header::{CACHE_CONTROL, CONNECTION, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, CONNECTION, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use tower::{Layer, Service as Tower};
 use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
@@ -76,6 +76,11 @@ impl Edge {
             headers.insert(X_REQUEST_ID, id);
         }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if self.service.settings.is_https() {
+            // Other hosts of the domain are not ours to decide about.
+            let year = HeaderValue::from_static("max-age=31536000");
+            headers.insert(STRICT_TRANSPORT_SECURITY, year);
+        }
         headers
             .entry(CACHE_CONTROL)
             .or_insert(HeaderValue::from_static("no-store"));

@@ -2,22 +2,35 @@
 
 use http::HeaderMap;
 use http::header::COOKIE;
+use http::request::Parts;
 
-use crate::service::Service;
+use crate::config::Settings;
+use crate::http::client_address::is_forwarded_https;
 
-/// The cookie of the session. Over https its prefix has browsers refuse it from anywhere but this very host.
+/// The cookie of the session. Under a public URL with https its prefix has browsers refuse it from anywhere but this very
+/// host.
 const SESSION: &str = "pennon_session";
 const SECURE_SESSION: &str = "__Host-pennon_session";
 
 /// The cookie of the theme.
 pub(super) const THEME: &str = "pennon_theme";
 
-/// The name of the session's cookie.
-pub(super) fn of_session(service: &Service) -> &'static str {
-    if service.settings.is_https() {
+/// The name of the session's cookie. It depends on the settings alone, so that a request finds what an earlier one has
+/// set, whatever a proxy says of either.
+pub(super) fn of_session(settings: &Settings) -> &'static str {
+    if settings.is_https() {
         SECURE_SESSION
     } else {
         SESSION
+    }
+}
+
+/// Whether the browser that asks may send its cookies over https only. The public URL decides, and without one a trusted
+/// proxy.
+pub(super) fn is_secure(settings: &Settings, parts: &Parts) -> bool {
+    match settings.public_url {
+        Some(_) => settings.is_https(),
+        None => is_forwarded_https(parts, &settings.trusted_proxies),
     }
 }
 

@@ -4,15 +4,20 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_SECURITY_POLICY, HOST, ORIGIN, REFERRER_POLICY};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use leptos::nonce::use_nonce;
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
+use crate::config::Settings;
 use crate::service::Service;
 
-/// What holds for every answer: it is framed by nobody, and other sites do not learn where a link was followed. Pages have a
-/// policy of their own; of the others only the script that hears what changes may do something, which is to ask this server.
+const CROSS_ORIGIN_OPENER_POLICY: HeaderName =
+    HeaderName::from_static("cross-origin-opener-policy");
+
+/// What holds for every answer: it is framed by nobody, a site that opens it gets no hold of its window, and other sites do
+/// not learn where a link was followed. Pages have a policy of their own; of the others only the script that hears what
+/// changes may do something, which is to ask this server.
 pub(super) async fn headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     let policy = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'";
@@ -22,6 +27,10 @@ pub(super) async fn headers(mut response: Response) -> Response {
     headers.insert(
         REFERRER_POLICY,
         // Leptos takes the visitor back by the referrer when a plain form fails.
+        HeaderValue::from_static("same-origin"),
+    );
+    headers.insert(
+        CROSS_ORIGIN_OPENER_POLICY,
         HeaderValue::from_static("same-origin"),
     );
     response
@@ -47,16 +56,20 @@ pub(super) async fn same_origin(
     request: Request,
     next: Next,
 ) -> Response {
-    if request.method().is_safe() || is_same_origin(request.headers(), &service.settings.base_url())
-    {
+    let settings = &service.settings;
+    if request.method().is_safe() || is_same_origin(request.headers(), settings) {
         return next.run(request).await;
     }
-    let refusal = "This came from another site, so nothing was done.";
+    let mut refusal = "This came from another site, so nothing was done.".to_owned();
+    if settings.public_url.is_some() {
+        refusal = format!("{refusal} The dashboard is at {}.", settings.base_url());
+    }
     (StatusCode::FORBIDDEN, refusal).into_response()
 }
 
-/// Browsers say it in `Sec-Fetch-Site`; over plain http they do not, and the origin must be this host.
-fn is_same_origin(headers: &HeaderMap, base_url: &str) -> bool {
+/// Browsers say it in `Sec-Fetch-Site`. Over plain http they do not, and the origin must be the public URL, or, without one,
+/// the host that was asked.
+fn is_same_origin(headers: &HeaderMap, settings: &Settings) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {
         return site == "same-origin";
     }
@@ -64,15 +77,19 @@ fn is_same_origin(headers: &HeaderMap, base_url: &str) -> bool {
     let Some(origin) = text(ORIGIN) else {
         return false;
     };
+    if settings.public_url.is_some() {
+        return origin == settings.base_url();
+    }
     let host = origin.split_once("://").map(|(_, host)| host);
-    origin == base_url || (host.is_some() && host == text(HOST))
+    host.is_some() && host == text(HOST)
 }
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderName;
+    use clap::Parser;
 
     use super::*;
+    use crate::cli::CommandLine;
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
         let pair = |(name, value): &(&'static str, &'static str)| {
@@ -84,17 +101,19 @@ mod tests {
         pairs.iter().map(pair).collect()
     }
 
+    fn settings(arguments: &[&str]) -> Settings {
+        let arguments = ["pennon"].iter().chain(arguments);
+        CommandLine::try_parse_from(arguments).unwrap().settings
+    }
+
     #[test]
-    fn a_write_must_come_from_the_dashboard_itself() {
-        let here = |pairs| is_same_origin(&headers(pairs), "https://flags.example.com");
+    fn a_write_must_come_from_the_host_that_was_asked() {
+        let settings = settings(&[]);
+        let here = |pairs| is_same_origin(&headers(pairs), &settings);
         assert!(here(&[("sec-fetch-site", "same-origin")]));
         assert!(here(&[
             ("origin", "http://10.0.0.7:3000"),
             ("host", "10.0.0.7:3000")
-        ]));
-        assert!(here(&[
-            ("origin", "https://flags.example.com"),
-            ("host", "pennon:3000")
         ]));
         assert!(!here(&[
             ("sec-fetch-site", "same-site"),
@@ -107,5 +126,30 @@ mod tests {
             ("host", "10.0.0.7:3000")
         ]));
         assert!(!here(&[("host", "10.0.0.7:3000")]));
+    }
+
+    #[test]
+    fn a_write_must_come_from_the_public_url_if_there_is_one() {
+        for url in [
+            "https://flags.example.com",
+            "HTTPS://Flags.Example.com:443/",
+        ] {
+            let settings = settings(&["--public-url", url]);
+            let here = |pairs| is_same_origin(&headers(pairs), &settings);
+            assert!(here(&[("sec-fetch-site", "same-origin")]));
+            assert!(here(&[
+                ("origin", "https://flags.example.com"),
+                ("host", "pennon:3000")
+            ]));
+            // A host that somebody else's name was pointed at.
+            assert!(!here(&[
+                ("origin", "http://evil.example"),
+                ("host", "evil.example")
+            ]));
+            assert!(!here(&[
+                ("origin", "http://flags.example.com"),
+                ("host", "flags.example.com")
+            ]));
+        }
     }
 }

@@ -41,7 +41,7 @@ pub(super) async fn find(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let session = match cookie::value(request.headers(), cookie::of_session(&service)) {
+    let session = match cookie::value(request.headers(), cookie::of_session(&service.settings)) {
         Some(secret) => Person::from_cookie(&service, secret).await.map_err(told),
         None => Err(AdminError::SignedOut),
     };

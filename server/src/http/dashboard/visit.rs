@@ -34,7 +34,7 @@ pub(super) struct CurrentVisit {
 impl CurrentVisit {
     /// Has the browser keep a cookie for so long; for no time at all to forget it.
     fn set_cookie(&self, name: &str, value: &str, seconds: i64, attributes: &str) {
-        let secure = if self.service.settings.is_https() {
+        let secure = if cookie::is_secure(&self.service.settings, &self.parts) {
             "; Secure"
         } else {
             ""
@@ -47,7 +47,7 @@ impl CurrentVisit {
     }
 
     fn set_session(&self, secret: &str, seconds: i64) {
-        let name = cookie::of_session(&self.service);
+        let name = cookie::of_session(&self.service.settings);
         self.set_cookie(name, secret, seconds, "; HttpOnly");
     }
 }
