@@ -1,7 +1,9 @@
 //! The settings, from the command line or the environment; nothing else reads the environment.
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::fmt::{self, Display, Formatter};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
@@ -10,18 +12,19 @@ use http::Uri;
 use http::uri::Authority;
 use ipnet::IpNet;
 use pennon_core::model::text::Secret;
+use tokio::net::lookup_host;
 
 /// The settings of the server. Every one has a default that works on one machine.
 #[derive(Clone, Debug, Args)]
 pub struct Settings {
-    /// The address and port to listen on.
+    /// The address and port to listen on. The address may be a name, such as `localhost`.
     #[arg(long, env = "PENNON_LISTEN", default_value = "127.0.0.1:3000")]
-    pub listen: SocketAddr,
+    pub listen: ListenAddress,
 
     /// The address and port at which Prometheus finds `/metrics`, such as `127.0.0.1:9464`. Without it nothing is
     /// measured.
     #[arg(long, env = "PENNON_METRICS_LISTEN")]
-    pub metrics_listen: Option<SocketAddr>,
+    pub metrics_listen: Option<ListenAddress>,
 
     /// Where the data is.
     #[command(flatten)]
@@ -47,7 +50,7 @@ pub struct Settings {
 
     /// The networks of the proxies in front, such as `10.0.0.0/8,fd00::/8`. Only their X-Forwarded-For
     /// and X-Forwarded-Proto are believed.
-    #[arg(long, env = "PENNON_TRUSTED_PROXIES", value_delimiter = ',')]
+    #[arg(long, env = "PENNON_TRUSTED_PROXIES", value_delimiter = ',', value_parser = network)]
     pub trusted_proxies: Vec<IpNet>,
 
     /// How many failed sign-ins a minute an account may have from one address; the address alone may have six times as
@@ -122,27 +125,88 @@ impl Settings {
     }
 }
 
+/// An address and a port to listen on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListenAddress {
+    /// An IP address.
+    Ip(SocketAddr),
+    /// A name, which is resolved when it is needed.
+    Name(String, u16),
+}
+
+impl ListenAddress {
+    /// The addresses that this stands for, those of IPv4 first: that is where most look for `localhost`.
+    pub(crate) async fn resolve(&self) -> io::Result<Vec<SocketAddr>> {
+        if let Self::Ip(address) = self {
+            return Ok(vec![*address]);
+        }
+        let mut addresses: Vec<SocketAddr> = lookup_host(self.to_string()).await?.collect();
+        addresses.sort_by_key(SocketAddr::is_ipv6);
+        Ok(addresses)
+    }
+}
+
+impl FromStr for ListenAddress {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        const EXPECTED: &str =
+            "write an address and a port, such as 127.0.0.1:3000, [::1]:3000 or localhost:3000";
+        if let Ok(address) = text.parse() {
+            return Ok(Self::Ip(address));
+        }
+        let (name, port) = text.rsplit_once(':').ok_or(EXPECTED)?;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+        match port.parse() {
+            Ok(port) if !name.is_empty() && name.chars().all(is_name) => {
+                Ok(Self::Name(name.to_owned(), port))
+            }
+            _ => Err(EXPECTED),
+        }
+    }
+}
+
+impl Display for ListenAddress {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ip(address) => address.fmt(f),
+            Self::Name(name, port) => write!(f, "{name}:{port}"),
+        }
+    }
+}
+
+/// A network, or a single address.
+fn network(text: &str) -> Result<IpNet, &'static str> {
+    let text = text.trim();
+    let single = || text.parse::<IpAddr>().map(IpNet::from);
+    text.parse().or_else(|_| single()).map_err(|_| {
+        "write networks such as 10.0.0.0/8 or fd00::/8, with at most /32 for IPv4 and /128 for IPv6, separated by commas"
+    })
+}
+
 /// An address with scheme and host and nothing behind them, in the form in which browsers name an origin: in lower case,
 /// without the usual port.
-fn public_url(text: &str) -> Result<Uri, &'static str> {
-    const EXPECTED: &str = "must be an address such as https://flags.example.com";
+fn public_url(text: &str) -> Result<Uri, String> {
+    const EXPECTED: &str = "write an address such as https://flags.example.com";
     let url: Uri = text.to_ascii_lowercase().parse().map_err(|_| EXPECTED)?;
     let (Some(scheme @ ("http" | "https")), Some(host)) = (url.scheme_str(), url.host()) else {
-        return Err(EXPECTED);
+        return Err(EXPECTED.to_owned());
     };
     let port = url.port_u16().map(|port| format!(":{port}"));
     let port = port.unwrap_or_default();
-    let is_bare = url.authority().map(Authority::as_str) == Some(&format!("{host}{port}"))
-        && url.path() == "/"
-        && url.query().is_none();
-    if !is_bare {
-        return Err(EXPECTED);
+    if url.authority().map(Authority::as_str) != Some(&format!("{host}{port}")) {
+        return Err(EXPECTED.to_owned());
     }
     let origin = match (scheme, port.as_str()) {
         ("http", ":80") | ("https", ":443") => format!("{scheme}://{host}"),
         _ => format!("{scheme}://{host}{port}"),
     };
-    origin.parse().map_err(|_| EXPECTED)
+    if url.path() != "/" || url.query().is_some() {
+        return Err(format!(
+            "Pennon cannot be served below a path, so write {origin} and let the proxy pass on all of that host"
+        ));
+    }
+    origin.parse().map_err(|_| EXPECTED.to_owned())
 }
 
 /// A setting that is not printed, because it holds a secret.

@@ -84,8 +84,11 @@ async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
     let base_url = settings.base_url();
     let mut signals = Signals::new()?;
     let listeners = Listeners::bind(&settings).await?;
-    let (service, first) =
-        Service::start(settings, Arc::new(SystemClock), Entropy::from_system()?).await?;
+    let starting = Service::start(settings, Arc::new(SystemClock), Entropy::from_system()?);
+    let (service, first) = tokio::select! {
+        started = starting => started?,
+        () = signals.next() => return Ok(()),
+    };
     welcome(&base_url, first);
     let mut background = JoinSet::new();
     background.spawn(keep_going(service.clone(), Service::probe));

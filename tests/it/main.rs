@@ -36,6 +36,7 @@ mod rate_limit;
 mod roles;
 mod rollouts;
 mod rules;
+mod startup;
 mod storage;
 mod stream;
 mod tokens;

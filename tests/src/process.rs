@@ -1,8 +1,9 @@
 //! The real binary as a running server.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use crate::{EMAIL, PASSWORD, TestDatabase, binary, eventually};
 pub struct Process {
     child: Child,
     address: SocketAddr,
-    log: Option<JoinHandle<String>>,
+    log: Log,
 }
 
 /// How a process ended.
@@ -32,18 +33,31 @@ pub struct Ended {
 impl Process {
     /// Starts it with settings as environment variables, and waits until it answers.
     pub async fn start(database: &TestDatabase, settings: &[(&str, &str)]) -> Self {
-        let process = Self::spawn(database.url(), settings);
-        let url = format!("{}/health", process.base_url());
+        let process = Self::starting(database.url(), settings);
+        process.until_it_answers().await;
+        process
+    }
+
+    /// Waits until it answers.
+    pub async fn until_it_answers(&self) {
+        let url = format!("{}/health", self.base_url());
         eventually("the binary answers", async || {
             reqwest::get(&url).await.is_ok()
         })
         .await;
-        process
+    }
+
+    /// Waits until it has logged this.
+    pub async fn until_it_logs(&self, text: &str) {
+        eventually("the binary logs it", async || {
+            self.log.text().contains(text)
+        })
+        .await;
     }
 
     /// Starts it with settings under which it cannot serve, and returns what it logs before it ends.
     pub async fn fails_to_start(database_url: &str, settings: &[(&str, &str)]) -> String {
-        let mut process = Self::spawn(database_url, settings);
+        let mut process = Self::starting(database_url, settings);
         for _ in 0..400 {
             if process.child.try_wait().expect("a child").is_some() {
                 let ended = process.ended().await;
@@ -55,7 +69,8 @@ impl Process {
         panic!("the binary serves")
     }
 
-    fn spawn(database_url: &str, settings: &[(&str, &str)]) -> Self {
+    /// Starts it with settings as environment variables, and waits for nothing.
+    pub fn starting(database_url: &str, settings: &[(&str, &str)]) -> Self {
         let address = free_address();
         let mut child = Command::new(binary())
             .env("PENNON_LISTEN", address.to_string())
@@ -68,7 +83,7 @@ impl Process {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary starts");
-        let log = child.stderr.take().map(read_in_background);
+        let log = Log::of(child.stderr.take().expect("the log is read"));
         Self {
             child,
             address,
@@ -118,12 +133,8 @@ impl Process {
         let wait = tokio::task::spawn_blocking(move || {
             let status = self.child.wait().expect("the process ends");
             let after = since.elapsed();
-            let log = self.log.take().and_then(|log| log.join().ok());
-            Ended {
-                status,
-                after,
-                log: log.unwrap_or_default(),
-            }
+            let log = self.log.whole();
+            Ended { status, after, log }
         });
         wait.await.expect("the process ends")
     }
@@ -161,11 +172,39 @@ pub fn free_address() -> SocketAddr {
     free.expect("a port is free")
 }
 
-/// Reads what the process logs, lest it wait for a reader.
-fn read_in_background(mut log: ChildStderr) -> JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut text = String::new();
-        let _ = log.read_to_string(&mut text);
-        text
-    })
+/// What a process logs, read all the time, lest it wait for a reader.
+struct Log {
+    text: Arc<Mutex<String>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Log {
+    fn of(log: ChildStderr) -> Self {
+        let text = Arc::<Mutex<String>>::default();
+        let read = Arc::clone(&text);
+        let reader = std::thread::spawn(move || {
+            for line in BufReader::new(log).lines().map_while(Result::ok) {
+                let mut text = read.lock().expect("nobody panicked");
+                text.push_str(&line);
+                text.push('\n');
+            }
+        });
+        Self {
+            text,
+            reader: Some(reader),
+        }
+    }
+
+    /// What there is so far.
+    fn text(&self) -> String {
+        self.text.lock().expect("nobody panicked").clone()
+    }
+
+    /// All of it, once the process has ended.
+    fn whole(&mut self) -> String {
+        if let Some(reader) = self.reader.take() {
+            reader.join().expect("the log is text");
+        }
+        self.text()
+    }
 }

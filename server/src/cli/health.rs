@@ -13,6 +13,8 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
+use crate::config::ListenAddress;
+
 /// How long the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -21,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Arguments {
     /// The address and port that the server listens on.
     #[arg(long, env = "PENNON_LISTEN", default_value = "127.0.0.1:3000")]
-    listen: SocketAddr,
+    listen: ListenAddress,
     /// Ask whether new traffic may come, rather than whether the server is alive.
     #[arg(long)]
     ready: bool,
@@ -29,35 +31,36 @@ pub struct Arguments {
 
 /// Prints what the server says, and fails unless that is 200.
 pub(super) async fn run(Arguments { listen, ready }: Arguments) -> Result<(), Box<dyn Error>> {
-    let address = SocketAddr::new(reachable(listen.ip()), listen.port());
     let path = if ready { "/health/ready" } else { "/health" };
-    let (status, body) = tokio::time::timeout(PATIENCE, ask(address, path))
+    let (status, body) = tokio::time::timeout(PATIENCE, ask(&listen, path))
         .await
-        .map_err(|_| format!("{address} does not answer within {PATIENCE:?}"))?
-        .map_err(|error| format!("{address} cannot be asked: {error}"))?;
+        .map_err(|_| format!("{listen} does not answer within {PATIENCE:?}"))?
+        .map_err(|error| format!("{listen} cannot be asked: {error}"))?;
     println!("{}", String::from_utf8_lossy(&body));
     if status == StatusCode::OK {
         Ok(())
     } else {
-        Err(format!("{address} answers {status}").into())
+        Err(format!("{listen} answers {status}").into())
     }
 }
 
 /// An address at which a server that listens on all of them is reached.
-fn reachable(ip: IpAddr) -> IpAddr {
-    match ip {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
+fn reachable(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
     }
+    address
 }
 
-async fn ask(address: SocketAddr, path: &str) -> Result<(StatusCode, Bytes), Box<dyn Error>> {
-    let stream = TcpStream::connect(address).await?;
+async fn ask(listen: &ListenAddress, path: &str) -> Result<(StatusCode, Bytes), Box<dyn Error>> {
+    let addresses = listen.resolve().await?.into_iter().map(reachable);
+    let stream = TcpStream::connect(addresses.collect::<Vec<_>>().as_slice()).await?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
     let request = Request::get(path)
-        .header(HOST, address.to_string())
+        .header(HOST, listen.to_string())
         .body(Empty::<Bytes>::new())?;
     let response = sender.send_request(request).await?;
     let status = response.status();

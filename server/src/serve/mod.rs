@@ -8,7 +8,7 @@ mod connection;
 mod files;
 
 use std::convert::Infallible;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use tower::Service as Tower;
 
 use self::accept::Door;
 use self::connection::Phase;
-use crate::config::Settings;
+use crate::config::{ListenAddress, Settings};
 use crate::http::{edge, metrics_router};
 use crate::load::Crowd;
 use crate::service::Service;
@@ -75,9 +75,9 @@ impl Listeners {
     /// Takes the ports that the settings name.
     pub async fn bind(settings: &Settings) -> io::Result<Self> {
         Ok(Self {
-            api: bind(settings.listen).await?,
-            metrics: match settings.metrics_listen {
-                Some(address) => Some(bind(address).await?),
+            api: bind("PENNON_LISTEN", &settings.listen).await?,
+            metrics: match &settings.metrics_listen {
+                Some(listen) => Some(bind("PENNON_METRICS_LISTEN", listen).await?),
                 None => None,
             },
         })
@@ -94,11 +94,42 @@ impl Listeners {
     }
 }
 
-async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| {
-        let kind = error.kind();
-        io::Error::new(kind, format!("cannot listen on {address}: {error}"))
-    })
+/// Takes the port that a setting names, at the first of its addresses that this machine has.
+async fn bind(setting: &str, listen: &ListenAddress) -> io::Result<TcpListener> {
+    let addresses = listen.resolve().await;
+    let addresses = addresses.map_err(|error| {
+        let remedy = "write an IP address, or a name that this machine can resolve";
+        cannot_listen(setting, listen, &error, remedy)
+    })?;
+    let mut failure = io::Error::from(ErrorKind::AddrNotAvailable);
+    for address in addresses {
+        match TcpListener::bind(address).await {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failure = error,
+        }
+        if failure.kind() != ErrorKind::AddrNotAvailable {
+            break;
+        }
+    }
+    let remedy = match failure.kind() {
+        ErrorKind::AddrInUse => "stop what listens there, or choose another port",
+        ErrorKind::AddrNotAvailable => {
+            "choose an address of this machine, or 0.0.0.0 for all of them"
+        }
+        ErrorKind::PermissionDenied => "choose a port from 1024 on, which needs no privilege",
+        _ => "choose another address",
+    };
+    Err(cannot_listen(setting, listen, &failure, remedy))
+}
+
+fn cannot_listen(
+    setting: &str,
+    listen: &ListenAddress,
+    error: &io::Error,
+    remedy: &str,
+) -> io::Error {
+    let message = format!("cannot listen on {listen}: {error}; {remedy} ({setting})");
+    io::Error::new(error.kind(), message)
 }
 
 /// Serves until it is told to stop, and then until nothing is under way any more: requests that have begun are answered,

@@ -158,6 +158,7 @@ impl Service {
             load: Load::default(),
             metrics: settings
                 .metrics_listen
+                .as_ref()
                 .map(|_| Metrics::new().map(Arc::new))
                 .transpose()?,
             confirmed: Confirmed::now(),

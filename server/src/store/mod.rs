@@ -10,8 +10,10 @@ pub(crate) mod flag_table;
 pub(crate) mod flags;
 pub(crate) mod notifications;
 mod postgres;
+mod reach;
 pub(crate) mod rollouts;
 pub(crate) mod rules;
+mod schema;
 pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod snapshots;
@@ -29,7 +31,6 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::migrate::Migrator;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteSynchronous,
@@ -38,18 +39,21 @@ use sqlx::{Connection, Sqlite, Transaction};
 use uuid::Uuid;
 
 use self::postgres::{CommitError, LeasedTx, Server};
+use self::reach::ReachError;
 pub(crate) use self::storage::{Storage, means_full};
 use crate::clock::Entropy;
 use crate::error::Error;
-
-static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/sqlite");
-static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/postgres");
 
 /// How long a caller waits for a connection. Whoever gets none is told so in time to try elsewhere.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// How long a writer waits for the turn of those before it.
 const WRITERS_PATIENCE: Duration = Duration::from_secs(5);
+
+/// SQLite's codes for a file that cannot be written, one that cannot be opened, and one that is of another kind.
+const SQLITE_READONLY: u32 = 8;
+const SQLITE_CANTOPEN: u32 = 14;
+const SQLITE_NOTADB: u32 = 26;
 
 /// The database.
 #[derive(Clone)]
@@ -134,14 +138,6 @@ impl Db {
             Some("postgres" | "postgresql") => Driver::Postgres(Server::open(url, instance).await?),
             _ => return Err(OpenError::UnknownScheme),
         };
-        match &driver {
-            Driver::Sqlite { writer, .. } => SQLITE_MIGRATIONS.run(writer).await?,
-            // Of several instances that start together one brings the tables up to date, while the others wait for it.
-            Driver::Postgres(server) => {
-                let (pools, _) = server.lease()?;
-                POSTGRES_MIGRATIONS.run(&pools.readers).await?;
-            }
-        }
         Ok(Self {
             driver,
             storage: Arc::default(),
@@ -272,6 +268,8 @@ impl Driver {
         } else if !file.exists() {
             return Err(OpenError::Missing(file.to_owned()));
         }
+        let file = file.to_owned();
+        let unusable = |error| unusable(&file, error);
         let pool = || {
             SqlitePoolOptions::new()
                 .acquire_timeout(WRITERS_PATIENCE)
@@ -282,11 +280,14 @@ impl Driver {
         let writer = pool()
             .max_connections(1)
             .connect_with(options.clone())
-            .await?;
+            .await
+            .map_err(unusable)?;
         let readers = pool()
             .max_connections(8)
             .connect_with(options.pragma("query_only", "on"))
-            .await?;
+            .await
+            .map_err(unusable)?;
+        schema::update_sqlite(&writer).await?;
         Ok(Self::Sqlite { writer, readers })
     }
 }
@@ -333,12 +334,36 @@ pub enum OpenError {
         "{} is a symbolic link to a file that does not exist; name that file itself in DATABASE_URL", .0.display()
     )]
     Dangling(PathBuf),
-    /// The folder of the file cannot be created.
-    #[error("cannot create the database's folder {}: {}", .0.display(), .1)]
-    Folder(PathBuf, #[source] std::io::Error),
-    /// The database refuses, or is not there.
+    /// The file or its folder cannot be created or written.
+    #[error(
+        "cannot write the database {}: {problem}; let the user that runs Pennon write to {}, or name another file in \
+         DATABASE_URL", file.display(), folder.display()
+    )]
+    Unwritable {
+        /// The file.
+        file: PathBuf,
+        /// The folder that has to be writable.
+        folder: PathBuf,
+        /// What the system says.
+        problem: String,
+    },
+    /// A file of another kind.
+    #[error("{} is no SQLite database; name another file in DATABASE_URL", .0.display())]
+    NotADatabase(PathBuf),
+    /// PostgreSQL cannot be reached, or refuses.
+    #[error(transparent)]
+    Postgres(#[from] ReachError),
+    /// The database fails.
     #[error("cannot open the database: {0}")]
     Connect(#[from] sqlx::Error),
+    /// The tables are of a later version.
+    #[error("{0}")]
+    Newer(String),
+    /// The tables are somebody else's.
+    #[error(
+        "PostgreSQL does not let the user of DATABASE_URL create or change tables ({0}); make it the owner of the database"
+    )]
+    Rights(String),
     /// The tables cannot be brought up to date.
     #[error("cannot bring the database's tables up to date: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
@@ -365,8 +390,7 @@ fn create_file(file: &Path) -> Result<(), OpenError> {
         return Ok(());
     }
     if let Some(folder) = file.parent().filter(|folder| *folder != Path::new("")) {
-        std::fs::create_dir_all(folder)
-            .map_err(|problem| OpenError::Folder(folder.to_owned(), problem))?;
+        std::fs::create_dir_all(folder).map_err(|problem| unwritable(file, problem))?;
     }
     match create_private(file) {
         // It may be a symbolic link to the file.
@@ -374,7 +398,34 @@ fn create_file(file: &Path) -> Result<(), OpenError> {
             Ok(false) => Err(OpenError::Dangling(file.to_owned())),
             _ => Ok(()),
         },
-        created => created.map_err(|problem| OpenError::Connect(sqlx::Error::Io(problem))),
+        created => created.map_err(|problem| unwritable(file, problem)),
+    }
+}
+
+/// Why SQLite cannot open a file that is there.
+fn unusable(file: &Path, error: sqlx::Error) -> OpenError {
+    let Some(answer) = error.as_database_error() else {
+        return OpenError::Connect(error);
+    };
+    // The lower byte is the kind of an error, what is above it says more.
+    let code = answer.code().and_then(|code| code.parse::<u32>().ok());
+    match code.map(|code| code & 0xff) {
+        Some(SQLITE_READONLY | SQLITE_CANTOPEN) if !file.is_dir() => {
+            unwritable(file, answer.message())
+        }
+        Some(SQLITE_CANTOPEN | SQLITE_NOTADB) => OpenError::NotADatabase(file.to_owned()),
+        _ => OpenError::Connect(error),
+    }
+}
+
+/// Names the folder that has to be writable: that of the file, or, if it cannot be created either, the next above it.
+fn unwritable(file: &Path, problem: impl Display) -> OpenError {
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let folder = file.ancestors().skip(1).find(|folder| folder.is_dir());
+    OpenError::Unwritable {
+        folder: folder.unwrap_or(&file).to_owned(),
+        problem: problem.to_string(),
+        file,
     }
 }
 

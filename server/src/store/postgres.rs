@@ -7,7 +7,6 @@
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
-use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -18,7 +17,8 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
-use super::{OpenError, PATIENCE, WRITERS_PATIENCE};
+use super::reach::{options, reach};
+use super::{OpenError, PATIENCE, WRITERS_PATIENCE, schema};
 use crate::clock::Entropy;
 use crate::metrics::Confirmed;
 
@@ -39,9 +39,6 @@ const KNOWN_ALIVE: Duration = Duration::from_secs(1);
 /// How long a connection that has rested may take to show that it is alive. One that a firewall has forgotten meanwhile
 /// says nothing at all, and another one is opened sooner than anybody loses patience.
 const SIGN_OF_LIFE: Duration = Duration::from_millis(300);
-
-/// How much of the name in the URL is kept, in bytes: with what is added it must fit into the 63 that the server keeps.
-const NAME_BYTES: usize = 16;
 
 /// How long after an answer the probe asks again.
 const PROBE_INTERVAL: Duration = Duration::from_millis(250);
@@ -90,35 +87,16 @@ pub(crate) struct LeasedTx {
 }
 
 impl Server {
-    /// Connects to the server, which may be starting at the same moment.
+    /// Connects to the server, which may be starting at the same moment, and brings the tables up to date.
     pub(super) async fn open(url: &str, instance: Option<Uuid>) -> Result<Self, OpenError> {
-        // No column holds a number to which this would matter, and poolers refuse what they do not know.
-        let options = PgConnectOptions::from_str(url)?.extra_float_digits(None);
-        let name = options.get_application_name().unwrap_or("pennon");
-        let name = match instance {
-            Some(instance) => {
-                let name: String = name
-                    .chars()
-                    .filter(char::is_ascii)
-                    .take(NAME_BYTES)
-                    .collect();
-                format!("{name} {instance}")
-            }
-            None => name.to_owned(),
-        };
-        let options = options.application_name(&name);
-        let pools = Pools::new(&options);
-        let deadline = tokio::time::Instant::now() + STARTING_PATIENCE;
-        while let Err(error) = pools.readers.acquire().await {
-            let may_be_starting = matches!(error, sqlx::Error::PoolTimedOut);
-            if !may_be_starting || tokio::time::Instant::now() > deadline {
-                return Err(error.into());
-            }
-            tracing::info!("waiting for the database");
-        }
+        let options = options(url, instance)?;
+        let mut first = reach(&options, STARTING_PATIENCE).await?;
+        schema::update_postgres(&mut first).await?;
+        // It has served its purpose, whether or not the server hears of that.
+        let _ = first.close().await;
         Ok(Self(Arc::new(Parts {
+            pools: watch::Sender::new(Some(Pools::new(&options))),
             options,
-            pools: watch::Sender::new(Some(pools)),
             answered: OnceLock::new(),
         })))
     }

@@ -1,0 +1,206 @@
+//! What a start says that cannot succeed, and what it waits for.
+
+use std::net::TcpListener;
+
+use pennon_tests::{Process, Proxy, TestApp, TestDatabase, eventually, free_address};
+
+/// Nothing can listen on this port.
+const NOWHERE: &str = "postgres://pennon:secret@127.0.0.1:1/flags";
+
+#[tokio::test]
+async fn a_setting_that_cannot_be_used_is_refused_with_what_to_write() {
+    // No name has a part as long as this, so nobody has to be asked.
+    let unknown = format!("{}:3000", "x".repeat(64));
+    for (name, value, complaint) in [
+        ("PENNON_LISTEN", "localhost", "such as 127.0.0.1:3000"),
+        ("PENNON_LISTEN", "localhost:http", "or localhost:3000"),
+        (
+            "PENNON_LISTEN",
+            "http://localhost:3000",
+            "or localhost:3000",
+        ),
+        ("PENNON_LISTEN", &unknown, "can resolve (PENNON_LISTEN)"),
+        ("PENNON_LISTEN", "203.0.113.1:3000", "0.0.0.0 for all"),
+        (
+            "PENNON_TRUSTED_PROXIES",
+            "10.0.0.1/99",
+            "at most /32 for IPv4",
+        ),
+        (
+            "PENNON_PUBLIC_URL",
+            "flags.example.com",
+            "https://flags.example.com",
+        ),
+        (
+            "PENNON_PUBLIC_URL",
+            "https://example.com:8443/flags",
+            "so write https://example.com:8443 and",
+        ),
+        (
+            "DATABASE_URL",
+            "mysql://db/flags",
+            "must begin with `sqlite://` or `postgres://`",
+        ),
+        (
+            "DATABASE_URL",
+            "postgres://db/flags?sslmode=require",
+            "remove `sslmode`",
+        ),
+        (
+            "DATABASE_URL",
+            "postgres://pennon:hid/den@db/flags",
+            "in the password as `%40`",
+        ),
+    ] {
+        let log = Process::fails_to_start("sqlite://nowhere", &[(name, value)]).await;
+        assert!(log.contains(complaint), "{name}={value}: {log}");
+        assert!(!log.contains("den@"), "{log}");
+    }
+}
+
+#[tokio::test]
+async fn a_single_address_may_be_a_trusted_proxy() {
+    let proxies = ["--trusted-proxies", "10.0.0.1, fd00::1,10.1.0.0/16"];
+    TestApp::with_settings(&proxies).await;
+}
+
+#[tokio::test]
+async fn a_name_can_be_listened_on() {
+    let app = TestApp::start().await;
+    let listen = format!("localhost:{}", free_address().port());
+    let url = app.database().url();
+    let _process = Process::starting(url, &[("PENNON_LISTEN", &listen)]);
+    eventually("the name is listened on", async || {
+        app.command(&["health", "--listen", &listen]).await.success
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_port_that_is_taken_is_named_with_its_setting() {
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let taken = taken.local_addr().map(|address| address.to_string());
+    let taken = taken.expect("the port is known");
+    for setting in ["PENNON_LISTEN", "PENNON_METRICS_LISTEN"] {
+        let log = Process::fails_to_start("sqlite://nowhere", &[(setting, &taken)]).await;
+        assert!(log.contains(&format!("cannot listen on {taken}")), "{log}");
+        assert!(
+            log.contains(&format!("choose another port ({setting})")),
+            "{log}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_the_database_is_named_with_the_folder_to_change() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let file = folder.path().join("file");
+    std::fs::write(
+        &file,
+        "This is no database, but a text that is long enough for one. ".repeat(9),
+    )
+    .expect("a file is written");
+    let (folder, file) = (folder.path().display(), file.display());
+    let long = "x".repeat(300);
+    let write_to = format!("write to {folder}, or name another file");
+    for (path, complaint) in [
+        (format!("{file}/deep/pennon.db"), write_to.clone()),
+        (format!("{folder}/{long}/pennon.db"), write_to.clone()),
+        (format!("{folder}/{long}"), write_to),
+        (format!("{file}"), format!("{file} is no SQLite database")),
+        (
+            format!("{folder}"),
+            format!("{folder} is no SQLite database"),
+        ),
+    ] {
+        let log = Process::fails_to_start(&format!("sqlite://{path}"), &[]).await;
+        assert!(log.contains(&path) && log.contains(&complaint), "{log}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_reached_is_named_at_once_and_need_not_be_waited_for() {
+    let process = Process::starting(NOWHERE, &[]);
+    process
+        .until_it_logs("cannot reach PostgreSQL; retrying")
+        .await;
+    process.terminate();
+    let ended = process.ended().await;
+    assert!(ended.status.success(), "{}", ended.log);
+    assert!(
+        ended.log.contains("address=\"127.0.0.1:1\""),
+        "{}",
+        ended.log
+    );
+    assert!(ended.log.contains("Connection refused"), "{}", ended.log);
+    assert!(!ended.log.contains("secret"), "{}", ended.log);
+}
+
+#[tokio::test]
+async fn a_server_that_comes_later_is_waited_for() {
+    let database = TestDatabase::create().await;
+    if !database.is_postgres() {
+        return;
+    }
+    let proxy = Proxy::before(&database).await;
+    proxy.cut();
+    let process = Process::starting(proxy.database(&database).url(), &[]);
+    process
+        .until_it_logs("cannot reach PostgreSQL; retrying")
+        .await;
+    proxy.resume();
+    process.until_it_answers().await;
+}
+
+#[tokio::test]
+async fn what_the_server_refuses_is_said_at_once() {
+    let database = TestDatabase::create().await;
+    if !database.is_postgres() {
+        return;
+    }
+    let missing = format!("{}_which_is_missing", database.url());
+    let log = Process::fails_to_start(&missing, &[]).await;
+    assert!(
+        log.contains("create the database, or correct its name"),
+        "{log}"
+    );
+    assert!(
+        log.contains(&format!("{}_which_is_missing", database.name())),
+        "{log}"
+    );
+    assert!(!log.contains("retrying"), "{log}");
+}
+
+#[tokio::test]
+async fn a_second_start_logs_no_notice_of_the_database() {
+    let database = TestDatabase::create().await;
+    for _ in 0..2 {
+        let process = Process::start(&database, &[]).await;
+        process.terminate();
+        let log = process.ended().await.log;
+        assert!(!log.contains("_sqlx_migrations"), "{log}");
+    }
+}
+
+#[tokio::test]
+async fn tables_of_a_later_version_are_left_alone_and_that_version_is_named() {
+    let app = TestApp::start().await;
+    app.command(&["user", "list"]).await.expect_success();
+    app.tamper(
+        "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
+         values (9999, 'later', true, 'x', 0)",
+    )
+    .await;
+    let refused = async |complaint| {
+        let refused = app.command(&["user", "list"]).await;
+        refused.expect_failure(complaint);
+    };
+    // The version of the tests themselves cannot be it.
+    refused("was written by a newer Pennon than this one (").await;
+    app.tamper("update settings set value = '99.1.2' where name = 'schema_version_written_by'")
+        .await;
+    refused("was written by Pennon 99.1.2, which is newer than this one (").await;
+    app.tamper("delete from settings where name = 'schema_version_written_by'")
+        .await;
+    refused("run the version that wrote it, or a newer one").await;
+}
