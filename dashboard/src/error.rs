@@ -39,6 +39,9 @@ pub enum AdminError {
         "The service cannot reach its database. Flags are still being served as they were; try again in a moment."
     )]
     Unavailable,
+    /// 503: the service has too much to do.
+    #[error("The service is too busy right now. Nothing was changed; try again in a moment.")]
+    Overloaded,
     /// 500: the service failed; the detail is in its log, not here.
     #[error("The service failed to do this. Nothing was changed; try again.")]
     Internal,
@@ -67,7 +70,7 @@ impl AdminError {
             Self::Conflict(_) | Self::Stale => 409,
             Self::TooManyAttempts(_) => 429,
             Self::Internal => 500,
-            Self::Unavailable => 503,
+            Self::Unavailable | Self::Overloaded => 503,
         }
     }
 }

@@ -14,7 +14,7 @@ use super::precondition::Precondition;
 use super::{Service, audit};
 use crate::auth::actor::{Actor, Administrator, Person};
 use crate::auth::password::NewPassword;
-use crate::auth::throttle::Attempt;
+use crate::auth::queue::Class;
 use crate::error::{Conflict, Entity, Error, Fault};
 use crate::store::users::UserFilter;
 use crate::store::{self, Tx};
@@ -210,21 +210,22 @@ pub(crate) async fn change_password(
     address: IpAddr,
     change: PasswordChange,
 ) -> Result<(), Error> {
-    let (id, attempt) = (
-        person.user().id,
-        Attempt::new(&person.user().email, address),
-    );
+    let (id, now) = (person.user().id, service.clock.now());
+    let email = &person.user().email;
+    let attempt = service.throttle.attempt(email, address, now);
+    service.throttle.check(&attempt, now)?;
+    let place = service.passwords.enter(Class::Authenticated)?;
     let account = store::users::account(&mut service.db.read().await?, id).await?;
     let old_hash = account.ok_or(Error::Unauthenticated)?.password_hash;
-    let turn = service.passwords.turn().await;
+    let turn = place.turn().await?;
     let now = service.clock.now();
-    service.throttle.check(attempt, now)?;
+    service.throttle.check(&attempt, now)?;
     if !service
         .passwords
         .verify(turn, &change.current, Some(&old_hash))
         .await?
     {
-        service.throttle.failed(attempt, now);
+        service.throttle.failed(&attempt, now);
         return Err(wrong_password());
     }
     let hash = service
