@@ -190,6 +190,38 @@ async fn failed_sign_ins_are_braked_per_account_and_address_for_a_minute() {
 }
 
 #[tokio::test]
+async fn failed_sign_ins_are_limited_per_account_and_address_for_an_hour() {
+    let app = TestApp::with_settings(&["--rate-limit-login", "1"]).await;
+    for _ in 0..6 {
+        app.sign_in(EMAIL, "wrong")
+            .await
+            .expect(StatusCode::UNAUTHORIZED);
+        app.advance(60);
+    }
+    let refused = app.sign_in(EMAIL, PASSWORD).await;
+    let refused = refused.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
+    assert_eq!(refused.header("retry-after"), "3240");
+    app.sign_in("nobody@example.com", "wrong")
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+    app.advance(3240);
+    app.sign_in(EMAIL, PASSWORD).await.expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn the_case_of_an_address_gives_no_further_attempts() {
+    let app = TestApp::with_settings(&["--rate-limit-login", "2"]).await;
+    for email in [EMAIL.to_uppercase(), EMAIL.replace('a', "A")] {
+        app.sign_in(&email, "wrong")
+            .await
+            .expect(StatusCode::UNAUTHORIZED);
+    }
+    app.sign_in(EMAIL, PASSWORD)
+        .await
+        .expect(StatusCode::TOO_MANY_REQUESTS);
+}
+
+#[tokio::test]
 async fn an_address_cannot_try_many_accounts() {
     let app = TestApp::with_settings(&["--rate-limit-login", "2"]).await;
     for account in 0..12 {

@@ -1,11 +1,11 @@
 //! A rate limit on guessing passwords.
 //!
-//! Failed attempts are counted, for a minute. Nothing is counted per account alone, or anybody could lock somebody else
-//! out.
+//! An attempt counts from its admission on, for a minute and for an hour, unless it succeeds. So many at the same time do
+//! not slip through. Nothing is counted per account alone, or anybody could lock somebody else out.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pennon_core::model::time::Timestamp;
 
@@ -14,10 +14,12 @@ use super::secret::SecretHash;
 use super::sign_ins::{AccountAtNetwork, SignIns};
 use crate::error::Error;
 
-/// How long an attempt counts, in milliseconds.
-const WINDOW: i64 = 60_000;
+/// How long attempts are counted together, in milliseconds.
+const MINUTE: i64 = 60_000;
+const HOUR: i64 = 60 * MINUTE;
 
-/// How many windows are kept at most. When an attack from very many addresses fills the table, it is emptied.
+/// How many windows are kept at most. When an attack from very many addresses fills the table, the windows of a single
+/// attempt make room first, and then all.
 const MOST_WINDOWS: usize = 100_000;
 
 /// Counts attempts to sign in.
@@ -33,11 +35,15 @@ enum Source {
     /// An address, or the IPv6 network of this prefix length.
     Network(IpAddr, u8),
     AccountAtNetwork(AccountAtNetwork),
+    /// The same, over an hour.
+    AccountAtNetworkHourly(AccountAtNetwork),
 }
 
 struct Window {
     ends: i64,
-    failed: u32,
+    counted: u32,
+    /// How many of those counted may yet succeed.
+    under_way: u32,
 }
 
 /// An attempt to prove who owns an account.
@@ -55,14 +61,43 @@ impl Attempt {
 }
 
 impl Source {
-    /// How many times as many failures are allowed as for one account from one address. Everybody in a house, an office
-    /// or a data center may share a network, but nobody can choose among more than a few.
-    fn multiple(&self) -> u32 {
+    /// How many times as many failures are allowed as for one account from one address in a minute, and in which time.
+    /// Everybody in a house, an office or a data center may share a network, but nobody can choose among more than a few.
+    fn rule(&self) -> (u32, i64) {
         match self {
-            Self::AccountAtNetwork(_) => 1,
-            Self::Network(_, 48) => 24,
-            Self::Network(_, 56) => 12,
-            Self::Network(..) => 6,
+            Self::AccountAtNetwork(_) => (1, MINUTE),
+            Self::AccountAtNetworkHourly(_) => (6, HOUR),
+            Self::Network(_, 48) => (24, MINUTE),
+            Self::Network(_, 56) => (12, MINUTE),
+            Self::Network(..) => (6, MINUTE),
+        }
+    }
+}
+
+/// An attempt that has been admitted. It counts as failed unless it is said to have succeeded, also if its caller goes
+/// away meanwhile.
+pub(crate) struct Admitted<'t> {
+    throttle: &'t Throttle,
+    attempt: &'t Attempt,
+    succeeded: bool,
+}
+
+impl Admitted<'_> {
+    /// Gives the attempt back.
+    pub(crate) fn succeed(mut self) {
+        self.succeeded = true;
+    }
+}
+
+impl Drop for Admitted<'_> {
+    fn drop(&mut self) {
+        let mut windows = self.throttle.windows();
+        for source in &self.attempt.sources {
+            if let Some(window) = windows.get_mut(source) {
+                window.under_way = window.under_way.saturating_sub(1);
+                let given_back = u32::from(self.succeeded);
+                window.counted = window.counted.saturating_sub(given_back);
+            }
         }
     }
 }
@@ -77,21 +112,23 @@ impl Throttle {
         }
     }
 
-    /// An attempt on an account. One that comes from where the account was signed in to before answers for its own
+    /// An attempt on an account, whatever the case of its e-mail address. One that comes from where the account was signed in to before answers for its own
     /// address alone, and not for what others do in the wider network.
     pub(crate) fn attempt(&self, email: &str, address: IpAddr, now: Timestamp) -> Attempt {
         let networks = networks(address);
         let innermost = networks.first().map_or(address, |(network, _)| *network);
-        let account = (SecretHash::of(email), innermost);
+        let account = (SecretHash::of(&email.to_lowercase()), innermost);
         let is_returning = self.sign_ins.contains(&account, now);
         let counted = if is_returning { 1 } else { networks.len() };
         let networks = networks.into_iter().take(counted);
         let networks = networks.map(|(network, length)| Source::Network(network, length));
+        let own = [
+            Source::AccountAtNetwork(account),
+            Source::AccountAtNetworkHourly(account),
+        ];
         Attempt {
             account,
-            sources: networks
-                .chain([Source::AccountAtNetwork(account)])
-                .collect(),
+            sources: networks.chain(own).collect(),
             class: if is_returning {
                 Class::Returning
             } else {
@@ -102,53 +139,81 @@ impl Throttle {
 
     /// Refuses an attempt that comes after too many failed ones.
     pub(crate) fn check(&self, attempt: &Attempt, now: Timestamp) -> Result<(), Error> {
-        let now = now.millis();
-        let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        for source in &attempt.sources {
-            if let Some(window) = windows.get(source)
-                && window.ends > now
-                && window.failed >= self.limit(source)
-            {
-                let wait = u64::try_from(window.ends - now).unwrap_or(0).div_ceil(1000);
-                return Err(Error::TooManyAttempts {
-                    retry_after_seconds: wait,
-                });
-            }
-        }
-        Ok(())
+        let failed = |window: &Window| window.counted.saturating_sub(window.under_way);
+        self.refuse(&self.windows(), attempt, now.millis(), failed)
     }
 
-    /// Counts an attempt that failed.
-    pub(crate) fn failed(&self, attempt: &Attempt, now: Timestamp) {
+    /// Admits an attempt and counts it; refuses one that comes after too many that failed or may yet fail.
+    pub(crate) fn admit<'t>(
+        &'t self,
+        attempt: &'t Attempt,
+        now: Timestamp,
+    ) -> Result<Admitted<'t>, Error> {
         let now = now.millis();
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        if windows.len() >= MOST_WINDOWS {
-            windows.retain(|_, window| window.ends > now);
-        }
-        if windows.len() >= MOST_WINDOWS {
-            windows.clear();
-        }
+        let mut windows = self.windows();
+        self.refuse(&windows, attempt, now, |window| window.counted)?;
+        make_room(&mut windows, now);
         for source in &attempt.sources {
+            let (_, length) = source.rule();
             let fresh = || Window {
-                ends: now.saturating_add(WINDOW),
-                failed: 0,
+                ends: now.saturating_add(length),
+                counted: 0,
+                under_way: 0,
             };
             let window = windows.entry(*source).or_insert_with(fresh);
             if window.ends <= now {
                 *window = fresh();
             }
-            window.failed = window.failed.saturating_add(1);
+            window.counted = window.counted.saturating_add(1);
+            window.under_way = window.under_way.saturating_add(1);
         }
+        Ok(Admitted {
+            throttle: self,
+            attempt,
+            succeeded: false,
+        })
     }
 
-    /// Remembers from where an attempt succeeded.
-    pub(crate) fn succeeded(&self, attempt: &Attempt, now: Timestamp) {
+    /// Remembers from where somebody has signed in.
+    pub(crate) fn remember(&self, attempt: &Attempt, now: Timestamp) {
         self.sign_ins.insert(attempt.account, now);
     }
 
-    fn limit(&self, source: &Source) -> u32 {
-        self.per_account_and_address
-            .saturating_mul(source.multiple())
+    fn refuse(
+        &self,
+        windows: &HashMap<Source, Window>,
+        attempt: &Attempt,
+        now: i64,
+        counted: impl Fn(&Window) -> u32,
+    ) -> Result<(), Error> {
+        let waits = attempt.sources.iter().filter_map(|source| {
+            let window = windows.get(source)?;
+            let (multiple, _) = source.rule();
+            let limit = self.per_account_and_address.saturating_mul(multiple);
+            (window.ends > now && counted(window) >= limit).then(|| window.ends - now)
+        });
+        match waits.max() {
+            Some(wait) => Err(Error::TooManyAttempts {
+                retry_after_seconds: u64::try_from(wait).unwrap_or(0).div_ceil(1000),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn windows(&self) -> MutexGuard<'_, HashMap<Source, Window>> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn make_room(windows: &mut HashMap<Source, Window>, now: i64) {
+    if windows.len() >= MOST_WINDOWS {
+        windows.retain(|_, window| window.ends > now);
+    }
+    if windows.len() >= MOST_WINDOWS {
+        windows.retain(|_, window| window.counted > 1);
+    }
+    if windows.len() >= MOST_WINDOWS {
+        windows.clear();
     }
 }
 

@@ -76,14 +76,14 @@ pub(crate) async fn sign_in(
         .map(|account| account.password_hash.as_str());
     let turn = place.turn().await?;
     let now = service.clock.now();
-    service.throttle.check(&attempt, now)?;
+    let admitted = service.throttle.admit(&attempt, now)?;
     let right = service.passwords.verify(turn, &password, hash).await?;
     let Some(account) = account.filter(|_| right) else {
-        service.throttle.failed(&attempt, now);
         return Err(Error::WrongPassword);
     };
+    admitted.succeed();
     let signed_in = begin(service, account, kind, now).await?;
-    service.throttle.succeeded(&attempt, now);
+    service.throttle.remember(&attempt, now);
     Ok(signed_in)
 }
 

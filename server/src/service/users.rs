@@ -219,15 +219,15 @@ pub(crate) async fn change_password(
     let old_hash = account.ok_or(Error::Unauthenticated)?.password_hash;
     let turn = place.turn().await?;
     let now = service.clock.now();
-    service.throttle.check(&attempt, now)?;
+    let admitted = service.throttle.admit(&attempt, now)?;
     if !service
         .passwords
         .verify(turn, &change.current, Some(&old_hash))
         .await?
     {
-        service.throttle.failed(&attempt, now);
         return Err(wrong_password());
     }
+    admitted.succeed();
     let hash = service
         .passwords
         .hash(&change.new, &service.entropy)
