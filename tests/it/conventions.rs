@@ -51,6 +51,8 @@ async fn bodies_are_bounded() {
         (&admin, "/flags", 256 * 1024),
         (&sdk, "/sdk/v1/evaluate", 64 * 1024),
         (&sdk, "/sdk/v1/evaluate/batch", 1024 * 1024),
+        (&app.anonymous(), "/auth/login", 8 * 1024),
+        (&app.anonymous(), "/auth/refresh", 8 * 1024),
     ] {
         let padded = |bytes: usize| json!({ "x": "x".repeat(bytes - 8) });
         caller

@@ -106,6 +106,56 @@ async fn forms_of_the_dashboard_have_a_bound_before_anybody_reads_them() {
 }
 
 #[tokio::test]
+async fn forms_of_those_who_are_not_signed_in_have_a_lower_bound() {
+    let app = TestApp::start().await;
+    for (length, status) in [
+        (64 * 1024, StatusCode::UNAUTHORIZED),
+        (64 * 1024 + 1, StatusCode::PAYLOAD_TOO_LARGE),
+    ] {
+        let request = app
+            .anonymous()
+            .request(reqwest::Method::POST, "/dashboard/login")
+            .header("sec-fetch-site", "same-origin")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body("a".repeat(length));
+        app.anonymous().send(request).await.expect(status);
+    }
+}
+
+#[tokio::test]
+async fn bodies_of_strangers_are_bounded_together_and_leave_room_for_sign_ins() {
+    const LENGTH: usize = 64 * 1024;
+    let app = TestApp::start().await;
+    let mut held = JoinSet::new();
+    // One more than there is room for. All of them keep back the last byte.
+    for _ in 0..=256 {
+        let mut wire = Wire::to(app.address()).await;
+        wire.write(&format!(
+            "POST {EVALUATE} HTTP/1.1\r\nhost: pennon\r\ncontent-type: application/json\r\n\
+             content-length: {LENGTH}\r\n\r\n{}",
+            "x".repeat(LENGTH - 1)
+        ))
+        .await;
+        held.spawn(async move { (wire.answer().await, wire) });
+    }
+    let (refused, _wire) = held
+        .join_next()
+        .await
+        .expect("an answer")
+        .expect("an answer");
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert!(refused.body.contains("OVERLOADED") && refused.head.contains("\r\nretry-after: 1\r\n"));
+    app.sign_in(EMAIL, PASSWORD).await.expect(StatusCode::OK);
+    held.shutdown().await;
+    let large = json!({ "flagKey": "x".repeat(LENGTH / 2) });
+    eventually("there is room again", async || {
+        let answer = app.anonymous().post(EVALUATE, large.clone()).await;
+        answer.status == StatusCode::UNAUTHORIZED
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn beyond_the_bound_connections_are_told_so_and_hear_how_the_service_is() {
     let app = TestApp::with_settings(&["--max-connections", "2"]).await;
     let mut first = Wire::to(app.address()).await;

@@ -38,7 +38,8 @@ const NEXT_HEAD_TIME: Duration = Duration::from_secs(75);
 /// How long a peer may take nothing of an answer that waits for it.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 
-/// The most that the head of a request may have, in bytes.
+/// The most that the head of a request may have, in bytes. No more is read ahead of a body either, nor kept for a peer
+/// that reads slowly, beside the part of the answer that was made last.
 const HEAD_LIMIT: usize = 64 * 1024;
 
 /// How much of a body is still received that nobody wants, in bytes. It costs no memory.
@@ -101,6 +102,7 @@ pub(super) async fn converse(
         .timer(TokioTimer::new())
         .header_read_timeout(NEXT_HEAD_TIME)
         .max_header_size(HEAD_LIMIT)
+        .max_buf_size(HEAD_LIMIT)
         .keep_alive(!is_spare)
         .serve_connection(TokioIo::new(Box::pin(stream)), answer);
     let mut connection = pin!(connection);
