@@ -182,9 +182,7 @@ impl Fault {
 
     /// A fault of a member of the object at `parent`.
     pub fn member(parent: &str, name: &str, detail: impl Into<String>) -> Self {
-        // Escaped as RFC 6901 demands.
-        let name = name.replace('~', "~0").replace('/', "~1");
-        Self::pointer(format!("{parent}/{name}"), detail)
+        Self::pointer(format!("{parent}/{}", escaped(name)), detail)
     }
 
     /// A fault of the query.
@@ -194,6 +192,11 @@ impl Fault {
             detail: detail.into(),
         }
     }
+}
+
+/// The name of a member as a JSON pointer has it (RFC 6901, section 3).
+pub(crate) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// A place in the input.

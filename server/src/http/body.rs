@@ -103,13 +103,15 @@ impl NoBody {
 
 /// A body as an object whose members are read one by one.
 fn parsed<T: FromFields>(bytes: &[u8]) -> Result<T, Error> {
-    let value: Value = serde_json::from_slice(bytes).map_err(|error| malformed(&error))?;
-    let Value::Object(members) = value else {
-        return Err(Error::Malformed(
-            "the body must be a JSON object".to_owned(),
-        ));
-    };
-    Fields::read(members, T::from_fields).map_err(Error::Invalid)
+    let mut faults = Vec::new();
+    object(bytes)?.report_duplicates(&mut faults);
+    let members = serde_json::from_slice(bytes).map_err(|error| malformed(&error))?;
+    match Fields::read(members, T::from_fields) {
+        Ok(input) if faults.is_empty() => return Ok(input),
+        Ok(_) => {}
+        Err(others) => faults.extend(others),
+    }
+    Err(Error::Invalid(faults))
 }
 
 /// The bytes of a body that has at most `limit` of them.
