@@ -53,6 +53,12 @@ pub enum Error {
     /// The body is not declared as JSON.
     #[error("the body must be application/json")]
     UnsupportedMediaType,
+    /// The request's head cannot be read.
+    #[error("the request line or a header is not valid HTTP/1.1")]
+    MalformedRequest,
+    /// The request's head is larger than allowed.
+    #[error("the request line and the headers must have at most {0} bytes and 100 headers")]
+    HeadTooLarge(usize),
     /// The body is larger than allowed.
     #[error("the body must have at most {0} bytes")]
     TooLarge(usize),

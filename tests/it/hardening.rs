@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pennon_tests::{
-    Answer, EMAIL, PASSWORD, Pair, Process, TestApp, TestDatabase, Wire, eventually,
+    Answer, EMAIL, PASSWORD, Pair, Process, TestApp, TestDatabase, Wire, WireAnswer, eventually,
 };
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
@@ -56,17 +56,67 @@ async fn a_body_that_dribbles_is_refused() {
     wire.expect_end().await;
 }
 
+/// Fails the test unless an answer is the last one and a problem with this status and code.
+fn expect_refusal(answer: &WireAnswer, status: u16, code: &str) {
+    assert_eq!(answer.status, status, "{answer:?}");
+    assert!(answer.is_last(), "{}", answer.head);
+    for header in [
+        "\r\ncontent-type: application/problem+json\r\n",
+        "\r\nx-content-type-options: nosniff\r\n",
+        "\r\ncache-control: no-store\r\n",
+        "\r\nx-request-id: ",
+        "\r\ndate: ",
+    ] {
+        assert!(answer.head.contains(header), "{}", answer.head);
+    }
+    let problem: Value = serde_json::from_str(&answer.body).expect("a problem");
+    assert_eq!(
+        (&problem["status"], &problem["code"]),
+        (&json!(status), &json!(code))
+    );
+}
+
 #[tokio::test]
 async fn a_head_has_a_bound() {
     let app = TestApp::start().await;
-    let mut wire = Wire::to(app.address()).await;
-    let long = "a".repeat(70_000);
-    wire.write(&format!(
-        "GET /health?{long} HTTP/1.1\r\nhost: pennon\r\n\r\n"
-    ))
-    .await;
-    let answer = wire.answer().await;
-    assert!([414, 431].contains(&answer.status), "{}", answer.head);
+    for long in [
+        format!("GET /health?{} HTTP/1.1\r\n", "a".repeat(1_000_000)),
+        format!(
+            "GET /health HTTP/1.1\r\nx-long: {}\r\n",
+            "a".repeat(1_000_000)
+        ),
+        format!("GET /health HTTP/1.1\r\n{}", "x-many: a\r\n".repeat(101)),
+    ] {
+        let mut wire = Wire::to(app.address()).await;
+        wire.write(&format!("{long}host: pennon\r\n\r\n")).await;
+        expect_refusal(&wire.answer().await, 431, "HEAD_TOO_LARGE");
+        wire.expect_end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_is_no_http_is_a_problem_whatever_came_before() {
+    let app = TestApp::start().await;
+    for bad in [
+        "GET /health HTTP/1.1\r\nno header\r\n\r\n",
+        "GET /a b HTTP/1.1\r\nhost: pennon\r\n\r\n",
+        "\0\r\n\r\n",
+        "GET /health HTTP/1.1\r\ncontent-length: -1\r\n\r\n",
+    ] {
+        let mut wire = Wire::to(app.address()).await;
+        wire.write(bad).await;
+        expect_refusal(&wire.answer().await, 400, "MALFORMED_REQUEST");
+        wire.expect_end().await;
+        let mut wire = Wire::to(app.address()).await;
+        for (path, status) in [("/health", 200), ("/flags", 401), ("/dashboard", 303)] {
+            assert_eq!(wire.get(path).await.status, status);
+        }
+        let good = "GET /health/live HTTP/1.1\r\nhost: pennon\r\n\r\n";
+        wire.write(&format!("{good}{bad}")).await;
+        assert_eq!(wire.answer().await.status, 200);
+        expect_refusal(&wire.answer().await, 400, "MALFORMED_REQUEST");
+        wire.expect_end().await;
+    }
 }
 
 #[tokio::test]

@@ -102,9 +102,11 @@ pub(crate) fn told(error: Error) -> AdminError {
         Error::Unavailable(_) | Error::Unconfirmed(_) | Error::TimedOut => AdminError::Unavailable,
         Error::Overloaded | Error::TooManyRequests => AdminError::Overloaded,
         Error::Malformed(detail) => AdminError::Transport(detail),
-        error @ (Error::UnsupportedMediaType | Error::TooLarge(_) | Error::TooSlow(_)) => {
-            AdminError::Transport(error.to_string())
-        }
+        error @ (Error::MalformedRequest
+        | Error::HeadTooLarge(_)
+        | Error::UnsupportedMediaType
+        | Error::TooLarge(_)
+        | Error::TooSlow(_)) => AdminError::Transport(error.to_string()),
         Error::Internal(detail) => {
             tracing::error!(detail, "internal error");
             AdminError::Internal

@@ -6,6 +6,7 @@
 mod accept;
 mod connection;
 mod files;
+mod refusal;
 
 use std::convert::Infallible;
 use std::io;
@@ -109,7 +110,8 @@ pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Out
         .map(|listener| tokio::spawn(serve_metrics(listener, service.clone())));
     let app = edge(service.clone());
     let most = files::room_for(service.settings.max_connections);
-    let door = Door::new(listeners.api, app, most, service.load.connections.clone());
+    let connections = service.load.connections.clone();
+    let door = Door::new(listeners.api, app, service.clone(), most, connections);
     let told = async {
         stop.await;
         service.drain();
@@ -152,8 +154,14 @@ async fn end_overdue(connections: &watch::Sender<Phase>) {
 
 /// Tells Prometheus how the service is, to the very end.
 async fn serve_metrics(listener: TcpListener, service: Service) {
-    let app = metrics_router(service);
-    let door = Door::new(listener, app, METRICS_CONNECTIONS, Crowd::default());
+    let app = metrics_router(service.clone());
+    let door = Door::new(
+        listener,
+        app,
+        service,
+        METRICS_CONNECTIONS,
+        Crowd::default(),
+    );
     door.accept_until(std::future::pending()).await;
 }
 
@@ -222,7 +230,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let app = protected(routes, service.clone());
-        let door = Door::new(listener, app, 8, Crowd::default());
+        let door = Door::new(listener, app, service.clone(), 8, Crowd::default());
         tokio::spawn(async move { door.accept_until(std::future::pending()).await });
 
         let mut patient = TcpStream::connect(address).await.unwrap();
