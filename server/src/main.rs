@@ -83,7 +83,7 @@ fn log(level: &str, format: LogFormat) {
 async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
     let base_url = settings.base_url();
     let mut signals = Signals::new()?;
-    let listeners = Listeners::bind(&settings).await?;
+    let listeners = Listeners::bind(&settings)?;
     let (service, first) =
         Service::start(settings, Arc::new(SystemClock), Entropy::from_system()?).await?;
     welcome(&base_url, first);

@@ -72,7 +72,7 @@ impl TestApp {
                 .expect("the settings are valid");
         let clock = Arc::new(TestClock::starting());
         let entropy = Entropy::from_seed(database.next_seed());
-        let listeners = Listeners::bind(&settings).await.expect("a port is free");
+        let listeners = Listeners::bind(&settings).expect("a port is free");
         let address = listeners.address().expect("the port is known");
         let (service, first) = Service::start(settings, clock.clone(), entropy)
             .await

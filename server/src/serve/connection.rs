@@ -40,8 +40,8 @@ const NEXT_HEAD_TIME: Duration = Duration::from_secs(75);
 /// How long a peer may take nothing of an answer that waits for it.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 
-/// The most that the head of a request may have, in bytes. No more is read ahead of a body either, nor kept for a peer
-/// that reads slowly, beside the part of the answer that was made last.
+/// The most that the head of a request may have, in bytes. No more is kept for a peer that reads slowly, beside the part
+/// of the answer that was made last.
 pub(super) const HEAD_LIMIT: usize = 64 * 1024;
 
 /// How much of a body is still received that nobody wants, in bytes. It costs no memory.

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use axum::extract::Request;
 use axum::response::Response;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tower::Service as Tower;
@@ -43,6 +43,13 @@ const OVERDUE_INTERVAL: Duration = Duration::from_millis(250);
 /// How long requests under way may take to end after that. Altogether this is less than the ten seconds that container
 /// runtimes wait before they kill.
 const DRAIN_TIME: Duration = Duration::from_secs(7);
+
+/// How many connections may wait with the operating system.
+const BACKLOG: u32 = 1024;
+
+/// How much of an answer the operating system keeps for a peer that has yet to take it, in bytes. By itself it keeps up to
+/// several MiB for each connection.
+const SEND_BUFFER: u32 = 128 * 1024;
 
 /// How many connections there may be to the metrics.
 const METRICS_CONNECTIONS: usize = 32;
@@ -74,13 +81,10 @@ pub struct Listeners {
 
 impl Listeners {
     /// Takes the ports that the settings name.
-    pub async fn bind(settings: &Settings) -> io::Result<Self> {
+    pub fn bind(settings: &Settings) -> io::Result<Self> {
         Ok(Self {
-            api: bind(settings.listen).await?,
-            metrics: match settings.metrics_listen {
-                Some(address) => Some(bind(address).await?),
-                None => None,
-            },
+            api: bind(settings.listen)?,
+            metrics: settings.metrics_listen.map(bind).transpose()?,
         })
     }
 
@@ -95,11 +99,24 @@ impl Listeners {
     }
 }
 
-async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| {
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    listen(address).map_err(|error| {
         let kind = error.kind();
         io::Error::new(kind, format!("cannot listen on {address}: {error}"))
     })
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // A port can be taken again while connections of the process before are still winding down.
+    socket.set_reuseaddr(true)?;
+    // Connections have the same.
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Serves until it is told to stop, and then until nothing is under way any more: requests that have begun are answered,

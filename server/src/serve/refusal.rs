@@ -20,6 +20,9 @@ use super::connection::{HEAD_LIMIT, UNWANTED_BYTES, UNWANTED_TIME};
 use crate::http::refusal_of_head;
 use crate::service::Service;
 
+/// How much is read at once. hyper keeps a buffer for each connection that is as large as what it got to read before.
+const READ_BYTES: usize = 16 * 1024;
+
 /// Whether what is written on a connection belongs to an answer of the service.
 #[derive(Clone, Default)]
 pub(super) struct Answering(Arc<AtomicU8>);
@@ -190,7 +193,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Refusing<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        if buffer.remaining() < READ_BYTES {
+            return Pin::new(&mut self.stream).poll_read(context, buffer);
+        }
+        // One byte less than hyper offers, which makes it offer more the next time if it gets everything.
+        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(READ_BYTES - 1));
+        ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
+        let read = part.filled().len();
+        buffer.advance(read);
+        Poll::Ready(Ok(()))
     }
 }
 
