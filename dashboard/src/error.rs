@@ -44,6 +44,9 @@ pub enum AdminError {
         "The disk that holds the database is full, so nothing was changed. Free some space, then try again."
     )]
     StorageFull,
+    /// 503: the service has too much to do.
+    #[error("The service is too busy right now. Nothing was changed; try again in a moment.")]
+    Overloaded,
     /// 500: the service failed; the detail is in its log, not here.
     #[error("The service failed to do this. Nothing was changed; try again.")]
     Internal,
@@ -72,7 +75,7 @@ impl AdminError {
             Self::Conflict(_) | Self::Stale => 409,
             Self::TooManyAttempts(_) => 429,
             Self::Internal => 500,
-            Self::Unavailable | Self::StorageFull => 503,
+            Self::Unavailable | Self::StorageFull | Self::Overloaded => 503,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use crate::error::{AdminError, FieldError};
+
 /// Names and values in the order in which the browser sent them.
 #[derive(Clone, Default)]
 pub struct Form(Vec<(String, String)>);
@@ -27,6 +29,17 @@ impl Form {
     /// The value of a field as something that has a form; none when the field is missing or has another.
     pub fn parsed<T: FromStr>(&self, field: &str) -> Option<T> {
         self.text(field).parse().ok()
+    }
+
+    /// The password in a field. A form that lost it because its session had ended is refused, or an empty password
+    /// would count as the one that was typed.
+    pub fn password(&self, field: &str) -> Result<String, AdminError> {
+        self.values(field).next().ok_or_else(|| {
+            AdminError::Invalid(vec![FieldError {
+                field: field.to_owned(),
+                detail: "was not kept when your session ended; type it again".to_owned(),
+            }])
+        })
     }
 
     /// All fields and their values.

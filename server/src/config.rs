@@ -53,8 +53,9 @@ pub struct Settings {
     #[arg(long, env = "PENNON_TRUSTED_PROXIES", value_delimiter = ',', value_parser = network)]
     pub trusted_proxies: Vec<IpNet>,
 
-    /// How many failed sign-ins a minute an account may have from one address; the address alone may have six times as
-    /// many, for all accounts together.
+    /// How many failed sign-ins a minute an account may have from one address; six times as many an hour. For all accounts
+    /// together, the address may have six times as many a minute, and the IPv6 networks /56 and /48 that it is in 12 and 24
+    /// times as many.
     #[arg(long, env = "PENNON_RATE_LIMIT_LOGIN", default_value_t = 10)]
     pub rate_limit_login: u32,
 

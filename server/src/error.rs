@@ -58,6 +58,12 @@ pub enum Error {
     /// The body is not declared as JSON.
     #[error("the body must be application/json")]
     UnsupportedMediaType,
+    /// The request's head cannot be read.
+    #[error("the request line or a header is not valid HTTP/1.1")]
+    MalformedRequest,
+    /// The request's head is larger than allowed.
+    #[error("the request line and the headers must have at most {0} bytes and 100 headers")]
+    HeadTooLarge(usize),
     /// The body is larger than allowed.
     #[error("the body must have at most {0} bytes")]
     TooLarge(usize),
@@ -192,9 +198,7 @@ impl Fault {
 
     /// A fault of a member of the object at `parent`.
     pub fn member(parent: &str, name: &str, detail: impl Into<String>) -> Self {
-        // Escaped as RFC 6901 demands.
-        let name = name.replace('~', "~0").replace('/', "~1");
-        Self::pointer(format!("{parent}/{name}"), detail)
+        Self::pointer(format!("{parent}/{}", escaped(name)), detail)
     }
 
     /// A fault of the query.
@@ -204,6 +208,11 @@ impl Fault {
             detail: detail.into(),
         }
     }
+}
+
+/// The name of a member as a JSON pointer has it (RFC 6901, section 3).
+pub(crate) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// A place in the input.

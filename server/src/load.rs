@@ -10,6 +10,8 @@ pub(crate) struct Load {
     pub(crate) connections: Crowd,
     /// Requests that have not been answered yet.
     pub(crate) requests: Crowd,
+    /// What is held of bodies whose senders are not authenticated yet.
+    pub(crate) unauthenticated: Budget,
 }
 
 /// How many of something there are.
@@ -55,9 +57,79 @@ impl Drop for Absence {
     }
 }
 
+/// How many bytes are held of bodies whose senders are not authenticated yet, of all together.
+const UNAUTHENTICATED_BYTES: usize = 32 * 1024 * 1024;
+
+/// How large a body may be that can use all of that; larger ones share half of it, and so cannot displace sign-ins.
+const SMALL_BODY: usize = 8 * 1024;
+
+/// A bound on bytes that are held.
+#[derive(Clone, Default)]
+pub(crate) struct Budget(Arc<AtomicUsize>);
+
+/// The bytes of one body, until it is dropped.
+pub(crate) struct Held {
+    budget: Budget,
+    bytes: usize,
+}
+
+impl Budget {
+    /// A body of which nothing is held yet.
+    pub(crate) fn hold(&self) -> Held {
+        Held {
+            budget: self.clone(),
+            bytes: 0,
+        }
+    }
+}
+
+impl Held {
+    /// Holds more bytes of the body; false if there is no room for them.
+    pub(crate) fn grow(&mut self, more: usize) -> bool {
+        let bytes = self.bytes.saturating_add(more);
+        let most = match bytes {
+            ..=SMALL_BODY => UNAUTHENTICATED_BYTES,
+            _ => UNAUTHENTICATED_BYTES / 2,
+        };
+        let add = |all: usize| all.checked_add(more).filter(|all| *all <= most);
+        let all = &self.budget.0;
+        let grown = all.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        if grown.is_ok() {
+            self.bytes = bytes;
+        }
+        grown.is_ok()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.budget.0.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Crowd;
+    use super::{Budget, Crowd, SMALL_BODY, UNAUTHENTICATED_BYTES};
+
+    #[test]
+    fn large_bodies_leave_half_of_the_budget_to_small_ones() {
+        let budget = Budget::default();
+        let mut large = budget.hold();
+        assert!(large.grow(UNAUTHENTICATED_BYTES / 2) && !large.grow(1));
+        let mut small = Vec::new();
+        while let mut held = budget.hold()
+            && held.grow(SMALL_BODY)
+        {
+            assert!(!held.grow(1));
+            small.push(held);
+        }
+        assert_eq!(small.len() * SMALL_BODY, UNAUTHENTICATED_BYTES / 2);
+        drop(large);
+        assert!(budget.hold().grow(SMALL_BODY));
+        assert!(!budget.hold().grow(SMALL_BODY + 1));
+        drop(small);
+        assert!(budget.hold().grow(SMALL_BODY + 1));
+    }
 
     #[test]
     fn a_crowd_has_a_bound_and_makes_room_when_one_leaves() {

@@ -2,9 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use pennon_tests::{EMAIL, PASSWORD, TestApp, eventually};
+use pennon_tests::{Answer, EMAIL, PASSWORD, TestApp, eventually};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
+use tokio::task::JoinSet;
+
+/// Settings under which a test can call from any address.
+const BEHIND_A_PROXY: [&str; 2] = ["--trusted-proxies", "127.0.0.0/8"];
+
+/// Somebody's attempt to sign in from an address.
+fn sign_in_from(
+    app: &TestApp,
+    email: &str,
+    password: &str,
+    address: &str,
+) -> impl Future<Output = Answer> + Send + 'static {
+    let request = app.anonymous().request(Method::POST, "/auth/login");
+    let request = request.json(&json!({ "email": email, "password": password }));
+    Answer::to(request.header("x-forwarded-for", address))
+}
 
 #[tokio::test]
 async fn signing_in_answers_tokens_and_the_account() {
@@ -145,14 +161,9 @@ async fn sign_in_reports_every_bad_member() {
 
 #[tokio::test]
 async fn failed_sign_ins_are_braked_per_account_and_address_for_a_minute() {
-    let app = TestApp::with_settings(&["--trusted-proxies", "127.0.0.0/8"]).await;
-    let anonymous = app.anonymous();
+    let app = TestApp::with_settings(&BEHIND_A_PROXY).await;
     let attempt = async |email: &str, password: &str, address: &str| {
-        let request = anonymous.request(Method::POST, "/auth/login");
-        let request = request.json(&json!({ "email": email, "password": password }));
-        anonymous
-            .send(request.header("x-forwarded-for", address))
-            .await
+        sign_in_from(&app, email, password, address).await
     };
     for _ in 0..9 {
         attempt(EMAIL, "wrong", "198.51.100.1")
@@ -178,6 +189,38 @@ async fn failed_sign_ins_are_braked_per_account_and_address_for_a_minute() {
     attempt(EMAIL, PASSWORD, "198.51.100.1")
         .await
         .expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn failed_sign_ins_are_limited_per_account_and_address_for_an_hour() {
+    let app = TestApp::with_settings(&["--rate-limit-login", "1"]).await;
+    for _ in 0..6 {
+        app.sign_in(EMAIL, "wrong")
+            .await
+            .expect(StatusCode::UNAUTHORIZED);
+        app.advance(60);
+    }
+    let refused = app.sign_in(EMAIL, PASSWORD).await;
+    let refused = refused.expect_problem(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_ATTEMPTS");
+    assert_eq!(refused.header("retry-after"), "3240");
+    app.sign_in("nobody@example.com", "wrong")
+        .await
+        .expect(StatusCode::UNAUTHORIZED);
+    app.advance(3240);
+    app.sign_in(EMAIL, PASSWORD).await.expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn the_case_of_an_address_gives_no_further_attempts() {
+    let app = TestApp::with_settings(&["--rate-limit-login", "2"]).await;
+    for email in [EMAIL.to_uppercase(), EMAIL.replace('a', "A")] {
+        app.sign_in(&email, "wrong")
+            .await
+            .expect(StatusCode::UNAUTHORIZED);
+    }
+    app.sign_in(EMAIL, PASSWORD)
+        .await
+        .expect(StatusCode::TOO_MANY_REQUESTS);
 }
 
 #[tokio::test]
@@ -342,13 +385,78 @@ async fn a_refresh_token_ends_with_its_session() {
 #[tokio::test]
 async fn many_right_sign_ins_at_once_are_no_attack() {
     let app = TestApp::with_settings(&["--rate-limit-login", "2"]).await;
-    let mut under_way = tokio::task::JoinSet::new();
+    let mut under_way = JoinSet::new();
     for _ in 0..8 {
         let request = app.anonymous().request(Method::POST, "/auth/login");
         let request = request.json(&json!({ "email": EMAIL, "password": PASSWORD }));
-        under_way.spawn(pennon_tests::Answer::to(request));
+        under_way.spawn(Answer::to(request));
     }
     for answer in under_way.join_all().await {
         answer.expect(StatusCode::OK);
     }
+}
+
+#[tokio::test]
+async fn guesses_from_neighboring_networks_count_together() {
+    let [name, proxies] = BEHIND_A_PROXY;
+    let app = TestApp::with_settings(&[name, proxies, "--rate-limit-login", "1"]).await;
+    let guess = async |address: &str| sign_in_from(&app, EMAIL, "wrong", address).await.status;
+    let home = "2001:db8:5:ff00::1";
+    sign_in_from(&app, EMAIL, PASSWORD, home)
+        .await
+        .expect(StatusCode::OK);
+    for customer in ["0", "1"] {
+        for network in 0..12 {
+            let address = format!("2001:db8:5:{customer}{network:02x}::1");
+            assert_eq!(guess(&address).await, StatusCode::UNAUTHORIZED, "{address}");
+        }
+        let address = format!("2001:db8:5:{customer}ff::1");
+        assert_eq!(guess(&address).await, StatusCode::TOO_MANY_REQUESTS);
+    }
+    // By now the provider of both has used up its share, and others have not.
+    assert_eq!(
+        guess("2001:db8:5:200::1").await,
+        StatusCode::TOO_MANY_REQUESTS
+    );
+    assert_eq!(guess("2001:db8:6::1").await, StatusCode::UNAUTHORIZED);
+    // The owner of the account signs in from where they did before.
+    sign_in_from(&app, EMAIL, PASSWORD, home)
+        .await
+        .expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_flood_of_guesses_is_refused_early_and_holds_up_nobody_who_was_here_before() {
+    let app = TestApp::with_settings(&BEHIND_A_PROXY).await;
+    let returning = ["203.0.113.7", "2001:db8:5:ffff::1"];
+    for address in returning {
+        let signed_in = sign_in_from(&app, EMAIL, PASSWORD, address).await;
+        signed_in.expect(StatusCode::OK);
+    }
+    let admin = app.admin().await;
+    let mut flood = JoinSet::new();
+    for network in 0..300 {
+        let address = format!("2001:db8:5:{network:x}::1");
+        flood.spawn(sign_in_from(&app, EMAIL, "wrong", &address));
+    }
+    for round in 0..3 {
+        for address in returning {
+            let signed_in = sign_in_from(&app, EMAIL, PASSWORD, address).await;
+            signed_in.expect(StatusCode::OK);
+        }
+        admin.user(&format!("{round}@example.com"), "viewer").await;
+    }
+    let (mut checked, mut refused) = (0, 0);
+    for answer in flood.join_all().await {
+        match answer.status {
+            StatusCode::UNAUTHORIZED => checked += 1,
+            StatusCode::TOO_MANY_REQUESTS => refused += 1,
+            _ => {
+                let busy = answer.expect_problem(StatusCode::SERVICE_UNAVAILABLE, "OVERLOADED");
+                assert_eq!(busy.header("retry-after"), "1");
+                refused += 1;
+            }
+        }
+    }
+    assert!(checked <= 240 && refused >= 60, "{checked} were checked");
 }

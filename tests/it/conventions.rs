@@ -1,6 +1,6 @@
 //! What holds for every path: bodies, errors, headers, health.
 
-use pennon_tests::{Pair, TestApp};
+use pennon_tests::{Caller, Pair, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -42,6 +42,66 @@ async fn a_body_must_be_a_json_object_that_is_declared_as_json() {
 }
 
 #[tokio::test]
+async fn members_that_are_given_twice_are_all_reported() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let Pair { sdk_key, path, .. } = admin.pair().await;
+    let send = async |caller: &Caller<'_>, path: &str, body: &'static str| {
+        let request = caller.request(Method::POST, path);
+        let request = request.header("content-type", "application/json");
+        caller.send(request.body(body)).await
+    };
+    let flag = r#"{"key":"a","key":"b","key":"c","name":"A","type":"boolean","~/":1}"#;
+    let rule = r#"{"priority":1,"priority":1,"logic":"and","value":true,"conditions":[
+        {"attribute":"a","operator":"==","valueType":"string","valueString":"x","valueString":"y"}]}"#;
+    let subject = r#"{"context":{"userId":"ada","userId":"eve","customAttributes":{"a":1,"a":1}}}"#;
+    for (path, body, expected) in [
+        ("/flags", flag, &["/key", "/~0~1"][..]),
+        (
+            &format!("{path}/rules"),
+            rule,
+            &["/priority", "/conditions/0/valueString"],
+        ),
+        (
+            &format!("{path}/explain"),
+            subject,
+            &["/context/userId", "/context/customAttributes/a"],
+        ),
+        (
+            "/auth/login",
+            r#"{"email":"a","email":"a"}"#,
+            &["/email", "/password"],
+        ),
+    ] {
+        let refused = send(&admin, path, body).await;
+        let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(refused.faults(), expected);
+    }
+    // Evaluation stays tolerant, as clients of all ages must work.
+    let question = r#"{"flagKey":"x","flagKey":"checkout","context":{"userId":"a","userId":"b"}}"#;
+    let answer = send(&app.sdk(&sdk_key), "/sdk/v1/evaluate", question).await;
+    answer.expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_body_of_nothing_but_repetitions_has_a_short_answer() {
+    let app = TestApp::start().await;
+    let name = "n".repeat(100_000);
+    let body = format!(
+        "{{\"{name}\":{{{}\"a\":1}}}}",
+        "\"a\":1,\"b\":1,".repeat(10_000)
+    );
+    let admin = app.admin().await;
+    let request = admin.request(Method::POST, "/flags");
+    let request = request
+        .header("content-type", "application/json")
+        .body(body);
+    let refused = admin.send(request).await;
+    let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    assert!(refused.bytes.len() < 500_000, "{}", refused.bytes.len());
+}
+
+#[tokio::test]
 async fn bodies_are_bounded() {
     let app = TestApp::start().await;
     let admin = app.admin().await;
@@ -51,6 +111,8 @@ async fn bodies_are_bounded() {
         (&admin, "/flags", 256 * 1024),
         (&sdk, "/sdk/v1/evaluate", 64 * 1024),
         (&sdk, "/sdk/v1/evaluate/batch", 1024 * 1024),
+        (&app.anonymous(), "/auth/login", 8 * 1024),
+        (&app.anonymous(), "/auth/refresh", 8 * 1024),
     ] {
         let padded = |bytes: usize| json!({ "x": "x".repeat(bytes - 8) });
         caller

@@ -384,3 +384,46 @@ async fn a_session_of_the_dashboard_follows_its_account() {
         "/dashboard/login?next=%2Fdashboard%2Fflags"
     );
 }
+
+#[tokio::test]
+async fn a_refused_password_is_not_in_the_page_that_says_so() {
+    let app = TestApp::start().await;
+    let id = app.admin().await.user("eve@example.com", "viewer").await;
+    let admin = Browser::signed_in(&app).await;
+    let person = format!("/dashboard/people/{id}");
+    for (page, form) in [
+        (
+            "/dashboard/people/new",
+            "email=ben%40example.com&role=viewer&password=hunter2",
+        ),
+        (&person, "do=reset&revision=1&password=hunter2"),
+        (
+            "/dashboard/account",
+            "do=password&currentPassword=hunter3&newPassword=hunter2",
+        ),
+    ] {
+        let refused = admin.post(page, form).await.expect(StatusCode::BAD_REQUEST);
+        let html = html(&refused);
+        assert!(html.contains("12 to 256 characters"), "{html}");
+        assert!(!html.contains("hunter"), "{html}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_that_lost_its_password_on_the_way_is_refused() {
+    let app = TestApp::start().await;
+    let id = app.admin().await.user("eve@example.com", "viewer").await;
+    let admin = Browser::signed_in(&app).await;
+    let person = format!("/dashboard/people/{id}");
+    for (page, form) in [
+        (
+            "/dashboard/people/new",
+            "email=ben%40example.com&role=viewer",
+        ),
+        (&person, "do=reset&revision=1"),
+        ("/dashboard/account", "do=password"),
+    ] {
+        let refused = admin.post(page, form).await.expect(StatusCode::BAD_REQUEST);
+        assert!(html(&refused).contains("type it again"));
+    }
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pennon_tests::{
-    Answer, EMAIL, PASSWORD, Pair, Process, TestApp, TestDatabase, Wire, eventually,
+    Answer, EMAIL, PASSWORD, Pair, Process, TestApp, TestDatabase, Wire, WireAnswer, eventually,
 };
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
@@ -56,17 +56,67 @@ async fn a_body_that_dribbles_is_refused() {
     wire.expect_end().await;
 }
 
+/// Fails the test unless an answer is the last one and a problem with this status and code.
+fn expect_refusal(answer: &WireAnswer, status: u16, code: &str) {
+    assert_eq!(answer.status, status, "{answer:?}");
+    assert!(answer.is_last(), "{}", answer.head);
+    for header in [
+        "\r\ncontent-type: application/problem+json\r\n",
+        "\r\nx-content-type-options: nosniff\r\n",
+        "\r\ncache-control: no-store\r\n",
+        "\r\nx-request-id: ",
+        "\r\ndate: ",
+    ] {
+        assert!(answer.head.contains(header), "{}", answer.head);
+    }
+    let problem: Value = serde_json::from_str(&answer.body).expect("a problem");
+    assert_eq!(
+        (&problem["status"], &problem["code"]),
+        (&json!(status), &json!(code))
+    );
+}
+
 #[tokio::test]
 async fn a_head_has_a_bound() {
     let app = TestApp::start().await;
-    let mut wire = Wire::to(app.address()).await;
-    let long = "a".repeat(70_000);
-    wire.write(&format!(
-        "GET /health?{long} HTTP/1.1\r\nhost: pennon\r\n\r\n"
-    ))
-    .await;
-    let answer = wire.answer().await;
-    assert!([414, 431].contains(&answer.status), "{}", answer.head);
+    for long in [
+        format!("GET /health?{} HTTP/1.1\r\n", "a".repeat(1_000_000)),
+        format!(
+            "GET /health HTTP/1.1\r\nx-long: {}\r\n",
+            "a".repeat(1_000_000)
+        ),
+        format!("GET /health HTTP/1.1\r\n{}", "x-many: a\r\n".repeat(101)),
+    ] {
+        let mut wire = Wire::to(app.address()).await;
+        wire.write(&format!("{long}host: pennon\r\n\r\n")).await;
+        expect_refusal(&wire.answer().await, 431, "HEAD_TOO_LARGE");
+        wire.expect_end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_is_no_http_is_a_problem_whatever_came_before() {
+    let app = TestApp::start().await;
+    for bad in [
+        "GET /health HTTP/1.1\r\nno header\r\n\r\n",
+        "GET /a b HTTP/1.1\r\nhost: pennon\r\n\r\n",
+        "\0\r\n\r\n",
+        "GET /health HTTP/1.1\r\ncontent-length: -1\r\n\r\n",
+    ] {
+        let mut wire = Wire::to(app.address()).await;
+        wire.write(bad).await;
+        expect_refusal(&wire.answer().await, 400, "MALFORMED_REQUEST");
+        wire.expect_end().await;
+        let mut wire = Wire::to(app.address()).await;
+        for (path, status) in [("/health", 200), ("/flags", 401), ("/dashboard", 303)] {
+            assert_eq!(wire.get(path).await.status, status);
+        }
+        let good = "GET /health/live HTTP/1.1\r\nhost: pennon\r\n\r\n";
+        wire.write(&format!("{good}{bad}")).await;
+        assert_eq!(wire.answer().await.status, 200);
+        expect_refusal(&wire.answer().await, 400, "MALFORMED_REQUEST");
+        wire.expect_end().await;
+    }
 }
 
 #[tokio::test]
@@ -103,6 +153,56 @@ async fn forms_of_the_dashboard_have_a_bound_before_anybody_reads_them() {
             .await
             .expect(StatusCode::PAYLOAD_TOO_LARGE);
     }
+}
+
+#[tokio::test]
+async fn forms_of_those_who_are_not_signed_in_have_a_lower_bound() {
+    let app = TestApp::start().await;
+    for (length, status) in [
+        (64 * 1024, StatusCode::UNAUTHORIZED),
+        (64 * 1024 + 1, StatusCode::PAYLOAD_TOO_LARGE),
+    ] {
+        let request = app
+            .anonymous()
+            .request(reqwest::Method::POST, "/dashboard/login")
+            .header("sec-fetch-site", "same-origin")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body("a".repeat(length));
+        app.anonymous().send(request).await.expect(status);
+    }
+}
+
+#[tokio::test]
+async fn bodies_of_strangers_are_bounded_together_and_leave_room_for_sign_ins() {
+    const LENGTH: usize = 64 * 1024;
+    let app = TestApp::start().await;
+    let mut held = JoinSet::new();
+    // One more than there is room for. All of them keep back the last byte.
+    for _ in 0..=256 {
+        let mut wire = Wire::to(app.address()).await;
+        wire.write(&format!(
+            "POST {EVALUATE} HTTP/1.1\r\nhost: pennon\r\ncontent-type: application/json\r\n\
+             content-length: {LENGTH}\r\n\r\n{}",
+            "x".repeat(LENGTH - 1)
+        ))
+        .await;
+        held.spawn(async move { (wire.answer().await, wire) });
+    }
+    let (refused, _wire) = held
+        .join_next()
+        .await
+        .expect("an answer")
+        .expect("an answer");
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert!(refused.body.contains("OVERLOADED") && refused.head.contains("\r\nretry-after: 1\r\n"));
+    app.sign_in(EMAIL, PASSWORD).await.expect(StatusCode::OK);
+    held.shutdown().await;
+    let large = json!({ "flagKey": "x".repeat(LENGTH / 2) });
+    eventually("there is room again", async || {
+        let answer = app.anonymous().post(EVALUATE, large.clone()).await;
+        answer.status == StatusCode::UNAUTHORIZED
+    })
+    .await;
 }
 
 #[tokio::test]

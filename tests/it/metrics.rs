@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use pennon_tests::{Answer, EMAIL, PASSWORD, Pair, TestApp, eventually};
+use pennon_tests::{Answer, EMAIL, PASSWORD, Pair, TestApp, Wire, eventually};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -156,4 +156,37 @@ async fn the_port_of_the_api_tells_nothing() {
         .get("/metrics")
         .await
         .expect_problem(StatusCode::NOT_FOUND, "NO_SUCH_PATH");
+}
+
+#[tokio::test]
+async fn little_is_made_ahead_of_a_peer_that_does_not_read() {
+    let app = app().await;
+    let admin = app.admin().await;
+    let Pair { sdk_key, path, .. } = admin.pair().await;
+    let condition = json!({
+        "attribute": "plan", "operator": "==", "valueType": "string", "valueString": "x".repeat(1024),
+    });
+    for priority in [1, 2] {
+        let conditions = vec![&condition; 50];
+        let rule = json!({ "priority": priority, "logic": "and", "value": true, "conditions": conditions });
+        let created = admin.post(&format!("{path}/rules"), rule).await;
+        created.expect(StatusCode::CREATED);
+    }
+    let answered = async || {
+        let metrics = app.metrics().await;
+        requests(&metrics, "GET", "/sdk/v1/config", 200).unwrap_or_default()
+    };
+    // 100 KiB each.
+    let mut deaf = Wire::to(app.address()).await;
+    let request = format!(
+        "GET /sdk/v1/config HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {sdk_key}\r\n\r\n"
+    );
+    deaf.write(&request.repeat(60)).await;
+    eventually("some are answered", async || answered().await > 0.0).await;
+    // Meanwhile others are served, and the first one could be, too.
+    for _ in 0..500 {
+        let asked = app.sdk(&sdk_key).get("/health").await;
+        asked.expect(StatusCode::OK);
+    }
+    assert!(answered().await < 20.0, "{} were made", answered().await);
 }

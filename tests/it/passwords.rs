@@ -1,8 +1,9 @@
 //! Passwords: changed by their owner or by an administrator, guessed, and changed by two at once.
 
-use pennon_tests::{EMAIL, PASSWORD, TestApp};
-use reqwest::StatusCode;
+use pennon_tests::{Answer, EMAIL, PASSWORD, TestApp};
+use reqwest::{Method, StatusCode};
 use serde_json::json;
+use tokio::task::JoinSet;
 
 const OTHER_PASSWORD: &str = "another long password";
 
@@ -138,6 +139,26 @@ async fn guessing_the_current_password_is_braked_like_guessing_it_at_the_sign_in
         .put("/users/me/password", change(PASSWORD))
         .await
         .expect(StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn guesses_at_the_same_time_are_no_more_than_the_limit() {
+    let app = TestApp::with_settings(&["--rate-limit-login", "3"]).await;
+    let admin = app.admin().await;
+    let change = json!({ "currentPassword": "wrong", "newPassword": OTHER_PASSWORD });
+    let sign_in = json!({ "email": EMAIL, "password": "wrong" });
+    let mut guesses = JoinSet::new();
+    for _ in 0..8 {
+        let request = admin.request(Method::PUT, "/users/me/password");
+        guesses.spawn(Answer::to(request.json(&change)));
+        let request = app.anonymous().request(Method::POST, "/auth/login");
+        guesses.spawn(Answer::to(request.json(&sign_in)));
+    }
+    let answers = guesses.join_all().await;
+    let refused = answers
+        .iter()
+        .filter(|answer| answer.status == StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(answers.len() - refused.count(), 3);
 }
 
 #[tokio::test]

@@ -40,8 +40,8 @@ pub fn Field(
     label: &'static str,
     /// How it is filled in.
     input: Input,
-    /// What is in it.
-    #[prop(into)]
+    /// What is in it. A field for a password never shows one: it would be in the page's source.
+    #[prop(into, optional)]
     value: String,
     /// What it is for.
     #[prop(optional)]
@@ -121,6 +121,8 @@ pub fn Field(
         | Input::OtherEmail
         | Input::Password
         | Input::NewPassword => {
+            let is_password = matches!(input, Input::Password | Input::NewPassword);
+            let value = if is_password { String::new() } else { value };
             let (kind, class, complete) = match input {
                 Input::Email => ("email", "input", "username"),
                 Input::OtherEmail => ("email", "input", "off"),

@@ -73,7 +73,11 @@ async fn act(form: &Form, visit: &dyn Visit) -> Result<Option<AnyView>, AdminErr
     let account = signed_in::<dyn OwnAccount>()?;
     match form.text("do").as_str() {
         "password" => {
-            account.change_password(PasswordChange::from(form)).await?;
+            let change = PasswordChange {
+                current: form.password("currentPassword")?,
+                new: form.password("newPassword")?,
+            };
+            account.change_password(change).await?;
             visit.redirect(&format!("{}?password=changed", Room::Account.href()));
             Ok(None)
         }
@@ -92,15 +96,6 @@ async fn act(form: &Form, visit: &dyn Visit) -> Result<Option<AnyView>, AdminErr
     }
 }
 
-impl From<&Form> for PasswordChange {
-    fn from(form: &Form) -> Self {
-        Self {
-            current: form.text("currentPassword"),
-            new: form.text("newPassword"),
-        }
-    }
-}
-
 impl From<&Form> for NewToken {
     fn from(form: &Form) -> Self {
         Self {
@@ -114,7 +109,6 @@ impl From<&Form> for NewToken {
 /// What stands in the forms, and what was wrong with it.
 struct Forms {
     token: NewToken,
-    new_password: String,
     password_refusal: Refusal,
     token_refusal: Refusal,
 }
@@ -127,7 +121,6 @@ impl Forms {
                 role: me.role.min(Role::Editor).to_string(),
                 days: "90".to_owned(),
             },
-            new_password: String::new(),
             password_refusal: Refusal::default(),
             token_refusal: Refusal::default(),
         }
@@ -135,7 +128,6 @@ impl Forms {
 
     fn refuse(&mut self, form: &Form, error: AdminError) {
         if form.text("do") == "password" {
-            self.new_password = form.text("newPassword");
             self.password_refusal = Refusal::new(error, PASSWORD_FIELDS);
         } else {
             if form.text("do") == "token" {
@@ -177,7 +169,6 @@ fn Everything(me: User, tokens: Vec<Token>, forms: Forms) -> impl IntoView {
                 <h2 id="password-title">"Password"</h2>
                 <PasswordForm
                     email=me.email.clone()
-                    new_password=forms.new_password
                     refusal=forms.password_refusal
                 />
             </section>
@@ -195,7 +186,7 @@ fn Everything(me: User, tokens: Vec<Token>, forms: Forms) -> impl IntoView {
 }
 
 #[component]
-fn PasswordForm(email: String, new_password: String, refusal: Refusal) -> impl IntoView {
+fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
     let Refusal { fields, other } = refusal;
     view! {
         <form class="form" method="post">
@@ -207,7 +198,6 @@ fn PasswordForm(email: String, new_password: String, refusal: Refusal) -> impl I
                 name="currentPassword"
                 label="Current password"
                 input=Input::Password
-                value=""
                 errors=fields.clone()
             />
             <Field
@@ -216,7 +206,6 @@ fn PasswordForm(email: String, new_password: String, refusal: Refusal) -> impl I
                 input=Input::NewPassword
                 hint="At least 12 characters. All your other sessions end; your tokens go on working."
                 longest=256
-                value=new_password
                 errors=fields
             />
             <div class="form-actions">

@@ -31,7 +31,7 @@ const FIELDS: &[&str] = &["email", "role", "password"];
 pub fn NewPersonPage() -> impl IntoView {
     let page = answer(async move {
         let visit = visit()?;
-        let Some(new) = visit.form().map(|form| NewPerson::from(&form)) else {
+        let Some(form) = visit.form() else {
             if signed_in_user()?.role < Role::Admin {
                 return Err(AdminError::Forbidden);
             }
@@ -41,7 +41,8 @@ pub fn NewPersonPage() -> impl IntoView {
             };
             return Ok(view! { <NewPersonForm new refusal=Refusal::default()/> }.into_any());
         };
-        Ok(match invite(new.clone()).await {
+        let new = NewPerson::from(&form);
+        Ok(match invite(&form, new.clone()).await {
             Ok(Admission {
                 user,
                 made_up: None,
@@ -70,7 +71,8 @@ pub fn NewPersonPage() -> impl IntoView {
     }
 }
 
-async fn invite(new: NewPerson) -> Result<Admission, AdminError> {
+async fn invite(form: &Form, new: NewPerson) -> Result<Admission, AdminError> {
+    form.password("password")?;
     signed_in::<dyn PeopleAdmin>()?.invite(new).await
 }
 
@@ -120,7 +122,6 @@ fn NewPersonForm(new: NewPerson, refusal: Refusal) -> impl IntoView {
                 hint="At least 12 characters. Leave it empty to have one made up: you will see it once, on the next page."
                 optional=true
                 longest=256
-                value=new.password
                 errors=fields
             />
             <div class="form-actions">

@@ -40,8 +40,7 @@ pub fn PersonPage() -> impl IntoView {
             .ok_or(AdminError::NotFound)?;
         let visit = visit()?;
         let form = visit.form();
-        let reset = form.as_ref().filter(|form| form.text("do") == "reset");
-        let typed = reset.map(|form| form.text("password"));
+        let is_reset = form.as_ref().is_some_and(|form| form.text("do") == "reset");
         let done = match form {
             Some(form) => act(id, &form, visit.as_ref()).await,
             None => Ok(None),
@@ -51,19 +50,20 @@ pub fn PersonPage() -> impl IntoView {
             Ok(None) => Refusal::default(),
             Err(error) => {
                 visit.set_status(error.status());
-                match typed {
-                    Some(_) => Refusal::new(error, FIELDS),
-                    None => Refusal {
+                if is_reset {
+                    Refusal::new(error, FIELDS)
+                } else {
+                    Refusal {
                         fields: Vec::new(),
                         other: Some(error),
-                    },
+                    }
                 }
             }
         };
         let me = signed_in_user()?;
         let (user, tokens) = signed_in::<dyn PeopleAdmin>()?.person(id).await?;
         let own = me.id == user.id;
-        Ok(view! { <Person user tokens own typed=typed.unwrap_or_default() refusal/> }.into_any())
+        Ok(view! { <Person user tokens own refusal/> }.into_any())
     });
     view! {
         <Title text="People"/>
@@ -79,8 +79,9 @@ async fn act(id: UserId, form: &Form, visit: &dyn Visit) -> Result<Option<AnyVie
     let here = format!("{}/{id}", Room::People.href());
     match form.text("do").as_str() {
         "reset" => {
-            let Admission { user, made_up } =
-                people.reset_password(seen, form.text("password")).await?;
+            let Admission { user, made_up } = people
+                .reset_password(seen, form.password("password")?)
+                .await?;
             let Some(password) = made_up else {
                 return Ok(Some(gone(visit, &format!("{here}?reset=done"))));
             };
@@ -116,8 +117,6 @@ fn Person(
     tokens: Vec<Token>,
     /// Whether it is whoever is looking.
     own: bool,
-    /// The password that was typed and refused.
-    typed: String,
     refusal: Refusal,
 ) -> impl IntoView {
     let Refusal { fields, other } = refusal;
@@ -149,7 +148,6 @@ fn Person(
                     hint="At least 12 characters. Leave it empty to have one made up: you will see it once, on the next page."
                     optional=true
                     longest=256
-                    value=typed
                     errors=fields
                 />
                 <div class="form-actions">

@@ -50,6 +50,8 @@ struct Attempt {
     error: Option<AdminError>,
     /// What the form has that is to be sent on.
     kept: Vec<(String, String)>,
+    /// Whether it had a password, which is not.
+    lost_password: bool,
 }
 
 async fn attempt(next: &str) -> Attempt {
@@ -64,10 +66,15 @@ async fn attempt(next: &str) -> Attempt {
         .fields()
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .partition(|(name, _)| own(name));
+    let (lost, kept): (Vec<_>, Vec<_>) = kept
+        .into_iter()
+        .partition(|(name, value)| is_password(name) && !value.is_empty());
+    let lost_password = !lost.is_empty();
     if mine.is_empty() {
         visit.set_status(AdminError::SignedOut.status());
         return Attempt {
             kept,
+            lost_password,
             ..Attempt::default()
         };
     }
@@ -78,7 +85,17 @@ async fn attempt(next: &str) -> Attempt {
         None => visit.send_on(next),
         Some(error) => visit.set_status(error.status()),
     }
-    Attempt { email, error, kept }
+    Attempt {
+        email,
+        error,
+        kept,
+        lost_password,
+    }
+}
+
+/// Whether a field of any form of the dashboard is for a password. Their names say so.
+fn is_password(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with("password")
 }
 
 /// Where to go afterwards: a page of the dashboard and nowhere else.
@@ -93,7 +110,12 @@ fn destination(next: String) -> String {
 
 #[component]
 fn SignInForm(attempt: Attempt) -> impl IntoView {
-    let Attempt { email, error, kept } = attempt;
+    let Attempt {
+        email,
+        error,
+        kept,
+        lost_password,
+    } = attempt;
     let (errors, notice) = match error {
         Some(AdminError::WrongCredentials) => {
             let field = PASSWORD.to_owned();
@@ -107,6 +129,7 @@ fn SignInForm(attempt: Attempt) -> impl IntoView {
         view! {
             <Notice weight=Weight::Warning>
                 "Your session has ended. What you typed is kept: it is sent as soon as you have signed in."
+                {lost_password.then_some(" Only the password is not: you will be asked for it again.")}
             </Notice>
         }
     });
@@ -119,7 +142,7 @@ fn SignInForm(attempt: Attempt) -> impl IntoView {
             {notice.map(|error| view! { <Notice weight=Weight::Danger>{error.to_string()}</Notice> })}
             {kept.collect_view()}
             <Field name=EMAIL label="E-mail" input=Input::Email value=email focus=fresh/>
-            <Field name=PASSWORD label="Password" input=Input::Password value="" errors/>
+            <Field name=PASSWORD label="Password" input=Input::Password errors/>
             <button class="button primary">"Sign in"</button>
         </form>
     }

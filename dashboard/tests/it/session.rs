@@ -37,6 +37,17 @@ async fn a_wrong_password_keeps_the_address_and_forgets_the_password() {
 }
 
 #[tokio::test]
+async fn a_form_that_waits_for_the_sign_in_is_kept_without_its_passwords() {
+    let form = "email=ben%40example.com&password=hunter2&currentPassword=hunter3&newPassword=";
+    let page = render(None, LOGIN, Some(form)).await;
+    assert_eq!(page.status, Some(401));
+    assert!(page.html.contains("value=\"ben@example.com\""));
+    assert!(page.html.contains("name=\"newPassword\""));
+    assert!(page.html.contains("asked for it again"));
+    assert!(!page.html.contains("hunter"));
+}
+
+#[tokio::test]
 async fn nobody_sees_a_page_without_signing_in() {
     let page = render(None, "/dashboard/flags", None).await;
     assert_eq!(page.status, Some(401));

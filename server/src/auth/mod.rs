@@ -6,8 +6,10 @@
 pub(crate) mod access_token;
 pub(crate) mod actor;
 pub(crate) mod password;
+pub(crate) mod queue;
 pub(crate) mod sdk_environment;
 pub(crate) mod secret;
+mod sign_ins;
 pub(crate) mod throttle;
 
 use http::HeaderMap;

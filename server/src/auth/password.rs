@@ -1,14 +1,13 @@
 //! Passwords: argon2id with 19 MiB, 2 passes and 1 lane, as the OWASP cheat sheet recommends.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::password_hash::{self, CustomizedPasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use pennon_core::model::text::Secret;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::queue::{Class, Place, Queues, Turn};
 use super::secret;
 use crate::clock::Entropy;
 use crate::error::Error;
@@ -19,12 +18,9 @@ pub(crate) const CHARACTERS: RangeInclusive<usize> = 12..=256;
 /// How many characters a password has that is made up: 144 random bits.
 const MADE_UP_CHARACTERS: usize = 24;
 
-/// How many hashes are computed at once: each takes a core and 19 MiB.
-const AT_ONCE: usize = 2;
-
 /// Hashes and verifies passwords away from the threads that serve requests.
 pub(crate) struct Passwords {
-    turns: Arc<Semaphore>,
+    queues: Queues,
     /// The hash of no password, so that an unknown account takes as long as a wrong password.
     decoy: String,
 }
@@ -60,35 +56,29 @@ impl TryFrom<String> for NewPassword {
     }
 }
 
-/// The right to compute a hash now.
-pub(crate) struct Turn {
-    _permit: Option<OwnedSemaphorePermit>,
-}
-
 impl Passwords {
     pub(crate) fn new(entropy: &Entropy) -> Result<Self, Error> {
         let decoy = hash(&entropy.bytes::<32>(), &entropy.bytes::<16>())?;
         Ok(Self {
-            turns: Arc::new(Semaphore::new(AT_ONCE)),
+            queues: Queues::default(),
             decoy,
         })
     }
 
-    /// The hash to store for a password, with its salt and parameters.
+    /// The hash to store for a password that a signed-in caller sets, with its salt and parameters.
     pub(crate) async fn hash(
         &self,
         password: &NewPassword,
         entropy: &Entropy,
     ) -> Result<String, Error> {
         let (password, salt) = (password.expose().as_bytes().to_vec(), entropy.bytes::<16>());
-        in_turn(self.turn().await, move || hash(&password, &salt)).await?
+        let turn = self.enter(Class::Authenticated)?.turn().await?;
+        in_turn(turn, move || hash(&password, &salt)).await?
     }
 
-    /// Waits until it is this caller's turn to have a password verified.
-    pub(crate) async fn turn(&self) -> Turn {
-        Turn {
-            _permit: Arc::clone(&self.turns).acquire_owned().await.ok(),
-        }
+    /// Takes a place in the queue for having a password verified.
+    pub(crate) fn enter(&self, class: Class) -> Result<Place, Error> {
+        self.queues.enter(class)
     }
 
     /// Whether the password belongs to the hash; without a hash it takes just as long to say no.

@@ -1,56 +1,104 @@
-//! A brake on guessing passwords.
+//! A rate limit on guessing passwords.
 //!
-//! Failed attempts are counted, for a minute. Passwords are checked only a few at once, and the count is looked at when
-//! an attempt's turn has come, so that many at the same time do not slip through. Nothing is counted per account alone,
-//! or anybody could lock somebody else out.
+//! An attempt counts from its admission on, for a minute and for an hour, unless it succeeds. So many at the same time do
+//! not slip through. Nothing is counted per account alone, or anybody could lock somebody else out.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pennon_core::model::time::Timestamp;
 
+use super::queue::Class;
 use super::secret::SecretHash;
+use super::sign_ins::{AccountAtNetwork, SignIns};
 use crate::error::Error;
 
-/// How long an attempt counts, in milliseconds.
-const WINDOW: i64 = 60_000;
+/// How long attempts are counted together, in milliseconds.
+const MINUTE: i64 = 60_000;
+const HOUR: i64 = 60 * MINUTE;
 
-/// How many times as many attempts an address has for all accounts together as it has for one.
-const ACCOUNTS_PER_ADDRESS: u32 = 6;
-
-/// How many windows are kept at most. When an attack from very many addresses fills the table, it is emptied.
+/// How many windows are kept at most. When an attack from very many addresses fills the table, the windows of a single
+/// attempt make room first, and then all.
 const MOST_WINDOWS: usize = 100_000;
 
 /// Counts attempts to sign in.
 pub(crate) struct Throttle {
     per_account_and_address: u32,
     windows: Mutex<HashMap<Source, Window>>,
+    sign_ins: SignIns,
 }
 
 /// Whose attempts are counted together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Source {
-    Address(IpAddr),
-    AccountAtAddress(SecretHash, IpAddr),
+    /// An address, or the IPv6 network of this prefix length.
+    Network(IpAddr, u8),
+    AccountAtNetwork(AccountAtNetwork),
+    /// The same, over an hour.
+    AccountAtNetworkHourly(AccountAtNetwork),
 }
 
 struct Window {
     ends: i64,
-    failed: u32,
+    counted: u32,
+    /// How many of those counted may yet succeed.
+    under_way: u32,
 }
 
-/// Somebody who tries to sign in to an account.
-#[derive(Clone, Copy)]
-pub(crate) struct Attempt([Source; 2]);
+/// An attempt to prove who owns an account.
+pub(crate) struct Attempt {
+    account: AccountAtNetwork,
+    sources: Vec<Source>,
+    class: Class,
+}
 
 impl Attempt {
-    pub(crate) fn new(email: &str, address: IpAddr) -> Self {
-        let address = network(address);
-        Self([
-            Source::Address(address),
-            Source::AccountAtAddress(SecretHash::of(email), address),
-        ])
+    /// The class that a sign-in belongs to.
+    pub(crate) fn class(&self) -> Class {
+        self.class
+    }
+}
+
+impl Source {
+    /// How many times as many failures are allowed as for one account from one address in a minute, and in which time.
+    /// Everybody in a house, an office or a data center may share a network, but nobody can choose among more than a few.
+    fn rule(&self) -> (u32, i64) {
+        match self {
+            Self::AccountAtNetwork(_) => (1, MINUTE),
+            Self::AccountAtNetworkHourly(_) => (6, HOUR),
+            Self::Network(_, 48) => (24, MINUTE),
+            Self::Network(_, 56) => (12, MINUTE),
+            Self::Network(..) => (6, MINUTE),
+        }
+    }
+}
+
+/// An attempt that has been admitted. It counts as failed unless it is said to have succeeded, also if its caller goes
+/// away meanwhile.
+pub(crate) struct Admitted<'t> {
+    throttle: &'t Throttle,
+    attempt: &'t Attempt,
+    succeeded: bool,
+}
+
+impl Admitted<'_> {
+    /// Gives the attempt back.
+    pub(crate) fn succeed(mut self) {
+        self.succeeded = true;
+    }
+}
+
+impl Drop for Admitted<'_> {
+    fn drop(&mut self) {
+        let mut windows = self.throttle.windows();
+        for source in &self.attempt.sources {
+            if let Some(window) = windows.get_mut(source) {
+                window.under_way = window.under_way.saturating_sub(1);
+                let given_back = u32::from(self.succeeded);
+                window.counted = window.counted.saturating_sub(given_back);
+            }
+        }
     }
 }
 
@@ -60,67 +108,127 @@ impl Throttle {
         Self {
             per_account_and_address,
             windows: Mutex::default(),
+            sign_ins: SignIns::default(),
+        }
+    }
+
+    /// An attempt on an account, whatever the case of its e-mail address. One that comes from where the account was signed in to before answers for its own
+    /// address alone, and not for what others do in the wider network.
+    pub(crate) fn attempt(&self, email: &str, address: IpAddr, now: Timestamp) -> Attempt {
+        let networks = networks(address);
+        let innermost = networks.first().map_or(address, |(network, _)| *network);
+        let account = (SecretHash::of(&email.to_lowercase()), innermost);
+        let is_returning = self.sign_ins.contains(&account, now);
+        let counted = if is_returning { 1 } else { networks.len() };
+        let networks = networks.into_iter().take(counted);
+        let networks = networks.map(|(network, length)| Source::Network(network, length));
+        let own = [
+            Source::AccountAtNetwork(account),
+            Source::AccountAtNetworkHourly(account),
+        ];
+        Attempt {
+            account,
+            sources: networks.chain(own).collect(),
+            class: if is_returning {
+                Class::Returning
+            } else {
+                Class::New
+            },
         }
     }
 
     /// Refuses an attempt that comes after too many failed ones.
-    pub(crate) fn check(&self, Attempt(sources): Attempt, now: Timestamp) -> Result<(), Error> {
-        let now = now.millis();
-        let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        for source in &sources {
-            if let Some(window) = windows.get(source)
-                && window.ends > now
-                && window.failed >= self.limit(source)
-            {
-                let wait = u64::try_from(window.ends - now).unwrap_or(0).div_ceil(1000);
-                return Err(Error::TooManyAttempts {
-                    retry_after_seconds: wait,
-                });
-            }
-        }
-        Ok(())
+    pub(crate) fn check(&self, attempt: &Attempt, now: Timestamp) -> Result<(), Error> {
+        let failed = |window: &Window| window.counted.saturating_sub(window.under_way);
+        self.refuse(&self.windows(), attempt, now.millis(), failed)
     }
 
-    /// Counts an attempt that failed.
-    pub(crate) fn failed(&self, Attempt(sources): Attempt, now: Timestamp) {
+    /// Admits an attempt and counts it; refuses one that comes after too many that failed or may yet fail.
+    pub(crate) fn admit<'t>(
+        &'t self,
+        attempt: &'t Attempt,
+        now: Timestamp,
+    ) -> Result<Admitted<'t>, Error> {
         let now = now.millis();
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        if windows.len() >= MOST_WINDOWS {
-            windows.retain(|_, window| window.ends > now);
-        }
-        if windows.len() >= MOST_WINDOWS {
-            windows.clear();
-        }
-        for source in sources {
+        let mut windows = self.windows();
+        self.refuse(&windows, attempt, now, |window| window.counted)?;
+        make_room(&mut windows, now);
+        for source in &attempt.sources {
+            let (_, length) = source.rule();
             let fresh = || Window {
-                ends: now.saturating_add(WINDOW),
-                failed: 0,
+                ends: now.saturating_add(length),
+                counted: 0,
+                under_way: 0,
             };
-            let window = windows.entry(source).or_insert_with(fresh);
+            let window = windows.entry(*source).or_insert_with(fresh);
             if window.ends <= now {
                 *window = fresh();
             }
-            window.failed = window.failed.saturating_add(1);
+            window.counted = window.counted.saturating_add(1);
+            window.under_way = window.under_way.saturating_add(1);
+        }
+        Ok(Admitted {
+            throttle: self,
+            attempt,
+            succeeded: false,
+        })
+    }
+
+    /// Remembers from where somebody has signed in.
+    pub(crate) fn remember(&self, attempt: &Attempt, now: Timestamp) {
+        self.sign_ins.insert(attempt.account, now);
+    }
+
+    fn refuse(
+        &self,
+        windows: &HashMap<Source, Window>,
+        attempt: &Attempt,
+        now: i64,
+        counted: impl Fn(&Window) -> u32,
+    ) -> Result<(), Error> {
+        let waits = attempt.sources.iter().filter_map(|source| {
+            let window = windows.get(source)?;
+            let (multiple, _) = source.rule();
+            let limit = self.per_account_and_address.saturating_mul(multiple);
+            (window.ends > now && counted(window) >= limit).then(|| window.ends - now)
+        });
+        match waits.max() {
+            Some(wait) => Err(Error::TooManyAttempts {
+                retry_after_seconds: u64::try_from(wait).unwrap_or(0).div_ceil(1000),
+            }),
+            None => Ok(()),
         }
     }
 
-    fn limit(&self, source: &Source) -> u32 {
-        match source {
-            Source::AccountAtAddress(..) => self.per_account_and_address,
-            Source::Address(_) => self
-                .per_account_and_address
-                .saturating_mul(ACCOUNTS_PER_ADDRESS),
-        }
+    fn windows(&self) -> MutexGuard<'_, HashMap<Source, Window>> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The part of an address that its holder cannot choose: of IPv6 the first 64 bits.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-        }
-        v4 @ IpAddr::V4(_) => v4,
+fn make_room(windows: &mut HashMap<Source, Window>, now: i64) {
+    if windows.len() >= MOST_WINDOWS {
+        windows.retain(|_, window| window.ends > now);
     }
+    if windows.len() >= MOST_WINDOWS {
+        windows.retain(|_, window| window.counted > 1);
+    }
+    if windows.len() >= MOST_WINDOWS {
+        windows.clear();
+    }
+}
+
+/// The networks that an address counts for, the innermost first: an IPv4 address for itself, one of IPv6 for the
+/// networks that its holder may have got, within which the rest can be chosen at will.
+fn networks(address: IpAddr) -> Vec<(IpAddr, u8)> {
+    match address.to_canonical() {
+        IpAddr::V6(address) => [64, 56, 48]
+            .map(|length| (prefix(address, length).into(), length))
+            .to_vec(),
+        v4 @ IpAddr::V4(_) => vec![(v4, 32)],
+    }
+}
+
+fn prefix(address: Ipv6Addr, length: u8) -> Ipv6Addr {
+    let host = u128::MAX.checked_shr(length.into()).unwrap_or(0);
+    Ipv6Addr::from_bits(address.to_bits() & !host)
 }

@@ -101,16 +101,15 @@ pub(crate) fn told(error: Error) -> AdminError {
         Error::Invalid(faults) => {
             AdminError::Invalid(faults.into_iter().map(field_error).collect())
         }
-        Error::Unavailable(_)
-        | Error::Unconfirmed(_)
-        | Error::Overloaded
-        | Error::TimedOut
-        | Error::TooManyRequests => AdminError::Unavailable,
+        Error::Unavailable(_) | Error::Unconfirmed(_) | Error::TimedOut => AdminError::Unavailable,
+        Error::Overloaded | Error::TooManyRequests => AdminError::Overloaded,
         Error::StorageFull(_) => AdminError::StorageFull,
         Error::Malformed(detail) => AdminError::Transport(detail),
-        error @ (Error::UnsupportedMediaType | Error::TooLarge(_) | Error::TooSlow(_)) => {
-            AdminError::Transport(error.to_string())
-        }
+        error @ (Error::MalformedRequest
+        | Error::HeadTooLarge(_)
+        | Error::UnsupportedMediaType
+        | Error::TooLarge(_)
+        | Error::TooSlow(_)) => AdminError::Transport(error.to_string()),
         Error::Internal(detail) => {
             tracing::error!(detail, "internal error");
             AdminError::Internal

@@ -3,11 +3,11 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use axum::body::{HttpBody, to_bytes};
+use axum::body::{Body as Stream, HttpBody};
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http_body_util::LengthLimitError;
+use http_body_util::BodyExt;
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -15,9 +15,13 @@ use super::admission::Crowded;
 use super::fields::{Fields, FromFields};
 use super::json::Json;
 use crate::error::{Error, Fault};
+use crate::load::{Budget, Held};
 
 /// The most that a body of the Admin API may have, in bytes.
 pub(super) const ADMIN_LIMIT: usize = 256 * 1024;
+
+/// The most that a body may have by which somebody signs in, in bytes.
+const SIGN_IN_LIMIT: usize = 8 * 1024;
 
 /// How long a body may take to arrive.
 const TIME: Duration = Duration::from_secs(10);
@@ -36,24 +40,32 @@ impl<S: Sync, T> FromRequest<S> for Body<T> {
 impl<T: FromFields> Body<T> {
     /// Reads the body as a JSON object.
     pub(crate) async fn read(self) -> Result<T, Error> {
-        let bytes = self.bytes(ADMIN_LIMIT).await?;
-        let value: Value = serde_json::from_slice(&bytes).map_err(|error| malformed(&error))?;
-        let Value::Object(members) = value else {
-            return Err(Error::Malformed(
-                "the body must be a JSON object".to_owned(),
-            ));
-        };
-        Fields::read(members, T::from_fields).map_err(Error::Invalid)
+        parsed(&self.bytes(ADMIN_LIMIT).await?)
+    }
+
+    /// Reads the body of a caller who is not authenticated.
+    pub(crate) async fn read_sign_in(self, budget: &Budget) -> Result<T, Error> {
+        let mut held = budget.hold();
+        parsed(&self.held_bytes(SIGN_IN_LIMIT, Some(&mut held)).await?)
     }
 }
 
 impl<T> Body<T> {
     /// The bytes of a body that is declared as JSON and has at most `limit` of them.
     pub(crate) async fn bytes(self, limit: usize) -> Result<Bytes, Error> {
+        self.held_bytes(limit, None).await
+    }
+
+    /// The same, where they count among what is held of callers who are not authenticated.
+    pub(crate) async fn held_bytes(
+        self,
+        limit: usize,
+        held: Option<&mut Held>,
+    ) -> Result<Bytes, Error> {
         if !is_json(&self.0) {
             return Err(Error::UnsupportedMediaType);
         }
-        received(self.0, limit).await
+        received(self.0.into_body(), limit, held).await
     }
 }
 
@@ -72,7 +84,7 @@ impl<S: Sync> FromRequest<S> for NoBody {
 impl NoBody {
     /// Makes sure that nothing was sent.
     pub(crate) async fn read(self) -> Result<(), Error> {
-        let bytes = received(self.0, ADMIN_LIMIT).await?;
+        let bytes = received(self.0.into_body(), ADMIN_LIMIT, None).await?;
         if bytes.is_empty() {
             return Ok(());
         }
@@ -89,21 +101,70 @@ impl NoBody {
     }
 }
 
+/// A body as an object whose members are read one by one.
+fn parsed<T: FromFields>(bytes: &[u8]) -> Result<T, Error> {
+    let mut faults = Vec::new();
+    object(bytes)?.report_duplicates(&mut faults);
+    let members = serde_json::from_slice(bytes).map_err(|error| malformed(&error))?;
+    match Fields::read(members, T::from_fields) {
+        Ok(input) if faults.is_empty() => return Ok(input),
+        Ok(_) => {}
+        Err(others) => faults.extend(others),
+    }
+    Err(Error::Invalid(faults))
+}
+
 /// The bytes of a body that has at most `limit` of them.
-async fn received(request: Request, limit: usize) -> Result<Bytes, Error> {
-    let declared = request.body().size_hint().lower();
+pub(super) async fn received(
+    body: Stream,
+    limit: usize,
+    held: Option<&mut Held>,
+) -> Result<Bytes, Error> {
+    let declared = body.size_hint().lower();
     if usize::try_from(declared).map_or(true, |declared| declared > limit) {
         return Err(Error::TooLarge(limit));
     }
-    match timeout(TIME, to_bytes(request.into_body(), limit)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) if is_caused_by::<LengthLimitError>(&error) => Err(Error::TooLarge(limit)),
-        Ok(Err(error)) if is_caused_by::<Crowded>(&error) => Err(Error::Overloaded),
-        Ok(Err(_)) => Err(Error::Malformed(
-            "the body could not be received".to_owned(),
-        )),
+    match timeout(TIME, collected(body, limit, held)).await {
+        Ok(received) => received,
         Err(_) => Err(Error::TooSlow(TIME.as_secs())),
     }
+}
+
+/// Copies what arrives, because each frame keeps the buffer that it was read into: at least 8 KiB, also for a single byte.
+async fn collected(
+    mut body: Stream,
+    limit: usize,
+    mut held: Option<&mut Held>,
+) -> Result<Bytes, Error> {
+    let declared = body.size_hint().exact().unwrap_or_default();
+    let mut whole = Vec::with_capacity(usize::try_from(declared).unwrap_or_default().min(limit));
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(not_received)?.into_data() else {
+            continue;
+        };
+        if data.len() > limit.saturating_sub(whole.len()) {
+            return Err(Error::TooLarge(limit));
+        }
+        if held.as_mut().is_some_and(|held| !held.grow(data.len())) {
+            return Err(Error::Overloaded);
+        }
+        if whole.is_empty() && body.is_end_stream() {
+            return Ok(data);
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok(whole.into())
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "results hand their errors over like this"
+)]
+fn not_received(error: axum::Error) -> Error {
+    if is_caused_by::<Crowded>(&error) {
+        return Error::Overloaded;
+    }
+    Error::Malformed("the body could not be received".to_owned())
 }
 
 /// A body as an object whose texts are slices of it.

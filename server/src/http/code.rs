@@ -36,6 +36,7 @@ macro_rules! codes {
 codes! {
     InvalidInput = "INVALID_INPUT", BAD_REQUEST, "Invalid input";
     MalformedBody = "MALFORMED_BODY", BAD_REQUEST, "Malformed body";
+    MalformedRequest = "MALFORMED_REQUEST", BAD_REQUEST, "Malformed request";
     Unauthenticated = "UNAUTHENTICATED", UNAUTHORIZED, "Unauthenticated";
     WrongPassword = "WRONG_PASSWORD", UNAUTHORIZED, "Sign-in refused";
     Forbidden = "FORBIDDEN", FORBIDDEN, "Forbidden";
@@ -64,6 +65,7 @@ codes! {
     TokenNameTaken = "TOKEN_NAME_TAKEN", CONFLICT, "Conflict";
     TooManyTokens = "TOO_MANY_TOKENS", CONFLICT, "Conflict";
     Stale = "STALE", PRECONDITION_FAILED, "Stale";
+    HeadTooLarge = "HEAD_TOO_LARGE", REQUEST_HEADER_FIELDS_TOO_LARGE, "Head too large";
     BodyTooLarge = "BODY_TOO_LARGE", PAYLOAD_TOO_LARGE, "Body too large";
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", UNSUPPORTED_MEDIA_TYPE, "Unsupported media type";
     RequestTimeout = "REQUEST_TIMEOUT", REQUEST_TIMEOUT, "Request timeout";

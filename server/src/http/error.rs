@@ -104,6 +104,16 @@ pub(super) fn extended(error: &Error, more: impl Serialize) -> Response {
     })
 }
 
+/// The status and the body of the answer to an error.
+pub(super) fn document(error: &Error) -> (StatusCode, Vec<u8>) {
+    let code = Code::from(error);
+    let problem = Problem::new(code, error.to_string().into(), Vec::new());
+    (
+        code.status(),
+        serde_json::to_vec(&problem).unwrap_or_default(),
+    )
+}
+
 fn respond(
     error: &Error,
     write: impl FnOnce(&Problem<'_>) -> serde_json::Result<Vec<u8>>,
@@ -170,6 +180,8 @@ impl From<&Error> for Code {
             Error::Invalid(_) => Self::InvalidInput,
             Error::Malformed(_) => Self::MalformedBody,
             Error::UnsupportedMediaType => Self::UnsupportedMediaType,
+            Error::MalformedRequest => Self::MalformedRequest,
+            Error::HeadTooLarge(_) => Self::HeadTooLarge,
             Error::TooLarge(_) => Self::BodyTooLarge,
             Error::TooSlow(_) => Self::RequestTimeout,
             Error::Overloaded => Self::Overloaded,

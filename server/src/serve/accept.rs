@@ -13,6 +13,7 @@ use tokio::time::{sleep, timeout};
 use super::App;
 use super::connection::{Phase, converse};
 use crate::load::{Crowd, Member};
+use crate::service::Service;
 
 /// How long to wait when the system has no file or memory for another connection. Others end meanwhile.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -25,6 +26,7 @@ const SPARE: usize = 32;
 pub(super) struct Door<A> {
     listener: TcpListener,
     app: A,
+    service: Service,
     /// One for each connection that there may be.
     places: Arc<Semaphore>,
     spare_places: Arc<Semaphore>,
@@ -40,10 +42,17 @@ struct Place {
 }
 
 impl<A: App> Door<A> {
-    pub(super) fn new(listener: TcpListener, app: A, most: usize, crowd: Crowd) -> Self {
+    pub(super) fn new(
+        listener: TcpListener,
+        app: A,
+        service: Service,
+        most: usize,
+        crowd: Crowd,
+    ) -> Self {
         Self {
             listener,
             app,
+            service,
             places: Arc::new(Semaphore::new(most)),
             spare_places: Arc::new(Semaphore::new(SPARE)),
             crowd,
@@ -122,11 +131,11 @@ impl<A: App> Door<A> {
             // There may be room by now.
             place = self.ordinary_place().unwrap_or(place);
         }
-        let app = self.app.clone();
+        let (app, service) = (self.app.clone(), self.service.clone());
         let present: Option<Member> = self.crowd.enter(usize::MAX);
         let phases = self.phase.subscribe();
         tokio::spawn(async move {
-            converse(stream, peer, app, phases, place.is_spare).await;
+            converse(stream, peer, app, service, phases, place.is_spare).await;
             drop((place, present));
         });
     }

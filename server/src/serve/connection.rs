@@ -23,7 +23,9 @@ use tokio_io_timeout::TimeoutWriter;
 use tower::ServiceExt;
 
 use super::App;
+use super::refusal::{Answering, Refusing};
 use crate::http::OnSpareConnection;
+use crate::service::Service;
 
 /// How long a new connection may take until the head of its first request is complete.
 const FIRST_HEAD_TIME: Duration = Duration::from_secs(10);
@@ -38,14 +40,15 @@ const NEXT_HEAD_TIME: Duration = Duration::from_secs(75);
 /// How long a peer may take nothing of an answer that waits for it.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 
-/// The most that the head of a request may have, in bytes.
-const HEAD_LIMIT: usize = 64 * 1024;
+/// The most that the head of a request may have, in bytes. No more is kept for a peer that reads slowly, beside the part
+/// of the answer that was made last.
+pub(super) const HEAD_LIMIT: usize = 64 * 1024;
 
 /// How much of a body is still received that nobody wants, in bytes. It costs no memory.
-const UNWANTED_BYTES: usize = 16 * 1024 * 1024;
+pub(super) const UNWANTED_BYTES: usize = 16 * 1024 * 1024;
 
 /// How long that may take.
-const UNWANTED_TIME: Duration = Duration::from_secs(2);
+pub(super) const UNWANTED_TIME: Duration = Duration::from_secs(2);
 
 /// How far connections are on the way to their end.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +81,7 @@ pub(super) async fn converse(
     stream: TcpStream,
     peer: SocketAddr,
     app: impl App,
+    service: Service,
     mut phases: watch::Receiver<Phase>,
     is_spare: bool,
 ) {
@@ -87,22 +91,27 @@ pub(super) async fn converse(
     stream.set_timeout(Some(WRITE_TIME));
     let has_asked = AtomicBool::new(false);
     let turn = PeersTurn(Arc::new(AtomicBool::new(true)));
+    let answering = Answering::default();
+    let stream = Refusing::new(Box::pin(stream), answering.clone(), service);
     let answer = service_fn(|request: Request<Incoming>| {
         has_asked.store(true, Ordering::Relaxed);
         turn.set(false);
+        answering.begin();
         let mut request = request.map(|body| Arriving::of(body, &turn));
         request.extensions_mut().insert(ConnectInfo(peer));
         if is_spare {
             request.extensions_mut().insert(OnSpareConnection);
         }
-        app.clone().oneshot(request)
+        let (answer, answering) = (app.clone().oneshot(request), answering.clone());
+        async move { answer.await.map(|answer| answering.watch(answer)) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(NEXT_HEAD_TIME)
         .max_header_size(HEAD_LIMIT)
+        .max_buf_size(HEAD_LIMIT)
         .keep_alive(!is_spare)
-        .serve_connection(TokioIo::new(Box::pin(stream)), answer);
+        .serve_connection(TokioIo::new(stream), answer);
     let mut connection = pin!(connection);
     let first_head_time = if is_spare {
         SPARE_HEAD_TIME

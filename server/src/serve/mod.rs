@@ -6,6 +6,7 @@
 mod accept;
 mod connection;
 mod files;
+mod refusal;
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 use axum::extract::Request;
 use axum::response::Response;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tower::Service as Tower;
@@ -42,6 +43,13 @@ const OVERDUE_INTERVAL: Duration = Duration::from_millis(250);
 /// How long requests under way may take to end after that. Altogether this is less than the ten seconds that container
 /// runtimes wait before they kill.
 const DRAIN_TIME: Duration = Duration::from_secs(7);
+
+/// How many connections may wait with the operating system.
+const BACKLOG: u32 = 1024;
+
+/// How much of an answer the operating system keeps for a peer that has yet to take it, in bytes. By itself it keeps up to
+/// several MiB for each connection.
+const SEND_BUFFER: u32 = 128 * 1024;
 
 /// How many connections there may be to the metrics.
 const METRICS_CONNECTIONS: usize = 32;
@@ -103,7 +111,7 @@ async fn bind(setting: &str, listen: &ListenAddress) -> io::Result<TcpListener> 
     })?;
     let mut failure = io::Error::from(ErrorKind::AddrNotAvailable);
     for address in addresses {
-        match TcpListener::bind(address).await {
+        match listen_on(address) {
             Ok(listener) => return Ok(listener),
             Err(error) => failure = error,
         }
@@ -132,6 +140,19 @@ fn cannot_listen(
     io::Error::new(error.kind(), message)
 }
 
+fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // A port can be taken again while connections of the process before are still winding down.
+    socket.set_reuseaddr(true)?;
+    // Connections have the same.
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 /// Serves until it is told to stop, and then until nothing is under way any more: requests that have begun are answered,
 /// and connections that nobody uses are closed.
 pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Output = ()>) {
@@ -140,7 +161,8 @@ pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Out
         .map(|listener| tokio::spawn(serve_metrics(listener, service.clone())));
     let app = edge(service.clone());
     let most = files::room_for(service.settings.max_connections);
-    let door = Door::new(listeners.api, app, most, service.load.connections.clone());
+    let connections = service.load.connections.clone();
+    let door = Door::new(listeners.api, app, service.clone(), most, connections);
     let told = async {
         stop.await;
         service.drain();
@@ -183,8 +205,14 @@ async fn end_overdue(connections: &watch::Sender<Phase>) {
 
 /// Tells Prometheus how the service is, to the very end.
 async fn serve_metrics(listener: TcpListener, service: Service) {
-    let app = metrics_router(service);
-    let door = Door::new(listener, app, METRICS_CONNECTIONS, Crowd::default());
+    let app = metrics_router(service.clone());
+    let door = Door::new(
+        listener,
+        app,
+        service,
+        METRICS_CONNECTIONS,
+        Crowd::default(),
+    );
     door.accept_until(std::future::pending()).await;
 }
 
@@ -253,7 +281,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let app = protected(routes, service.clone());
-        let door = Door::new(listener, app, 8, Crowd::default());
+        let door = Door::new(listener, app, service.clone(), 8, Crowd::default());
         tokio::spawn(async move { door.accept_until(std::future::pending()).await });
 
         let mut patient = TcpStream::connect(address).await.unwrap();

@@ -15,7 +15,6 @@ use super::{FirstAdministrator, Service, StartError, audit};
 use crate::auth::actor::{Actor, Person};
 use crate::auth::password::NewPassword;
 use crate::auth::secret::{self, MaskedSecret, SecretHash};
-use crate::auth::throttle::Attempt;
 use crate::config::Hidden;
 use crate::error::Error;
 use crate::store::sessions::{NewSession, RefreshToken};
@@ -65,7 +64,11 @@ pub(crate) async fn sign_in(
     kind: SessionKind,
 ) -> Result<SignedIn, Error> {
     let Credentials { email, password } = credentials;
-    let attempt = Attempt::new(&email, address);
+    let now = service.clock.now();
+    let attempt = service.throttle.attempt(&email, address, now);
+    // Before it takes a place in the queue, and once more when its turn has come.
+    service.throttle.check(&attempt, now)?;
+    let place = service.passwords.enter(attempt.class())?;
     let account = if email.contains('\0') {
         None
     } else {
@@ -74,15 +77,17 @@ pub(crate) async fn sign_in(
     let hash = account
         .as_ref()
         .map(|account| account.password_hash.as_str());
-    let turn = service.passwords.turn().await;
+    let turn = place.turn().await?;
     let now = service.clock.now();
-    service.throttle.check(attempt, now)?;
+    let admitted = service.throttle.admit(&attempt, now)?;
     let right = service.passwords.verify(turn, &password, hash).await?;
     let Some(account) = account.filter(|_| right) else {
-        service.throttle.failed(attempt, now);
         return Err(Error::WrongPassword);
     };
-    begin(service, account, kind, now).await
+    admitted.succeed();
+    let signed_in = begin(service, account, kind, now).await?;
+    service.throttle.remember(&attempt, now);
+    Ok(signed_in)
 }
 
 async fn begin(

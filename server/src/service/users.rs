@@ -14,7 +14,7 @@ use super::precondition::Precondition;
 use super::{Service, audit};
 use crate::auth::actor::{Actor, Administrator, Person};
 use crate::auth::password::NewPassword;
-use crate::auth::throttle::Attempt;
+use crate::auth::queue::Class;
 use crate::error::{Conflict, Entity, Error, Fault};
 use crate::store::users::UserFilter;
 use crate::store::{self, Tx};
@@ -284,17 +284,19 @@ async fn verify_current(
     user: &User,
     current: &CurrentPassword,
 ) -> Result<String, Error> {
-    let attempt = Attempt::new(&user.email, current.from);
+    let now = service.clock.now();
+    let attempt = service.throttle.attempt(&user.email, current.from, now);
+    service.throttle.check(&attempt, now)?;
+    let place = service.passwords.enter(Class::Authenticated)?;
     let account = store::users::account(&mut service.db.read().await?, user.id).await?;
     let hash = account.ok_or(Error::Unauthenticated)?.password_hash;
-    let turn = service.passwords.turn().await;
-    let now = service.clock.now();
-    service.throttle.check(attempt, now)?;
+    let turn = place.turn().await?;
+    let admitted = service.throttle.admit(&attempt, service.clock.now())?;
     let verified = service.passwords.verify(turn, &current.text, Some(&hash));
     if !verified.await? {
-        service.throttle.failed(attempt, now);
         return Err(wrong_password());
     }
+    admitted.succeed();
     Ok(hash)
 }
 

@@ -60,7 +60,7 @@ async fn login(
     _: NoQuery,
     body: Body<Credentials>,
 ) -> Result<Json<Tokens>, Error> {
-    let credentials = body.read().await?;
+    let credentials = body.read_sign_in(&service.load.unauthenticated).await?;
     let signed_in = sessions::sign_in(&service, credentials, address, SessionKind::Api).await?;
     tokens(&service, signed_in).map(Json)
 }
@@ -75,7 +75,7 @@ async fn refresh(
     _: NoQuery,
     body: Body<RefreshToken>,
 ) -> Result<Json<Tokens>, Error> {
-    let RefreshToken(token) = body.read().await?;
+    let RefreshToken(token) = body.read_sign_in(&service.load.unauthenticated).await?;
     let signed_in = sessions::refresh(&service, &token).await?;
     tokens(&service, signed_in).map(Json)
 }

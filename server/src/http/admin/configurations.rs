@@ -123,7 +123,9 @@ async fn explain(
     targeting::check(&service, &actor, pair).await?;
     let bytes = body.bytes(ADMIN_LIMIT).await?;
     let mut faults = Vec::new();
-    let context = subject(object(&bytes)?, &mut faults);
+    let input = object(&bytes)?;
+    input.report_duplicates(&mut faults);
+    let context = subject(input, &mut faults);
     if !faults.is_empty() {
         return Err(Error::Invalid(faults));
     }

@@ -12,7 +12,7 @@ mod visit;
 
 use std::sync::Arc;
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::Request;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
@@ -35,6 +35,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 
 use self::session::{EVENTS, Session};
 use self::visit::CurrentVisit;
+use super::body::received;
 use super::client_address::ClientAddress;
 use super::events::Events;
 use super::{assets, audit_export};
@@ -109,11 +110,29 @@ where
     R: Future<Output = Response>,
 {
     let (mut parts, body) = request.into_parts();
-    let Ok(body) = to_bytes(body, FORM_LIMIT).await else {
-        return (StatusCode::PAYLOAD_TOO_LARGE, "The form is too long.").into_response();
+    let body = match received(body, FORM_LIMIT, None).await {
+        Ok(body) => body,
+        Err(error) => return not_received(&error),
     };
     parts.extensions.insert(Form::parse(&body));
     render(Request::from_parts(parts, Body::empty())).await
+}
+
+/// The answer to a form that cannot be read.
+fn not_received(error: &Error) -> Response {
+    match error {
+        Error::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "The form is too long."),
+        Error::TooSlow(_) => (
+            StatusCode::REQUEST_TIMEOUT,
+            "The form took too long to arrive.",
+        ),
+        Error::Overloaded => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "The service is too busy right now. Nothing was changed; try again in a moment.",
+        ),
+        _ => (StatusCode::BAD_REQUEST, "The form did not arrive."),
+    }
+    .into_response()
 }
 
 /// The audit log as a file, for whoever is signed in.

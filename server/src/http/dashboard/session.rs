@@ -1,5 +1,6 @@
 //! Who is signed in, and the way to the sign-in and back for whoever is not.
 
+use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -8,10 +9,15 @@ use http::{HeaderMap, HeaderValue, Method};
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 
-use super::{cookie, wants_html};
+use super::super::body::received;
+use super::{cookie, not_received, wants_html};
 use crate::auth::actor::Person;
 use crate::dashboard::told;
 use crate::service::Service;
+
+/// The most that a form may have that somebody sends who is not signed in, in bytes. It may be a long one that was begun
+/// before the session ended.
+const LIMIT: usize = 64 * 1024;
 
 /// The page at which one signs in: the only one that needs no session.
 const SIGN_IN: &str = "/dashboard/login";
@@ -56,6 +62,18 @@ pub(super) async fn find(
         }
     }
     came_by_sign_in(&mut request);
+    // Held until the answer is there.
+    let mut held = session
+        .is_err()
+        .then(|| service.load.unauthenticated.hold());
+    if held.is_some() && !request.body().is_end_stream() {
+        let (parts, body) = request.into_parts();
+        let body = match received(body, LIMIT, held.as_mut()).await {
+            Ok(body) => body,
+            Err(error) => return not_received(&error),
+        };
+        request = Request::from_parts(parts, Body::from(body));
+    }
     request.extensions_mut().insert(Session(session));
     next.run(request).await
 }

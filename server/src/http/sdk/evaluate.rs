@@ -38,7 +38,9 @@ pub(super) async fn one(
     MaybeSdkEnvironment(by_header): MaybeSdkEnvironment,
     body: Body<Question>,
 ) -> Result<Json<Evaluation>, Error> {
-    let bytes = body.bytes(EVALUATE_LIMIT).await?;
+    let is_open = by_header.is_none();
+    let mut held = is_open.then(|| service.load.unauthenticated.hold());
+    let bytes = body.held_bytes(EVALUATE_LIMIT, held.as_mut()).await?;
     let mut input = object(&bytes)?;
     let environment = match (by_header, input.take("sdkKey")) {
         (Some(environment), _) => environment,

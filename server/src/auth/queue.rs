@@ -1,0 +1,146 @@
+//! The queues in front of password hashing.
+//!
+//! A hash takes a core and 19 MiB, and anybody can ask for one by trying to sign in. Each class of callers has a queue of
+//! its own, so that a flood of strangers holds up neither users who come back nor those who are signed in.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::error::Error;
+
+/// How many sign-ins a queue holds, with the one that is being checked.
+const SIGN_INS: usize = 32;
+
+/// How long a sign-in waits for its turn.
+const SIGN_IN_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// How many hashes signed-in callers may have in their queue, with the one that is being computed.
+const AUTHENTICATED: usize = 256;
+
+/// How long a signed-in caller waits for its turn.
+const AUTHENTICATED_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The class of a caller who needs a password hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Signs in to an account from a network that is new to it.
+    New,
+    /// Signs in to an account from a network that it was used from before.
+    Returning,
+    /// Is signed in, and changes or sets a password.
+    Authenticated,
+}
+
+/// A queue for each class. Each has one turn at a time.
+pub(crate) struct Queues {
+    new: Queue,
+    returning: Queue,
+    authenticated: Queue,
+}
+
+impl Queues {
+    /// Takes a place in the queue of a class; fails if the queue is full.
+    pub(crate) fn enter(&self, class: Class) -> Result<Place, Error> {
+        let queue = match class {
+            Class::New => &self.new,
+            Class::Returning => &self.returning,
+            Class::Authenticated => &self.authenticated,
+        };
+        queue.enter()
+    }
+}
+
+impl Default for Queues {
+    fn default() -> Self {
+        Self {
+            new: Queue::new(SIGN_INS, SIGN_IN_TIMEOUT),
+            returning: Queue::new(SIGN_INS, SIGN_IN_TIMEOUT),
+            authenticated: Queue::new(AUTHENTICATED, AUTHENTICATED_TIMEOUT),
+        }
+    }
+}
+
+struct Queue {
+    places: Arc<Semaphore>,
+    turn: Arc<Semaphore>,
+    timeout: Duration,
+}
+
+/// A place in a queue.
+pub(crate) struct Place {
+    permit: OwnedSemaphorePermit,
+    turn: Arc<Semaphore>,
+    timeout: Duration,
+}
+
+/// The right to compute a hash now.
+pub(crate) struct Turn {
+    _place: OwnedSemaphorePermit,
+    _turn: OwnedSemaphorePermit,
+}
+
+impl Queue {
+    fn new(places: usize, timeout: Duration) -> Self {
+        Self {
+            places: Arc::new(Semaphore::new(places)),
+            turn: Arc::new(Semaphore::new(1)),
+            timeout,
+        }
+    }
+
+    fn enter(&self) -> Result<Place, Error> {
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        Ok(Place {
+            permit: place.map_err(|_| Error::Overloaded)?,
+            turn: Arc::clone(&self.turn),
+            timeout: self.timeout,
+        })
+    }
+}
+
+impl Place {
+    /// Waits for the turn; fails if it takes too long.
+    pub(crate) async fn turn(self) -> Result<Turn, Error> {
+        match timeout(self.timeout, self.turn.acquire_owned()).await {
+            Ok(Ok(turn)) => Ok(Turn {
+                _place: self.permit,
+                _turn: turn,
+            }),
+            _ => Err(Error::Overloaded),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_full_queue_refuses_at_once_and_a_slow_one_after_its_timeout() {
+        let queues = Queues::default();
+        let first = queues.enter(Class::New).unwrap().turn().await.unwrap();
+        let mut waiting: Vec<_> = (1..SIGN_INS)
+            .map(|_| queues.enter(Class::New).unwrap())
+            .collect();
+        assert!(matches!(queues.enter(Class::New), Err(Error::Overloaded)));
+        let late = waiting.remove(0).turn().await;
+        assert!(matches!(late, Err(Error::Overloaded)));
+        // The place of whoever has given up is free again.
+        drop(queues.enter(Class::New).unwrap());
+        drop(first);
+        waiting.remove(0).turn().await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_of_one_class_leaves_the_others_their_turn() {
+        let queues = Queues::default();
+        let _first = queues.enter(Class::New).unwrap().turn().await.unwrap();
+        let _waiting: Vec<_> = std::iter::from_fn(|| queues.enter(Class::New).ok()).collect();
+        for class in [Class::Returning, Class::Authenticated] {
+            queues.enter(class).unwrap().turn().await.unwrap();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The networks from which accounts were signed in to.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+
+use pennon_core::model::time::Timestamp;
+
+use super::secret::SecretHash;
+
+/// How long a sign-in is remembered, in milliseconds: as long as a session lasts.
+const LIFETIME: i64 = 30 * 24 * 60 * 60 * 1000;
+
+/// How many sign-ins are remembered. Beyond that the oldest one is forgotten.
+const CAPACITY: usize = 10_000;
+
+/// An account, by the hash of its e-mail address, at a network.
+pub(super) type AccountAtNetwork = (SecretHash, IpAddr);
+
+/// Successful sign-ins, in memory. A restart forgets them.
+#[derive(Default)]
+pub(super) struct SignIns(Mutex<HashMap<AccountAtNetwork, i64>>);
+
+impl SignIns {
+    /// Whether the account was signed in to from the network before.
+    pub(super) fn contains(&self, account: &AccountAtNetwork, now: Timestamp) -> bool {
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = last.get(account);
+        last.is_some_and(|last| now.millis().saturating_sub(*last) < LIFETIME)
+    }
+
+    /// Remembers a sign-in.
+    pub(super) fn insert(&self, account: AccountAtNetwork, now: Timestamp) {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.len() >= CAPACITY && !last.contains_key(&account) {
+            let oldest = last.iter().min_by_key(|(_, at)| **at);
+            if let Some(oldest) = oldest.map(|(account, _)| *account) {
+                last.remove(&oldest);
+            }
+        }
+        last.insert(account, now.millis());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    fn account(number: usize) -> AccountAtNetwork {
+        let hash = SecretHash::of(&number.to_string());
+        (hash, Ipv4Addr::LOCALHOST.into())
+    }
+
+    #[test]
+    fn the_oldest_sign_in_makes_room_for_the_newest() {
+        let (sign_ins, at) = (SignIns::default(), Timestamp::from_millis);
+        for number in 0..CAPACITY {
+            sign_ins.insert(account(number), at(number.try_into().unwrap()));
+        }
+        let now = at(CAPACITY.try_into().unwrap());
+        sign_ins.insert(account(0), now);
+        sign_ins.insert(account(CAPACITY), now);
+        assert!(sign_ins.contains(&account(0), now) && sign_ins.contains(&account(2), now));
+        assert!(!sign_ins.contains(&account(1), now));
+        assert!(!sign_ins.contains(&account(2), at(LIFETIME + 2)));
+    }
+}

@@ -1,0 +1,253 @@
+//! Problem documents in the place of hyper's own refusals.
+//!
+//! hyper answers a head that it cannot read by itself, with an empty body, and has no hook for that. So what it writes
+//! while no answer of the service is on its way is replaced.
+
+use std::io::{self, IoSlice};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll, ready};
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+use super::connection::{HEAD_LIMIT, UNWANTED_BYTES, UNWANTED_TIME};
+use crate::http::refusal_of_head;
+use crate::service::Service;
+
+/// How much is read at once. hyper keeps a buffer for each connection that is as large as what it got to read before.
+const READ_BYTES: usize = 16 * 1024;
+
+/// Whether what is written on a connection belongs to an answer of the service.
+#[derive(Clone, Default)]
+pub(super) struct Answering(Arc<AtomicU8>);
+
+/// No request is worked on, and all of the last answer is written.
+const IDLE: u8 = 0;
+/// A request is worked on, or its answer is being made.
+const UNDER_WAY: u8 = 1;
+/// hyper has got all of the answer.
+const HANDED_OVER: u8 = 2;
+
+impl Answering {
+    /// A request has come.
+    pub(super) fn begin(&self) {
+        self.0.store(UNDER_WAY, Ordering::Relaxed);
+    }
+
+    /// Notices when hyper has got all of an answer.
+    pub(super) fn watch(&self, answer: Response) -> hyper::Response<Answer> {
+        answer.map(|body| Answer {
+            body,
+            answering: self.clone(),
+        })
+    }
+
+    /// What hyper had got is written.
+    fn flushed(&self) {
+        let (from, to) = (HANDED_OVER, IDLE);
+        let _ = self
+            .0
+            .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    fn is_idle(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == IDLE
+    }
+}
+
+/// The body of an answer.
+pub(super) struct Answer {
+    body: Body,
+    answering: Answering,
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.answering.0.store(HANDED_OVER, Ordering::Relaxed);
+    }
+}
+
+/// A stream to a peer, on which hyper's own refusals become problem documents.
+pub(super) struct Refusing<S> {
+    stream: S,
+    answering: Answering,
+    service: Service,
+    refusal: Option<Refusal>,
+    /// What the peer still sends while it has yet to read the refusal.
+    unwanted: Option<Unwanted>,
+}
+
+struct Refusal {
+    document: Vec<u8>,
+    written: usize,
+    /// How many bytes hyper wanted to write.
+    replaces: usize,
+}
+
+struct Unwanted {
+    time: Pin<Box<Sleep>>,
+    bytes: usize,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Refusing<S> {
+    pub(super) fn new(stream: S, answering: Answering, service: Service) -> Self {
+        Self {
+            stream,
+            answering,
+            service,
+            refusal: None,
+            unwanted: None,
+        }
+    }
+
+    /// The document in the place of what hyper writes, if that is a refusal of its own.
+    fn replacement(&self, bytes: &[u8]) -> Option<Refusal> {
+        let text = str::from_utf8(bytes).ok()?;
+        let status = text.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok()?;
+        let mut lines = text.split_inclusive("\r\n");
+        let date = lines.find(|line| line.starts_with("date: "));
+        let date = date.unwrap_or_default();
+        let document = refusal_of_head(&self.service, status, HEAD_LIMIT, date)?;
+        Some(Refusal {
+            document,
+            written: 0,
+            replaces: bytes.len(),
+        })
+    }
+
+    /// Whether the bytes are replaced.
+    fn replaces(&mut self, bytes: &[u8]) -> bool {
+        if self.refusal.is_none() && self.answering.is_idle() {
+            self.refusal = self.replacement(bytes);
+        }
+        self.refusal.is_some()
+    }
+
+    fn poll_refusal(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let Some(refusal) = &mut self.refusal else {
+            return Poll::Ready(Ok(0));
+        };
+        while let Some(rest) = refusal.document.get(refusal.written..)
+            && !rest.is_empty()
+        {
+            let written = ready!(Pin::new(&mut self.stream).poll_write(context, rest))?;
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            refusal.written = refusal.written.saturating_add(written);
+        }
+        Poll::Ready(Ok(refusal.replaces))
+    }
+
+    /// Receives for a while what the peer still sends. If the connection were closed at once, the peer's system would
+    /// throw the refusal away.
+    fn poll_unwanted(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let unwanted = self.unwanted.get_or_insert_with(|| Unwanted {
+            time: Box::pin(sleep(UNWANTED_TIME)),
+            bytes: 0,
+        });
+        let mut some = [0; 4096];
+        while unwanted.bytes < UNWANTED_BYTES && unwanted.time.as_mut().poll(context).is_pending() {
+            let mut buffer = ReadBuf::new(&mut some);
+            let read = pin!(&mut self.stream).poll_read(context, &mut buffer);
+            match ready!(read) {
+                Ok(()) if !buffer.filled().is_empty() => {
+                    unwanted.bytes = unwanted.bytes.saturating_add(buffer.filled().len());
+                }
+                _ => break,
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Refusing<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if buffer.remaining() < READ_BYTES {
+            return Pin::new(&mut self.stream).poll_read(context, buffer);
+        }
+        // One byte less than hyper offers, which makes it offer more the next time if it gets everything.
+        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(READ_BYTES - 1));
+        ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
+        let read = part.filled().len();
+        buffer.advance(read);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Refusing<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if self.replaces(bytes) {
+            return self.poll_refusal(context);
+        }
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        // A refusal is a head and nothing else.
+        if let [head] = slices
+            && self.replaces(head)
+        {
+            return self.poll_refusal(context);
+        }
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.stream).poll_flush(context))?;
+        self.answering.flushed();
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.unwanted.is_none() {
+            ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+        }
+        if self.refusal.is_some() {
+            ready!(self.poll_unwanted(context));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
