@@ -101,12 +101,12 @@ async fn a_file_that_cannot_be_the_database_is_named_with_the_folder_to_change()
     )
     .expect("a file is written");
     let (folder, file) = (folder.path().display(), file.display());
-    let long = "x".repeat(300);
+    let overlong = "x".repeat(300);
     let write_to = format!("write to {folder}, or name another file");
     for (path, complaint) in [
         (format!("{file}/deep/pennon.db"), write_to.clone()),
-        (format!("{folder}/{long}/pennon.db"), write_to.clone()),
-        (format!("{folder}/{long}"), write_to),
+        (format!("{folder}/{overlong}/pennon.db"), write_to.clone()),
+        (format!("{folder}/{overlong}"), write_to),
         (format!("{file}"), format!("{file} is no SQLite database")),
         (
             format!("{folder}"),

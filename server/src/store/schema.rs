@@ -37,7 +37,7 @@ macro_rules! bring_up_to_date {
         if let Err(error) = $migrations.run_direct(None, &mut *$connection, false).await {
             // Tables of long ago may not have it.
             let written_by = written_by!(&mut *$connection).unwrap_or_default();
-            return Err(explained(error, written_by));
+            return Err(explained(error, written_by.as_deref()));
         }
         if written_by!(&mut *$connection)?.as_deref() != Some(VERSION) {
             let write = sqlx::query(WRITE_SETTING).bind(WRITTEN_BY).bind(VERSION);
@@ -61,9 +61,9 @@ pub(super) async fn update_postgres(connection: &mut PgConnection) -> Result<(),
     bring_up_to_date!(POSTGRES_MIGRATIONS, connection)
 }
 
-fn explained(error: MigrateError, written_by: Option<String>) -> OpenError {
+fn explained(error: MigrateError, written_by: Option<&str>) -> OpenError {
     match error {
-        MigrateError::VersionMissing(_) => OpenError::Newer(newer(written_by.as_deref())),
+        MigrateError::VersionMissing(_) => OpenError::Newer(newer(written_by)),
         MigrateError::Execute(sqlx::Error::Database(answer))
         | MigrateError::ExecuteMigration(sqlx::Error::Database(answer), _)
             if answer.code().as_deref() == Some("42501") =>
