@@ -2,7 +2,7 @@
 //!
 //! On PostgreSQL the services here compare nothing at intervals, so that what arrives has been announced.
 
-use pennon_tests::{Answer, Pair, TestApp, eventually};
+use pennon_tests::{Answer, Pair, Process, TestApp, TestDatabase, eventually};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection};
@@ -334,4 +334,49 @@ async fn a_database_that_takes_no_connections_is_waited_for() {
         matches!(answer.status, StatusCode::CREATED | StatusCode::CONFLICT)
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_token_is_taken_by_services_whose_clocks_differ() {
+    let one = TestApp::start().await;
+    let (ahead, behind) = (one.beside().await, one.beside().await);
+    ahead.advance(15 * 60 + 59);
+    behind.advance(-3600);
+    for (issuer, takes) in [(&one, &ahead), (&one, &behind), (&ahead, &behind)] {
+        let caller = takes.with_authorization(issuer.token().await);
+        caller.get("/flags").await.expect(StatusCode::OK);
+    }
+    let (_, token) = one.admin().await.personal_token("script", "viewer").await;
+    for other in [&ahead, &behind] {
+        let script = other.with_authorization(format!("Bearer {token}"));
+        script.get("/flags").await.expect(StatusCode::OK);
+    }
+    ahead.advance(1);
+    let late = ahead.with_authorization(one.token().await);
+    late.get("/flags").await.expect(StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_clock_that_differs_from_that_of_the_database_is_logged() {
+    let database = TestDatabase::create().await;
+    if !database.is_postgres() {
+        return;
+    }
+    // From now on the database's clock is a minute ahead for those who connect.
+    let statement = format!(
+        "create function public.clock_timestamp() returns timestamptz language sql as
+             $$ select pg_catalog.clock_timestamp() + interval '1 minute' $$;
+         alter database \"{}\" set search_path = public, pg_catalog",
+        database.name()
+    );
+    sqlx::raw_sql(AssertSqlSafe(statement))
+        .execute(&mut database.postgres().await)
+        .await
+        .expect("the database is altered");
+    let process = Process::start(&database, &[]).await;
+    let differs = "the clock of this machine differs from the database's";
+    process.until_it_logs(differs).await;
+    process.terminate();
+    let log = process.ended().await.log;
+    assert!(log.contains("ahead_seconds=-"), "{log}");
 }

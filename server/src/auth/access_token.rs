@@ -10,6 +10,10 @@ use crate::error::Error;
 /// How long an access token is good, in seconds.
 pub(crate) const LIFETIME_SECONDS: i64 = 15 * 60;
 
+/// How long after its end a token is still taken, in milliseconds: another instance has issued it, whose clock may be
+/// behind.
+const LEEWAY_MILLIS: i64 = 60_000;
+
 const ISSUER: &str = "pennon";
 const AUDIENCE: &str = "pennon-admin";
 
@@ -69,6 +73,7 @@ impl AccessTokens {
     /// The session that a token speaks for, if it is ours and still good.
     pub(crate) fn session(&self, token: &str, now: Timestamp) -> Option<SessionId> {
         let token = jsonwebtoken::decode::<Claims>(token, &self.decoding, &self.validation).ok()?;
-        (now.millis() < token.claims.exp.saturating_mul(1000)).then_some(token.claims.sid)
+        let end = token.claims.exp.saturating_mul(1000);
+        (now.millis() < end.saturating_add(LEEWAY_MILLIS)).then_some(token.claims.sid)
     }
 }

@@ -51,7 +51,7 @@ impl Service {
     /// Finds out whether the database is there, apart from what is read of it: reading waits for its turn, and for those
     /// who hold something. Runs for as long as it is polled, or ends at once on SQLite.
     pub async fn probe(self) {
-        self.db.probe(&self.entropy).await;
+        self.db.probe(&self.entropy, &*self.clock).await;
     }
 
     /// Follows what other instances announce; runs for as long as it is polled, or ends at once on SQLite, where nothing

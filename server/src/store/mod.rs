@@ -16,6 +16,7 @@ pub(crate) mod rules;
 mod schema;
 pub(crate) mod sessions;
 pub(crate) mod settings;
+mod skew;
 pub(crate) mod snapshots;
 mod storage;
 pub(crate) mod tokens;
@@ -41,7 +42,7 @@ use uuid::Uuid;
 use self::postgres::{CommitError, LeasedTx, Server};
 use self::reach::ReachError;
 pub(crate) use self::storage::{Storage, means_full};
-use crate::clock::Entropy;
+use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 
 /// How long a caller waits for a connection. Whoever gets none is told so in time to try elsewhere.
@@ -220,9 +221,9 @@ impl Db {
 
     /// Finds out at intervals whether the database is there, for as long as it is polled. A file always is, so there this
     /// ends at once.
-    pub(crate) async fn probe(&self, entropy: &Entropy) {
+    pub(crate) async fn probe(&self, entropy: &Entropy, clock: &dyn Clock) {
         if let Driver::Postgres(server) = &self.driver {
-            match server.probe(entropy).await {}
+            match server.probe(entropy, clock).await {}
         }
     }
 

@@ -18,8 +18,9 @@ use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
 use super::reach::{options, reach};
+use super::skew::Skew;
 use super::{OpenError, PATIENCE, WRITERS_PATIENCE, schema};
-use crate::clock::Entropy;
+use crate::clock::{Clock, Entropy};
 use crate::metrics::Confirmed;
 
 /// How long the start waits for a server that is itself still starting.
@@ -155,16 +156,25 @@ impl Server {
         answered.map(Confirmed::age).unwrap_or_default()
     }
 
-    /// Finds out at intervals whether the server answers, for as long as it is polled.
-    pub(super) async fn probe(&self, entropy: &Entropy) -> Infallible {
+    /// Finds out at intervals whether the server answers, and how far its clock is from this one, for as long as it is
+    /// polled.
+    pub(super) async fn probe(&self, entropy: &Entropy, clock: &dyn Clock) -> Infallible {
         let mut connection = None;
+        let mut skew = Skew::default();
         loop {
             let patience = if self.is_present() {
                 PROBE_PATIENCE
             } else {
                 PROBE_PATIENCE_WHEN_LOST
             };
-            let asked = timeout(patience, self.ask(connection.take())).await;
+            let asking = async {
+                let mut asked = self.ask(connection.take()).await?;
+                if let Some(connection) = &mut asked {
+                    skew.compare(connection, clock).await?;
+                }
+                Ok(asked)
+            };
+            let asked = timeout(patience, asking).await;
             match asked.unwrap_or_else(|_| Err(silent())) {
                 Ok(asked) => {
                     connection = asked;

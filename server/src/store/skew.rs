@@ -1,0 +1,119 @@
+//! How far the clock of this machine is from the database's. Instances share sessions and tokens, and each judges by its own
+//! clock whether they are still good, so their clocks should agree.
+
+use std::time::Duration;
+
+use sqlx::postgres::PgConnection;
+use tokio::time::Instant;
+
+use crate::clock::Clock;
+
+/// How often the clocks are compared.
+const INTERVAL: Duration = Duration::from_mins(1);
+
+/// From which difference on it is logged, in milliseconds.
+const TOO_FAR: i64 = 5_000;
+
+/// Below which difference the clocks agree again. It is less, lest a difference about as large as the other be logged again
+/// and again.
+const CLOSE: i64 = 2_500;
+
+/// What is known of the clocks.
+#[derive(Default)]
+pub(super) struct Skew {
+    compared: Option<Instant>,
+    is_far: bool,
+}
+
+/// What changed between two comparisons.
+#[derive(Debug, PartialEq, Eq)]
+enum Change {
+    Differs,
+    Agrees,
+}
+
+impl Skew {
+    /// Compares the clocks if it is time to. Fails only if the connection does.
+    pub(super) async fn compare(
+        &mut self,
+        connection: &mut PgConnection,
+        clock: &dyn Clock,
+    ) -> Result<(), sqlx::Error> {
+        if self.compared.is_some_and(|last| last.elapsed() < INTERVAL) {
+            return Ok(());
+        }
+        self.compared = Some(Instant::now());
+        let before = clock.now().millis();
+        let database = "select (extract(epoch from clock_timestamp()) * 1000)::bigint";
+        let database = match sqlx::query_scalar(database).fetch_one(connection).await {
+            Ok(database) => database,
+            // A server that answers is there, whatever the answer is.
+            Err(sqlx::Error::Database(_)) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let ahead = ahead(before, database, clock.now().millis());
+        let ahead_seconds = ahead / 1000;
+        match self.changed(ahead) {
+            Some(Change::Differs) => tracing::warn!(
+                ahead_seconds,
+                "the clock of this machine differs from the database's; synchronize both"
+            ),
+            Some(Change::Agrees) => {
+                tracing::info!(ahead_seconds, "the clock agrees with the database's again");
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn changed(&mut self, ahead: i64) -> Option<Change> {
+        let distance = ahead.saturating_abs();
+        if self.is_far && distance < CLOSE {
+            self.is_far = false;
+            return Some(Change::Agrees);
+        }
+        if !self.is_far && distance > TOO_FAR {
+            self.is_far = true;
+            return Some(Change::Differs);
+        }
+        None
+    }
+}
+
+/// By how many milliseconds this machine is ahead of a database that read its clock between `before` and `after`. Negative if
+/// it is behind, and 0 if the database may have been asked at that very moment, however long the exchange took.
+fn ahead(before: i64, database: i64, after: i64) -> i64 {
+    let (ahead, behind) = (
+        before.saturating_sub(database),
+        database.saturating_sub(after),
+    );
+    if ahead > 0 {
+        ahead
+    } else {
+        behind.max(0).saturating_neg()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_the_exchange_is_no_difference() {
+        assert_eq!(ahead(1_000, 1_500, 9_000), 0);
+        assert_eq!(ahead(9_000, 1_000, 9_100), 8_000);
+        assert_eq!(ahead(1_000, 9_000, 1_100), -7_900);
+    }
+
+    #[test]
+    fn a_difference_is_told_once_until_the_clocks_agree_again() {
+        let mut skew = Skew::default();
+        assert_eq!(skew.changed(5_000), None);
+        assert_eq!(skew.changed(-5_001), Some(Change::Differs));
+        assert_eq!(skew.changed(60_000), None);
+        assert_eq!(skew.changed(3_000), None);
+        assert_eq!(skew.changed(2_000), Some(Change::Agrees));
+        assert_eq!(skew.changed(4_000), None);
+        assert_eq!(skew.changed(6_000), Some(Change::Differs));
+    }
+}
