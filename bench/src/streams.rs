@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::database::Database;
 use crate::samples::Samples;
@@ -20,6 +20,9 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How often a change is told.
 const CHANGES: usize = 20;
+
+/// The time between two changes: those that come faster are announced together.
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// How many writers the rate of switches is measured with.
 const WRITERS: usize = 8;
@@ -45,6 +48,7 @@ pub(crate) async fn measure(server: &Path, database: &Database, streams: usize) 
 
     let (mut each, mut last) = (Samples::default(), Samples::default());
     for change in 0..CHANGES {
+        sleep(INTERVAL).await;
         let started = Instant::now();
         service.switch(&flag, &environment, change % 2 == 0).await?;
         let mut delays: Vec<Duration> = all(streams, &mut told)

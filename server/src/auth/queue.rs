@@ -15,7 +15,7 @@ use crate::error::Error;
 const SIGN_INS: usize = 32;
 
 /// How long a sign-in waits for its turn.
-const SIGN_IN_TIMEOUT: Duration = Duration::from_millis(1500);
+const SIGN_IN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How many hashes signed-in callers may have in their queue, with the one that is being computed.
 const AUTHENTICATED: usize = 256;

@@ -52,8 +52,8 @@ fn written(bytes: [u8; 32]) -> Secret {
     Secret::new(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// A new secret that only the holder of another one can read: its bytes, XORed with an HMAC-SHA256 (RFC 2104) that is keyed
-/// by the other secret. Each key masks one secret, so the mask is a one-time pad.
+/// A new secret that only the holder of another one can read: its bytes, combined by exclusive or with an
+/// HMAC-SHA256 (RFC 2104) that is keyed by the other secret. Each key masks one secret, so the mask is a one-time pad.
 #[derive(Clone, Copy)]
 pub(crate) struct MaskedSecret([u8; 32]);
 

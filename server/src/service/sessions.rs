@@ -152,15 +152,16 @@ pub(crate) async fn refresh(service: &Service, token: &str) -> Result<SignedIn, 
     } = found.ok_or(Error::Unauthenticated)?;
     let secret = match spent {
         None => replace_refresh_token(service, tx, session, token, now).await?,
-        Some(spent) => match spent.successor.filter(|_| spent.at >= grace_begins(now)) {
-            Some(successor) => successor.reveal(token),
-            None => {
+        Some(spent) => {
+            let successor = spent.successor.filter(|_| spent.at >= grace_begins(now));
+            let Some(successor) = successor else {
                 tracing::warn!(user = %user.id, "a spent refresh token came back; its session is ended");
                 store::sessions::end(&mut tx, session, now).await?;
                 tx.commit().await?;
                 return Err(Error::Unauthenticated);
-            }
-        },
+            };
+            successor.reveal(token)
+        }
     };
     Ok(SignedIn {
         user,

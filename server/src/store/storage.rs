@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use sqlx::error::DatabaseError;
+
 use crate::error::Error;
 use crate::store::{Tx, on_conn};
 
@@ -53,6 +55,6 @@ pub(super) async fn write_something(tx: &mut Tx) -> Result<(), Error> {
 /// (<https://sqlite.org/rescode.html>). PostgreSQL says so with 53100
 /// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 pub(crate) fn means_full(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|answer| answer.code());
+    let code = error.as_database_error().and_then(DatabaseError::code);
     code.is_some_and(|code| matches!(&*code, "13" | "778" | "4874" | "53100"))
 }
