@@ -90,6 +90,25 @@ impl TestDatabase {
             .expect("PostgreSQL answers")
     }
 
+    /// Takes the writers' turn, as another instance does that writes, until the value is dropped.
+    pub async fn take_turn(&self) -> WritersTurn {
+        const LOCK: &str = "select pg_advisory_lock(22594200760438272)";
+        if self.is_postgres() {
+            let mut connection = self.postgres().await;
+            let taken = sqlx::raw_sql(LOCK).execute(&mut connection).await;
+            taken.expect("the turn is taken");
+            WritersTurn::Postgres(connection)
+        } else {
+            let opened = SqliteConnection::connect(&self.url).await;
+            let mut connection = opened.expect("the file opens");
+            let taken = sqlx::raw_sql("begin immediate")
+                .execute(&mut connection)
+                .await;
+            taken.expect("the turn is taken");
+            WritersTurn::Sqlite(connection)
+        }
+    }
+
     /// Its name on PostgreSQL.
     pub fn name(&self) -> &str {
         self.url.rsplit('/').next().unwrap_or_default()
@@ -104,6 +123,14 @@ impl TestDatabase {
     pub fn url(&self) -> &str {
         &self.url
     }
+}
+
+/// The writers' turn: while it is held, nobody else writes.
+pub enum WritersTurn {
+    /// A transaction on the file.
+    Sqlite(SqliteConnection),
+    /// A connection that has the lock.
+    Postgres(PgConnection),
 }
 
 impl Drop for TestDatabase {

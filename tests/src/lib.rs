@@ -34,7 +34,7 @@ pub use crate::answer::Answer;
 pub use crate::app::TestApp;
 pub use crate::binary::{Ran, binary};
 pub use crate::caller::{Caller, Pair};
-pub use crate::database::TestDatabase;
+pub use crate::database::{TestDatabase, WritersTurn};
 pub use crate::described::{description, resolved};
 pub use crate::lossy::LossyWay;
 pub use crate::process::{Ended, Process, free_address};

@@ -106,6 +106,13 @@ impl<'a> Entry<'a> {
         actor: &Actor,
     ) -> Result<(), Error> {
         actor.confirm(service, tx).await?;
+        let (entry, concerned) = self.made(service, actor);
+        audit::insert(tx, &entry, concerned).await
+    }
+
+    /// The entry of this moment and the ids that it concerns, for those who write several at once and confirm the actor
+    /// themselves.
+    pub(super) fn made(self, service: &Service, actor: &Actor) -> (AuditEntry, Concerned) {
         let now = service.clock.now();
         let entry = AuditEntry {
             id: AuditId::new(service.entropy.id(now)),
@@ -131,7 +138,7 @@ impl<'a> Entry<'a> {
             user: self.user,
             token: self.token,
         };
-        audit::insert(tx, &entry, concerned).await
+        (entry, concerned)
     }
 }
 

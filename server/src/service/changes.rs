@@ -70,7 +70,7 @@ async fn run(
         .map_err(|error| Error::Internal(format!("the commit was cut off: {error}")))?
 }
 
-/// Brings what this instance serves up to date.
+/// Brings what this instance serves up to date, if it serves anything.
 async fn publish(service: &Service, changes: &[Change]) {
     for Change {
         environment,
@@ -79,6 +79,9 @@ async fn publish(service: &Service, changes: &[Change]) {
     } in changes
     {
         tracing::debug!(%environment, flag = flag.map(tracing::field::display), revision, "changed");
+    }
+    if !service.snapshots.is_in_use() {
+        return;
     }
     if let Err(error) = service.snapshots.catch_up(&service.db).await {
         tracing::warn!(%error, "a change is committed but not served yet");

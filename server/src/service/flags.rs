@@ -5,6 +5,7 @@ use pennon_core::model::flag::{Flag, FlagKey, FlagName, FlagType};
 use pennon_core::model::id::FlagId;
 use pennon_core::model::page::{Page, PageRequest};
 use pennon_core::model::text::{Description, NewName};
+use pennon_core::model::time::Timestamp;
 
 use super::changes::Change;
 use super::patch::{Patch, renamed};
@@ -122,14 +123,26 @@ async fn find_active(tx: &mut Tx, id: FlagId, precondition: &Precondition) -> Re
 }
 
 /// Adds a flag, disabled in every active environment, within a transaction.
-pub(super) async fn insert(
+async fn insert(
     service: &Service,
     tx: &mut Tx,
     actor: &Actor,
     new: NewFlag,
 ) -> Result<(Flag, Vec<Change>), Error> {
+    let flag = created(service, actor, new);
+    store::flags::insert(tx, &flag).await?;
+    let raised = store::configurations::insert_for_flag(tx, flag.id).await?;
+    entry(AuditAction::FlagCreated, None, &flag)?
+        .record(service, tx, actor)
+        .await?;
+    let changes = Change::of_flag(flag.id, raised);
+    Ok((flag, changes))
+}
+
+/// A flag that does not exist yet.
+pub(super) fn created(service: &Service, actor: &Actor, new: NewFlag) -> Flag {
     let now = service.clock.now();
-    let flag = Flag {
+    Flag {
         id: FlagId::new(service.entropy.id(now)),
         key: new.key,
         name: new.name.into_inner(),
@@ -139,20 +152,39 @@ pub(super) async fn insert(
         created_at: now,
         archived_at: None,
         revision: 1,
-    };
-    store::flags::insert(tx, &flag).await?;
-    let raised = store::configurations::insert_for_flag(tx, flag.id).await?;
-    audit::Entry::of(AuditAction::FlagCreated)
-        .flag(&flag)
-        .to(&flag)?
-        .record(service, tx, actor)
-        .await?;
-    let changes = Change::of_flag(flag.id, raised);
-    Ok((flag, changes))
+    }
+}
+
+/// A flag with another name and description.
+pub(super) fn rewritten(old: &Flag, name: FlagName, description: Option<Description>) -> Flag {
+    Flag {
+        name,
+        description,
+        revision: old.revision + 1,
+        ..old.clone()
+    }
+}
+
+/// A flag that is archived since `archived_at`, or active again.
+pub(super) fn archived(old: &Flag, archived_at: Option<Timestamp>) -> Flag {
+    Flag {
+        archived_at,
+        revision: old.revision + 1,
+        ..old.clone()
+    }
+}
+
+/// The audit entry of a changed flag, in the making.
+pub(super) fn entry<'a>(
+    action: AuditAction,
+    old: Option<&Flag>,
+    new: &'a Flag,
+) -> Result<audit::Entry<'a>, Error> {
+    audit::Entry::of(action).flag(new).from(old)?.to(new)
 }
 
 /// Keeps another name and description, within a transaction.
-pub(super) async fn rewrite(
+async fn rewrite(
     service: &Service,
     tx: &mut Tx,
     actor: &Actor,
@@ -160,24 +192,16 @@ pub(super) async fn rewrite(
     name: FlagName,
     description: Option<Description>,
 ) -> Result<Flag, Error> {
-    let new = Flag {
-        name,
-        description,
-        revision: old.revision + 1,
-        ..old.clone()
-    };
+    let new = rewritten(old, name, description);
     store::flags::update(tx, &new).await?;
-    audit::Entry::of(AuditAction::FlagUpdated)
-        .flag(&new)
-        .from(Some(old))?
-        .to(&new)?
+    entry(AuditAction::FlagUpdated, Some(old), &new)?
         .record(service, tx, actor)
         .await?;
     Ok(new)
 }
 
 /// Takes an archived flag out of the archive, within a transaction.
-pub(super) async fn bring_back(
+async fn bring_back(
     service: &Service,
     tx: &mut Tx,
     actor: &Actor,
@@ -185,22 +209,15 @@ pub(super) async fn bring_back(
 ) -> Result<(Flag, Vec<Change>), Error> {
     store::flags::restore(tx, old.id).await?;
     let raised = store::configurations::reset_for_flag(tx, old.id).await?;
-    let new = Flag {
-        archived_at: None,
-        revision: old.revision + 1,
-        ..old.clone()
-    };
-    audit::Entry::of(AuditAction::FlagUpdated)
-        .flag(&new)
-        .from(Some(old))?
-        .to(&new)?
+    let new = archived(old, None);
+    entry(AuditAction::FlagUpdated, Some(old), &new)?
         .record(service, tx, actor)
         .await?;
     Ok((new, Change::of_flag(old.id, raised)))
 }
 
 /// Puts a flag into the archive if no active environment has it enabled, within a transaction.
-pub(super) async fn put_away(
+async fn put_away(
     service: &Service,
     tx: &mut Tx,
     actor: &Actor,
@@ -213,16 +230,12 @@ pub(super) async fn put_away(
     let now = service.clock.now();
     store::flags::archive(tx, old.id, now).await?;
     let raised = store::configurations::touch_everywhere(tx, old.id).await?;
-    let archived = Flag {
-        archived_at: Some(now),
-        revision: old.revision + 1,
-        ..old.clone()
-    };
-    audit::Entry::of(AuditAction::FlagArchived)
-        .flag(old)
-        .from(Some(old))?
-        .to(&archived)?
-        .record(service, tx, actor)
-        .await?;
+    entry(
+        AuditAction::FlagArchived,
+        Some(old),
+        &archived(old, Some(now)),
+    )?
+    .record(service, tx, actor)
+    .await?;
     Ok(Change::of_flag(old.id, raised))
 }

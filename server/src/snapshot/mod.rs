@@ -78,6 +78,11 @@ impl Snapshots {
         (served.len(), flags.sum())
     }
 
+    /// Whether anything was ever read to be served. A command line serves nothing.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.begun.load(Ordering::SeqCst) > 0
+    }
+
     /// Brings the snapshots up to date with the database: new environments are loaded, revoked ones are dropped, and of
     /// changed ones only the flags that changed are read and compiled.
     ///

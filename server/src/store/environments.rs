@@ -103,6 +103,15 @@ pub(crate) async fn active(tx: &mut Tx) -> Result<Vec<Environment>, Error> {
     rows.into_iter().map(Environment::try_from).collect()
 }
 
+/// How far each active environment has come: its config revision.
+pub(crate) async fn config_revisions(tx: &mut Tx) -> Result<Vec<(EnvironmentId, i64)>, Error> {
+    let rows: Vec<(Uuid, i64)> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, config_revision from environments where status = 'active'",
+    ).fetch_all(conn).await)?;
+    let revision = |(id, revision)| (EnvironmentId::new(id), revision);
+    Ok(rows.into_iter().map(revision).collect())
+}
+
 /// The environment whose usage an environment shares: the first of those that replaced each other by key rotations.
 pub(crate) async fn lineage(tx: &mut Tx, id: EnvironmentId) -> Result<EnvironmentId, Error> {
     let lineage: Option<Uuid> = on_conn!(tx, conn => sqlx::query_scalar(

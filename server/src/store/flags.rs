@@ -151,6 +151,15 @@ pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<Flag>, Error> {
     rows.into_iter().map(Flag::try_from).collect()
 }
 
+/// The key, the id and the revision of every flag.
+pub(crate) async fn revisions(tx: &mut Tx) -> Result<Vec<(String, FlagId, i64)>, Error> {
+    let rows: Vec<(String, Uuid, i64)> = on_conn!(tx, conn => sqlx::query_as(
+        "select key, id, revision from flags",
+    ).fetch_all(conn).await)?;
+    let flag = |(key, id, revision)| (key, FlagId::new(id), revision);
+    Ok(rows.into_iter().map(flag).collect())
+}
+
 /// Keeps a flag's changed name and description.
 pub(crate) async fn update(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(

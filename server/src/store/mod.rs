@@ -4,6 +4,7 @@
 //! is bound or read exists in both. Rows are private to their module and become domain types by `TryFrom`.
 
 pub(crate) mod audit;
+pub(crate) mod batch;
 pub(crate) mod configurations;
 pub(crate) mod environments;
 pub(crate) mod flag_table;
@@ -167,6 +168,17 @@ impl Db {
         self.transaction(begun)
     }
 
+    /// Begins to write without a turn. Until [`Tx::take_turn`], nothing may be written that others could wait for or
+    /// collide with: temporary tables, and on PostgreSQL rows that nobody else can name. On SQLite, this process begins
+    /// no other write meanwhile.
+    pub(crate) async fn prepare(&self) -> Result<Tx, Error> {
+        let begun = match &self.driver {
+            Driver::Sqlite { writer, .. } => writer.begin().await.map(Open::Sqlite),
+            Driver::Postgres(server) => server.begin_to_prepare().await.map(Open::Postgres),
+        };
+        self.transaction(begun)
+    }
+
     fn transaction(&self, begun: Result<Open, sqlx::Error>) -> Result<Tx, Error> {
         Ok(Tx {
             open: self.storage.watch(begun)?,
@@ -304,6 +316,15 @@ async fn is_reusable(connection: &mut SqliteConnection) -> Result<bool, sqlx::Er
 }
 
 impl Tx {
+    /// Waits for the turn of a transaction that began without one. In a SQLite file, the first write has taken it.
+    pub(crate) async fn take_turn(&mut self) -> Result<(), Error> {
+        let Self { open, storage } = self;
+        if let Open::Postgres(tx) = open {
+            storage.watch(tx.take_turn().await)?;
+        }
+        Ok(())
+    }
+
     /// Keeps what was written.
     pub(crate) async fn commit(self) -> Result<(), Error> {
         let Self { open, storage } = self;

@@ -55,7 +55,7 @@ const PROBE_PATIENCE_WHEN_LOST: Duration = Duration::from_secs(2);
 /// How long the probe rests at most before the next attempt to reach a lost server.
 const REST: Duration = Duration::from_secs(1);
 
-/// Begins a write, in one exchange. The number stands for writing; any will do as long as it stays the same. An instance
+/// Takes the writers' turn, in one exchange. The number stands for writing; any will do as long as it stays the same. An instance
 /// that hangs in the middle of a write loses its turn.
 const TAKE_WRITE_LOCK: &str = "set local lock_timeout = '5s'; set local idle_in_transaction_session_timeout = '10s'; \
                                select pg_advisory_xact_lock(22594200760438272)";
@@ -119,6 +119,14 @@ impl Server {
     pub(super) async fn begin_to_write(&self) -> Result<LeasedTx, sqlx::Error> {
         let (pools, mut lease) = self.lease()?;
         let begin = || begin_to_write(&pools.writers);
+        let tx = lease.until_lost(past_dead_connections(begin)).await?;
+        Ok(LeasedTx { tx, lease })
+    }
+
+    /// Begins as [`begin_to_write`](Self::begin_to_write) does, but without the turn.
+    pub(super) async fn begin_to_prepare(&self) -> Result<LeasedTx, sqlx::Error> {
+        let (pools, mut lease) = self.lease()?;
+        let begin = || pools.writers.begin();
         let tx = lease.until_lost(past_dead_connections(begin)).await?;
         Ok(LeasedTx { tx, lease })
     }
@@ -314,6 +322,12 @@ impl LeasedTx {
     /// The transaction, and what every use of it must be bound to.
     pub(super) fn parts(&mut self) -> (&mut Transaction<'static, Postgres>, &mut Lease) {
         (&mut self.tx, &mut self.lease)
+    }
+
+    /// Waits for the writers' turn.
+    pub(super) async fn take_turn(&mut self) -> Result<(), sqlx::Error> {
+        let take = self.tx.execute(TAKE_WRITE_LOCK);
+        self.lease.until_lost(take).await.map(drop)
     }
 
     pub(super) async fn commit(self) -> Result<(), CommitError> {

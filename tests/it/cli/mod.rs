@@ -2,6 +2,7 @@
 
 mod backup;
 mod health;
+mod import;
 mod transfer;
 mod types;
 mod user;

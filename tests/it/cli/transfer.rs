@@ -4,7 +4,7 @@ use pennon_tests::{Caller, Pair, TestApp, eventually};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-fn rule(priority: u32, country: &str) -> Value {
+pub(super) fn rule(priority: u32, country: &str) -> Value {
     json!({
         "priority": priority, "logic": "or", "value": true,
         "conditions": [
@@ -16,7 +16,7 @@ fn rule(priority: u32, country: &str) -> Value {
 }
 
 /// An installation with two environments and three flags, one of them archived. It answers the first flag in `prod`.
-async fn fill(admin: &Caller<'_>) -> Pair {
+pub(super) async fn fill(admin: &Caller<'_>) -> Pair {
     let pair = admin.pair().await;
     let (staging, _) = admin.environment("shop", "staging").await;
     for rule in [rule(1, "DE"), rule(7, "AT")] {
@@ -45,13 +45,13 @@ async fn fill(admin: &Caller<'_>) -> Pair {
     pair
 }
 
-async fn exported(app: &TestApp) -> Value {
+pub(super) async fn exported(app: &TestApp) -> Value {
     let text = app.command(&["export"]).await.expect_success();
     serde_json::from_str(&text).expect("an export is JSON")
 }
 
 /// Imports a document and answers the actions that were carried out.
-async fn imported(app: &TestApp, document: &Value, options: &[&str]) -> Vec<String> {
+pub(super) async fn imported(app: &TestApp, document: &Value, options: &[&str]) -> Vec<String> {
     let arguments = [&["import", "-"], options].concat();
     let ran = app
         .command_with_input(&arguments, &document.to_string())

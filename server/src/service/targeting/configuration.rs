@@ -6,9 +6,9 @@ use pennon_core::model::configuration::{Configuration, Ttl};
 use super::{Pair, PairId, commit};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
-use crate::service::Service;
 use crate::service::patch::Patch;
 use crate::service::precondition::Precondition;
+use crate::service::{Service, audit};
 use crate::store::{self, Tx};
 
 /// A change of a configuration: what is absent stays as it is.
@@ -60,6 +60,18 @@ pub(super) async fn update(
     is_enabled: bool,
     ttl: Option<Ttl>,
 ) -> Result<Configuration, Error> {
+    let (new, entry) = changed(pair, is_enabled, ttl)?;
+    store::configurations::update(tx, &new).await?;
+    entry.record(service, tx, actor).await?;
+    Ok(new)
+}
+
+/// The changed configuration of a pair, and the audit entry of the change.
+pub(super) fn changed(
+    pair: &Pair,
+    is_enabled: bool,
+    ttl: Option<Ttl>,
+) -> Result<(Configuration, audit::Entry<'_>), Error> {
     let old = &pair.configuration;
     let new = Configuration {
         is_enabled,
@@ -67,11 +79,7 @@ pub(super) async fn update(
         revision: old.revision + 1,
         ..old.clone()
     };
-    store::configurations::update(tx, &new).await?;
-    pair.entry(AuditAction::FlagEnvironmentUpdated)
-        .from(Some(old))?
-        .to(&new)?
-        .record(service, tx, actor)
-        .await?;
-    Ok(new)
+    let entry = pair.entry(AuditAction::FlagEnvironmentUpdated);
+    let entry = entry.from(Some(old))?.to(&new)?;
+    Ok((new, entry))
 }

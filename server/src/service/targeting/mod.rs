@@ -3,6 +3,7 @@
 mod configuration;
 mod explain;
 mod overview;
+mod planned;
 mod rollout;
 mod rules;
 mod setup;

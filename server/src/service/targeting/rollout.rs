@@ -7,8 +7,8 @@ use pennon_core::model::targeting::FlagRollout;
 use super::{Pair, PairId, commit};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Entity, Error};
-use crate::service::Service;
 use crate::service::precondition::Precondition;
+use crate::service::{Service, audit};
 use crate::store::{self, Tx};
 
 /// What became of something that is set whether or not it was there before.
@@ -91,12 +91,20 @@ pub(super) async fn upsert(
     let (flag, environment) = (pair.flag.id, pair.environment.id);
     let now = service.clock.now();
     let new = store::rollouts::upsert(tx, flag, environment, rollout, now).await?;
-    pair.entry(AuditAction::RolloutConfigured)
-        .from(old)?
-        .to(&new)?
+    configured(pair, old, &new)?
         .record(service, tx, actor)
         .await?;
     Ok(new)
+}
+
+/// The audit entry of a new or changed rollout.
+pub(super) fn configured<'a>(
+    pair: &'a Pair,
+    old: Option<&FlagRollout>,
+    new: &FlagRollout,
+) -> Result<audit::Entry<'a>, Error> {
+    let entry = pair.entry(AuditAction::RolloutConfigured);
+    entry.from(old)?.to(new)
 }
 
 /// Deletes a rollout, within a transaction.
@@ -108,8 +116,10 @@ pub(super) async fn delete(
     old: &FlagRollout,
 ) -> Result<(), Error> {
     store::rollouts::delete(tx, old.flag_id, old.environment_id).await?;
-    pair.entry(AuditAction::RolloutDeleted)
-        .from(Some(old))?
-        .record(service, tx, actor)
-        .await
+    deleted(pair, old)?.record(service, tx, actor).await
+}
+
+/// The audit entry of a deletion.
+pub(super) fn deleted<'a>(pair: &'a Pair, old: &FlagRollout) -> Result<audit::Entry<'a>, Error> {
+    pair.entry(AuditAction::RolloutDeleted).from(Some(old))
 }

@@ -8,8 +8,8 @@ use pennon_core::model::targeting::TargetingRule;
 use super::{Pair, PairId, commit};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Entity, Error};
-use crate::service::Service;
 use crate::service::precondition::Precondition;
+use crate::service::{Service, audit};
 use crate::store::{self, Tx};
 
 /// All rules of a pair, by ascending priority, and the pair's revision.
@@ -162,6 +162,18 @@ pub(super) async fn insert(
     pair: &Pair,
     rule: Rule,
 ) -> Result<TargetingRule, Error> {
+    let (rule, entry) = created(service, pair, rule)?;
+    store::rules::insert(tx, &rule).await?;
+    entry.record(service, tx, actor).await?;
+    Ok(rule)
+}
+
+/// A rule that does not exist yet, and the audit entry of its creation.
+pub(super) fn created<'a>(
+    service: &Service,
+    pair: &'a Pair,
+    rule: Rule,
+) -> Result<(TargetingRule, audit::Entry<'a>), Error> {
     let now = service.clock.now();
     let rule = TargetingRule {
         id: RuleId::new(service.entropy.id(now)),
@@ -172,13 +184,9 @@ pub(super) async fn insert(
         updated_at: now,
         revision: 1,
     };
-    store::rules::insert(tx, &rule).await?;
-    pair.entry(AuditAction::RuleCreated)
-        .rule(rule.id)
-        .to(&rule)?
-        .record(service, tx, actor)
-        .await?;
-    Ok(rule)
+    let entry = pair.entry(AuditAction::RuleCreated).rule(rule.id);
+    let entry = entry.to(&rule)?;
+    Ok((rule, entry))
 }
 
 /// Keeps another rule in the place of one, within a transaction.
@@ -190,20 +198,28 @@ pub(super) async fn update(
     old: &TargetingRule,
     rule: Rule,
 ) -> Result<TargetingRule, Error> {
+    let (new, entry) = replaced(service, pair, old, rule)?;
+    store::rules::update(tx, &new).await?;
+    entry.record(service, tx, actor).await?;
+    Ok(new)
+}
+
+/// A rule in the place of one, and the audit entry of the change.
+pub(super) fn replaced<'a>(
+    service: &Service,
+    pair: &'a Pair,
+    old: &TargetingRule,
+    rule: Rule,
+) -> Result<(TargetingRule, audit::Entry<'a>), Error> {
     let new = TargetingRule {
         rule,
         updated_at: service.clock.now(),
         revision: old.revision + 1,
         ..old.clone()
     };
-    store::rules::update(tx, &new).await?;
-    pair.entry(AuditAction::RuleUpdated)
-        .rule(old.id)
-        .from(Some(old))?
-        .to(&new)?
-        .record(service, tx, actor)
-        .await?;
-    Ok(new)
+    let entry = pair.entry(AuditAction::RuleUpdated).rule(old.id);
+    let entry = entry.from(Some(old))?.to(&new)?;
+    Ok((new, entry))
 }
 
 /// Deletes a rule, within a transaction.
@@ -215,9 +231,11 @@ pub(super) async fn delete(
     old: &TargetingRule,
 ) -> Result<(), Error> {
     store::rules::delete(tx, old.id).await?;
-    pair.entry(AuditAction::RuleDeleted)
-        .rule(old.id)
-        .from(Some(old))?
-        .record(service, tx, actor)
-        .await
+    deleted(pair, old)?.record(service, tx, actor).await
+}
+
+/// The audit entry of a deletion.
+pub(super) fn deleted<'a>(pair: &'a Pair, old: &TargetingRule) -> Result<audit::Entry<'a>, Error> {
+    let entry = pair.entry(AuditAction::RuleDeleted).rule(old.id);
+    entry.from(Some(old))
 }

@@ -71,7 +71,7 @@ pub(in crate::service) struct Standing {
 }
 
 /// One change on the way from one set-up to another.
-enum Step {
+pub(super) enum Step {
     Switch(Switch),
     DeleteRule(TargetingRule),
     ReplaceRule(TargetingRule, Rule),
@@ -162,13 +162,13 @@ impl Standing {
     }
 
     /// A flag in an environment as the database has it.
-    pub(in crate::service) async fn find(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
+    pub(super) async fn find(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
         let pair = Pair::find(tx, id).await?;
         Self::of(tx, pair).await
     }
 
     /// Sets the flag up in another way, within a transaction, and answers what differed.
-    pub(in crate::service) async fn reach(
+    async fn reach(
         &self,
         service: &Service,
         tx: &mut Tx,
@@ -209,7 +209,7 @@ impl Standing {
 
     /// The changes that lead to another set-up. A rule is the one that has its priority, so that replaced ones keep
     /// their ids, and no two ever have the same priority on the way.
-    fn steps_to(&self, wanted: &Setup) -> Vec<Step> {
+    pub(super) fn steps_to(&self, wanted: &Setup) -> Vec<Step> {
         let switch = (self.switch() != wanted.switch).then_some(Step::Switch(wanted.switch));
         let of_old = self.rules.iter().filter_map(|old| {
             let same = |new: &&Rule| new.priority == old.rule.priority;
@@ -238,7 +238,7 @@ impl Standing {
             .collect()
     }
 
-    fn differences(&self, steps: &[Step]) -> Vec<Difference> {
+    pub(super) fn differences(&self, steps: &[Step]) -> Vec<Difference> {
         steps.iter().map(|step| self.difference(step)).collect()
     }
 

@@ -2,6 +2,7 @@
 //! them. No secret is among them: environments must be there already, and keep their keys.
 
 mod import;
+mod plan;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,7 +14,8 @@ use pennon_core::model::targeting::{FlagRollout, TargetingRule};
 use pennon_core::model::text::Description;
 use serde::Serialize;
 
-pub(crate) use self::import::{Carried, import};
+pub(crate) use self::import::import;
+pub(crate) use self::plan::Carried;
 
 use super::Service;
 use super::targeting::{Setup, Standing};
@@ -75,6 +77,8 @@ struct Installation {
     configurations: HashMap<(FlagId, EnvironmentId), Configuration>,
     rules: HashMap<(FlagId, EnvironmentId), Vec<TargetingRule>>,
     rollouts: HashMap<(FlagId, EnvironmentId), FlagRollout>,
+    /// How far each active environment has come.
+    config_revisions: Vec<(EnvironmentId, i64)>,
 }
 
 impl Installation {
@@ -93,10 +97,8 @@ impl Installation {
                 .into_iter()
                 .map(|flag| (flag.key.clone(), flag))
                 .collect(),
-            environments: environments
-                .into_iter()
-                .map(|one| ((one.product.clone(), one.name.clone()), one))
-                .collect(),
+            environments: Self::by_name(environments),
+            config_revisions: store::environments::config_revisions(tx).await?,
             configurations: configurations
                 .into_iter()
                 .map(|one| ((one.flag_id, one.environment_id), one))
@@ -107,6 +109,18 @@ impl Installation {
                 .map(|one| ((one.flag_id, one.environment_id), one))
                 .collect(),
         })
+    }
+
+    fn by_name(
+        environments: Vec<Environment>,
+    ) -> BTreeMap<(ProductName, EnvironmentName), Environment> {
+        let named = |one: Environment| ((one.product.clone(), one.name.clone()), one);
+        environments.into_iter().map(named).collect()
+    }
+
+    /// The ids of the active environments.
+    fn active(&self) -> impl Iterator<Item = EnvironmentId> {
+        self.environments.values().map(|environment| environment.id)
     }
 
     fn portable(&self, flag: &Flag) -> PortableFlag {
@@ -130,14 +144,21 @@ impl Installation {
 
     /// How a flag is set up in an environment; none if it is not configured there.
     fn standing(&self, flag: &Flag, environment: &Environment) -> Option<Standing> {
+        let configuration = self.configurations.get(&(flag.id, environment.id))?;
+        Some(self.standing_as(flag.clone(), environment, configuration.clone()))
+    }
+
+    /// The same, as it would be with another configuration.
+    fn standing_as(
+        &self,
+        flag: Flag,
+        environment: &Environment,
+        configuration: Configuration,
+    ) -> Standing {
         let pair = (flag.id, environment.id);
-        Some(Standing::new(
-            flag.clone(),
-            environment.clone(),
-            self.configurations.get(&pair)?.clone(),
-            self.rules.get(&pair).cloned().unwrap_or_default(),
-            self.rollouts.get(&pair).cloned(),
-        ))
+        let rules = self.rules.get(&pair).cloned().unwrap_or_default();
+        let rollout = self.rollouts.get(&pair).cloned();
+        Standing::new(flag, environment.clone(), configuration, rules, rollout)
     }
 
     fn environment(&self, setup: &PortableSetup) -> Option<&Environment> {

@@ -1,0 +1,339 @@
+//! Many rows that are written at once, in few statements and with the shortest turn.
+//!
+//! They are staged in temporary tables, which needs no turn, and moved from there to where they belong. PostgreSQL lets
+//! several transactions write at once, so there most of them are moved ahead of the turn too: those that no other writer
+//! can wait for or collide with.
+
+use pennon_core::model::audit::AuditEntry;
+use pennon_core::model::configuration::Configuration;
+use pennon_core::model::flag::Flag;
+use pennon_core::model::id::{EnvironmentId, FlagId, RuleId, TokenId, UserId};
+use pennon_core::model::targeting::{FlagRollout, TargetingRule};
+use pennon_core::model::text::Description;
+use pennon_core::model::time::Timestamp;
+use sqlx::QueryBuilder;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use super::audit::Concerned;
+use super::{Tx, on_conn};
+use crate::error::Error;
+
+/// How many rows one statement stages. SQLite binds at most 32,766 values in one, PostgreSQL 65,535.
+const ROWS: usize = 500;
+
+/// The temporary tables. Both databases read the types; SQLite keeps what it is given.
+const CREATE: &str = "
+    create temporary table staged_flags (id uuid, key text, name text, description text, type text, created_by text,
+        created_at bigint, archived_at bigint, revision bigint, is_new boolean, placeholder text);
+    create temporary table staged_configurations (flag_id uuid, environment_id uuid, is_enabled boolean,
+        ttl_override_seconds bigint, revision bigint);
+    create temporary table staged_rules (id uuid, flag_id uuid, environment_id uuid, priority bigint, logic text,
+        value boolean, conditions jsonb, created_at bigint, updated_at bigint, revision bigint);
+    create temporary table staged_deleted_rules (id uuid);
+    create temporary table staged_rollouts (flag_id uuid, environment_id uuid, percentage bigint, strategy text,
+        created_at bigint, updated_at bigint);
+    create temporary table staged_revisions (environment_id uuid, config_revision bigint);
+    create temporary table staged_deleted_rollouts (flag_id uuid, environment_id uuid);
+    create temporary table staged_entries (id uuid, action text, actor_identity text, flag_key text, environment text,
+        product text, old_value jsonb, new_value jsonb, actor_id uuid, actor_token_id uuid, flag_id uuid,
+        environment_id uuid, rule_id uuid, user_id uuid, token_id uuid, about_accounts boolean);
+";
+
+const DROP: &str = "
+    drop table staged_flags;
+    drop table staged_configurations;
+    drop table staged_rules;
+    drop table staged_deleted_rules;
+    drop table staged_rollouts;
+    drop table staged_revisions;
+    drop table staged_deleted_rollouts;
+    drop table staged_entries;
+";
+
+/// Rows as they are to be, and audit entries.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) new_flags: Vec<Flag>,
+    pub(crate) changed_flags: Vec<Flag>,
+    /// New and changed configurations, and those of which only rules or the rollout change.
+    pub(crate) configurations: Vec<Configuration>,
+    /// New and changed rules. None has a priority that another one of its pair has before.
+    pub(crate) rules: Vec<TargetingRule>,
+    pub(crate) deleted_rules: Vec<RuleId>,
+    /// New and changed rollouts. Their revisions do not count.
+    pub(crate) rollouts: Vec<FlagRollout>,
+    pub(crate) deleted_rollouts: Vec<FlagRollout>,
+    /// In the order in which things happened.
+    pub(crate) entries: Vec<(AuditEntry, Concerned)>,
+}
+
+/// Stages rows in statements of many each. It is a macro because each driver has a builder of its own.
+macro_rules! stage {
+    ($tx:expr, $insert:literal, $rows:expr, |$list:ident, $row:pat_param| $bind:expr) => {
+        for rows in $rows.chunks(ROWS) {
+            on_conn!(&mut *$tx, conn => {
+                let mut query = QueryBuilder::new($insert);
+                query.push_values(rows, |mut $list, $row| { $bind; });
+                query.build().execute(conn).await.map(drop)
+            })?;
+        }
+    };
+}
+
+impl Batch {
+    /// Keeps the rows aside. Others are not held up by it.
+    pub(crate) async fn stage(&self, tx: &mut Tx) -> Result<(), Error> {
+        execute(tx, CREATE).await?;
+        self.stage_flags(tx).await?;
+        self.stage_targeting(tx).await?;
+        self.stage_entries(tx).await
+    }
+
+    async fn stage_flags(&self, tx: &mut Tx) -> Result<(), Error> {
+        let new = self.new_flags.iter().map(|flag| (flag, true));
+        let changed = self.changed_flags.iter().map(|flag| (flag, false));
+        let flags: Vec<(&Flag, bool)> = new.chain(changed).collect();
+        stage!(
+            tx,
+            "insert into staged_flags ",
+            flags,
+            |list, (flag, is_new)| {
+                list.push_bind(flag.id.uuid())
+                    .push_bind(flag.key.as_str())
+                    .push_bind(flag.name.as_str())
+                    .push_bind(flag.description.as_ref().map(Description::as_str))
+                    .push_bind(flag.kind.as_str())
+                    .push_bind(&flag.created_by)
+                    .push_bind(flag.created_at.millis())
+                    .push_bind(flag.archived_at.map(Timestamp::millis))
+                    .push_bind(flag.revision)
+                    .push_bind(*is_new)
+                    .push_bind(flag.id.to_string())
+            }
+        );
+        stage!(
+            tx,
+            "insert into staged_configurations ",
+            self.configurations,
+            |list, one| {
+                list.push_bind(one.flag_id.uuid())
+                    .push_bind(one.environment_id.uuid())
+                    .push_bind(one.is_enabled)
+                    .push_bind(one.ttl.map(|ttl| i64::from(ttl.seconds())))
+                    .push_bind(one.revision)
+            }
+        );
+        Ok(())
+    }
+
+    async fn stage_targeting(&self, tx: &mut Tx) -> Result<(), Error> {
+        stage!(
+            tx,
+            "insert into staged_rules ",
+            self.rules,
+            |list, record| {
+                list.push_bind(record.id.uuid())
+                    .push_bind(record.flag_id.uuid())
+                    .push_bind(record.environment_id.uuid())
+                    .push_bind(i64::from(record.rule.priority.get()))
+                    .push_bind(record.rule.logic.as_str())
+                    .push_bind(record.rule.value)
+                    .push_bind(Json(&record.rule.conditions))
+                    .push_bind(record.created_at.millis())
+                    .push_bind(record.updated_at.millis())
+                    .push_bind(record.revision)
+            }
+        );
+        stage!(
+            tx,
+            "insert into staged_deleted_rules ",
+            self.deleted_rules,
+            |list, id| { list.push_bind(id.uuid()) }
+        );
+        stage!(
+            tx,
+            "insert into staged_rollouts ",
+            self.rollouts,
+            |list, record| {
+                list.push_bind(record.flag_id.uuid())
+                    .push_bind(record.environment_id.uuid())
+                    .push_bind(i64::from(record.rollout.percentage.get()))
+                    .push_bind(record.rollout.strategy.as_str())
+                    .push_bind(record.created_at.millis())
+                    .push_bind(record.updated_at.millis())
+            }
+        );
+        stage!(
+            tx,
+            "insert into staged_deleted_rollouts ",
+            self.deleted_rollouts,
+            |list, record| {
+                list.push_bind(record.flag_id.uuid())
+                    .push_bind(record.environment_id.uuid())
+            }
+        );
+        Ok(())
+    }
+
+    async fn stage_entries(&self, tx: &mut Tx) -> Result<(), Error> {
+        stage!(tx, "insert into staged_entries ", self.entries, |list,
+                                                                 (
+            entry,
+            concerned,
+        )| {
+            list.push_bind(entry.id.uuid())
+                .push_bind(entry.action.as_str())
+                .push_bind(&entry.actor_identity)
+                .push_bind(&entry.flag_key)
+                .push_bind(&entry.environment)
+                .push_bind(&entry.product)
+                .push_bind(entry.old_value.as_ref().map(Json))
+                .push_bind(entry.new_value.as_ref().map(Json))
+                .push_bind(concerned.actor.map(UserId::uuid))
+                .push_bind(concerned.actor_token.map(TokenId::uuid))
+                .push_bind(concerned.flag.map(FlagId::uuid))
+                .push_bind(concerned.environment.map(EnvironmentId::uuid))
+                .push_bind(concerned.rule.map(RuleId::uuid))
+                .push_bind(concerned.user.map(UserId::uuid))
+                .push_bind(concerned.token.map(TokenId::uuid))
+                .push_bind(entry.action.is_about_accounts())
+        });
+        Ok(())
+    }
+}
+
+/// Writes the audit entries, all as of `now`, and the new flags with all that belongs to them. On PostgreSQL it needs no
+/// turn: until [`write`], the flags have placeholders for keys, so that nobody who creates a flag waits for this one.
+pub(crate) async fn write_ahead(tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
+    on_conn!(&mut *tx, conn => sqlx::query(
+        "insert into audit_entries (id, action, actor_identity, occurred_at, flag_key, environment, product,
+                                    old_value, new_value, actor_id, actor_token_id, flag_id, environment_id, rule_id,
+                                    user_id, token_id, about_accounts)
+         select id, action, actor_identity, $1, flag_key, environment, product, old_value, new_value, actor_id,
+                actor_token_id, flag_id, environment_id, rule_id, user_id, token_id, about_accounts
+         from staged_entries",
+    ).bind(now.millis()).execute(conn).await.map(drop))?;
+    execute(tx, AHEAD).await
+}
+
+/// The flags of which others have changed something in an environment after `revision`.
+pub(crate) async fn changed_by_others(
+    tx: &mut Tx,
+    environment: EnvironmentId,
+    revision: i64,
+) -> Result<Vec<FlagId>, Error> {
+    let flags: Vec<Uuid> = on_conn!(tx, conn => sqlx::query_scalar(
+        "select flag_id from flag_environments where environment_id = $1 and config_revision > $2
+           and flag_id not in (select id from staged_flags where is_new)",
+    ).bind(environment.uuid()).bind(revision).fetch_all(conn).await)?;
+    Ok(flags.into_iter().map(FlagId::new).collect())
+}
+
+/// Writes the rest, raises each environment that serves something else by one revision, and answers it.
+pub(crate) async fn write(tx: &mut Tx) -> Result<Vec<(EnvironmentId, i64)>, Error> {
+    let raised: Vec<(Uuid, i64)> = on_conn!(&mut *tx, conn => sqlx::query_as(
+        "update environments set config_revision = config_revision + 1
+         where id in (select environment_id from staged_configurations)
+         returning id, config_revision",
+    ).fetch_all(conn).await)?;
+    for (environment, revision) in &raised {
+        overtake(tx, *environment, *revision).await?;
+    }
+    for statements in [REVEAL, DELETE, CHANGE, DROP] {
+        execute(tx, statements).await?;
+    }
+    Ok(raised
+        .into_iter()
+        .map(|(id, revision)| (EnvironmentId::new(id), revision))
+        .collect())
+}
+
+/// Gives new flags the revision of an environment that others have raised since they were written. Only what is as new
+/// as they are is looked at.
+async fn overtake(tx: &mut Tx, environment: Uuid, revision: i64) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
+        "update flag_environments set config_revision = $2
+         where environment_id = $1 and config_revision < $2
+           and config_revision >= (select config_revision from staged_revisions where environment_id = $1)
+           and flag_id in (select id from staged_flags where is_new)",
+    ).bind(environment).bind(revision).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// New flags. Their configurations expect that nobody else raises the environment's revision meanwhile.
+const AHEAD: &str = "
+    insert into staged_revisions (environment_id, config_revision)
+    select id, config_revision + 1 from environments where status = 'active';
+
+    insert into flags (id, key, name, description, type, created_by, created_at, archived_at, revision)
+    select id, placeholder, name, description, type, created_by, created_at, archived_at, revision
+    from staged_flags where is_new;
+
+    insert into flag_environments
+        (flag_id, environment_id, is_enabled, ttl_override_seconds, revision, config_revision)
+    select staged.flag_id, staged.environment_id, staged.is_enabled, staged.ttl_override_seconds, staged.revision,
+           revisions.config_revision
+    from staged_configurations staged join staged_revisions revisions using (environment_id)
+    where staged.flag_id in (select id from staged_flags where is_new);
+
+    insert into rules (id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision)
+    select id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision
+    from staged_rules where flag_id in (select id from staged_flags where is_new);
+
+    insert into rollouts (flag_id, environment_id, percentage, strategy, created_at, updated_at, revision)
+    select staged.flag_id, staged.environment_id, staged.percentage, staged.strategy, staged.created_at,
+           staged.updated_at, revisions.config_revision
+    from staged_rollouts staged join staged_revisions revisions using (environment_id)
+    where staged.flag_id in (select id from staged_flags where is_new);
+";
+
+/// Gives new flags their keys.
+const REVEAL: &str = "update flags set key = staged.key from staged_flags staged where flags.id = staged.id and staged.is_new";
+
+const DELETE: &str = "
+    delete from rules where id in (select id from staged_deleted_rules);
+    delete from rollouts
+    where (flag_id, environment_id) in (select flag_id, environment_id from staged_deleted_rollouts);
+";
+
+/// Changes of flags that were there before. A new rollout starts at a revision that no rollout of the pair has ever had.
+const CHANGE: &str = "
+    insert into flags (id, key, name, description, type, created_by, created_at, archived_at, revision)
+    select id, key, name, description, type, created_by, created_at, archived_at, revision
+    from staged_flags where not is_new
+    on conflict (id) do update
+    set name = excluded.name, description = excluded.description, archived_at = excluded.archived_at,
+        revision = excluded.revision;
+
+    insert into flag_environments
+        (flag_id, environment_id, is_enabled, ttl_override_seconds, revision, config_revision)
+    select staged.flag_id, staged.environment_id, staged.is_enabled, staged.ttl_override_seconds, staged.revision,
+           environments.config_revision
+    from staged_configurations staged join environments on environments.id = staged.environment_id
+    where staged.flag_id not in (select id from staged_flags where is_new)
+    on conflict (flag_id, environment_id) do update
+    set is_enabled = excluded.is_enabled, ttl_override_seconds = excluded.ttl_override_seconds,
+        revision = excluded.revision, config_revision = excluded.config_revision;
+
+    insert into rules (id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision)
+    select id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision
+    from staged_rules where flag_id not in (select id from staged_flags where is_new)
+    on conflict (id) do update
+    set priority = excluded.priority, logic = excluded.logic, value = excluded.value,
+        conditions = excluded.conditions, updated_at = excluded.updated_at, revision = excluded.revision;
+
+    insert into rollouts (flag_id, environment_id, percentage, strategy, created_at, updated_at, revision)
+    select staged.flag_id, staged.environment_id, staged.percentage, staged.strategy, staged.created_at,
+           staged.updated_at, environments.config_revision
+    from staged_rollouts staged join environments on environments.id = staged.environment_id
+    where staged.flag_id not in (select id from staged_flags where is_new)
+    on conflict (flag_id, environment_id) do update
+    set percentage = excluded.percentage, strategy = excluded.strategy, updated_at = excluded.updated_at,
+        revision = rollouts.revision + 1;
+";
+
+async fn execute(tx: &mut Tx, statements: &'static str) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::raw_sql(statements).execute(conn).await.map(drop))?;
+    Ok(())
+}

@@ -1,0 +1,318 @@
+//! `pennon import` beside others who write, and what it leaves behind.
+
+use pennon_tests::{Caller, TestApp, eventually};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use super::transfer::{exported, fill, imported, rule};
+
+/// A document of flags that are on, with a rule and a rollout, in these environments of `shop`.
+fn document(flags: usize, environments: &[&str]) -> Value {
+    let environment = |name: &&str| {
+        json!({
+            "product": "shop", "environment": name, "isEnabled": true, "ttlOverrideSeconds": 30,
+            "rules": [rule(1, "DE")], "rollout": { "percentage": 25, "strategy": "per_user" },
+        })
+    };
+    let flag = |index: usize| {
+        json!({
+            "key": format!("flag_{index}"), "name": format!("Flag {index}"), "description": null, "type": "boolean",
+            "environments": environments.iter().map(environment).collect::<Vec<_>>(),
+        })
+    };
+    json!({ "formatVersion": 1, "flags": (0..flags).map(flag).collect::<Vec<_>>() })
+}
+
+/// All audit entries, oldest first.
+async fn audit(admin: &Caller<'_>) -> Vec<Value> {
+    let mut entries = Vec::new();
+    for page in 1.. {
+        let answer = admin.get(&format!("/audit?limit=100&page={page}")).await;
+        let items = answer.json()["items"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        if items.is_empty() {
+            break;
+        }
+        entries.extend(items);
+    }
+    entries.reverse();
+    entries
+}
+
+/// The revisions of what flags serve in an environment, as entity tags.
+async fn revisions(admin: &Caller<'_>, environment: &str, keys: &[String]) -> Vec<String> {
+    let mut revisions = Vec::new();
+    for key in keys {
+        let flag = admin
+            .get(&format!("/flags?key={key}"))
+            .await
+            .text("/items/0/id");
+        let rules = admin
+            .get(&format!("/flags/{flag}/environments/{environment}/rules"))
+            .await;
+        revisions.push(rules.expect(StatusCode::OK).header("etag").to_owned());
+    }
+    revisions
+}
+
+fn number(tag: &str) -> i64 {
+    tag.trim_matches('"').parse().expect("a number")
+}
+
+#[tokio::test]
+async fn a_dry_run_takes_no_turn() {
+    let app = TestApp::start().await;
+    app.admin().await.environment("shop", "prod").await;
+    let turn = app.database().take_turn().await;
+    let actions = imported(&app, &document(1, &["prod"]), &["--dry-run"]).await;
+    drop(turn);
+    let expected = [
+        "FLAG_CREATED",
+        "FLAG_ENVIRONMENT_UPDATED",
+        "RULE_CREATED",
+        "ROLLOUT_CONFIGURED",
+    ];
+    assert_eq!(actions, expected);
+}
+
+#[tokio::test]
+async fn an_import_of_nothing_new_takes_no_turn() {
+    let app = TestApp::start().await;
+    app.admin().await.environment("shop", "prod").await;
+    let document = document(1, &["prod"]);
+    imported(&app, &document, &[]).await;
+    let turn = app.database().take_turn().await;
+    assert_eq!(imported(&app, &document, &[]).await, [] as [&str; 0]);
+    drop(turn);
+}
+
+#[tokio::test]
+async fn an_import_raises_each_environment_by_one_revision() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (prod, _) = admin.environment("shop", "prod").await;
+    let (staging, _) = admin.environment("shop", "staging").await;
+    admin.flag("before").await;
+    let keys: Vec<String> = (0..5).map(|index| format!("flag_{index}")).collect();
+    for (round, places) in [&["prod", "staging"][..], &["prod"]]
+        .into_iter()
+        .enumerate()
+    {
+        let mut wanted = document(keys.len(), places);
+        for flag in wanted["flags"].as_array_mut().into_iter().flatten() {
+            flag["environments"][0]["ttlOverrideSeconds"] = json!(60 + round);
+        }
+        imported(&app, &wanted, &[]).await;
+    }
+    let before = revisions(&admin, &prod, &["before".to_owned()]).await;
+    let start = number(&before[0]);
+    let of_prod = revisions(&admin, &prod, &keys).await;
+    assert!(
+        of_prod.iter().all(|tag| number(tag) == start + 2),
+        "{start}: {of_prod:?}"
+    );
+    let before = revisions(&admin, &staging, &["before".to_owned()]).await;
+    let start = number(&before[0]);
+    let of_staging = revisions(&admin, &staging, &keys).await;
+    assert!(
+        of_staging.iter().all(|tag| number(tag) == start + 1),
+        "{start}: {of_staging:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_import_records_what_the_same_changes_made_by_hand_record() {
+    let (by_hand, by_import) = (TestApp::start().await, TestApp::start().await);
+    fill(&by_hand.admin().await).await;
+    let other = by_import.admin().await;
+    other.environment("shop", "prod").await;
+    other.environment("shop", "staging").await;
+    imported(&by_import, &exported(&by_hand).await, &[]).await;
+    let recorded = async |admin: &Caller<'_>| {
+        let entries = audit(admin).await.into_iter();
+        let mut entries: Vec<String> = entries
+            .filter(|entry| entry["action"] != "ENVIRONMENT_CREATED")
+            .map(|mut entry| {
+                forget(&mut entry);
+                entry.to_string()
+            })
+            .collect();
+        entries.sort();
+        entries
+    };
+    assert_eq!(
+        recorded(&other).await,
+        recorded(&by_hand.admin().await).await
+    );
+}
+
+/// Replaces what no two installations have in common by whether it is there.
+fn forget(value: &mut Value) {
+    const PERSONAL: [&str; 10] = [
+        "id",
+        "flagId",
+        "environmentId",
+        "ruleId",
+        "occurredAt",
+        "createdAt",
+        "updatedAt",
+        "archivedAt",
+        "createdBy",
+        "actorIdentity",
+    ];
+    for (member, value) in value.as_object_mut().into_iter().flatten() {
+        if PERSONAL.contains(&member.as_str()) {
+            *value = json!(!value.is_null());
+        }
+        forget(value);
+    }
+}
+
+#[tokio::test]
+async fn an_import_that_fails_while_it_is_written_leaves_nothing_behind() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    admin.environment("shop", "prod").await;
+    let before = (exported(&app).await, audit(&admin).await);
+    app.tamper("create unique index one_of_each on rollouts (strategy)")
+        .await;
+    let wanted = document(2, &["prod"]);
+    let ran = app
+        .command_with_input(&["import", "-"], &wanted.to_string())
+        .await;
+    assert!(!ran.success, "{ran:?}");
+    assert_eq!((exported(&app).await, audit(&admin).await), before);
+    app.tamper("drop index one_of_each").await;
+    assert_eq!(imported(&app, &wanted, &[]).await.len(), 8);
+}
+
+#[tokio::test]
+async fn an_import_sees_every_change_that_others_make_before_it_writes() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (prod, _) = admin.environment("shop", "prod").await;
+    let wanted = document(40, &["prod"]);
+    imported(&app, &wanted, &[]).await;
+    let flag = admin.get("/flags?key=flag_7").await.text("/items/0/id");
+    let mut off = wanted.clone();
+    for flag in off["flags"].as_array_mut().into_iter().flatten() {
+        flag["environments"][0]["isEnabled"] = json!(false);
+    }
+    let path = format!("/flags/{flag}/environments/{prod}");
+    let switching = async {
+        for ttl in 1_000.. {
+            let settings = json!({ "isEnabled": true, "ttlOverrideSeconds": ttl });
+            admin
+                .put(&path, settings)
+                .await
+                .expect(StatusCode::NO_CONTENT);
+        }
+    };
+    tokio::select! {
+        () = switching => {}
+        actions = imported(&app, &off, &[]) => assert_eq!(actions, ["FLAG_ENVIRONMENT_UPDATED"; 40]),
+    }
+    // The last switch may still be under way. As their clocks differ, the entries are in no order, and yet a chain:
+    // except for the first and the last, each state is the one that somebody led to and that somebody began with.
+    eventually(
+        "every change began with the state that another one led to",
+        async || {
+            let configuration = admin.get(&path).await.json();
+            let entries = audit(&admin).await.into_iter();
+            let of_flag = |entry: &Value| {
+                entry["action"] == "FLAG_ENVIRONMENT_UPDATED" && entry["flagKey"] == "flag_7"
+            };
+            let (mut began, mut ended) = (vec![configuration.to_string()], Vec::new());
+            for entry in entries.filter(of_flag) {
+                began.push(entry["oldValue"].to_string());
+                ended.push(entry["newValue"].to_string());
+            }
+            let mut first = configuration;
+            (first["isEnabled"], first["ttlOverrideSeconds"]) = (json!(false), Value::Null);
+            ended.push(first.to_string());
+            began.sort();
+            ended.sort();
+            began == ended
+        },
+    )
+    .await;
+}
+
+/// Waits until an import has done all that it can do without its turn.
+async fn until_an_import_waits(app: &TestApp) {
+    eventually("the import waits for its turn", async || {
+        let waiting: i64 = sqlx::query_scalar(
+            "select count(*) from pg_locks where locktype = 'advisory' and not granted and database =
+                (select oid from pg_database where datname = current_database())",
+        )
+        .fetch_one(&mut app.database().postgres().await)
+        .await
+        .expect("PostgreSQL answers");
+        waiting == 1
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_import_that_waits_for_its_turn_plans_again_what_has_changed() {
+    let app = TestApp::start().await;
+    if app.is_on_file() {
+        return;
+    }
+    app.admin().await.environment("shop", "prod").await;
+    let turn = app.database().take_turn().await;
+    let wait_and_create = async {
+        until_an_import_waits(&app).await;
+        app.tamper(
+            "insert into flags (id, key, name, type, created_by, created_at)
+             values (gen_random_uuid(), 'flag_0', 'By somebody else', 'boolean', 'somebody', 0)",
+        )
+        .await;
+        app.tamper(
+            "insert into flag_environments (flag_id, environment_id, config_revision)
+             select flags.id, environments.id, 1000 from flags, environments",
+        )
+        .await;
+        drop(turn);
+    };
+    let wanted = document(1, &["prod"]);
+    let (actions, ()) = tokio::join!(imported(&app, &wanted, &[]), wait_and_create);
+    let expected = [
+        "FLAG_UPDATED",
+        "FLAG_ENVIRONMENT_UPDATED",
+        "RULE_CREATED",
+        "ROLLOUT_CONFIGURED",
+    ];
+    assert_eq!(actions, expected);
+}
+
+#[tokio::test]
+async fn an_import_is_newer_than_what_others_wrote_while_it_waited() {
+    let app = TestApp::start().await;
+    if app.is_on_file() {
+        return;
+    }
+    let admin = app.admin().await;
+    let (prod, _) = admin.environment("shop", "prod").await;
+    admin.flag("before").await;
+    let turn = app.database().take_turn().await;
+    let wait_and_raise = async {
+        until_an_import_waits(&app).await;
+        app.tamper("update environments set config_revision = config_revision + 5")
+            .await;
+        app.tamper(
+            "update flag_environments set config_revision = environments.config_revision from environments",
+        )
+        .await;
+        drop(turn);
+    };
+    let wanted = document(2, &["prod"]);
+    let (actions, ()) = tokio::join!(imported(&app, &wanted, &[]), wait_and_raise);
+    assert_eq!(actions.len(), 8);
+    let keys = ["before", "flag_0", "flag_1"].map(str::to_owned);
+    let revisions = revisions(&admin, &prod, &keys).await;
+    let numbers: Vec<i64> = revisions.iter().map(|tag| number(tag)).collect();
+    assert_eq!(numbers[1..], [numbers[0] + 1; 2]);
+}
