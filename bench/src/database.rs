@@ -50,6 +50,22 @@ impl Database {
         Ok(Self::Postgres(format!("{base}/{name}")))
     }
 
+    /// Another empty database in the same place.
+    pub(crate) async fn beside(&self, name: &str) -> Result<Self> {
+        match self {
+            Self::Sqlite(file) => Ok(Self::Sqlite(file.with_file_name(format!("{name}.db")))),
+            Self::Postgres(url) => {
+                let mut connection = PgConnection::connect(url).await?;
+                let url = format!("{url}_{name}");
+                let (_, name) = url.rsplit_once('/').context("the URL names no database")?;
+                connection
+                    .execute(AssertSqlSafe(format!("create database {name}")))
+                    .await?;
+                Ok(Self::Postgres(url))
+            }
+        }
+    }
+
     /// Leaves nothing behind on somebody else's server.
     pub(crate) async fn remove(self, server: &str) -> Result<()> {
         if let Self::Postgres(url) = self {

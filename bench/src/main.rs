@@ -5,6 +5,7 @@
 mod creations;
 mod database;
 mod delay;
+mod imports;
 mod lighthouse;
 mod lists;
 mod pages;
@@ -36,7 +37,7 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Administration: writes, creations, lists, and how soon other instances follow.
+    /// Administration: writes, creations, lists, imports, and how soon other instances follow.
     Admin {
         /// The server's binary.
         #[arg(long)]
@@ -130,6 +131,7 @@ async fn measure(server: &Path, database: &Database) -> Result<Vec<Plan>> {
         delay::measure(server, &service, database, &mut table).await?;
     }
     drop(service);
+    imports::measure(server, database, &mut table).await?;
     table.print();
     plans::of(server, database).await
 }

@@ -130,6 +130,13 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// Adds a row that has only a ratio.
+    pub(crate) fn add_ratio(&mut self, what: &str, ratio: f64) {
+        let row = format!("| {what} |  |  |  |  | {ratio:.2} × |");
+        eprintln!("      {row}");
+        self.rows.push(row);
+    }
+
     pub(crate) fn print(&self) {
         println!("\n### {}\n", self.title);
         println!("| | samples | per second | p50 ms | p99 ms | p50 is worth |");

@@ -107,7 +107,7 @@ enum Command {
 
 #[derive(Subcommand)]
 enum Measured {
-    /// Administration on SQLite and PostgreSQL: writes, creations, lists, and how soon other instances follow
+    /// Administration on SQLite and PostgreSQL: writes, creations, lists, imports, and how soon other instances follow
     Admin,
     /// The npm package in Node.js: reads, loading, memory, and what a browser has to load
     Client,
