@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use reqwest::Client;
-use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use serde_json::{Value, json};
 
 use crate::{EMAIL, PASSWORD, TestDatabase, binary, eventually};
@@ -142,9 +142,11 @@ impl Process {
     /// Limits how large its files may grow, in bytes, as a full disk would; none for any size. What is written beyond the
     /// limit fails.
     pub fn limit_files(&self, bytes: Option<u64>) {
+        // The process has the hard limit of this one, which only root may raise.
+        let maximum = getrlimit(Resource::Fsize).maximum;
         let limit = Rlimit {
-            current: bytes,
-            maximum: None,
+            current: bytes.or(maximum),
+            maximum,
         };
         prlimit(Some(self.id()), Resource::Fsize, limit).expect("the limit can be set");
     }

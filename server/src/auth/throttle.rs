@@ -112,8 +112,8 @@ impl Throttle {
         }
     }
 
-    /// An attempt on an account, whatever the case of its e-mail address. One that comes from where the account was signed in to before answers for its own
-    /// address alone, and not for what others do in the wider network.
+    /// An attempt on an account, whatever the case of its e-mail address. An attempt from a network from which the account was
+    /// signed in to before answers for its own address alone, and not for what others do in the wider network.
     pub(crate) fn attempt(&self, email: &str, address: IpAddr, now: Timestamp) -> Attempt {
         let networks = networks(address);
         let innermost = networks.first().map_or(address, |(network, _)| *network);

@@ -177,28 +177,30 @@ impl Batch {
     }
 
     async fn stage_entries(&self, tx: &mut Tx) -> Result<(), Error> {
-        stage!(tx, "insert into staged_entries ", self.entries, |list,
-                                                                 (
-            entry,
-            concerned,
-        )| {
-            list.push_bind(entry.id.uuid())
-                .push_bind(entry.action.as_str())
-                .push_bind(&entry.actor_identity)
-                .push_bind(&entry.flag_key)
-                .push_bind(&entry.environment)
-                .push_bind(&entry.product)
-                .push_bind(entry.old_value.as_ref().map(Json))
-                .push_bind(entry.new_value.as_ref().map(Json))
-                .push_bind(concerned.actor.map(UserId::uuid))
-                .push_bind(concerned.actor_token.map(TokenId::uuid))
-                .push_bind(concerned.flag.map(FlagId::uuid))
-                .push_bind(concerned.environment.map(EnvironmentId::uuid))
-                .push_bind(concerned.rule.map(RuleId::uuid))
-                .push_bind(concerned.user.map(UserId::uuid))
-                .push_bind(concerned.token.map(TokenId::uuid))
-                .push_bind(entry.action.is_about_accounts())
-        });
+        stage!(
+            tx,
+            "insert into staged_entries ",
+            self.entries,
+            |list, row| {
+                let (entry, concerned) = row;
+                list.push_bind(entry.id.uuid())
+                    .push_bind(entry.action.as_str())
+                    .push_bind(&entry.actor_identity)
+                    .push_bind(&entry.flag_key)
+                    .push_bind(&entry.environment)
+                    .push_bind(&entry.product)
+                    .push_bind(entry.old_value.as_ref().map(Json))
+                    .push_bind(entry.new_value.as_ref().map(Json))
+                    .push_bind(concerned.actor.map(UserId::uuid))
+                    .push_bind(concerned.actor_token.map(TokenId::uuid))
+                    .push_bind(concerned.flag.map(FlagId::uuid))
+                    .push_bind(concerned.environment.map(EnvironmentId::uuid))
+                    .push_bind(concerned.rule.map(RuleId::uuid))
+                    .push_bind(concerned.user.map(UserId::uuid))
+                    .push_bind(concerned.token.map(TokenId::uuid))
+                    .push_bind(entry.action.is_about_accounts())
+            }
+        );
         Ok(())
     }
 }

@@ -55,8 +55,8 @@ const PROBE_PATIENCE_WHEN_LOST: Duration = Duration::from_secs(2);
 /// How long the probe rests at most before the next attempt to reach a lost server.
 const REST: Duration = Duration::from_secs(1);
 
-/// Takes the writers' turn, in one exchange. The number stands for writing; any will do as long as it stays the same. An instance
-/// that hangs in the middle of a write loses its turn.
+/// Takes the writers' turn, in one exchange. The number stands for writing; any will do as long as it stays the same. An
+/// instance that hangs in the middle of a write loses its turn.
 const TAKE_WRITE_LOCK: &str = "set local lock_timeout = '5s'; set local idle_in_transaction_session_timeout = '10s'; \
                                select pg_advisory_xact_lock(22594200760438272)";
 
