@@ -73,8 +73,11 @@ impl Service {
         pending.clean(self, now).await
     }
 
-    /// Brings the last counts, if that does not take long.
+    /// Brings the last counts, if there can be any and that does not take long.
     pub(super) async fn bring_last_counts(&self) {
+        if !self.snapshots.is_in_use() {
+            return;
+        }
         let brought = tokio::time::timeout(LAST_PATIENCE, self.bring_counts()).await;
         if !matches!(brought, Ok(Ok(()))) {
             tracing::warn!("the last minute's usage could not be kept");
