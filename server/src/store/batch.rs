@@ -24,8 +24,8 @@ const ROWS: usize = 500;
 
 /// The temporary tables. Both databases read the types; SQLite keeps what it is given.
 const CREATE: &str = "
-    create temporary table staged_flags (id uuid, key text, name text, description text, type text, created_by text,
-        created_at bigint, archived_at bigint, revision bigint, is_new boolean, placeholder text);
+    create temporary table staged_flags (id uuid primary key, key text, name text, description text, type text,
+        created_by text, created_at bigint, archived_at bigint, revision bigint, is_new boolean, placeholder text);
     create temporary table staged_configurations (flag_id uuid, environment_id uuid, is_enabled boolean,
         ttl_override_seconds bigint, revision bigint);
     create temporary table staged_rules (id uuid, flag_id uuid, environment_id uuid, priority bigint, logic text,
