@@ -1,13 +1,17 @@
 //! The real binary.
 
+use std::env;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The binary that was built beside the tests.
+/// The binary that `PENNON_TEST_BINARY` names, or the one that was built beside the tests.
 pub fn binary() -> PathBuf {
-    let test = std::env::current_exe().expect("the test is a file");
-    let folder = test.parent().and_then(|deps| deps.parent());
+    if let Some(binary) = env::var_os("PENNON_TEST_BINARY") {
+        return binary.into();
+    }
+    let test = env::current_exe().expect("the test is a file");
+    let folder = test.ancestors().nth(2);
     let binary = folder.expect("the test is in target/…/deps").join("pennon");
     assert!(
         binary.exists(),

@@ -1,7 +1,9 @@
 //! A database for one test.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use reqwest::Url;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 use tempfile::TempDir;
 
@@ -9,22 +11,40 @@ use tempfile::TempDir;
 pub struct TestDatabase {
     url: String,
     seeds: AtomicU64,
-    /// The folder that was made with it; none if it was there before.
-    folder: Option<TempDir>,
+    /// The URL of the server that it was created on; none for a file, or if it was there before.
+    server: Option<String>,
+    /// The folder that was made with it, and is removed with it; none if it was there before.
+    _folder: Option<TempDir>,
 }
 
 impl TestDatabase {
     /// Creates one: a file, or a database on the PostgreSQL server that `PENNON_TEST_POSTGRES_URL` names.
     pub async fn create() -> Self {
+        match std::env::var("PENNON_TEST_POSTGRES_URL") {
+            Ok(server) => Self::on_postgres(&server).await,
+            Err(_) => Self::in_file(),
+        }
+    }
+
+    /// Creates a file.
+    pub fn in_file() -> Self {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        let url = match std::env::var("PENNON_TEST_POSTGRES_URL") {
-            Ok(server) => create_on_postgres(&server, &folder).await,
-            Err(_) => format!("sqlite://{}", folder.path().join("pennon.db").display()),
-        };
         Self {
-            url,
+            url: format!("sqlite://{}", folder.path().join("pennon.db").display()),
             seeds: AtomicU64::new(1),
-            folder: Some(folder),
+            server: None,
+            _folder: Some(folder),
+        }
+    }
+
+    /// Creates a database on a PostgreSQL server.
+    pub async fn on_postgres(server: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        Self {
+            url: create_on_postgres(server, &folder).await,
+            seeds: AtomicU64::new(1),
+            server: Some(server.to_owned()),
+            _folder: Some(folder),
         }
     }
 
@@ -33,7 +53,8 @@ impl TestDatabase {
         Self {
             url: url.to_owned(),
             seeds: AtomicU64::new(1),
-            folder: None,
+            server: None,
+            _folder: None,
         }
     }
 
@@ -84,8 +105,8 @@ impl TestDatabase {
 
     /// A connection of the test's own to the server, outside of this database.
     pub async fn server(&self) -> PgConnection {
-        let server = std::env::var("PENNON_TEST_POSTGRES_URL").expect("the URL of a server");
-        PgConnection::connect(&server)
+        let server = self.server.as_deref().expect("a server");
+        PgConnection::connect(server)
             .await
             .expect("PostgreSQL answers")
     }
@@ -107,6 +128,46 @@ impl TestDatabase {
             taken.expect("the turn is taken");
             WritersTurn::Sqlite(connection)
         }
+    }
+
+    /// The file of SQLite.
+    pub fn file(&self) -> &Path {
+        Path::new(self.url.trim_start_matches("sqlite://"))
+    }
+
+    /// The same database for a role of its own on PostgreSQL, whose connections can be limited.
+    pub async fn for_own_role(&self) -> Self {
+        let mut url = Url::parse(&self.url).expect("a URL");
+        let (name, password) = (self.name(), url.password().unwrap_or("unused").to_owned());
+        for statement in [
+            format!("create role \"{name}\" login password '{password}'"),
+            format!("alter database \"{name}\" owner to \"{name}\""),
+        ] {
+            self.administer(statement).await;
+        }
+        url.set_username(name).expect("a URL with a host");
+        Self::at(url.as_str())
+    }
+
+    /// Limits the connections of that role, and ends those that it has; none for no limit.
+    pub async fn limit_connections(&self, limit: Option<u32>) {
+        let name = self.name();
+        let limit = limit.map_or("-1".to_owned(), |limit| limit.to_string());
+        self.administer(format!("alter role \"{name}\" connection limit {limit}"))
+            .await;
+        self.administer(format!(
+            "select pg_terminate_backend(pid) from pg_stat_activity where usename = '{name}'"
+        ))
+        .await;
+    }
+
+    /// Runs a statement outside of this database.
+    async fn administer(&self, statement: String) {
+        let mut server = self.server().await;
+        let done = sqlx::query(AssertSqlSafe(statement))
+            .execute(&mut server)
+            .await;
+        done.expect("the statement runs");
     }
 
     /// Its name on PostgreSQL.
@@ -137,18 +198,22 @@ impl Drop for TestDatabase {
     /// Takes what was created here off the server again, which others may use too: each database takes megabytes. One
     /// that was there before stays.
     fn drop(&mut self) {
-        let is_ours = self.folder.is_some() && self.is_postgres();
-        let server = std::env::var("PENNON_TEST_POSTGRES_URL");
-        let Some(server) = server.ok().filter(|_| is_ours) else {
+        let Some(server) = self.server.take() else {
             return;
         };
-        let statement = format!("drop database if exists \"{}\" with (force)", self.name());
+        let name = self.name();
+        let statements = [
+            format!("drop database if exists \"{name}\" with (force)"),
+            format!("drop role if exists \"{name}\""),
+        ];
         let removing = async move {
             let mut connection = PgConnection::connect(&server).await?;
-            sqlx::raw_sql(AssertSqlSafe(statement))
-                .execute(&mut connection)
-                .await
-                .map(drop)
+            for statement in statements {
+                sqlx::raw_sql(AssertSqlSafe(statement))
+                    .execute(&mut connection)
+                    .await?;
+            }
+            Ok::<(), sqlx::Error>(())
         };
         // On a thread of its own, because this one may be a runtime's, which cannot wait here.
         let removal = std::thread::spawn(|| {

@@ -22,6 +22,7 @@ mod binary;
 mod caller;
 mod database;
 mod described;
+pub mod load;
 mod lossy;
 mod process;
 mod proxy;

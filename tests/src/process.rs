@@ -57,16 +57,11 @@ impl Process {
 
     /// Starts it with settings under which it cannot serve, and returns what it logs before it ends.
     pub async fn fails_to_start(database_url: &str, settings: &[(&str, &str)]) -> String {
-        let mut process = Self::starting(database_url, settings);
-        for _ in 0..400 {
-            if process.child.try_wait().expect("a child").is_some() {
-                let ended = process.ended().await;
-                assert!(!ended.status.success(), "{}", ended.log);
-                return ended.log;
-            }
-            tokio::time::sleep(Duration::from_millis(25)).await;
-        }
-        panic!("the binary serves")
+        let process = Self::starting(database_url, settings);
+        let ended = process.ended_within(Duration::from_secs(10)).await;
+        let ended = ended.expect("the binary ends");
+        assert!(!ended.status.success(), "{}", ended.log);
+        ended.log
     }
 
     /// Starts it with settings as environment variables, and waits for nothing.
@@ -121,6 +116,16 @@ impl Process {
         self.signal(Signal::TERM);
     }
 
+    /// SIGSTOP: the process does nothing until [`resume`](Self::resume).
+    pub fn suspend(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// SIGCONT: the process carries on.
+    pub fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
     /// SIGKILL: no handler of the process runs.
     pub async fn kill(self) {
         self.signal(Signal::KILL);
@@ -137,6 +142,28 @@ impl Process {
             Ended { status, after, log }
         });
         wait.await.expect("the process ends")
+    }
+
+    /// Waits until it has ended, but no longer than `limit`; none if it still runs.
+    pub async fn ended_within(mut self, limit: Duration) -> Option<Ended> {
+        let deadline = Instant::now() + limit;
+        while self.child.try_wait().expect("a child").is_none() {
+            if Instant::now() >= deadline {
+                return None;
+            }
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        Some(self.ended().await)
+    }
+
+    /// The resident memory in MiB, as Linux counts it.
+    pub fn resident_mebibytes(&self) -> f64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.expect("the process is there");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        let kibibytes: f64 = kibibytes.expect("VmRSS").parse().expect("a number");
+        kibibytes / 1024.0
     }
 
     /// Limits how large its files may grow, in bytes, as a full disk would; none for any size. What is written beyond the

@@ -2,15 +2,12 @@
 //!
 //! The real binary is asked all the while, for what it has in memory and for what is in the database only.
 
-mod load;
-
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use pennon_tests::load::{Exchange, FROM_MEMORY, Load, LoadClient, UNKNOWN_KEY, operations};
 use pennon_tests::{Process, Proxy, TestDatabase, eventually};
 use reqwest::StatusCode;
-
-use self::load::{Answered, Caller, Load, UNKNOWN_KEY, WARM, kinds};
 
 /// Within what time who needs the database is told that it is lost.
 const TOLD_WITHIN: Duration = Duration::from_secs(2);
@@ -46,14 +43,14 @@ async fn connections_that_were_forgotten_while_they_rested_are_replaced() {
     }
     let proxy = Proxy::before(&database).await;
     let process = Process::start(&proxy.database(&database), &[]).await;
-    let caller = Caller::prepared(&process).await;
-    assert_eq!(caller.ask("create").await.status, StatusCode::CREATED);
+    let client = LoadClient::prepared(&process).await;
+    assert_eq!(client.exchange("create").await.status, StatusCode::CREATED);
     // For longer than connections are taken to be alive without a question. Only what watches the database goes on.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     proxy.forget_what_rested(Duration::from_secs(1));
-    let created = caller.ask("create").await;
+    let created = client.exchange("create").await;
     assert_eq!(created.status, StatusCode::CREATED, "{created:?}");
-    assert!(created.at - created.asked < TOLD_WITHIN, "{created:?}");
+    assert!(created.received - created.sent < TOLD_WITHIN, "{created:?}");
 }
 
 async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
@@ -64,34 +61,35 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
     let proxy = Proxy::before(&database).await;
     let process = Process::start(&proxy.database(&database), &[]).await;
     let load = Load::on(&process).await;
-    let succeeds = |answered: &Answered| !answered.status.is_server_error();
-    load.until("all is done", Instant::now(), 10, succeeds)
+    let succeeds = |exchange: &Exchange| !exchange.status.is_server_error();
+    load.until("all operations succeed", Instant::now(), 10, succeeds)
         .await;
 
     let (lost, connections) = (Instant::now(), proxy.connections());
     begin(&proxy);
     eventually("health is degraded", async || {
-        load.caller.health("/health").await == (StatusCode::OK, "degraded".to_owned())
+        load.client.health("/health").await == (StatusCode::OK, "degraded".to_owned())
     })
     .await;
     let noticed = Instant::now();
-    let any = |_: &Answered| true;
-    load.until("all is answered", noticed, 10, any).await;
-    let ready = load.caller.health("/health/ready").await;
+    let any = |_: &Exchange| true;
+    load.until("everything is answered", noticed, 10, any).await;
+    let ready = load.client.health("/health/ready").await;
     assert_eq!(ready.0, StatusCode::OK);
 
     let back = Instant::now();
     end(&proxy);
-    load.until("all is done again", back, 1, succeeds).await;
+    load.until("all operations succeed again", back, 1, succeeds)
+        .await;
     eventually("health is ok", async || {
-        load.caller.health("/health").await == (StatusCode::OK, "ok".to_owned())
+        load.client.health("/health").await == (StatusCode::OK, "ok".to_owned())
     })
     .await;
     let recovered = back.elapsed();
     let opened = proxy.connections() - connections;
 
-    let (caller, answers) = load.stop().await;
-    tell(&answers, lost, back);
+    let (client, exchanges) = load.stop().await;
+    print_summary(&exchanges, lost, back);
     println!("noticed {:?}", noticed - lost);
     println!("recovered {recovered:?}, {opened} connections opened");
     assert!(noticed - lost < NOTICED_WITHIN && recovered < NOTICED_WITHIN);
@@ -101,19 +99,22 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
         noticed,
         back,
     };
-    for answered in &answers {
-        during.judge(answered);
+    for exchange in &exchanges {
+        during.judge(exchange);
     }
 
     // What was refused was not done, what was promised was, and nothing was done by half.
-    let created = caller.created_flags().await;
-    assert_eq!(created, caller.flags_with_an_audit_entry().await);
-    for answered in answers.iter().filter(|answered| answered.what == "create") {
-        let exists = created.contains(&answered.flag);
-        match answered.status {
-            StatusCode::CREATED => assert!(exists, "{answered:?}"),
-            _ if answered.detail.contains("may have been done or not") => {}
-            _ => assert!(!exists, "{answered:?}"),
+    let created = client.created_flags().await;
+    assert_eq!(created, client.flags_with_an_audit_entry().await);
+    for exchange in exchanges
+        .iter()
+        .filter(|exchange| exchange.operation == "create")
+    {
+        let exists = created.contains(&exchange.flag);
+        match exchange.status {
+            StatusCode::CREATED => assert!(exists, "{exchange:?}"),
+            _ if exchange.detail.contains("may have been done or not") => {}
+            _ => assert!(!exists, "{exchange:?}"),
         }
     }
 }
@@ -125,51 +126,57 @@ struct Outage {
 }
 
 impl Outage {
-    /// Fails the test if nobody should have been answered like this.
-    fn judge(&self, answered: &Answered) {
-        let is_within = answered.at > self.lost && answered.asked < self.back;
-        let waited = answered.at - answered.asked.max(self.lost);
-        match answered.status {
-            status if WARM.contains(&answered.what) => {
+    /// Fails the test unless the outage explains the response.
+    fn judge(&self, exchange: &Exchange) {
+        let is_within = exchange.received > self.lost && exchange.sent < self.back;
+        let waited = exchange.received - exchange.sent.max(self.lost);
+        match exchange.status {
+            status if FROM_MEMORY.contains(&exchange.operation) => {
                 let is_fine = status == StatusCode::OK || status == StatusCode::NOT_MODIFIED;
-                assert!(is_fine && waited < Duration::from_secs(1), "{answered:?}");
+                assert!(is_fine && waited < Duration::from_secs(1), "{exchange:?}");
             }
             StatusCode::SERVICE_UNAVAILABLE => {
-                assert!(answered.at > self.lost, "{answered:?}");
-                assert_eq!(answered.retry_after, "5", "{answered:?}");
-                assert!(!is_within || waited < TOLD_WITHIN, "{answered:?}");
+                assert!(exchange.received > self.lost, "{exchange:?}");
+                assert_eq!(exchange.retry_after, "5", "{exchange:?}");
+                assert!(!is_within || waited < TOLD_WITHIN, "{exchange:?}");
             }
-            StatusCode::UNAUTHORIZED if answered.what == UNKNOWN_KEY => {
-                let is_silent = is_within && answered.asked > self.lost + SILENCE;
-                assert!(!is_silent, "{:?} {answered:?}", answered.asked - self.lost);
+            StatusCode::UNAUTHORIZED if exchange.operation == UNKNOWN_KEY => {
+                let is_silent = is_within && exchange.sent > self.lost + SILENCE;
+                assert!(!is_silent, "{:?} {exchange:?}", exchange.sent - self.lost);
             }
             status => {
                 assert!(
                     status.is_success() || status.is_redirection(),
-                    "{answered:?}"
+                    "{exchange:?}"
                 );
-                let knew = answered.asked > self.noticed && answered.at < self.back;
-                assert!(!knew, "{answered:?}");
+                let knew = exchange.sent > self.noticed && exchange.received < self.back;
+                assert!(!knew, "{exchange:?}");
             }
         }
     }
 }
 
-/// Prints what was answered between the loss and the return of the database, for whoever wants figures.
-fn tell(answers: &[Answered], lost: Instant, back: Instant) {
+/// Prints the exchanges between the loss and the return of the database.
+fn print_summary(exchanges: &[Exchange], lost: Instant, back: Instant) {
     let mut counts: HashMap<(&str, StatusCode), (usize, Duration)> = HashMap::new();
-    for answered in answers {
-        if answered.at > lost && answered.asked < back {
-            let waited = answered.at - answered.asked.max(lost);
-            let (count, longest) = counts.entry((answered.what, answered.status)).or_default();
+    for exchange in exchanges {
+        if exchange.received > lost && exchange.sent < back {
+            let waited = exchange.received - exchange.sent.max(lost);
+            let (count, longest) = counts
+                .entry((exchange.operation, exchange.status))
+                .or_default();
             (*count, *longest) = (*count + 1, waited.max(*longest));
         }
     }
     println!("lost for {:?}", back - lost);
-    for what in kinds() {
-        let is_again =
-            |one: &&Answered| one.what == what && one.asked > back && !one.status.is_server_error();
-        let again = answers.iter().filter(is_again).map(|one| one.at - back);
+    for what in operations() {
+        let is_again = |one: &&Exchange| {
+            one.operation == what && one.sent > back && !one.status.is_server_error()
+        };
+        let again = exchanges
+            .iter()
+            .filter(is_again)
+            .map(|one| one.received - back);
         println!("{what}: again after {:?}", again.min());
     }
     for ((what, status), (count, longest)) in counts {

@@ -1,0 +1,368 @@
+//! Mixed load on a server: evaluation, administration, sign-ins and pages at the same time, with a record of each exchange.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use reqwest::header::{CONTENT_TYPE, COOKIE, ETAG, IF_NONE_MATCH, RETRY_AFTER, SET_COOKIE};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::{EMAIL, PASSWORD, Process, eventually};
+
+/// Operations that are served from memory, and so must not notice an outage of the database.
+pub const FROM_MEMORY: [&str; 4] = ["evaluate", "batch", "config", "unchanged config"];
+
+/// Operations that need the database.
+const ADMINISTRATION: [&str; 5] = ["list", "create", "switch", "sign in", "page"];
+
+/// Evaluation with an SDK key that does not exist, or is too new to be known.
+pub const UNKNOWN_KEY: &str = "unknown key";
+
+/// The shortest interval at which each task sends, which leaves time to other tests.
+const INTERVAL: Duration = Duration::from_millis(10);
+
+/// A request and its response.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// One of [`operations`].
+    pub operation: &'static str,
+    /// When the request was sent.
+    pub sent: Instant,
+    /// When the response was complete.
+    pub received: Instant,
+    /// The status of the response.
+    pub status: StatusCode,
+    /// The header `Retry-After`; empty without one.
+    pub retry_after: String,
+    /// The key of the flag that a creation asks for.
+    pub flag: String,
+    /// The `detail` of a problem; empty for other responses.
+    pub detail: String,
+}
+
+/// All operations of the load.
+pub fn operations() -> impl Iterator<Item = &'static str> {
+    FROM_MEMORY
+        .into_iter()
+        .chain(ADMINISTRATION)
+        .chain([UNKNOWN_KEY])
+}
+
+/// Tasks that repeat all operations on one server.
+pub struct Load {
+    /// The client of all tasks.
+    pub client: LoadClient,
+    exchanges: Arc<Mutex<Vec<Exchange>>>,
+    is_over: Arc<AtomicBool>,
+    tasks: JoinSet<()>,
+}
+
+impl Load {
+    /// Starts it.
+    pub async fn on(process: &Process) -> Self {
+        let mut load = Self {
+            client: LoadClient::prepared(process).await,
+            exchanges: Arc::default(),
+            is_over: Arc::default(),
+            tasks: JoinSet::new(),
+        };
+        for operation in operations() {
+            // More tasks create flags than there are connections to write on.
+            let tasks = if operation == "create" { 6 } else { 2 };
+            for _ in 0..tasks {
+                let (client, exchanges) = (load.client.clone(), Arc::clone(&load.exchanges));
+                let is_over = Arc::clone(&load.is_over);
+                load.tasks.spawn(async move {
+                    let mut ticks = interval(INTERVAL);
+                    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+                    while !is_over.load(Ordering::Relaxed) {
+                        ticks.tick().await;
+                        let exchange = client.exchange(operation).await;
+                        exchanges.lock().expect("nobody panicked").push(exchange);
+                    }
+                });
+            }
+        }
+        load
+    }
+
+    /// Waits until each operation that was sent after `since` has had `count` matching exchanges.
+    pub async fn until(
+        &self,
+        what: &str,
+        since: Instant,
+        count: usize,
+        matches: impl Fn(&Exchange) -> bool,
+    ) {
+        eventually(what, async || {
+            let exchanges = self.exchanges.lock().expect("nobody panicked");
+            let mut counts: HashMap<&str, usize> = HashMap::new();
+            for exchange in exchanges.iter().filter(|exchange| exchange.sent > since) {
+                if matches(exchange) {
+                    *counts.entry(exchange.operation).or_default() += 1;
+                }
+            }
+            let reached = |operation| counts.get(operation).is_some_and(|had| *had >= count);
+            operations().all(reached)
+        })
+        .await;
+    }
+
+    /// Sends no more, waits for the responses under way, and returns all exchanges.
+    pub async fn stop(self) -> (LoadClient, Vec<Exchange>) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.tasks.join_all().await;
+        let exchanges = self.exchanges.lock().expect("nobody panicked").clone();
+        (self.client, exchanges)
+    }
+}
+
+/// A client with an access token, a cookie of the dashboard, and an SDK key.
+#[derive(Clone)]
+pub struct LoadClient {
+    http: Client,
+    base_url: String,
+    token: String,
+    cookie: String,
+    key: String,
+    tag: String,
+    /// The path of the flag `checkout` in the key's environment.
+    evaluated: String,
+    /// The path of the same flag in another environment.
+    configuration: String,
+    created: Arc<AtomicUsize>,
+}
+
+impl LoadClient {
+    /// Signs in, and creates an environment with a flag that is on.
+    pub async fn prepared(process: &Process) -> Self {
+        let http = Client::builder().redirect(Policy::none()).build();
+        let mut client = Self {
+            http: http.expect("the client is made"),
+            base_url: process.base_url(),
+            token: process.signed_in().await,
+            cookie: String::new(),
+            key: String::new(),
+            tag: String::new(),
+            evaluated: String::new(),
+            configuration: String::new(),
+            created: Arc::default(),
+        };
+        let signed_in = send(client.sign_in_to_dashboard()).await;
+        let cookie = header(&signed_in, SET_COOKIE.as_str());
+        client.cookie = cookie.split(';').next().unwrap_or_default().to_owned();
+        let environment = json!({ "product": "shop", "name": "prod" });
+        let environment = client.create("/environments", environment).await;
+        let other = json!({ "product": "shop", "name": "other" });
+        let other = client.create("/environments", other).await;
+        let flag = json!({ "key": "checkout", "name": "x", "type": "boolean" });
+        let flag = client.create("/flags", flag).await;
+        let id = |object: &Value| object["id"].as_str().unwrap_or_default().to_owned();
+        client.evaluated = format!("/flags/{}/environments/{}", id(&flag), id(&environment));
+        client.configuration = format!("/flags/{}/environments/{}", id(&flag), id(&other));
+        client.key = environment["sdkKey"].as_str().expect("a key").to_owned();
+        client.tag = header(&send(client.request("config")).await, ETAG.as_str());
+        client
+    }
+
+    async fn create(&self, path: &str, body: Value) -> Value {
+        let created = send(self.admin(Method::POST, path).json(&body)).await;
+        assert_eq!(created.status(), StatusCode::CREATED);
+        created.json().await.expect("JSON")
+    }
+
+    /// Sends one request, and waits for the whole response.
+    pub async fn exchange(&self, operation: &'static str) -> Exchange {
+        let exchange = self.try_exchange(operation).await;
+        exchange.expect("the server answers")
+    }
+
+    /// Sends one request, and waits for the whole response; the error is of the connection.
+    pub async fn try_exchange(&self, operation: &'static str) -> reqwest::Result<Exchange> {
+        let number = self.created.fetch_add(1, Ordering::Relaxed);
+        let flag = format!("flag_{number}");
+        let request = match operation {
+            "create" => {
+                let body = json!({ "key": flag, "name": "x", "type": "boolean" });
+                self.admin(Method::POST, "/flags").json(&body)
+            }
+            "switch" => self.switch(number.is_multiple_of(2)),
+            other => self.request(other),
+        };
+        let sent = Instant::now();
+        let response = request.send().await?;
+        let status = response.status();
+        let retry_after = header(&response, RETRY_AFTER.as_str());
+        let body = response.bytes().await?;
+        let received = Instant::now();
+        let problem: Value = serde_json::from_slice(&body).unwrap_or_default();
+        Ok(Exchange {
+            operation,
+            sent,
+            received,
+            status,
+            retry_after,
+            flag,
+            detail: problem["detail"].as_str().unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// A request that enables or disables the flag `checkout` in the environment that is evaluated.
+    pub fn switch_evaluated(&self, is_enabled: bool) -> RequestBuilder {
+        let body = json!({ "isEnabled": is_enabled });
+        self.admin(Method::PUT, &self.evaluated).json(&body)
+    }
+
+    /// Whether the flag `checkout` is on; none without an answer.
+    pub async fn is_on(&self) -> Option<bool> {
+        let response = self.request("evaluate").send().await.ok()?;
+        let answer: Value = response.json().await.ok()?;
+        answer["enabled"].as_bool()
+    }
+
+    /// A request that enables or disables the flag `checkout` in another environment.
+    pub fn switch(&self, is_enabled: bool) -> RequestBuilder {
+        let body = json!({ "isEnabled": is_enabled });
+        self.admin(Method::PUT, &self.configuration).json(&body)
+    }
+
+    /// Whether the flag `checkout` is enabled in that other environment.
+    pub async fn is_enabled(&self) -> bool {
+        let response = send(self.admin(Method::GET, &self.configuration)).await;
+        let configuration: Value = response.json().await.expect("JSON");
+        configuration["isEnabled"] == true
+    }
+
+    /// The key of the environment that is evaluated.
+    pub fn sdk_key(&self) -> &str {
+        &self.key
+    }
+
+    /// The same client with another access token.
+    pub fn with_token(&self, token: &str) -> Self {
+        Self {
+            token: token.to_owned(),
+            ..self.clone()
+        }
+    }
+
+    /// The same client of another process on the same database.
+    pub fn of(&self, process: &Process) -> Self {
+        let base_url = process.base_url();
+        Self {
+            base_url,
+            ..self.clone()
+        }
+    }
+
+    /// A request that is the same each time.
+    fn request(&self, operation: &str) -> RequestBuilder {
+        let question = json!({ "flagKey": "checkout", "context": { "userId": "u1" } });
+        match operation {
+            "evaluate" => self.sdk("/evaluate", &self.key).json(&question),
+            "batch" => {
+                let questions = json!({ "evaluations": vec![question; 20] });
+                self.sdk("/evaluate/batch", &self.key).json(&questions)
+            }
+            // Filtered, because flags are created all the while.
+            "config" => self.config(),
+            "unchanged config" => self.config().header(IF_NONE_MATCH, &self.tag),
+            "list" => self.admin(Method::GET, "/flags"),
+            "sign in" => {
+                let credentials = json!({ "email": EMAIL, "password": PASSWORD });
+                let url = format!("{}/auth/login", self.base_url);
+                self.http.post(url).json(&credentials)
+            }
+            "page" => {
+                let url = format!("{}/dashboard/flags", self.base_url);
+                self.http.get(url).header(COOKIE, &self.cookie)
+            }
+            UNKNOWN_KEY => self.sdk("/evaluate", "pnk_that_may_be_new").json(&question),
+            other => unreachable!("{other} is no operation"),
+        }
+    }
+
+    fn admin(&self, method: Method, path: &str) -> RequestBuilder {
+        let url = format!("{}{path}", self.base_url);
+        self.http.request(method, url).bearer_auth(&self.token)
+    }
+
+    fn sdk(&self, path: &str, key: &str) -> RequestBuilder {
+        let url = format!("{}/sdk/v1{path}", self.base_url);
+        self.http.post(url).bearer_auth(key)
+    }
+
+    fn config(&self) -> RequestBuilder {
+        let url = format!("{}/sdk/v1/config?keys[]=checkout", self.base_url);
+        self.http.get(url).bearer_auth(&self.key)
+    }
+
+    fn sign_in_to_dashboard(&self) -> RequestBuilder {
+        let url = format!("{}/dashboard/login", self.base_url);
+        let form = "sign-in-email=ana%40example.com&sign-in-password=correct+horse+battery+staple";
+        self.http
+            .post(url)
+            .header("sec-fetch-site", "same-origin")
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(form)
+    }
+
+    /// The status of a health check, and the `status` in its body.
+    pub async fn health(&self, path: &str) -> (StatusCode, String) {
+        let response = send(self.http.get(format!("{}{path}", self.base_url))).await;
+        let status = response.status();
+        let health: Value = response.json().await.expect("JSON");
+        let text = health["status"].as_str().unwrap_or_default();
+        (status, text.to_owned())
+    }
+
+    /// The keys of all flags.
+    pub async fn created_flags(&self) -> BTreeSet<String> {
+        let flags = self.all("/flags?limit=100").await;
+        texts(&flags, "key").collect()
+    }
+
+    /// The keys of all flags whose creation is on record.
+    pub async fn flags_with_an_audit_entry(&self) -> BTreeSet<String> {
+        let mut entries = self.all("/audit?limit=100").await;
+        entries.retain(|entry| entry["action"] == "FLAG_CREATED");
+        texts(&entries, "flagKey").collect()
+    }
+
+    /// All items of a list, page by page.
+    async fn all(&self, path: &str) -> Vec<Value> {
+        let mut all = Vec::new();
+        for page in 1.. {
+            let path = format!("{path}&page={page}");
+            let response = send(self.admin(Method::GET, &path)).await;
+            assert_eq!(response.status(), StatusCode::OK);
+            let list: Value = response.json().await.expect("JSON");
+            let items = list["items"].as_array().expect("items");
+            if items.is_empty() {
+                break;
+            }
+            all.extend_from_slice(items);
+        }
+        all
+    }
+}
+
+fn texts(objects: &[Value], member: &str) -> impl Iterator<Item = String> {
+    let text = move |object: &Value| object[member].as_str().unwrap_or_default().to_owned();
+    objects.iter().map(text)
+}
+
+async fn send(request: RequestBuilder) -> Response {
+    request.send().await.expect("the server answers")
+}
+
+fn header(response: &Response, name: &str) -> String {
+    let value = response.headers().get(name);
+    let text = value.and_then(|value| value.to_str().ok());
+    text.unwrap_or_default().to_owned()
+}
