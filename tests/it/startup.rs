@@ -119,6 +119,25 @@ async fn a_file_that_cannot_be_the_database_is_named_with_the_folder_to_change()
 }
 
 #[tokio::test]
+async fn a_damaged_file_is_named_and_left_as_it_is() {
+    let database = TestDatabase::in_file();
+    let process = Process::start(&database, &[]).await;
+    process.terminate();
+    process.ended().await;
+    let mut content = std::fs::read(database.file()).expect("the file");
+    content.iter_mut().skip(4096).for_each(|byte| *byte = 0x5a);
+    std::fs::write(database.file(), &content).expect("the file is written");
+
+    let log = Process::fails_to_start(database.url(), &[]).await;
+    let complaint = format!("the database {} is damaged", database.file().display());
+    assert!(
+        log.contains(&complaint) && log.contains("restore it from a backup"),
+        "{log}"
+    );
+    assert_eq!(std::fs::read(database.file()).expect("the file"), content);
+}
+
+#[tokio::test]
 async fn a_server_that_cannot_be_reached_is_named_at_once_and_need_not_be_waited_for() {
     let process = Process::starting(NOWHERE, &[]);
     process
