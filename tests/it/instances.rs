@@ -2,10 +2,14 @@
 //!
 //! On PostgreSQL the services here compare nothing at intervals, so that what arrives has been announced.
 
+use std::time::Duration;
+
+use pennon_tests::load::LoadClient;
 use pennon_tests::{Answer, Pair, Process, TestApp, TestDatabase, eventually};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection};
+use tokio::task::JoinSet;
 
 /// Whether a service answers that the flag `checkout` is on.
 async fn is_on(app: &TestApp, key: &str) -> bool {
@@ -334,6 +338,28 @@ async fn a_database_that_takes_no_connections_is_waited_for() {
         matches!(answer.status, StatusCode::CREATED | StatusCode::CONFLICT)
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_write_waits_five_seconds_for_its_turn_however_many_wait() {
+    let database = TestDatabase::create().await;
+    if !database.is_postgres() {
+        return;
+    }
+    let process = Process::start(&database, &[]).await;
+    let client = LoadClient::prepared(&process).await;
+    let _turn = database.take_turn().await;
+    // More than there are connections to write on.
+    let mut writes = JoinSet::new();
+    for _ in 0..4 {
+        let client = client.clone();
+        writes.spawn(async move { client.exchange("create").await });
+    }
+    for write in writes.join_all().await {
+        assert_eq!(write.status, StatusCode::SERVICE_UNAVAILABLE);
+        let waited = write.received - write.sent;
+        assert!(waited < Duration::from_secs(7), "{waited:?}");
+    }
 }
 
 #[tokio::test]

@@ -1,5 +1,8 @@
 //! What goes on without the database, and what does not.
 
+use std::time::Duration;
+
+use pennon_tests::load::LoadClient;
 use pennon_tests::{LossyWay, Pair, Process, TestApp, TestDatabase, eventually};
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
@@ -224,6 +227,33 @@ async fn the_log_says_once_what_cannot_be_read() {
     let log = process.ended().await.log;
     assert_eq!(log.matches("cannot read stored data").count(), 1, "{log}");
     assert_eq!(log.matches("ERROR").count(), 1, "{log}");
+}
+
+#[tokio::test]
+async fn a_server_that_accepts_no_connection_is_given_up_like_one_that_is_away() {
+    let database = TestDatabase::create().await;
+    if !database.is_postgres() {
+        return;
+    }
+    let process = Process::start(&database.for_own_role().await, &[]).await;
+    let client = LoadClient::prepared(&process).await;
+    database.limit_connections(Some(0)).await;
+    eventually("health is degraded", async || {
+        client.health("/health").await.1 == "degraded"
+    })
+    .await;
+    let refused = client.exchange("create").await;
+    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(refused.retry_after, "5");
+    let waited = refused.received - refused.sent;
+    assert!(waited < Duration::from_secs(2), "{waited:?}");
+    assert_eq!(client.exchange("evaluate").await.status, StatusCode::OK);
+
+    database.limit_connections(None).await;
+    eventually("flags are created again", async || {
+        client.exchange("create").await.status == StatusCode::CREATED
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use futures_util::future::join;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
-use sqlx::{Connection, Executor, Postgres, Transaction};
+use sqlx::{AssertSqlSafe, Connection, Executor, Postgres, Transaction};
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
 
 use super::reach::{options, reach};
@@ -55,10 +55,10 @@ const PROBE_PATIENCE_WHEN_LOST: Duration = Duration::from_secs(2);
 /// How long the probe rests at most before the next attempt to reach a lost server.
 const REST: Duration = Duration::from_secs(1);
 
-/// Takes the writers' turn, in one exchange. The number stands for writing; any will do as long as it stays the same. An
-/// instance that hangs in the middle of a write loses its turn.
-const TAKE_WRITE_LOCK: &str = "set local lock_timeout = '5s'; set local idle_in_transaction_session_timeout = '10s'; \
-                               select pg_advisory_xact_lock(22594200760438272)";
+/// How long an instance may do nothing in the middle of a write before it loses its turn. One that is suspended would
+/// otherwise keep all others from writing. It may have two writes at the server, the second of which gets the turn after
+/// the first; both together are shorter than [`WRITERS_PATIENCE`].
+const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(2);
 
 /// A server, shared with other instances.
 #[derive(Clone)]
@@ -199,8 +199,8 @@ impl Server {
         }
     }
 
-    /// Asks for a sign of life: on the connection of the last time, or else on a new one. None if the server is alive and
-    /// yet has no connection left.
+    /// Asks for a sign of life: on the connection of the last time, or else on a new one. None if the server takes no more
+    /// connections, but those that there are still answer.
     async fn ask(
         &self,
         connection: Option<PgConnection>,
@@ -212,7 +212,7 @@ impl Server {
         }
         match PgConnection::connect_with(&self.options_for("probing")).await {
             Err(sqlx::Error::Database(answer)) if answer.code().as_deref() == Some("53300") => {
-                Ok(None)
+                self.ask_reader().await.map(|()| None)
             }
             Ok(mut connection) if !self.is_present() => {
                 self.end_what_was_given_up(&mut connection).await?;
@@ -220,6 +220,13 @@ impl Server {
             }
             connected => connected.map(Some),
         }
+    }
+
+    /// Asks for a sign of life on a connection that others read on. Without one, nothing can be done at the server, even
+    /// though it is alive.
+    async fn ask_reader(&self) -> Result<(), sqlx::Error> {
+        let (pools, _lease) = self.lease()?;
+        pools.readers.acquire().await?.ping().await
     }
 
     /// Ends this instance's earlier connections at the server as well. If the network lost them, it does not know that
@@ -326,8 +333,8 @@ impl LeasedTx {
 
     /// Waits for the writers' turn.
     pub(super) async fn take_turn(&mut self) -> Result<(), sqlx::Error> {
-        let take = self.tx.execute(TAKE_WRITE_LOCK);
-        self.lease.until_lost(take).await.map(drop)
+        let take = take_turn(&mut self.tx, WRITERS_PATIENCE);
+        self.lease.until_lost(take).await
     }
 
     pub(super) async fn commit(self) -> Result<(), CommitError> {
@@ -372,9 +379,26 @@ async fn begin_to_read(pool: &PgPool) -> Result<Transaction<'static, Postgres>, 
 }
 
 async fn begin_to_write(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+    let began = Instant::now();
     let mut tx = pool.begin().await?;
-    tx.execute(TAKE_WRITE_LOCK).await?;
+    take_turn(&mut tx, WRITERS_PATIENCE.saturating_sub(began.elapsed())).await?;
     Ok(tx)
+}
+
+/// Takes the writers' turn, in one exchange, or fails after `patience`. The number stands for writing; any will do as
+/// long as it stays the same.
+async fn take_turn(
+    tx: &mut Transaction<'static, Postgres>,
+    patience: Duration,
+) -> Result<(), sqlx::Error> {
+    // Zero would be no limit.
+    let patience = patience.as_millis().max(1);
+    let idle = IDLE_IN_TRANSACTION.as_millis();
+    let statements = format!(
+        "set local lock_timeout = {patience}; set local idle_in_transaction_session_timeout = {idle};
+         select pg_advisory_xact_lock(22594200760438272)"
+    );
+    tx.execute(AssertSqlSafe(statements)).await.map(drop)
 }
 
 /// Begins a transaction, once more for each connection that turns out to have been cut off: nothing was done on it yet.
