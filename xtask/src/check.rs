@@ -161,6 +161,28 @@ pub(crate) fn parity(workspace: &Workspace, arguments: &[OsString]) -> Result<Ou
     Ok(Outcome::Done)
 }
 
+/// Faults on the release binary, against the bounds of `docs/reliability.md`.
+pub(crate) fn chaos(
+    workspace: &Workspace,
+    tally: &mut Tally,
+    extent: Extent,
+    arguments: &[OsString],
+) -> Result<Outcome> {
+    product(workspace, "build").args(["--bin", "chaos"]).run()?;
+    let mut chaos = workspace.command(workspace.target.join("debug/chaos"));
+    chaos
+        .args((extent == Extent::Gate).then_some("--short"))
+        .args(arguments)
+        .env("PENNON_TEST_BINARY", Profile::Release.binary(workspace));
+    let server = Server::start(Durability::Full)?;
+    match &server {
+        Some(server) => _ = chaos.args(["--postgres", &server.url()]),
+        None => tally.omit("left out: faults on PostgreSQL, which was not found".to_owned()),
+    }
+    chaos.run()?;
+    Ok(Outcome::Done)
+}
+
 /// The browser tests, against the server that [`rust`] left behind.
 pub(crate) fn playwright(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let browser = browser::find_or_install(workspace)?;

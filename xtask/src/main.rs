@@ -97,6 +97,15 @@ enum Command {
         #[command(subcommand)]
         what: Measured,
     },
+    /// Inject faults into the release binary, and print what docs/reliability.md shows
+    Chaos {
+        /// Fewer repetitions and shorter outages: three minutes
+        #[arg(long)]
+        short: bool,
+        /// Passed on after `--`: `--only kill` for one fault
+        #[arg(last = true)]
+        arguments: Vec<OsString>,
+    },
     /// Test the API against its own description, with requests that are made up from it
     Contract,
     /// Let OpenFeature's own provider for Python ask the server
@@ -229,6 +238,10 @@ const BENCH_STREAMS: Step = Step {
     title: "Measurement of streams",
     work: |workspace, _| bench::streams(workspace),
 };
+const CHAOS: Step = Step {
+    title: "Faults, the short form",
+    work: |workspace, tally| check::chaos(workspace, tally, Extent::Gate, &[]),
+};
 const CONTRACT: Step = Step {
     title: "The API against its description",
     work: contract::test,
@@ -269,6 +282,11 @@ fn obey(command: Command) -> Result<()> {
         Command::Parity { arguments } => {
             check::parity(&workspace, &arguments)?;
         }
+        Command::Chaos { short, arguments } => {
+            let extent = if short { Extent::Gate } else { Extent::All };
+            check::chaos(&workspace, &mut tally, extent, &arguments)?;
+            tally.report();
+        }
         Command::Build => eprintln!("\n{}", Profile::Release.binary(&workspace).display()),
         _ => tally.report(),
     }
@@ -293,7 +311,7 @@ fn steps(command: &Command) -> Vec<Step> {
             let matrix = if *all { WHOLE_MATRIX } else { MATRIX };
             steps.extend([NPM_TESTS, PARITY, matrix, BROWSER_TESTS, OPENFEATURE]);
             if *all {
-                steps.extend([CONTRACT, RELEASE, ALONE]);
+                steps.extend([CONTRACT, RELEASE, ALONE, CHAOS]);
             }
             steps
         }
@@ -328,6 +346,7 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Bench {
             what: Measured::Streams,
         } => [site, &[RELEASE, BENCH_STREAMS]].concat(),
+        Command::Chaos { .. } => [site, &[RELEASE]].concat(),
         Command::Contract => [site, &[SERVER, CONTRACT]].concat(),
         Command::Openfeature => [site, &[SERVER, OPENFEATURE]].concat(),
         Command::Alone => [site, &[RELEASE, ALONE]].concat(),

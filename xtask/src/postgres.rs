@@ -44,6 +44,11 @@ impl Server {
         if let Some(url) = given() {
             return Ok(Some(Self::Given(url)));
         }
+        Self::start(durability)
+    }
+
+    /// A new server, which may be stopped and damaged. None where PostgreSQL is not installed.
+    pub(crate) fn start(durability: Durability) -> Result<Option<Self>> {
         let Some(programs) = programs() else {
             return Ok(None);
         };

@@ -1,0 +1,165 @@
+//! `kill -9` during writes.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use pennon_tests::load::LoadClient;
+use pennon_tests::{Process, TestDatabase};
+use reqwest::StatusCode;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::report::Figure;
+use crate::{Engine, Site};
+
+/// The tasks that create flags at the same time.
+const WRITERS: usize = 8;
+
+const START_BOUND: Duration = Duration::from_secs(2);
+
+/// What clients know from the responses that they got.
+#[derive(Default)]
+struct Acknowledged {
+    created: BTreeSet<String>,
+    /// The last state of the flag `checkout` that was confirmed, and the one that was requested after it.
+    enabled: bool,
+    requested: Option<bool>,
+    switches: usize,
+}
+
+pub(crate) async fn inject(site: &Site) -> Vec<Figure> {
+    let database = site.database().await;
+    let first = Process::start(&database, &[]).await;
+    let client = LoadClient::prepared(&first).await;
+    first.kill().await;
+
+    let acknowledged = Arc::new(Mutex::new(Acknowledged::default()));
+    let (mut slowest_start, mut lost_switches) = (Duration::ZERO, 0);
+    for round in 0..site.scale.kills {
+        let started = Instant::now();
+        let process = Process::start(&database, &[]).await;
+        let client = client.of(&process);
+        client.exchange("evaluate").await;
+        slowest_start = slowest_start.max(started.elapsed());
+        lost_switches += usize::from(switch_is_lost(&client, &acknowledged).await);
+        write_until_killed(&client, process, &acknowledged, round).await;
+    }
+
+    let process = Process::start(&database, &[]).await;
+    let client = client.of(&process);
+    let created = client.created_flags().await;
+    let audited = client.flags_with_an_audit_entry().await;
+    lost_switches += usize::from(switch_is_lost(&client, &acknowledged).await);
+    let faults = match site.engine {
+        Engine::Sqlite => Some(faults(&database).await),
+        Engine::Postgres => None,
+    };
+    let acknowledged = acknowledged.lock().expect("nobody panicked");
+    let missing = acknowledged.created.difference(&created).count();
+    let mut figures = vec![
+        Figure::never(
+            "Acknowledged flags that are missing",
+            missing,
+            acknowledged.created.len(),
+        ),
+        Figure::never(
+            "Acknowledged switches that are undone after a kill",
+            lost_switches,
+            acknowledged.switches,
+        ),
+        Figure::never(
+            "Flags without their audit entry, or audit entries without their flag",
+            created.symmetric_difference(&audited).count(),
+            created.len(),
+        ),
+        Figure::within(
+            "Slowest start, until the first evaluation",
+            slowest_start,
+            START_BOUND,
+        ),
+    ];
+    if let Some(faults) = faults {
+        figures.push(Figure::never(
+            "Faults that SQLite's integrity check finds",
+            faults,
+            site.scale.kills,
+        ));
+    }
+    figures
+}
+
+/// Writes with several tasks, and kills the server at a moment that differs from round to round.
+async fn write_until_killed(
+    client: &LoadClient,
+    process: Process,
+    acknowledged: &Arc<Mutex<Acknowledged>>,
+    round: usize,
+) {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let mut writers = JoinSet::new();
+    for _ in 0..WRITERS {
+        let (client, acknowledged) = (client.clone(), Arc::clone(acknowledged));
+        writers.spawn(async move {
+            while let Ok(exchange) = client.try_exchange("create").await {
+                if exchange.status == StatusCode::CREATED {
+                    let mut acknowledged = acknowledged.lock().expect("nobody panicked");
+                    acknowledged.created.insert(exchange.flag);
+                }
+            }
+        });
+    }
+    let switching = tokio::spawn(switch(
+        client.clone(),
+        Arc::clone(acknowledged),
+        Arc::clone(&is_over),
+    ));
+    let milliseconds = u64::try_from(round * 37 % 200).expect("a small number");
+    sleep(Duration::from_millis(20 + milliseconds)).await;
+    process.kill().await;
+    is_over.store(true, Ordering::Relaxed);
+    writers.join_all().await;
+    switching.await.expect("nobody panicked");
+}
+
+/// Enables and disables a flag by turns.
+async fn switch(
+    client: LoadClient,
+    acknowledged: Arc<Mutex<Acknowledged>>,
+    is_over: Arc<AtomicBool>,
+) {
+    while !is_over.load(Ordering::Relaxed) {
+        let is_enabled = {
+            let mut acknowledged = acknowledged.lock().expect("nobody panicked");
+            let is_enabled = !acknowledged.enabled;
+            acknowledged.requested = Some(is_enabled);
+            is_enabled
+        };
+        let response = client.switch(is_enabled).send().await;
+        if response.is_ok_and(|response| response.status().is_success()) {
+            let mut acknowledged = acknowledged.lock().expect("nobody panicked");
+            acknowledged.enabled = is_enabled;
+            acknowledged.requested = None;
+            acknowledged.switches += 1;
+        }
+    }
+}
+
+/// Whether the flag is in neither of the states in which it may be. From here on its state is known again.
+async fn switch_is_lost(client: &LoadClient, acknowledged: &Mutex<Acknowledged>) -> bool {
+    let is_enabled = client.is_enabled().await;
+    let mut acknowledged = acknowledged.lock().expect("nobody panicked");
+    let is_lost = is_enabled != acknowledged.enabled && Some(is_enabled) != acknowledged.requested;
+    acknowledged.enabled = is_enabled;
+    acknowledged.requested = None;
+    is_lost
+}
+
+/// The number of faults in a file of SQLite.
+async fn faults(database: &TestDatabase) -> usize {
+    let broken = "select count(*) from pragma_integrity_check where integrity_check <> 'ok'";
+    let dangling = "select count(*) from pragma_foreign_key_check";
+    let faults = database.count(broken).await + database.count(dangling).await;
+    usize::try_from(faults).expect("a number of rows")
+}

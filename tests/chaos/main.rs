@@ -1,0 +1,250 @@
+//! Injects faults into the release binary, and compares what its callers notice with the bounds that
+//! `docs/reliability.md` promises.
+
+#![expect(
+    clippy::expect_used,
+    reason = "a fault that cannot be injected fails its rows, and the others go on"
+)]
+
+mod cluster;
+mod disk;
+mod floods;
+mod instances;
+mod kills;
+mod outages;
+mod peers;
+mod report;
+mod shutdown;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Parser, ValueEnum};
+use pennon_tests::TestDatabase;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::task::LocalSet;
+
+use self::cluster::Cluster;
+use self::outages::Outage;
+use self::report::{Figure, Report};
+
+#[derive(Parser)]
+struct CommandLine {
+    /// The URL of a PostgreSQL server that may be stopped; faults that need one are left out without it
+    #[arg(long)]
+    postgres: Option<String>,
+    /// Fewer repetitions and shorter outages
+    #[arg(long)]
+    short: bool,
+    /// Only this fault; may be repeated
+    #[arg(long)]
+    only: Vec<Fault>,
+}
+
+/// The faults, in the order of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Fault {
+    Kill,
+    FullDisk,
+    DamagedFile,
+    Stopped,
+    Hung,
+    Cut,
+    ReadOnly,
+    OutOfConnections,
+    SuspendedInstance,
+    ClockSkew,
+    HalfOpen,
+    SlowBodies,
+    SlowReaders,
+    SignIns,
+    Streams,
+    Terminate,
+}
+
+/// The database that a server runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+/// The extent of the faults.
+struct Scale {
+    kills: usize,
+    /// The length of an outage of PostgreSQL or of a full disk.
+    outage: Duration,
+    suspensions: usize,
+    half_open: usize,
+    slow: usize,
+    /// The time for which slow peers are watched; none for as long as their limits say.
+    slow_for: Option<Duration>,
+    /// The sign-ins with the right password beside wrong ones.
+    sign_ins: usize,
+    streams: usize,
+}
+
+const FULL: Scale = Scale {
+    kills: 100,
+    outage: Duration::from_secs(20),
+    suspensions: 5,
+    half_open: 2_000,
+    slow: 400,
+    slow_for: None,
+    sign_ins: 200,
+    streams: 5_000,
+};
+
+const SHORT: Scale = Scale {
+    kills: 10,
+    outage: Duration::from_secs(4),
+    suspensions: 1,
+    half_open: 2_000,
+    slow: 200,
+    slow_for: Some(Duration::from_secs(8)),
+    sign_ins: 30,
+    streams: 1_000,
+};
+
+/// Where faults are injected.
+struct Site {
+    engine: Engine,
+    scale: &'static Scale,
+    cluster: Option<Cluster>,
+}
+
+impl Site {
+    /// A new database.
+    async fn database(&self) -> TestDatabase {
+        match self.engine {
+            Engine::Sqlite => TestDatabase::in_file(),
+            Engine::Postgres => TestDatabase::on_postgres(self.cluster().url()).await,
+        }
+    }
+
+    /// The PostgreSQL server.
+    fn cluster(&self) -> &Cluster {
+        self.cluster.as_ref().expect("a PostgreSQL server")
+    }
+}
+
+impl Fault {
+    /// The databases on which it is injected.
+    fn engines(self) -> &'static [Engine] {
+        match self {
+            Self::Kill | Self::FullDisk | Self::Terminate => &[Engine::Sqlite, Engine::Postgres],
+            Self::DamagedFile
+            | Self::HalfOpen
+            | Self::SlowBodies
+            | Self::SlowReaders
+            | Self::SignIns
+            | Self::Streams => &[Engine::Sqlite],
+            Self::Stopped
+            | Self::Hung
+            | Self::Cut
+            | Self::ReadOnly
+            | Self::OutOfConnections
+            | Self::SuspendedInstance
+            | Self::ClockSkew => &[Engine::Postgres],
+        }
+    }
+
+    /// The heading of its rows.
+    fn title(self, scale: &Scale) -> String {
+        match self {
+            Self::Kill => format!("`kill -9`, {} times, during writes", scale.kills),
+            Self::FullDisk => format!("The disk of the database is full for {:?}", scale.outage),
+            Self::DamagedFile => "The database file is damaged".into(),
+            Self::Stopped => format!("PostgreSQL is stopped for {:?}", scale.outage),
+            Self::Hung => format!("PostgreSQL hangs for {:?} (SIGSTOP)", scale.outage),
+            Self::Cut => format!("The network to PostgreSQL is cut for {:?}", scale.outage),
+            Self::ReadOnly => format!("PostgreSQL is read-only for {:?}", scale.outage),
+            Self::OutOfConnections => {
+                format!("PostgreSQL accepts no connection for {:?}", scale.outage)
+            }
+            Self::SuspendedInstance => {
+                format!(
+                    "One of two instances is suspended, {} times (SIGSTOP)",
+                    scale.suspensions
+                )
+            }
+            Self::ClockSkew => "The clocks of two instances differ by 45 s".into(),
+            Self::HalfOpen => format!("{} connections send half a request", scale.half_open),
+            Self::SlowBodies => format!("{} bodies arrive at one byte a second", scale.slow),
+            Self::SlowReaders => format!("{} readers do not read", scale.slow),
+            Self::SignIns => "200 wrong sign-ins at a time, each from another network".into(),
+            Self::Streams => format!("{} streams of changes", scale.streams),
+            Self::Terminate => "SIGTERM under load".into(),
+        }
+    }
+
+    async fn inject(self, site: Arc<Site>) -> Vec<Figure> {
+        match self {
+            Self::Kill => kills::inject(&site).await,
+            Self::FullDisk => disk::fill(&site).await,
+            Self::DamagedFile => disk::damage(&site).await,
+            Self::Stopped => outages::inject(&site, Outage::Stopped).await,
+            Self::Hung => outages::inject(&site, Outage::Hung).await,
+            Self::Cut => outages::inject(&site, Outage::Cut).await,
+            Self::ReadOnly => outages::inject(&site, Outage::ReadOnly).await,
+            Self::OutOfConnections => outages::inject(&site, Outage::OutOfConnections).await,
+            Self::SuspendedInstance => instances::suspend(&site).await,
+            Self::ClockSkew => instances::skew(&site).await,
+            Self::HalfOpen => peers::half_open(&site).await,
+            Self::SlowBodies => peers::slow_bodies(&site).await,
+            Self::SlowReaders => peers::slow_readers(&site).await,
+            Self::SignIns => floods::sign_ins(&site).await,
+            Self::Streams => floods::streams(&site).await,
+            Self::Terminate => shutdown::inject(&site).await,
+        }
+    }
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let command_line = CommandLine::parse();
+    raise_open_files();
+    let scale = if command_line.short { &SHORT } else { &FULL };
+    let mut report = Report::default();
+    for fault in Fault::value_variants() {
+        if !command_line.only.is_empty() && !command_line.only.contains(fault) {
+            continue;
+        }
+        let title = fault.title(scale);
+        eprintln!("\n{title}");
+        for &engine in fault.engines() {
+            let cluster = match (engine, &command_line.postgres) {
+                (Engine::Sqlite, _) => None,
+                (Engine::Postgres, Some(url)) => Some(Cluster::at(url).await),
+                (Engine::Postgres, None) => continue,
+            };
+            let site = Arc::new(Site {
+                engine,
+                scale,
+                cluster,
+            });
+            // A task of its own, so that a panic fails the rows of this fault only.
+            let tasks = LocalSet::new();
+            let injected = tasks.spawn_local(fault.inject(site));
+            let injected = tasks.run_until(injected).await;
+            report.add(&title, engine, injected);
+        }
+    }
+    report.print();
+    if report.is_within_bounds() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// Allows as many open files as the system permits: each stream is one.
+fn raise_open_files() {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    let limit = Rlimit {
+        current: maximum,
+        maximum,
+    };
+    setrlimit(Resource::Nofile, limit).expect("the limit can be raised");
+}

@@ -1,0 +1,240 @@
+//! Peers that hold connections and do nothing with them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use pennon_tests::Process;
+use pennon_tests::load::{Exchange, LoadClient};
+use reqwest::StatusCode;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+
+use crate::Site;
+use crate::report::{Figure, between, p99};
+
+/// The bounds are for two processor cores that the server shares with its peers.
+pub(crate) const EVALUATION_BOUND: Duration = Duration::from_millis(100);
+const HALF_OPEN_MEMORY: f64 = 64.0;
+const SLOW_MEMORY: f64 = 96.0;
+
+/// The time after which half a request is given up is 10 seconds.
+const HALF_OPEN_FOR: Duration = Duration::from_secs(13);
+
+/// A reader that takes nothing is cut off after 30 seconds.
+const SLOW_READERS_FOR: Duration = Duration::from_secs(40);
+
+/// Connections that send half of a head.
+pub(crate) async fn half_open(site: &Site) -> Vec<Figure> {
+    let open = site.scale.half_open;
+    let crowd = async |crowd: &mut Crowd| {
+        for _ in 0..open {
+            crowd
+                .connect("GET /health HTTP/1.1\r\nhost: pennon\r\n")
+                .await;
+        }
+    };
+    let watched = watch(site, crowd, "", HALF_OPEN_FOR).await;
+    watched.figures(HALF_OPEN_MEMORY, true)
+}
+
+/// Connections whose bodies arrive byte by byte.
+pub(crate) async fn slow_bodies(site: &Site) -> Vec<Figure> {
+    let slow = site.scale.slow;
+    let crowd = async |crowd: &mut Crowd| {
+        let head = "content-type: application/json\r\ncontent-length: 60000\r\n\r\n";
+        for number in 0..slow {
+            let key = &crowd.key;
+            let request = if number % 2 == 0 {
+                format!(
+                    "POST /sdk/v1/evaluate HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {key}\r\n{head}"
+                )
+            } else {
+                format!(
+                    "POST /sdk/v1/evaluate/batch HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {key}\r\n{head}"
+                )
+            };
+            crowd.connect(&request).await;
+        }
+    };
+    let watched = watch(site, crowd, " ", HALF_OPEN_FOR).await;
+    watched.figures(SLOW_MEMORY, true)
+}
+
+/// Connections that ask for a large config document again and again, and read nothing of it.
+pub(crate) async fn slow_readers(site: &Site) -> Vec<Figure> {
+    let slow = site.scale.slow;
+    let crowd = async |crowd: &mut Crowd| {
+        let mut creations = JoinSet::new();
+        for _ in 0..8 {
+            let client = crowd.client.clone();
+            creations.spawn(async move {
+                for _ in 0..250 {
+                    client.exchange("create").await;
+                }
+            });
+        }
+        creations.join_all().await;
+        let request = format!(
+            "GET /sdk/v1/config HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {}\r\n\r\n",
+            crowd.key
+        );
+        for _ in 0..slow {
+            crowd.connect(&request.repeat(20)).await;
+        }
+    };
+    let span = site.scale.slow_for.unwrap_or(SLOW_READERS_FOR);
+    let watched = watch(site, crowd, "", span).await;
+    // What was sent before they were cut off still waits for them, so nothing tells from here that they are.
+    watched.figures(SLOW_MEMORY, false)
+}
+
+/// Many connections to one server.
+struct Crowd {
+    process: Process,
+    client: LoadClient,
+    key: String,
+    connections: Vec<TcpStream>,
+}
+
+impl Crowd {
+    async fn connect(&mut self, request: &str) {
+        let connected = TcpStream::connect(self.process.address()).await;
+        let mut connection = connected.expect("the server takes the connection");
+        let written = connection.write_all(request.as_bytes()).await;
+        written.expect("the server reads");
+        self.connections.push(connection);
+    }
+
+    /// The connections that the server has not closed.
+    fn open(&self) -> usize {
+        let is_open = |connection: &&TcpStream| {
+            let mut some = [0; 4096];
+            loop {
+                match connection.try_read(&mut some) {
+                    Ok(0) => return false,
+                    Ok(_) => {}
+                    Err(error) => return error.kind() == std::io::ErrorKind::WouldBlock,
+                }
+            }
+        };
+        self.connections.iter().filter(is_open).count()
+    }
+}
+
+/// What others noticed of a crowd.
+struct Watched {
+    evaluations: Vec<Exchange>,
+    connections: usize,
+    still_open: usize,
+    mebibytes: f64,
+}
+
+/// Lets a crowd connect, sends `more` on each connection every second, and evaluates meanwhile.
+async fn watch(
+    site: &Site,
+    gather: impl AsyncFnOnce(&mut Crowd),
+    more: &str,
+    span: Duration,
+) -> Watched {
+    let database = site.database().await;
+    let process = Process::start(&database, &[]).await;
+    let client = LoadClient::prepared(&process).await;
+    let key = client.sdk_key().to_owned();
+    let mut crowd = Crowd {
+        process,
+        client,
+        key,
+        connections: Vec::new(),
+    };
+    let before = crowd.process.resident_mebibytes();
+    let evaluator = Evaluator::start(&crowd.client);
+    gather(&mut crowd).await;
+    let (began, mut most) = (Instant::now(), before);
+    while began.elapsed() < span {
+        most = most.max(crowd.process.resident_mebibytes());
+        for connection in &mut crowd.connections {
+            // The server may have closed it.
+            _ = connection.write_all(more.as_bytes()).await;
+        }
+        sleep(Duration::from_secs(1)).await;
+    }
+    Watched {
+        evaluations: evaluator.stop().await,
+        connections: crowd.connections.len(),
+        still_open: crowd.open(),
+        mebibytes: most - before,
+    }
+}
+
+impl Watched {
+    fn figures(self, memory_bound: f64, are_cut_off: bool) -> Vec<Figure> {
+        let mut figures = evaluation_figures(&self.evaluations);
+        if are_cut_off {
+            figures.push(Figure::never(
+                "Connections that are still open when their time is over",
+                self.still_open,
+                self.connections,
+            ));
+        }
+        figures.push(Figure::memory(
+            "Additional resident memory",
+            self.mebibytes,
+            memory_bound,
+        ));
+        figures
+    }
+}
+
+/// A well-behaved client that evaluates beside a fault.
+pub(crate) struct Evaluator {
+    is_over: Arc<AtomicBool>,
+    task: tokio::task::JoinHandle<Vec<Exchange>>,
+}
+
+impl Evaluator {
+    /// Starts one, which waits five milliseconds after each response.
+    pub(crate) fn start(client: &LoadClient) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (client, is_told) = (client.clone(), Arc::clone(&is_over));
+        let task = tokio::spawn(async move {
+            let mut exchanges = Vec::new();
+            while !is_told.load(Ordering::Relaxed) {
+                exchanges.push(client.exchange("evaluate").await);
+                sleep(Duration::from_millis(5)).await;
+            }
+            exchanges
+        });
+        Self { is_over, task }
+    }
+
+    /// Returns all exchanges.
+    pub(crate) async fn stop(self) -> Vec<Exchange> {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.task.await.expect("nobody panicked")
+    }
+}
+
+/// The figures of evaluations beside a fault.
+pub(crate) fn evaluation_figures(evaluations: &[Exchange]) -> Vec<Figure> {
+    let failed = evaluations
+        .iter()
+        .filter(|one| one.status != StatusCode::OK);
+    let waits = evaluations
+        .iter()
+        .map(|one| between(one.sent, one.received));
+    vec![
+        Figure::never(
+            "Evaluations of others that fail",
+            failed.count(),
+            evaluations.len(),
+        ),
+        Figure::within(
+            "Evaluations of others, p99",
+            p99(waits.collect()),
+            EVALUATION_BOUND,
+        ),
+    ]
+}

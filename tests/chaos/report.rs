@@ -1,0 +1,243 @@
+//! Figures, their bounds, and the table of them.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinError;
+
+use crate::Engine;
+
+/// A promise, and what was measured.
+pub(crate) struct Figure {
+    promise: &'static str,
+    value: Value,
+    bound: Bound,
+}
+
+#[derive(Clone, Copy)]
+enum Value {
+    /// The number of violations, and of the cases in which one was possible.
+    Violations(usize, usize),
+    Time(Duration),
+    Mebibytes(f64),
+    PerSecond(f64),
+}
+
+enum Bound {
+    None,
+    AtMost(Value),
+    AtLeast(Value),
+}
+
+impl Figure {
+    /// A violation that must not occur in any of `cases`. Without a case nothing is proven, which is a violation too.
+    pub(crate) fn never(promise: &'static str, violations: usize, cases: usize) -> Self {
+        let value = Value::Violations(violations, cases);
+        let bound = Bound::None;
+        Self {
+            promise,
+            value,
+            bound,
+        }
+    }
+
+    pub(crate) fn within(promise: &'static str, time: Duration, bound: Duration) -> Self {
+        Self {
+            promise,
+            value: Value::Time(time),
+            bound: Bound::AtMost(Value::Time(bound)),
+        }
+    }
+
+    /// Memory in MiB.
+    pub(crate) fn memory(promise: &'static str, mebibytes: f64, bound: f64) -> Self {
+        Self {
+            promise,
+            value: Value::Mebibytes(mebibytes),
+            bound: Bound::AtMost(Value::Mebibytes(bound)),
+        }
+    }
+
+    pub(crate) fn rate(promise: &'static str, per_second: f64, bound: f64) -> Self {
+        Self {
+            promise,
+            value: Value::PerSecond(per_second),
+            bound: Bound::AtLeast(Value::PerSecond(bound)),
+        }
+    }
+
+    fn is_within_bounds(&self) -> bool {
+        match (self.value, &self.bound) {
+            (Value::Violations(violations, cases), _) => violations == 0 && cases > 0,
+            (Value::Time(time), Bound::AtMost(Value::Time(bound))) => time <= *bound,
+            (Value::Mebibytes(value), Bound::AtMost(Value::Mebibytes(bound))) => value <= *bound,
+            (Value::PerSecond(value), Bound::AtLeast(Value::PerSecond(bound))) => value >= *bound,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Violations(violations, cases) => write!(f, "{violations} of {cases}"),
+            Self::Time(time) if *time < Duration::from_secs(1) => {
+                write!(f, "{} ms", time.as_millis())
+            }
+            Self::Time(time) => write!(f, "{:.1} s", time.as_secs_f64()),
+            Self::Mebibytes(mebibytes) => write!(f, "{mebibytes:.0} MiB"),
+            Self::PerSecond(rate) => write!(f, "{rate:.0} per second"),
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => write!(f, "0"),
+            Self::AtMost(value) => write!(f, "≤ {value}"),
+            Self::AtLeast(value) => write!(f, "≥ {value}"),
+        }
+    }
+}
+
+/// All figures.
+#[derive(Default)]
+pub(crate) struct Report {
+    rows: Vec<Row>,
+    /// The faults that could not be injected.
+    failed: Vec<String>,
+}
+
+struct Row {
+    fault: String,
+    promise: &'static str,
+    bound: String,
+    sqlite: String,
+    postgres: String,
+    is_within_bounds: bool,
+}
+
+impl Report {
+    /// Adds the figures of one fault on one database.
+    pub(crate) fn add(
+        &mut self,
+        fault: &str,
+        engine: Engine,
+        injected: Result<Vec<Figure>, JoinError>,
+    ) {
+        let Ok(figures) = injected else {
+            self.failed.push(format!("{fault}, {engine:?}"));
+            return;
+        };
+        for figure in figures {
+            let (value, bound) = (figure.value.to_string(), figure.bound.to_string());
+            let is_within_bounds = figure.is_within_bounds();
+            let verdict = if is_within_bounds {
+                ""
+            } else {
+                "  <-- exceeded"
+            };
+            eprintln!(
+                "  {engine:?}: {}: {value} (bound {bound}){verdict}",
+                figure.promise
+            );
+            let row = self.row(fault, figure.promise, bound);
+            row.is_within_bounds &= is_within_bounds;
+            match engine {
+                Engine::Sqlite => row.sqlite = value,
+                Engine::Postgres => row.postgres = value,
+            }
+        }
+    }
+
+    fn row(&mut self, fault: &str, promise: &'static str, bound: String) -> &mut Row {
+        let known = |row: &Row| row.fault == fault && row.promise == promise;
+        let index = self.rows.iter().position(known).unwrap_or(self.rows.len());
+        if index == self.rows.len() {
+            self.rows.push(Row {
+                fault: fault.to_owned(),
+                promise,
+                bound,
+                sqlite: "–".into(),
+                postgres: "–".into(),
+                is_within_bounds: true,
+            });
+        }
+        &mut self.rows[index]
+    }
+
+    /// Whether all faults could be injected, and no figure exceeds its bound.
+    pub(crate) fn is_within_bounds(&self) -> bool {
+        self.failed.is_empty() && self.rows.iter().all(|row| row.is_within_bounds)
+    }
+
+    /// Prints the table, as Markdown, and what is wrong.
+    pub(crate) fn print(&self) {
+        println!("\n| Fault | Promise | Bound | SQLite | PostgreSQL |");
+        println!("|---|---|--:|--:|--:|");
+        let mut previous = "";
+        for row in &self.rows {
+            let fault = if row.fault == previous {
+                ""
+            } else {
+                &row.fault
+            };
+            previous = &row.fault;
+            println!(
+                "| {fault} | {} | {} | {} | {} |",
+                row.promise, row.bound, row.sqlite, row.postgres
+            );
+        }
+        println!();
+        for row in self.rows.iter().filter(|row| !row.is_within_bounds) {
+            println!("exceeded: {}: {}", row.fault, row.promise);
+        }
+        for fault in &self.failed {
+            println!("could not be injected: {fault}");
+        }
+    }
+}
+
+/// The time below which 99% of some waits are; zero without any.
+pub(crate) fn p99(mut waits: Vec<Duration>) -> Duration {
+    waits.sort_unstable();
+    let last = waits.len().saturating_sub(1);
+    waits.get(last * 99 / 100).copied().unwrap_or_default()
+}
+
+/// The time from one instant to a later one, zero if it is not later.
+pub(crate) fn between(from: Instant, to: Instant) -> Duration {
+    to.saturating_duration_since(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Figure, p99};
+
+    #[test]
+    fn a_figure_beyond_its_bound_is_not_within_bounds() {
+        let second = Duration::from_secs(1);
+        assert!(Figure::within("", second, second).is_within_bounds());
+        assert!(!Figure::within("", second * 2, second).is_within_bounds());
+        assert!(Figure::rate("", 3.0, 2.0).is_within_bounds());
+        assert!(!Figure::rate("", 1.0, 2.0).is_within_bounds());
+        assert!(!Figure::memory("", 3.0, 2.0).is_within_bounds());
+        assert!(Figure::never("", 0, 1).is_within_bounds());
+        assert!(!Figure::never("", 1, 9).is_within_bounds());
+    }
+
+    #[test]
+    fn a_promise_without_a_case_is_not_kept() {
+        assert!(!Figure::never("", 0, 0).is_within_bounds());
+    }
+
+    #[test]
+    fn one_wait_in_a_hundred_is_above_the_p99() {
+        let waits: Vec<Duration> = (1..=101).rev().map(Duration::from_millis).collect();
+        assert_eq!(p99(waits), Duration::from_millis(100));
+        assert_eq!(p99(Vec::new()), Duration::ZERO);
+    }
+}
