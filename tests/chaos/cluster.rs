@@ -1,4 +1,4 @@
-//! The processes of a PostgreSQL server on this machine. They are found by way of `/proc`, which only Linux has.
+//! The processes of a PostgreSQL server on this machine. They are found through `/proc`, which only Linux has.
 
 use std::fs::{self, read_to_string};
 use std::os::unix::ffi::OsStringExt as _;

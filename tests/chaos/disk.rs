@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use crate::cluster::Cluster;
 use crate::outages::{responses, writes};
 use crate::report::Figure;
-use crate::{Engine, Site};
+use crate::{Engine, Testbed};
 
 /// The size of the file system that is filled, in MiB.
 const DISK: u32 = 64;
@@ -23,16 +23,16 @@ const RECOVERY_BOUND: Duration = Duration::from_secs(1);
 const REFUSAL_BOUND: Duration = Duration::from_secs(2);
 
 /// Fills the disk under mixed load, and makes space again.
-pub(crate) async fn fill(site: &Site) -> Vec<Figure> {
-    let disk = match site.engine {
+pub(crate) async fn fill(testbed: &Testbed) -> Vec<Figure> {
+    let disk = match testbed.engine {
         Engine::Sqlite => None,
-        Engine::Postgres => Disk::mount(site.cluster()).await,
+        Engine::Postgres => Disk::mount(testbed.cluster()).await,
     };
-    if site.engine == Engine::Postgres && disk.is_none() {
+    if testbed.engine == Engine::Postgres && disk.is_none() {
         eprintln!("  left out on PostgreSQL: only root may mount a small file system");
         return Vec::new();
     }
-    let database = site.database().await;
+    let database = testbed.database().await;
     if let Some(disk) = &disk {
         disk.take(&database).await;
     }
@@ -51,7 +51,7 @@ pub(crate) async fn fill(site: &Site) -> Vec<Figure> {
         load.client.health("/health").await.1 == "degraded"
     })
     .await;
-    sleep(site.scale.outage).await;
+    sleep(testbed.scale.outage).await;
     match &disk {
         Some(disk) => disk.clear(&database).await,
         None => process.limit_files(None),
@@ -173,8 +173,8 @@ const DAMAGES: [fn(&mut Vec<u8>); 3] = [
 ];
 
 /// Damages the file of a server that does not run, and restores it from a backup.
-pub(crate) async fn damage(site: &Site) -> Vec<Figure> {
-    let database = site.database().await;
+pub(crate) async fn damage(testbed: &Testbed) -> Vec<Figure> {
+    let database = testbed.database().await;
     let process = Process::start(&database, &[]).await;
     let client = LoadClient::prepared(&process).await;
     for _ in 0..200 {

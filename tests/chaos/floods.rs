@@ -14,13 +14,13 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::Site;
+use crate::Testbed;
 use crate::peers::{Evaluator, evaluation_figures};
 use crate::report::{Figure, p99};
 
 const SIGN_IN_BOUND: Duration = Duration::from_secs(2);
 
-/// The guesses under way at the same time.
+/// The number of guesses in flight.
 const GUESSERS: usize = 200;
 
 /// The address from which the administrator has signed in before.
@@ -41,8 +41,8 @@ const SPAN: Duration = Duration::from_secs(5);
 const SWITCHES_BOUND: f64 = 200.0;
 
 /// Guesses passwords from many networks, and signs in from a known one meanwhile.
-pub(crate) async fn sign_ins(site: &Site) -> Vec<Figure> {
-    let database = site.database().await;
+pub(crate) async fn sign_ins(testbed: &Testbed) -> Vec<Figure> {
+    let database = testbed.database().await;
     let proxies = [("PENNON_TRUSTED_PROXIES", "127.0.0.1")];
     let process = Process::start(&database, &proxies).await;
     let client = LoadClient::prepared(&process).await;
@@ -70,7 +70,7 @@ pub(crate) async fn sign_ins(site: &Site) -> Vec<Figure> {
         });
     }
     let (mut waits, mut refused) = (Vec::new(), 0);
-    for _ in 0..site.scale.sign_ins {
+    for _ in 0..testbed.scale.sign_ins {
         let sent = Instant::now();
         let status = sign_in.send(KNOWN, PASSWORD).await;
         waits.push(sent.elapsed());
@@ -107,11 +107,11 @@ impl SignIn {
 }
 
 /// Opens streams, changes a flag, and counts how many changes others can make meanwhile.
-pub(crate) async fn streams(site: &Site) -> Vec<Figure> {
-    let database = site.database().await;
+pub(crate) async fn streams(testbed: &Testbed) -> Vec<Figure> {
+    let database = testbed.database().await;
     let process = Process::start(&database, &[]).await;
     let client = LoadClient::prepared(&process).await;
-    let count = site.scale.streams;
+    let count = testbed.scale.streams;
     let (sender, mut events) = unbounded_channel();
     for _ in 0..count {
         let stream = open(&process, client.sdk_key()).await;

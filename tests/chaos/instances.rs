@@ -11,7 +11,7 @@ use reqwest::StatusCode;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::Site;
+use crate::Testbed;
 use crate::outages::writes;
 use crate::report::{Figure, between};
 
@@ -29,8 +29,8 @@ const FOLLOW_BOUND: Duration = Duration::from_secs(1);
 const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 
 /// Suspends one of two instances in the middle of writes, again and again.
-pub(crate) async fn suspend(site: &Site) -> Vec<Figure> {
-    let database = site.database().await;
+pub(crate) async fn suspend(testbed: &Testbed) -> Vec<Figure> {
+    let database = testbed.database().await;
     let one = Process::start(&database, &[]).await;
     let other = Process::start(&database, &[]).await;
     let client = LoadClient::prepared(&one).await;
@@ -48,7 +48,7 @@ pub(crate) async fn suspend(site: &Site) -> Vec<Figure> {
         others.spawn(repeat(other_client.clone(), "create", Arc::clone(&is_over)));
     }
     let mut slowest_return = Duration::ZERO;
-    for round in 0..site.scale.suspensions {
+    for round in 0..testbed.scale.suspensions {
         let milliseconds = u64::try_from(round * 37 % 100).expect("a small number");
         sleep(Duration::from_millis(1000 + milliseconds)).await;
         other.suspend();
@@ -130,7 +130,7 @@ async fn time_to_follow(client: &LoadClient, other: &LoadClient, round: usize) -
 }
 
 /// Uses each access token at the other one of two instances whose clocks differ.
-pub(crate) async fn skew(site: &Site) -> Vec<Figure> {
+pub(crate) async fn skew(testbed: &Testbed) -> Vec<Figure> {
     if !Path::new(FAKETIME).exists() {
         eprintln!("  left out: libfaketime is not installed");
         return Vec::new();
@@ -139,7 +139,7 @@ pub(crate) async fn skew(site: &Site) -> Vec<Figure> {
     let mut unlogged = 0;
     let skews = ["+45s", "-45s"];
     for skew in skews {
-        let database = site.database().await;
+        let database = testbed.database().await;
         let exact = Process::start(&database, &[]).await;
         let skewed = [
             ("LD_PRELOAD", FAKETIME),

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::report::Figure;
-use crate::{Engine, Site};
+use crate::{Engine, Testbed};
 
 /// The tasks that create flags at the same time.
 const WRITERS: usize = 8;
@@ -29,15 +29,15 @@ struct Acknowledged {
     switches: usize,
 }
 
-pub(crate) async fn inject(site: &Site) -> Vec<Figure> {
-    let database = site.database().await;
+pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
+    let database = testbed.database().await;
     let first = Process::start(&database, &[]).await;
     let client = LoadClient::prepared(&first).await;
     first.kill().await;
 
     let acknowledged = Arc::new(Mutex::new(Acknowledged::default()));
     let (mut slowest_start, mut lost_switches) = (Duration::ZERO, 0);
-    for round in 0..site.scale.kills {
+    for round in 0..testbed.scale.kills {
         let started = Instant::now();
         let process = Process::start(&database, &[]).await;
         let client = client.of(&process);
@@ -52,7 +52,7 @@ pub(crate) async fn inject(site: &Site) -> Vec<Figure> {
     let created = client.created_flags().await;
     let audited = client.flags_with_an_audit_entry().await;
     lost_switches += usize::from(switch_is_lost(&client, &acknowledged).await);
-    let faults = match site.engine {
+    let faults = match testbed.engine {
         Engine::Sqlite => Some(faults(&database).await),
         Engine::Postgres => None,
     };
@@ -84,7 +84,7 @@ pub(crate) async fn inject(site: &Site) -> Vec<Figure> {
         figures.push(Figure::never(
             "Faults that SQLite's integrity check finds",
             faults,
-            site.scale.kills,
+            testbed.scale.kills,
         ));
     }
     figures

@@ -1,5 +1,5 @@
 //! Injects faults into the release binary, and compares what its callers notice with the bounds that
-//! `docs/reliability.md` promises.
+//! `docs/reliability.md` states.
 
 #![expect(
     clippy::expect_used,
@@ -78,7 +78,7 @@ struct Scale {
     suspensions: usize,
     half_open: usize,
     slow: usize,
-    /// The time for which slow peers are watched; none for as long as their limits say.
+    /// The time for which slow peers are observed; none for as long as their time limits.
     slow_for: Option<Duration>,
     /// The sign-ins with the right password beside wrong ones.
     sign_ins: usize,
@@ -107,14 +107,14 @@ const SHORT: Scale = Scale {
     streams: 1_000,
 };
 
-/// Where faults are injected.
-struct Site {
+/// The database engine and the scale of one fault.
+struct Testbed {
     engine: Engine,
     scale: &'static Scale,
     cluster: Option<Cluster>,
 }
 
-impl Site {
+impl Testbed {
     /// A new database.
     async fn database(&self) -> TestDatabase {
         match self.engine {
@@ -152,17 +152,16 @@ impl Fault {
 
     /// The heading of its rows.
     fn title(self, scale: &Scale) -> String {
+        let seconds = scale.outage.as_secs();
         match self {
             Self::Kill => format!("`kill -9`, {} times, during writes", scale.kills),
-            Self::FullDisk => format!("The disk of the database is full for {:?}", scale.outage),
+            Self::FullDisk => format!("The disk of the database is full for {seconds} s"),
             Self::DamagedFile => "The database file is damaged".into(),
-            Self::Stopped => format!("PostgreSQL is stopped for {:?}", scale.outage),
-            Self::Hung => format!("PostgreSQL hangs for {:?} (SIGSTOP)", scale.outage),
-            Self::Cut => format!("The network to PostgreSQL is cut for {:?}", scale.outage),
-            Self::ReadOnly => format!("PostgreSQL is read-only for {:?}", scale.outage),
-            Self::OutOfConnections => {
-                format!("PostgreSQL accepts no connection for {:?}", scale.outage)
-            }
+            Self::Stopped => format!("PostgreSQL is stopped for {seconds} s"),
+            Self::Hung => format!("PostgreSQL hangs for {seconds} s (SIGSTOP)"),
+            Self::Cut => format!("The network to PostgreSQL is cut for {seconds} s"),
+            Self::ReadOnly => format!("PostgreSQL is read-only for {seconds} s"),
+            Self::OutOfConnections => format!("PostgreSQL accepts no connection for {seconds} s"),
             Self::SuspendedInstance => {
                 format!(
                     "One of two instances is suspended, {} times (SIGSTOP)",
@@ -179,24 +178,24 @@ impl Fault {
         }
     }
 
-    async fn inject(self, site: Arc<Site>) -> Vec<Figure> {
+    async fn inject(self, testbed: Arc<Testbed>) -> Vec<Figure> {
         match self {
-            Self::Kill => kills::inject(&site).await,
-            Self::FullDisk => disk::fill(&site).await,
-            Self::DamagedFile => disk::damage(&site).await,
-            Self::Stopped => outages::inject(&site, Outage::Stopped).await,
-            Self::Hung => outages::inject(&site, Outage::Hung).await,
-            Self::Cut => outages::inject(&site, Outage::Cut).await,
-            Self::ReadOnly => outages::inject(&site, Outage::ReadOnly).await,
-            Self::OutOfConnections => outages::inject(&site, Outage::OutOfConnections).await,
-            Self::SuspendedInstance => instances::suspend(&site).await,
-            Self::ClockSkew => instances::skew(&site).await,
-            Self::HalfOpen => peers::half_open(&site).await,
-            Self::SlowBodies => peers::slow_bodies(&site).await,
-            Self::SlowReaders => peers::slow_readers(&site).await,
-            Self::SignIns => floods::sign_ins(&site).await,
-            Self::Streams => floods::streams(&site).await,
-            Self::Terminate => shutdown::inject(&site).await,
+            Self::Kill => kills::inject(&testbed).await,
+            Self::FullDisk => disk::fill(&testbed).await,
+            Self::DamagedFile => disk::damage(&testbed).await,
+            Self::Stopped => outages::inject(&testbed, Outage::Stopped).await,
+            Self::Hung => outages::inject(&testbed, Outage::Hung).await,
+            Self::Cut => outages::inject(&testbed, Outage::Cut).await,
+            Self::ReadOnly => outages::inject(&testbed, Outage::ReadOnly).await,
+            Self::OutOfConnections => outages::inject(&testbed, Outage::OutOfConnections).await,
+            Self::SuspendedInstance => instances::suspend(&testbed).await,
+            Self::ClockSkew => instances::skew(&testbed).await,
+            Self::HalfOpen => peers::half_open(&testbed).await,
+            Self::SlowBodies => peers::slow_bodies(&testbed).await,
+            Self::SlowReaders => peers::slow_readers(&testbed).await,
+            Self::SignIns => floods::sign_ins(&testbed).await,
+            Self::Streams => floods::streams(&testbed).await,
+            Self::Terminate => shutdown::inject(&testbed).await,
         }
     }
 }
@@ -219,14 +218,14 @@ async fn main() -> ExitCode {
                 (Engine::Postgres, Some(url)) => Some(Cluster::at(url).await),
                 (Engine::Postgres, None) => continue,
             };
-            let site = Arc::new(Site {
+            let testbed = Arc::new(Testbed {
                 engine,
                 scale,
                 cluster,
             });
             // A task of its own, so that a panic fails the rows of this fault only.
             let tasks = LocalSet::new();
-            let injected = tasks.spawn_local(fault.inject(site));
+            let injected = tasks.spawn_local(fault.inject(testbed));
             let injected = tasks.run_until(injected).await;
             report.add(&title, engine, injected);
         }

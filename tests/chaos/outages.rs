@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 use rustix::process::Signal;
 use tokio::time::sleep;
 
-use crate::Site;
+use crate::Testbed;
 use crate::cluster::{Cluster, Stopped};
 use crate::report::{Figure, between};
 
@@ -26,19 +26,19 @@ pub(crate) enum Outage {
     OutOfConnections,
 }
 
-pub(crate) async fn inject(site: &Site, outage: Outage) -> Vec<Figure> {
-    let database = site.database().await;
-    let mut way = Way::to(&database, site.cluster(), outage).await;
-    let process = Process::start(&TestDatabase::at(&way.url), &[]).await;
+pub(crate) async fn inject(testbed: &Testbed, outage: Outage) -> Vec<Figure> {
+    let database = testbed.database().await;
+    let mut link = Link::to(&database, testbed.cluster(), outage).await;
+    let process = Process::start(&TestDatabase::at(&link.url), &[]).await;
     let load = Load::on(&process).await;
     let succeeds = |exchange: &Exchange| !exchange.status.is_server_error();
     load.until("all operations succeed", Instant::now(), 10, succeeds)
         .await;
 
     let lost = Instant::now();
-    way.begin().await;
-    sleep(site.scale.outage).await;
-    way.end().await;
+    link.begin().await;
+    sleep(testbed.scale.outage).await;
+    link.end().await;
     let back = Instant::now();
     load.until("all operations succeed again", back, 1, succeeds)
         .await;
@@ -126,8 +126,8 @@ pub(crate) async fn writes(client: &LoadClient, exchanges: &[Exchange]) -> Figur
     )
 }
 
-/// The way on which a server reaches its database, and the means to interrupt it.
-struct Way<'a> {
+/// The link between a server and its database, and the means to interrupt it.
+struct Link<'a> {
     /// The URL for the server.
     url: String,
     database: &'a TestDatabase,
@@ -137,9 +137,9 @@ struct Way<'a> {
     stopped: Option<Stopped>,
 }
 
-impl<'a> Way<'a> {
+impl<'a> Link<'a> {
     async fn to(database: &'a TestDatabase, cluster: &'a Cluster, outage: Outage) -> Self {
-        let mut way = Self {
+        let mut link = Self {
             url: database.url().to_owned(),
             database,
             cluster,
@@ -150,17 +150,17 @@ impl<'a> Way<'a> {
         match outage {
             Outage::Cut => {
                 let proxy = Proxy::before(database).await;
-                proxy.database(database).url().clone_into(&mut way.url);
-                way.proxy = Some(proxy);
+                proxy.database(database).url().clone_into(&mut link.url);
+                link.proxy = Some(proxy);
             }
             // A superuser would get the connections that are reserved for such.
             Outage::OutOfConnections => {
                 let own_role = database.for_own_role().await;
-                own_role.url().clone_into(&mut way.url);
+                own_role.url().clone_into(&mut link.url);
             }
             Outage::Stopped | Outage::Hung | Outage::ReadOnly => {}
         }
-        way
+        link
     }
 
     async fn begin(&mut self) {

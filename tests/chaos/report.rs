@@ -7,9 +7,9 @@ use tokio::task::JoinError;
 
 use crate::Engine;
 
-/// A promise, and what was measured.
+/// A measured value and its bound.
 pub(crate) struct Figure {
-    promise: &'static str,
+    name: &'static str,
     value: Value,
     bound: Bound,
 }
@@ -31,36 +31,32 @@ enum Bound {
 
 impl Figure {
     /// A violation that must not occur in any of `cases`. Without a case nothing is proven, which is a violation too.
-    pub(crate) fn never(promise: &'static str, violations: usize, cases: usize) -> Self {
+    pub(crate) fn never(name: &'static str, violations: usize, cases: usize) -> Self {
         let value = Value::Violations(violations, cases);
         let bound = Bound::None;
-        Self {
-            promise,
-            value,
-            bound,
-        }
+        Self { name, value, bound }
     }
 
-    pub(crate) fn within(promise: &'static str, time: Duration, bound: Duration) -> Self {
+    pub(crate) fn within(name: &'static str, time: Duration, bound: Duration) -> Self {
         Self {
-            promise,
+            name,
             value: Value::Time(time),
             bound: Bound::AtMost(Value::Time(bound)),
         }
     }
 
     /// Memory in MiB.
-    pub(crate) fn memory(promise: &'static str, mebibytes: f64, bound: f64) -> Self {
+    pub(crate) fn memory(name: &'static str, mebibytes: f64, bound: f64) -> Self {
         Self {
-            promise,
+            name,
             value: Value::Mebibytes(mebibytes),
             bound: Bound::AtMost(Value::Mebibytes(bound)),
         }
     }
 
-    pub(crate) fn rate(promise: &'static str, per_second: f64, bound: f64) -> Self {
+    pub(crate) fn rate(name: &'static str, per_second: f64, bound: f64) -> Self {
         Self {
-            promise,
+            name,
             value: Value::PerSecond(per_second),
             bound: Bound::AtLeast(Value::PerSecond(bound)),
         }
@@ -111,7 +107,7 @@ pub(crate) struct Report {
 
 struct Row {
     fault: String,
-    promise: &'static str,
+    name: &'static str,
     bound: String,
     sqlite: String,
     postgres: String,
@@ -140,9 +136,9 @@ impl Report {
             };
             eprintln!(
                 "  {engine:?}: {}: {value} (bound {bound}){verdict}",
-                figure.promise
+                figure.name
             );
-            let row = self.row(fault, figure.promise, bound);
+            let row = self.row(fault, figure.name, bound);
             row.is_within_bounds &= is_within_bounds;
             match engine {
                 Engine::Sqlite => row.sqlite = value,
@@ -151,13 +147,13 @@ impl Report {
         }
     }
 
-    fn row(&mut self, fault: &str, promise: &'static str, bound: String) -> &mut Row {
-        let known = |row: &Row| row.fault == fault && row.promise == promise;
+    fn row(&mut self, fault: &str, name: &'static str, bound: String) -> &mut Row {
+        let known = |row: &Row| row.fault == fault && row.name == name;
         let index = self.rows.iter().position(known).unwrap_or(self.rows.len());
         if index == self.rows.len() {
             self.rows.push(Row {
                 fault: fault.to_owned(),
-                promise,
+                name,
                 bound,
                 sqlite: "–".into(),
                 postgres: "–".into(),
@@ -174,7 +170,7 @@ impl Report {
 
     /// Prints the table, as Markdown, and what is wrong.
     pub(crate) fn print(&self) {
-        println!("\n| Fault | Promise | Bound | SQLite | PostgreSQL |");
+        println!("\n| Fault | Figure | Bound | SQLite | PostgreSQL |");
         println!("|---|---|--:|--:|--:|");
         let mut previous = "";
         for row in &self.rows {
@@ -186,12 +182,12 @@ impl Report {
             previous = &row.fault;
             println!(
                 "| {fault} | {} | {} | {} | {} |",
-                row.promise, row.bound, row.sqlite, row.postgres
+                row.name, row.bound, row.sqlite, row.postgres
             );
         }
         println!();
         for row in self.rows.iter().filter(|row| !row.is_within_bounds) {
-            println!("exceeded: {}: {}", row.fault, row.promise);
+            println!("exceeded: {}: {}", row.fault, row.name);
         }
         for fault in &self.failed {
             println!("could not be injected: {fault}");

@@ -1,4 +1,4 @@
-//! SIGTERM while requests are under way.
+//! SIGTERM while requests are in flight.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::Site;
+use crate::Testbed;
 use crate::outages::writes;
 use crate::report::Figure;
 
@@ -21,8 +21,8 @@ const LOAD: Duration = Duration::from_secs(2);
 /// Docker and Kubernetes kill a process that takes longer.
 const END_BOUND: Duration = Duration::from_secs(10);
 
-pub(crate) async fn inject(site: &Site) -> Vec<Figure> {
-    let database = site.database().await;
+pub(crate) async fn inject(testbed: &Testbed) -> Vec<Figure> {
+    let database = testbed.database().await;
     let process = Process::start(&database, &[]).await;
     let client = LoadClient::prepared(&process).await;
     let mut tasks = JoinSet::new();
@@ -65,7 +65,7 @@ pub(crate) async fn inject(site: &Site) -> Vec<Figure> {
     ]
 }
 
-/// Sends the same operation until nobody listens any more, and returns whether a connection broke before.
+/// Sends the same operation until the port refuses connections, and returns whether a connection broke before.
 async fn repeat(client: LoadClient, operation: &'static str) -> (Vec<Exchange>, bool) {
     let mut exchanges = Vec::new();
     loop {
