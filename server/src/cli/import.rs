@@ -12,6 +12,7 @@ use crate::auth::actor::Actor;
 use crate::config::DatabaseSettings;
 use crate::error::{Fault, Place};
 use crate::http::fields::{Fields, FromFields};
+use crate::http::json::Json;
 use crate::service::targeting::{Setup, Switch};
 use crate::service::transfer::{
     self, Carried, Document, FORMAT_VERSION, PortableFlag, PortableSetup,
@@ -57,18 +58,25 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Reads a document by the rules of the API: all that is wrong is said at once, and nothing unknown passes in silence.
+/// Reads a document by the rules of the API: reports all faults at once, unknown and duplicate members among them.
 fn parse(text: &[u8]) -> Result<Document, String> {
-    let value: Value =
-        serde_json::from_slice(text).map_err(|error| format!("is not valid JSON: {error}"))?;
-    let Value::Object(mut members) = value else {
+    let invalid = |error| format!("is not valid JSON: {error}");
+    let mut faults = Vec::new();
+    let document: Json<'_> = serde_json::from_slice(text).map_err(invalid)?;
+    document.report_duplicates(&mut faults);
+    let Value::Object(mut members) = serde_json::from_slice(text).map_err(invalid)? else {
         return Err("is not a JSON object".to_owned());
     };
     // It says how the rest is to be read.
     if members.remove("formatVersion") != Some(Value::from(FORMAT_VERSION)) {
         return Err(format!("is not of `formatVersion` {FORMAT_VERSION}"));
     }
-    Fields::read(members, Document::from_fields).map_err(|faults| listed(&faults))
+    match Fields::read(members, Document::from_fields) {
+        Ok(document) if faults.is_empty() => return Ok(document),
+        Ok(_) => {}
+        Err(others) => faults.extend(others),
+    }
+    Err(listed(&faults))
 }
 
 fn told(file: &Path, problem: &str) -> String {

@@ -20,7 +20,7 @@ mod from_json;
 mod health;
 mod if_match;
 mod if_none_match;
-mod json;
+pub(crate) mod json;
 mod malformed;
 mod measure;
 mod ofrep;

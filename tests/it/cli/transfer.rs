@@ -240,6 +240,12 @@ async fn a_document_that_cannot_be_imported_changes_nothing_and_is_told_all_that
         "/flags/1/environments/1/rollout/percentage: must be",
     ];
     refused(&bad.to_string(), &complaints).await;
+    let twice =
+        document
+            .to_string()
+            .replacen("{\"archived\"", "{\"archived\":true,\"archived\"", 1);
+    let complaints = ["/flags/0/archived: is given more than once"];
+    refused(&twice, &complaints).await;
     let mut bad = document.clone();
     bad["flags"][0]["name"] = json!("Would have changed");
     bad["flags"][0]["type"] = json!("boolean");
