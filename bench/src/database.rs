@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use sqlx::postgres::PgConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, Row as _};
@@ -86,14 +86,6 @@ impl Database {
         }
     }
 
-    /// One of two texts, by database.
-    pub(crate) fn text(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
-        match self {
-            Self::Sqlite(_) => sqlite,
-            Self::Postgres(_) => postgres,
-        }
-    }
-
     /// Runs statements in one transaction.
     pub(crate) async fn execute(&self, statements: &[&str]) -> Result<()> {
         let script = format!("begin; {}; commit", statements.join("; "));
@@ -110,6 +102,18 @@ impl Database {
             }
         }
         Ok(())
+    }
+
+    /// How large the file and its write-ahead log are, in MiB.
+    #[expect(clippy::cast_precision_loss, reason = "files are far smaller")]
+    pub(crate) fn mebibytes(&self) -> Result<(f64, f64)> {
+        let Self::Sqlite(file) = self else {
+            bail!("only a file has a size");
+        };
+        let mebibytes = |file: &Path| -> Result<f64> {
+            Ok(std::fs::metadata(file)?.len() as f64 / 1024.0 / 1024.0)
+        };
+        Ok((mebibytes(file)?, mebibytes(&file.with_extension("db-wal"))?))
     }
 
     /// Lets the database look at what it holds, as it does by itself in time where it needs to.
@@ -169,8 +173,10 @@ impl Database {
         }
     }
 
-    async fn open_sqlite(&self) -> Result<SqliteConnection> {
+    /// Opens the file, which need not be there, as Pennon does: every commit is synced.
+    pub(crate) async fn open_sqlite(&self) -> Result<SqliteConnection> {
         let options = SqliteConnectOptions::from_str(&self.url())?
+            .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full);
         Ok(options.connect().await?)

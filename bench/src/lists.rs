@@ -23,12 +23,14 @@ pub(crate) const LISTS: [(&str, &str); 7] = [
     ),
 ];
 
+const AUDIT_ENTRIES: usize = 1_000_000;
+
 pub(crate) async fn measure(
     service: &Service,
     database: &Database,
     table: &mut Table,
 ) -> Result<()> {
-    seed_audit(database).await?;
+    seed_audit(database, AUDIT_ENTRIES).await?;
     database.settle().await?;
     for (what, path) in LISTS {
         let calls = Samples::of(30, async |_| service.get(path).await.map(drop));
@@ -37,20 +39,29 @@ pub(crate) async fn measure(
     Ok(())
 }
 
-/// Adds 1,000,000 audit entries, over three years.
-async fn seed_audit(database: &Database) -> Result<()> {
-    let entries = database.text(
-        r#"with recursive series (i) as (select 1 union all select i + 1 from series where i < 1000000)
-           insert into audit_entries
-              (id, action, actor_identity, occurred_at, flag_key, environment, product, old_value, new_value)
-           select randomblob(16), 'FLAG_ENVIRONMENT_UPDATED', 'bench@example.com', 1600000000000 + i * 100000,
-              'seeded_' || (i % 10000), 'env_' || (i % 20), 'bench', '{"isEnabled":false}', '{"isEnabled":true}'
-           from series"#,
+/// Adds so many audit entries, 100 seconds apart.
+pub(crate) async fn seed_audit(database: &Database, entries: usize) -> Result<()> {
+    let (series, id, time) = match database {
+        Database::Sqlite(_) => (
+            format!(
+                "with recursive series (i) as (select 1 union all select i + 1 from series where i < {entries})"
+            ),
+            "randomblob(16)",
+            "1600000000000 + i * 100000",
+        ),
+        Database::Postgres(_) => (
+            format!("with series (i) as (select * from generate_series(1, {entries}))"),
+            "gen_random_uuid()",
+            "1600000000000 + i::bigint * 100000",
+        ),
+    };
+    let insert = format!(
         r#"insert into audit_entries
               (id, action, actor_identity, occurred_at, flag_key, environment, product, old_value, new_value)
-           select gen_random_uuid(), 'FLAG_ENVIRONMENT_UPDATED', 'bench@example.com', 1600000000000 + i::bigint * 100000,
-              'seeded_' || (i % 10000), 'env_' || (i % 20), 'bench', '{"isEnabled":false}', '{"isEnabled":true}'
-           from generate_series(1, 1000000) as i"#,
+           {series}
+           select {id}, 'FLAG_ENVIRONMENT_UPDATED', 'bench@example.com', {time},
+              'seeded_' || (i % 10000), 'env_' || (i % 20), 'bench', '{{"isEnabled":false}}', '{{"isEnabled":true}}'
+           from series"#
     );
-    database.execute(&[entries]).await
+    database.execute(&[&insert]).await
 }

@@ -14,6 +14,7 @@ mod samples;
 mod seeds;
 mod server;
 mod service;
+mod soak;
 mod streams;
 mod writers;
 
@@ -55,6 +56,15 @@ enum Command {
         #[arg(long, default_value_t = 5000)]
         streams: usize,
     },
+    /// A soak: whether memory or latencies grow under mixed load that goes on for minutes.
+    Soak {
+        /// The server's binary.
+        #[arg(long)]
+        server: PathBuf,
+        /// How many minutes it lasts.
+        #[arg(long, default_value_t = 10)]
+        minutes: usize,
+    },
     /// Pages of the dashboard: how long they take, and how much they weigh.
     Pages {
         /// The server's binary.
@@ -93,6 +103,10 @@ async fn main() -> Result<()> {
         Command::Streams { server, streams } => {
             let database = Database::sqlite(folder.path());
             streams::measure(&server, &database, streams).await
+        }
+        Command::Soak { server, minutes } => {
+            let database = Database::sqlite(folder.path());
+            soak::measure(&server, &database, minutes).await
         }
         Command::Pages { server } => pages::measure(&server, folder.path()).await,
         Command::Lighthouse { server, script } => {

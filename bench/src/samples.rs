@@ -8,7 +8,7 @@ use crate::database::Database;
 use crate::service::Service;
 
 /// How long something took, again and again.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Samples(Vec<Duration>);
 
 impl Samples {

@@ -4,11 +4,12 @@ use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Method, Response};
+use reqwest::{Client, Method, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::database::Database;
@@ -24,7 +25,7 @@ pub(crate) struct Service {
     process: Child,
     base_url: String,
     http: Client,
-    token: String,
+    token: Mutex<String>,
 }
 
 impl Service {
@@ -74,15 +75,24 @@ impl Service {
             process,
             base_url: format!("http://{address}"),
             http: Client::new(),
-            token: String::new(),
+            token: Mutex::default(),
         };
         service.wait_until_it_answers().await?;
-        let credentials = json!({ "email": EMAIL, "password": PASSWORD });
-        let tokens = service
-            .send(Method::POST, "/auth/login", credentials)
-            .await?;
-        service.token = text(&tokens, "access_token")?;
+        service.sign_in().await?;
         Ok(service)
+    }
+
+    /// Signs in to the API; the session is that of all calls from now on.
+    pub(crate) async fn sign_in(&self) -> Result<()> {
+        let credentials = json!({ "email": EMAIL, "password": PASSWORD });
+        let tokens = self.send(Method::POST, "/auth/login", credentials).await?;
+        *self.token.lock().unwrap_or_else(PoisonError::into_inner) = text(&tokens, "access_token")?;
+        Ok(())
+    }
+
+    fn token(&self) -> String {
+        let token = self.token.lock();
+        token.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     async fn wait_until_it_answers(&mut self) -> Result<()> {
@@ -102,7 +112,7 @@ impl Service {
     /// `GET`; anything but success is an error.
     pub(crate) async fn get(&self, path: &str) -> Result<Value> {
         let request = self.http.get(format!("{}{path}", self.base_url));
-        let response = request.bearer_auth(&self.token).send().await?;
+        let response = request.bearer_auth(self.token()).send().await?;
         read(path, response).await
     }
 
@@ -142,7 +152,7 @@ impl Service {
         let request = self
             .http
             .request(method, format!("{}{path}", self.base_url));
-        let response = request.bearer_auth(&self.token).json(&body).send().await?;
+        let response = request.bearer_auth(self.token()).json(&body).send().await?;
         read(path, response).await
     }
 
@@ -163,6 +173,25 @@ impl Service {
         let etag = response.error_for_status_ref()?.headers().get("etag");
         let etag = etag.context("no entity tag")?.to_str()?.to_owned();
         Ok((etag, response.bytes().await?.len()))
+    }
+
+    /// Asks for a config document that has not changed since it got its entity tag; any other answer is an error.
+    pub(crate) async fn unchanged_document(&self, sdk_key: &str, etag: &str) -> Result<()> {
+        let request = self.http.get(format!("{}/sdk/v1/config", self.base_url));
+        let request = request.bearer_auth(sdk_key).header("if-none-match", etag);
+        let status = request.send().await?.status();
+        ensure!(
+            status == StatusCode::NOT_MODIFIED,
+            "it has changed: {status}"
+        );
+        Ok(())
+    }
+
+    /// A question of the holder of an SDK key; anything but success is an error.
+    pub(crate) async fn ask(&self, path: &str, sdk_key: &str, question: &Value) -> Result<()> {
+        let request = self.http.post(format!("{}{path}", self.base_url));
+        let request = request.bearer_auth(sdk_key).json(question);
+        read(path, request.send().await?).await.map(drop)
     }
 
     /// How much memory the process has, in MiB, as Linux counts it.

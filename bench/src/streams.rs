@@ -39,8 +39,9 @@ pub(crate) async fn measure(server: &Path, database: &Database, streams: usize) 
     let before = service.resident_mebibytes()?;
 
     let (telling, mut told) = unbounded_channel();
+    let authorization = format!("authorization: Bearer {sdk_key}");
     for _ in 0..streams {
-        let stream = open(service.address(), &sdk_key).await?;
+        let stream = open(service.address(), "/sdk/v1/stream", &authorization).await?;
         tokio::spawn(listen(stream, telling.clone()));
     }
     all(streams, &mut told).await?;
@@ -117,18 +118,17 @@ async fn switch(service: Arc<Service>, flag: String, environment: String) -> Res
     Ok(switches)
 }
 
-async fn open(address: &str, sdk_key: &str) -> Result<TcpStream> {
+/// Opens a stream, with a header that says who follows it.
+pub(crate) async fn open(address: &str, path: &str, header: &str) -> Result<TcpStream> {
     let stream = TcpStream::connect(address).await;
     let mut stream = stream.context("a connection was refused; `ulimit -n` may be too low")?;
-    let request = format!(
-        "GET /sdk/v1/stream HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {sdk_key}\r\n\r\n"
-    );
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n{header}\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     Ok(stream)
 }
 
 /// Tells when each event came, until the stream ends.
-async fn listen(mut stream: TcpStream, telling: UnboundedSender<Instant>) {
+pub(crate) async fn listen(mut stream: TcpStream, telling: UnboundedSender<Instant>) {
     let mut buffer = [0; 2048];
     let mut event = Vec::<u8>::new();
     while let Ok(read @ 1..) = stream.read(&mut buffer).await {

@@ -59,6 +59,11 @@ pub(crate) fn server(workspace: &Workspace) -> Result<Outcome> {
     without_postgres(workspace, "server")
 }
 
+/// Soaks the server in mixed load.
+pub(crate) fn soak(workspace: &Workspace) -> Result<Outcome> {
+    without_postgres(workspace, "soak")
+}
+
 /// Measures streams of changes.
 pub(crate) fn streams(workspace: &Workspace) -> Result<Outcome> {
     without_postgres(workspace, "streams")

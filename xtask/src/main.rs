@@ -126,6 +126,8 @@ enum Measured {
     Pages,
     /// The Evaluation API: what requests cost beside a bare server of the same libraries, and how that grows
     Server,
+    /// A soak of ten minutes on SQLite: whether memory or latencies grow under mixed load
+    Soak,
     /// Streams of changes: the memory of 5,000 of them, and how soon all are told
     Streams,
 }
@@ -233,6 +235,10 @@ const BENCH_PAGES: Step = Step {
 const BENCH_SERVER: Step = Step {
     title: "Measurement of evaluations",
     work: |workspace, _| bench::server(workspace),
+};
+const BENCH_SOAK: Step = Step {
+    title: "Soak",
+    work: |workspace, _| bench::soak(workspace),
 };
 const BENCH_STREAMS: Step = Step {
     title: "Measurement of streams",
@@ -343,6 +349,9 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Bench {
             what: Measured::Server,
         } => [site, &[RELEASE, BENCH_SERVER]].concat(),
+        Command::Bench {
+            what: Measured::Soak,
+        } => [site, &[RELEASE, BENCH_SOAK]].concat(),
         Command::Bench {
             what: Measured::Streams,
         } => [site, &[RELEASE, BENCH_STREAMS]].concat(),

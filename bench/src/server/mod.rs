@@ -10,10 +10,10 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 
-use self::bare::Bare;
-pub(crate) use self::bare::serve;
+pub(crate) use self::bare::{Bare, serve};
 use self::comparison::Comparison;
-use self::fixture::{Fixture, RULE_FLAG, batch, question};
+pub(crate) use self::fixture::question;
+use self::fixture::{Fixture, RULE_FLAG, batch};
 use self::load::Target;
 use crate::database::Database;
 use crate::samples::Samples;
