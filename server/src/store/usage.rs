@@ -1,4 +1,7 @@
 //! Usage: hourly counts, and when something was last seen.
+//!
+//! What is added has another number of rows each time, and so another statement. None of these is kept to be used again: with
+//! a thousand rows each takes close to a megabyte, and a connection would keep the last hundred of them.
 
 use std::collections::HashMap;
 
@@ -112,7 +115,7 @@ pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Resul
             " on conflict (flag_id, lineage_id, hour, reason) do update set evaluations = ",
             added_to!("usage_hours"),
         ));
-        query.build().execute(conn).await.map(drop)
+        query.build().persistent(false).execute(conn).await.map(drop)
     })?;
     on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("insert into flag_hours (flag_id, hour, evaluations) ");
@@ -125,7 +128,7 @@ pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Resul
             " on conflict (flag_id, hour) do update set evaluations = ",
             added_to!("flag_hours"),
         ));
-        query.build().execute(conn).await.map(drop)
+        query.build().persistent(false).execute(conn).await.map(drop)
     })?;
     Ok(())
 }
@@ -150,7 +153,7 @@ pub(crate) async fn flags_seen(
             " on conflict (flag_id, lineage_id) do update set evaluated_at = excluded.evaluated_at
              where flags_last_seen.evaluated_at < excluded.evaluated_at",
         );
-        query.build().execute(conn).await.map(drop)
+        query.build().persistent(false).execute(conn).await.map(drop)
     })?;
     Ok(())
 }
@@ -171,7 +174,7 @@ pub(crate) async fn add_polls(tx: &mut Tx, added: &[Polls]) -> Result<(), Error>
         query.push(
             " on conflict (lineage_id, hour, kind) do update set polls = poll_hours.polls + excluded.polls",
         );
-        query.build().execute(conn).await.map(drop)
+        query.build().persistent(false).execute(conn).await.map(drop)
     })?;
     Ok(())
 }
@@ -194,7 +197,7 @@ pub(crate) async fn environments_seen(
             " on conflict (lineage_id) do update set polled_at = excluded.polled_at
              where environments_last_seen.polled_at < excluded.polled_at",
         );
-        query.build().execute(conn).await.map(drop)
+        query.build().persistent(false).execute(conn).await.map(drop)
     })?;
     Ok(())
 }
@@ -316,4 +319,44 @@ pub(crate) async fn last_evaluated_in(
 /// A count as a column holds it.
 fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::Connection as _;
+
+    use super::super::{Db, Open};
+    use super::*;
+
+    fn kept_statements(tx: &Tx) -> usize {
+        match &tx.open {
+            Open::Sqlite(tx) => tx.cached_statements_size(),
+            Open::Postgres(_) => unreachable!("the database is a file"),
+        }
+    }
+
+    #[tokio::test]
+    async fn statements_of_any_length_are_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pennon.db");
+        let url = format!("sqlite://{}", file.display());
+        let db = Db::open(&url, Uuid::nil()).await.unwrap();
+        let mut tx = db.write().await.unwrap();
+        let before = kept_statements(&tx);
+        let hour = Timestamp::from_millis(0);
+        let one = |number| Evaluations {
+            lineage: EnvironmentId::new(Uuid::nil()),
+            flag: FlagId::new(Uuid::from_u128(number)),
+            hour,
+            reason: Reason::FlagEnabled,
+            count: 1,
+        };
+        for length in 1..=20 {
+            let added: Vec<Evaluations> = (0..length).map(one).collect();
+            let seen = added.iter().map(|one| ((one.lineage, one.flag), hour));
+            flags_seen(&mut tx, &seen.collect()).await.unwrap();
+            add_evaluations(&mut tx, &added).await.unwrap();
+        }
+        assert_eq!(kept_statements(&tx), before);
+    }
 }
