@@ -4,6 +4,8 @@
 //! several transactions write at once, so there most of them are moved ahead of the turn too: those that no other writer
 //! can wait for or collide with.
 
+use std::collections::HashSet;
+
 use pennon_core::model::audit::AuditEntry;
 use pennon_core::model::configuration::Configuration;
 use pennon_core::model::flag::Flag;
@@ -22,17 +24,18 @@ use crate::error::Error;
 /// How many rows one statement stages. SQLite binds at most 32,766 values in one, PostgreSQL 65,535.
 const ROWS: usize = 500;
 
-/// The temporary tables. Both databases read the types; SQLite keeps what it is given.
+/// The temporary tables. Of what belongs to a flag, `is_new` says that the flag is new. Both databases read the types; SQLite
+/// keeps what it is given.
 const CREATE: &str = "
     create temporary table staged_flags (id uuid primary key, key text, name text, description text, type text,
         created_by text, created_at bigint, archived_at bigint, revision bigint, is_new boolean, placeholder text);
     create temporary table staged_configurations (flag_id uuid, environment_id uuid, is_enabled boolean,
-        ttl_override_seconds bigint, revision bigint);
+        ttl_override_seconds bigint, revision bigint, is_new boolean);
     create temporary table staged_rules (id uuid, flag_id uuid, environment_id uuid, priority bigint, logic text,
-        value boolean, conditions jsonb, created_at bigint, updated_at bigint, revision bigint);
+        value boolean, conditions jsonb, created_at bigint, updated_at bigint, revision bigint, is_new boolean);
     create temporary table staged_deleted_rules (id uuid);
     create temporary table staged_rollouts (flag_id uuid, environment_id uuid, percentage bigint, strategy text,
-        created_at bigint, updated_at bigint);
+        created_at bigint, updated_at bigint, is_new boolean);
     create temporary table staged_revisions (environment_id uuid, config_revision bigint);
     create temporary table staged_deleted_rollouts (flag_id uuid, environment_id uuid);
     create temporary table staged_entries (id uuid, action text, actor_identity text, flag_key text, environment text,
@@ -85,33 +88,27 @@ impl Batch {
     /// Keeps the rows aside. Others are not held up by it.
     pub(crate) async fn stage(&self, tx: &mut Tx) -> Result<(), Error> {
         execute(tx, CREATE).await?;
-        self.stage_flags(tx).await?;
-        self.stage_targeting(tx).await?;
+        let new: HashSet<FlagId> = self.new_flags.iter().map(|flag| flag.id).collect();
+        self.stage_flags(tx, &new).await?;
+        self.stage_targeting(tx, &new).await?;
         self.stage_entries(tx).await
     }
 
-    async fn stage_flags(&self, tx: &mut Tx) -> Result<(), Error> {
-        let new = self.new_flags.iter().map(|flag| (flag, true));
-        let changed = self.changed_flags.iter().map(|flag| (flag, false));
-        let flags: Vec<(&Flag, bool)> = new.chain(changed).collect();
-        stage!(
-            tx,
-            "insert into staged_flags ",
-            flags,
-            |list, (flag, is_new)| {
-                list.push_bind(flag.id.uuid())
-                    .push_bind(flag.key.as_str())
-                    .push_bind(flag.name.as_str())
-                    .push_bind(flag.description.as_ref().map(Description::as_str))
-                    .push_bind(flag.kind.as_str())
-                    .push_bind(&flag.created_by)
-                    .push_bind(flag.created_at.millis())
-                    .push_bind(flag.archived_at.map(Timestamp::millis))
-                    .push_bind(flag.revision)
-                    .push_bind(*is_new)
-                    .push_bind(flag.id.to_string())
-            }
-        );
+    async fn stage_flags(&self, tx: &mut Tx, new: &HashSet<FlagId>) -> Result<(), Error> {
+        let flags: Vec<&Flag> = self.new_flags.iter().chain(&self.changed_flags).collect();
+        stage!(tx, "insert into staged_flags ", flags, |list, flag| {
+            list.push_bind(flag.id.uuid())
+                .push_bind(flag.key.as_str())
+                .push_bind(flag.name.as_str())
+                .push_bind(flag.description.as_ref().map(Description::as_str))
+                .push_bind(flag.kind.as_str())
+                .push_bind(&flag.created_by)
+                .push_bind(flag.created_at.millis())
+                .push_bind(flag.archived_at.map(Timestamp::millis))
+                .push_bind(flag.revision)
+                .push_bind(new.contains(&flag.id))
+                .push_bind(flag.id.to_string())
+        });
         stage!(
             tx,
             "insert into staged_configurations ",
@@ -122,12 +119,13 @@ impl Batch {
                     .push_bind(one.is_enabled)
                     .push_bind(one.ttl.map(|ttl| i64::from(ttl.seconds())))
                     .push_bind(one.revision)
+                    .push_bind(new.contains(&one.flag_id))
             }
         );
         Ok(())
     }
 
-    async fn stage_targeting(&self, tx: &mut Tx) -> Result<(), Error> {
+    async fn stage_targeting(&self, tx: &mut Tx, new: &HashSet<FlagId>) -> Result<(), Error> {
         stage!(
             tx,
             "insert into staged_rules ",
@@ -143,6 +141,7 @@ impl Batch {
                     .push_bind(record.created_at.millis())
                     .push_bind(record.updated_at.millis())
                     .push_bind(record.revision)
+                    .push_bind(new.contains(&record.flag_id))
             }
         );
         stage!(
@@ -162,6 +161,7 @@ impl Batch {
                     .push_bind(record.rollout.strategy.as_str())
                     .push_bind(record.created_at.millis())
                     .push_bind(record.updated_at.millis())
+                    .push_bind(new.contains(&record.flag_id))
             }
         );
         stage!(
@@ -277,17 +277,17 @@ const AHEAD: &str = "
     select staged.flag_id, staged.environment_id, staged.is_enabled, staged.ttl_override_seconds, staged.revision,
            revisions.config_revision
     from staged_configurations staged join staged_revisions revisions using (environment_id)
-    where staged.flag_id in (select id from staged_flags where is_new);
+    where staged.is_new;
 
     insert into rules (id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision)
     select id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision
-    from staged_rules where flag_id in (select id from staged_flags where is_new);
+    from staged_rules where is_new;
 
     insert into rollouts (flag_id, environment_id, percentage, strategy, created_at, updated_at, revision)
     select staged.flag_id, staged.environment_id, staged.percentage, staged.strategy, staged.created_at,
            staged.updated_at, revisions.config_revision
     from staged_rollouts staged join staged_revisions revisions using (environment_id)
-    where staged.flag_id in (select id from staged_flags where is_new);
+    where staged.is_new;
 ";
 
 /// Gives new flags their keys.
@@ -313,14 +313,14 @@ const CHANGE: &str = "
     select staged.flag_id, staged.environment_id, staged.is_enabled, staged.ttl_override_seconds, staged.revision,
            environments.config_revision
     from staged_configurations staged join environments on environments.id = staged.environment_id
-    where staged.flag_id not in (select id from staged_flags where is_new)
+    where not staged.is_new
     on conflict (flag_id, environment_id) do update
     set is_enabled = excluded.is_enabled, ttl_override_seconds = excluded.ttl_override_seconds,
         revision = excluded.revision, config_revision = excluded.config_revision;
 
     insert into rules (id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision)
     select id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at, revision
-    from staged_rules where flag_id not in (select id from staged_flags where is_new)
+    from staged_rules where not is_new
     on conflict (id) do update
     set priority = excluded.priority, logic = excluded.logic, value = excluded.value,
         conditions = excluded.conditions, updated_at = excluded.updated_at, revision = excluded.revision;
@@ -329,7 +329,7 @@ const CHANGE: &str = "
     select staged.flag_id, staged.environment_id, staged.percentage, staged.strategy, staged.created_at,
            staged.updated_at, environments.config_revision
     from staged_rollouts staged join environments on environments.id = staged.environment_id
-    where staged.flag_id not in (select id from staged_flags where is_new)
+    where not staged.is_new
     on conflict (flag_id, environment_id) do update
     set percentage = excluded.percentage, strategy = excluded.strategy, updated_at = excluded.updated_at,
         revision = rollouts.revision + 1;

@@ -113,7 +113,12 @@ impl Plan {
             }
         }
         let named: HashSet<FlagId> = known.values().flatten().map(|(id, _)| *id).collect();
+        let revisions = store::environments::config_revisions(tx).await?;
         for (environment, revision) in &self.start.config_revisions {
+            // Whoever changes a flag raises the revision of the environment.
+            if revisions.contains(&(*environment, *revision)) {
+                continue;
+            }
             let changed = batch::changed_by_others(tx, *environment, *revision).await?;
             if changed.iter().any(|flag| named.contains(flag)) {
                 return Ok(false);
