@@ -116,11 +116,13 @@ impl Machine {
         self.recover();
         if self.phase == Phase::Ready {
             self.plan_poll(moment);
+            // Before the event: a refresh that a listener asks for is another one.
+            self.settle_refresh(Ok(()));
             self.emit(Lifecycle::RefreshSuccess);
         } else {
             self.become_ready(moment);
+            self.settle_refresh(Ok(()));
         }
-        self.settle_refresh(Ok(()));
     }
 
     /// The service has confirmed what is served: all trouble is over.
@@ -154,8 +156,8 @@ impl Machine {
             Phase::Ready => {
                 self.expire(moment);
                 self.plan_poll(moment);
-                self.emit(Lifecycle::RefreshError(failure));
                 self.settle_refresh(Err(failure));
+                self.emit(Lifecycle::RefreshError(failure));
             }
             _ if failure.is_refusal() => self.fail_initialize(failure),
             _ => {

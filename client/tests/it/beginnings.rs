@@ -95,8 +95,8 @@ fn a_refresh_in_which_the_engine_trapped_has_failed_and_the_next_one_takes_its_t
         world.journal(),
         [
             "0: apply",
-            "0: emit refresh:error Trapped",
             "0: refresh Err(Trapped)",
+            "0: emit refresh:error Trapped",
         ]
     );
     world.passes(1);

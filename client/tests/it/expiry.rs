@@ -74,8 +74,8 @@ fn flags_that_are_gone_come_back_when_the_service_confirms_them() {
         world.journal(),
         [
             "10000: apply",
-            "10000: emit refresh:success",
             "10000: refresh Ok(())",
+            "10000: emit refresh:success",
         ]
     );
 }
@@ -107,8 +107,8 @@ fn a_time_that_ends_during_a_refresh_needs_no_second_one() {
             "9000: emit refresh:start",
             "9000: fetch 0 with v1",
             "11000: expire [0]",
-            "11000: emit refresh:error Unreachable",
             "11000: refresh Err(Unreachable)",
+            "11000: emit refresh:error Unreachable",
         ]
     );
 }

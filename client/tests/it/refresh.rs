@@ -27,13 +27,13 @@ fn refreshing_asks_with_the_last_tag_and_adopts_the_new_one() {
             "0: emit refresh:start",
             "0: fetch 0 with v1",
             "0: apply",
-            "0: emit refresh:success",
             "0: refresh Ok(())",
+            "0: emit refresh:success",
             "0: emit refresh:start",
             "0: fetch 0 with v2",
             "0: renew",
-            "0: emit refresh:success",
             "0: refresh Ok(())",
+            "0: emit refresh:success",
         ]
     );
 }
@@ -117,8 +117,8 @@ fn an_answer_to_a_request_that_was_given_up_is_ignored() {
             "3000: abort",
             "4000: fetch 1 with v1",
             "4000: apply",
-            "4000: emit refresh:success",
             "4000: refresh Ok(())",
+            "4000: emit refresh:success",
             "4000: emit refresh:start",
             "4000: fetch 0 with newer",
         ]
@@ -142,8 +142,8 @@ fn a_malformed_answer_keeps_flags_and_tag_and_is_not_retried() {
         [
             "0: emit refresh:start",
             "0: fetch 0 with v1",
-            "0: emit refresh:error Malformed",
             "0: refresh Err(Malformed)",
+            "0: emit refresh:error Malformed",
             "0: emit refresh:start",
             "0: fetch 0 with v1",
         ]

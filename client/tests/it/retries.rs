@@ -33,8 +33,8 @@ fn an_unreachable_service_is_tried_again_after_doubling_waits() {
             "9000: abort",
             "13000: fetch 3 with v1",
             "16000: abort",
-            "16000: emit refresh:error TimedOut",
             "16000: refresh Err(TimedOut)",
+            "16000: emit refresh:error TimedOut",
         ]
     );
 }
@@ -63,8 +63,8 @@ fn too_many_requests_and_server_errors_are_tried_again() {
                 "0: fetch 0 with v1",
                 "1000: fetch 1 with v1",
                 "1000: apply",
-                "1000: emit refresh:success",
                 "1000: refresh Ok(())",
+                "1000: emit refresh:success",
             ]
         );
     }
@@ -79,8 +79,8 @@ fn other_statuses_are_not_tried_again() {
         assert_eq!(
             world.journal()[2..],
             [
-                format!("0: emit refresh:error {code}"),
                 format!("0: refresh Err(Status({code}))"),
+                format!("0: emit refresh:error {code}"),
             ]
         );
     }
@@ -119,8 +119,8 @@ fn a_very_long_wait_ends_the_attempts_and_puts_off_polls_and_renewals() {
         [
             "0: emit refresh:start",
             "0: fetch 0 with v1",
-            "0: emit refresh:error 429",
             "0: refresh Err(Status(429))",
+            "0: emit refresh:error 429",
             "60000: expire [0]",
             "100000: emit refresh:start",
             "100000: fetch 0 with v1",
@@ -202,8 +202,8 @@ fn a_refresh_that_is_asked_for_does_not_wait_for_refused_polls() {
             "0: emit refresh:start",
             "0: fetch 0 with v1",
             "0: renew",
-            "0: emit refresh:success",
             "0: refresh Ok(())",
+            "0: emit refresh:success",
         ]
     );
 }
