@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { configuration, flag, optionsFor, ScriptedService } from "./scripted.ts";
@@ -29,6 +30,41 @@ function flagThatAsks(key: string, ...asked: readonly (readonly [string, string,
     rules: [{ priority: 1, logic: "and", value: true, conditions }],
     rollout: { percentage: 0, strategy: "per_user" },
   });
+}
+
+/** Objects that throw, lie, or come from elsewhere, whatever is asked of them. */
+function hostileObjects(): unknown[] {
+  const revoked = [{}, [], () => {}].map((target: object) => {
+    const { proxy, revoke } = Proxy.revocable(target, {});
+    revoke();
+    return proxy;
+  });
+  const refuse = () => {
+    throw new Error("refused");
+  };
+  const traps = Object.getOwnPropertyNames(Reflect);
+  const throwing = traps.map(
+    (trap) => new Proxy({ plan: 4, userId: "eve" }, { [trap]: refuse } as ProxyHandler<object>),
+  );
+  const everywhere = Object.fromEntries(traps.map((trap) => [trap, refuse]));
+  return [
+    ...revoked,
+    ...throwing,
+    new Proxy({}, everywhere as ProxyHandler<object>),
+    new Proxy(revoked[0] as object, {}),
+    new Date(Number.NaN),
+    new Map([["plan", 3]]),
+    new Uint8Array(3),
+    Promise.resolve(3),
+    Object.create(null),
+    Object.freeze(["plan", 3]),
+    Object.assign(() => {}, { plan: 3 }),
+    Symbol.iterator,
+    runInNewContext("({ plan: '3', userId: ['ada'] })"),
+    runInNewContext(
+      "new Proxy({}, { getPrototypeOf() { throw 3 }, getOwnPropertyDescriptor() { throw 3 } })",
+    ),
+  ];
 }
 
 const LONG = "x".repeat(1_000);
@@ -88,6 +124,44 @@ describe("a context", () => {
       expect(matches("userId_is_ada", context)).toBe(false);
       expect(matches("plan_is_3", { customAttributes: context })).toBe(false);
     }
+  });
+
+  it("may be hostile in every part, and the engine goes on for everybody else", () => {
+    const events: string[] = [];
+    client.on("engine:error", ({ type }) => events.push(type));
+    for (const hostile of hostileObjects()) {
+      const contexts = [
+        hostile,
+        { userId: hostile },
+        { customAttributes: hostile },
+        { customAttributes: { plan: hostile } },
+      ];
+      for (const context of contexts as EvaluationContext[]) {
+        expect(matches("userId_is_ada", context)).toBe(false);
+        expect(matches("plan_is_3", context)).toBe(false);
+        expect(client.explain("plan_is_3", context).enabled).toBe(false);
+        expect(client.isEnabled("plan_is_3")).toBe(true);
+        const reader = client.withContext(context);
+        expect(reader.read("plan_is_3")?.enabled).toBe(false);
+        expect(reader.isEnabled("userId_is_ada")).toBe(false);
+        expect(Object.keys(reader.readAll())).toHaveLength(flags.length);
+        expect(matches("userId_is_ada", { userId: "ada" })).toBe(true);
+      }
+    }
+    expect(events).toEqual([]);
+  });
+
+  it("may ask for itself without an end", () => {
+    const events: string[] = [];
+    client.on("engine:error", ({ type }) => events.push(type));
+    const context = {
+      get userId(): string {
+        return matches("userId_is_ada", context) ? "ada" : "bob";
+      },
+    };
+    expect(matches("userId_is_ada", context)).toBe(false);
+    expect(matches("userId_is_ada", { userId: "ada" })).toBe(true);
+    expect(events).toEqual([]);
   });
 
   it("may have getters that throw, which are no attributes then", () => {

@@ -14,13 +14,8 @@ const BUILT_IN: readonly Member[] = ["userId", "tenantId", "email", "country"];
 export function attributeReader(name: string): ReadAttribute {
   const builtIn = BUILT_IN.find((each) => each === name);
   return builtIn === undefined
-    ? (context) => acceptable(own(customAttributes(context), name))
+    ? (context) => acceptable(own(member(context, "customAttributes"), name))
     : (context) => text(member(context, builtIn));
-}
-
-function customAttributes(context: unknown): unknown {
-  const custom = member(context, "customAttributes");
-  return Array.isArray(custom) ? undefined : custom;
 }
 
 /**
@@ -56,10 +51,14 @@ function memberOf(context: Partial<Record<Member, unknown>>, name: Member): unkn
   }
 }
 
-/** A member of a plain object, though not one that it inherits. Proxies and getters may throw. */
+/**
+ * Returns a member of a plain object, but no inherited one. Getters and proxies may throw, and a revoked proxy throws even
+ * when it is asked whether it is an array.
+ */
 function own(owner: unknown, name: string): unknown {
   try {
-    return typeof owner === "object" && owner !== null && Object.hasOwn(owner, name)
+    const isPlain = typeof owner === "object" && owner !== null && !Array.isArray(owner);
+    return isPlain && Object.hasOwn(owner, name)
       ? (owner as Readonly<Record<string, unknown>>)[name]
       : undefined;
   } catch {

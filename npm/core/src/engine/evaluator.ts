@@ -10,6 +10,12 @@ import { Slots } from "./slots.js";
 /** Added to that number, in an evaluation ahead of time, where a flag has rules or a rollout. */
 const TARGETED = 16;
 
+/**
+ * How deep evaluations may be nested by getters of contexts. Beyond it all attributes are absent, so that a context that
+ * evaluates itself does not exhaust the stack, which the wasm would not survive.
+ */
+const MOST_NESTED = 8;
+
 /** Evaluates the flags of the engine's configuration. */
 export class Evaluator {
   readonly engine: Engine;
@@ -18,6 +24,8 @@ export class Evaluator {
   readonly #evaluations: readonly Evaluation[];
   /** How many subjects have been written to the slots. */
   #subjects = 0;
+  /** How many evaluations are reading their contexts. */
+  #nested = 0;
   /** What each flag that has been evaluated reads of a subject. */
   #attributes: (readonly ReadAttribute[] | undefined)[] = [];
 
@@ -32,6 +40,14 @@ export class Evaluator {
   /** What the flag at this position is for a subject, or undefined if the configuration does not have it. */
   evaluate(flag: number, context: unknown): Evaluation | undefined {
     const attributes = this.#attributes[flag] ?? this.#readAttributes(flag);
+    this.#nested += 1;
+    this.#write(attributes, this.#nested > MOST_NESTED ? undefined : context);
+    this.#nested -= 1;
+    return this.#evaluations[this.engine.evaluate(flag)];
+  }
+
+  /** Writes the attributes of a context to the slots. */
+  #write(attributes: readonly ReadAttribute[], context: unknown): void {
     this.#subjects += 1;
     const subject = this.#subjects;
     this.#slots.begin(attributes.length);
@@ -41,7 +57,6 @@ export class Evaluator {
     if (subject !== this.#subjects) {
       this.#writeOnceMore(attributes, context);
     }
-    return this.#evaluations[this.engine.evaluate(flag)];
   }
 
   /** One of the context's getters has evaluated another flag, which left its own subject in the slots. */
