@@ -27,6 +27,11 @@ export interface CachedFlag {
 /** What is stored under {@link INDEX_KEY}. */
 export interface CacheIndex {
   readonly keys: readonly string[];
+  /**
+   * The environment that the flags are of: the public prefix of its SDK key, and the address of the service. A client of
+   * another environment does not start from them.
+   */
+  readonly source: string;
   /** When the service last confirmed these flags, in milliseconds since 1970. */
   readonly confirmedAt: number;
 }

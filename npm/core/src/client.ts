@@ -29,10 +29,10 @@ export class FeatureFlagsClient {
   /** @throws {FeatureFlagsError} `INVALID_OPTIONS` */
   constructor(options: FeatureFlagsClientOptions) {
     const settings = parseOptions(options);
-    const { ttlMs, cache, defaults, logger } = settings;
+    const { defaults, logger } = settings;
     warnOfOptions(settings);
     this.#publisher = new Publisher(settings.eventEmitter, logger);
-    this.#reading = new Reading(new Values(ttlMs, cache, logger), defaults, logger);
+    this.#reading = new Reading(new Values(settings), defaults, logger);
     this.#life = new Life(settings, this.#reading, this.#publisher);
   }
 

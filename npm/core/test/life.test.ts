@@ -354,7 +354,11 @@ describe("shutdown", () => {
     expect(Object.fromEntries(cache)).toEqual({
       beta: { enabled: true, reason: "flag_enabled", targeted: false, ttlMs: 60_000 },
       short: { enabled: false, reason: "flag_disabled", targeted: false, ttlMs: 5_000 },
-      ":index": { keys: ["beta", "short"], confirmedAt: Date.now() },
+      ":index": {
+        keys: ["beta", "short"],
+        source: "pnk_test http://127.0.0.1:3000",
+        confirmedAt: Date.now(),
+      },
     });
     await client.shutdown();
     expect(cache.size).toBe(0);

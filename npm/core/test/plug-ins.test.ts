@@ -1,5 +1,8 @@
 import { EventEmitter } from "node:events";
+import { runInNewContext } from "node:vm";
 import {
+  type Cache,
+  type CacheEntry,
   consoleLogger,
   FeatureFlagsClient,
   type FeatureFlagsClientOptions,
@@ -21,6 +24,16 @@ const broken = (): never => {
   throw new Error("broken");
 };
 const rejected = () => Promise.reject(new Error("broken later"));
+
+/** A cache that outlives its client, as one in a file does whose process is killed. */
+function unclearable(entries: Map<string, CacheEntry>): Cache {
+  return {
+    get: (key) => entries.get(key),
+    set: (key, entry) => entries.set(key, entry),
+    delete: (key) => entries.delete(key),
+    clear: () => {},
+  };
+}
 
 afterEach(() => {
   vi.useRealTimers();
@@ -92,6 +105,44 @@ describe("a plug-in that fails", () => {
     }
   });
 
+  it("may be of another realm", async () => {
+    const logger = new Journal();
+    const flags = JSON.stringify({ flags: [flag("beta")] });
+    const body = runInNewContext("Uint8Array.from(bytes)", {
+      bytes: new TextEncoder().encode(flags),
+    });
+    const service = new ScriptedService(() => ({ status: 200, headers: new Headers(), body }));
+    const reject = runInNewContext("async () => { throw 'refused' }");
+    const foreign = { get: () => undefined, set: reject, delete: reject, clear: reject };
+    const client = new FeatureFlagsClient(optionsFor(service, { cache: foreign, logger }));
+    await client.initialize();
+    expect(client.isEnabled("beta")).toBe(true);
+    await client.shutdown();
+    expect(new Set(logger.lines)).toEqual(new Set(["error: The cache failed"]));
+  });
+
+  it("keep flags for their own environment only", async () => {
+    const cache = new Map();
+    const before = new FeatureFlagsClient(
+      optionsFor(new ScriptedService(on), {
+        cache: unclearable(cache),
+        sdkKey: "pnk_production_1",
+      }),
+    );
+    await before.initialize();
+    await before.shutdown();
+    expect(JSON.stringify([...cache])).not.toContain("pnk_production_1");
+    const start = async (options: Partial<FeatureFlagsClientOptions>) => {
+      const service = new ScriptedService(status(503));
+      const fast = { retries: 1, retryDelayMs: 0, cache: unclearable(cache) };
+      await new FeatureFlagsClient(optionsFor(service, { ...fast, ...options })).initialize();
+    };
+    const own = { sdkKey: "pnk_production_1" };
+    await start(own);
+    await expect(start({ sdkKey: "pnk_staging_1" })).rejects.toThrow();
+    await expect(start({ ...own, baseUrl: "http://127.0.0.1:4000" })).rejects.toThrow();
+  });
+
   it("may hold nonsense in its cache", async () => {
     const entries = [undefined, null, 1, {}, { keys: 3 }, { keys: [1, "a"], confirmedAt: "x" }];
     for (const entry of entries) {
@@ -137,6 +188,28 @@ describe("a listener", () => {
     await client.initialize();
     await refreshed;
     expect(service.requests).toHaveLength(2);
+  });
+
+  it("may refresh once more when a refresh has ended, well or badly", async () => {
+    const service = new ScriptedService(on, on, on, status(404), on);
+    const client = new FeatureFlagsClient(optionsFor(service));
+    await client.initialize();
+    const again = (type: "refresh:success" | "refresh:error") =>
+      new Promise<void>((resolve) => {
+        const listener = () => {
+          client.off(type, listener);
+          void client.refresh().then(resolve);
+        };
+        client.on(type, listener);
+      });
+    const afterSuccess = again("refresh:success");
+    await client.refresh();
+    await afterSuccess;
+    expect(service.requests).toHaveLength(3);
+    const afterFailure = again("refresh:error");
+    await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
+    await afterFailure;
+    expect(service.requests).toHaveLength(5);
   });
 });
 

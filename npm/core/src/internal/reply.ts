@@ -18,8 +18,19 @@ export function toReply({ status, headers, body }: TransportResponse): Reply {
     status,
     etag: typeof etag === "string" ? etag : undefined,
     retryAfterMs: milliseconds(headers.get("Retry-After")),
-    body: typeof body === "string" || body instanceof Uint8Array ? body : "",
+    body: readable(body),
   };
+}
+
+/** A body as text or bytes. The bytes may be of another realm, such as those of a `Buffer` in a vm context. */
+function readable(body: TransportResponse["body"]): string | Uint8Array {
+  if (typeof body === "string" || body instanceof Uint8Array) {
+    return body;
+  }
+  const view: unknown = body;
+  return ArrayBuffer.isView(view)
+    ? new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
+    : "";
 }
 
 /** `Retry-After` is a number of seconds or a date. */

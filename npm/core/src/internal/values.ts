@@ -1,12 +1,15 @@
 import { type Cache, type CachedFlag, INDEX_KEY } from "../cache.js";
-import type { Logger } from "../logger.js";
+import type { Settings } from "../options.js";
 import type { SnapshotFlag } from "../snapshot.js";
-import { contain } from "./contain.js";
+import { catchRejection, contain } from "./contain.js";
 import { evaluationOf } from "./evaluations.js";
 import { type ConfiguredFlags, type Flags, type FlagValue, StoredFlags } from "./flags.js";
 
 /** How many keys of no flag are remembered: those that an application knows of, not all that its users may invent. */
 const MOST_MISSING = 1_000;
+
+/** The length of the part of an SDK key that is no secret, and names its environment. */
+const PUBLIC_PREFIX = 12;
 
 const NO_FLAGS: Flags = new StoredFlags([]);
 
@@ -14,6 +17,7 @@ const NO_FLAGS: Flags = new StoredFlags([]);
 export class Values {
   readonly #defaultTtlMs: number;
   readonly #cache: Cache | undefined;
+  readonly #source: string;
   readonly #onError: (error: unknown) => void;
   #flags = NO_FLAGS;
   /** Those of the flags that have been read. */
@@ -26,8 +30,9 @@ export class Values {
   #configured = false;
   #revision = 0;
 
-  constructor(defaultTtlMs: number, cache: Cache | undefined, logger: Logger) {
-    this.#defaultTtlMs = defaultTtlMs;
+  constructor({ ttlMs, cache, logger, sdkKey, baseUrl }: Settings) {
+    this.#defaultTtlMs = ttlMs;
+    this.#source = `${sdkKey.slice(0, PUBLIC_PREFIX)} ${baseUrl}`;
     this.#onError = (error) => logger.error("The cache failed", error);
     this.#cache = cache && watched(cache, this.#onError);
   }
@@ -84,7 +89,7 @@ export class Values {
   renew(): void {
     this.#write((cache) => {
       const keys = Array.from(this.entries(), ([key]) => key);
-      cache.set(INDEX_KEY, { keys, confirmedAt: Date.now() });
+      cache.set(INDEX_KEY, { keys, source: this.#source, confirmedAt: Date.now() });
     });
   }
 
@@ -113,7 +118,7 @@ export class Values {
    */
   restore(stale: boolean): readonly number[] {
     const cache = this.#cache;
-    const found = cache && contain(() => storedIn(cache, stale), this.#onError);
+    const found = cache && contain(() => storedIn(cache, this.#source, stale), this.#onError);
     if (found === undefined || found.length === 0) {
       return this.keep();
     }
@@ -167,9 +172,7 @@ export class Values {
 /** The cache, with `onError` for promises that its methods should not bring. What they throw goes to their caller. */
 function watched(cache: Cache, onError: (error: unknown) => void): Cache {
   const watch = <T>(result: T): T => {
-    if (result instanceof Promise) {
-      result.catch(onError);
-    }
+    catchRejection(result, onError);
     return result;
   };
   return {
@@ -186,12 +189,13 @@ interface Found {
   readonly left: number;
 }
 
-function storedIn(cache: Cache, stale: boolean): Found[] {
+function storedIn(cache: Cache, source: string, stale: boolean): Found[] {
   const index = cache.get(INDEX_KEY);
   if (
     !index ||
     !("keys" in index) ||
     !Array.isArray(index.keys) ||
+    index.source !== source ||
     !Number.isFinite(index.confirmedAt)
   ) {
     return [];
