@@ -192,8 +192,11 @@ function defaults(given: unknown = {}): ReadonlyMap<string, Evaluation> {
 }
 
 function bootstrap(given: unknown): Pick<Settings, "snapshot" | "configuration"> {
-  if (given === undefined || typeof given === "string") {
-    return { snapshot: undefined, configuration: given };
+  if (given === undefined) {
+    return { snapshot: undefined, configuration: undefined };
+  }
+  if (typeof given === "string") {
+    return { snapshot: undefined, configuration: configurationText(given) };
   }
   const { version, flags, subject, config } = (given ?? {}) as Partial<Snapshot>;
   if (version === undefined && Array.isArray(flags)) {
@@ -208,6 +211,23 @@ function bootstrap(given: unknown): Pick<Settings, "snapshot" | "configuration">
     throw invalid("bootstrap is a snapshot of a client of another version");
   }
   return { snapshot: given as Snapshot, configuration: config && JSON.stringify(config) };
+}
+
+/** Checks the text of a config document. */
+function configurationText(text: string): string {
+  let parsed: Partial<Snapshot> | null;
+  try {
+    parsed = JSON.parse(text);
+  } catch (cause) {
+    throw invalid(`bootstrap is text, but not JSON: ${String(cause)}`);
+  }
+  if (parsed?.version !== undefined) {
+    throw invalid("bootstrap is a snapshot as text: pass JSON.parse() of it");
+  }
+  if (!Array.isArray(parsed?.flags)) {
+    throw invalid("bootstrap is text, but not the body of GET /sdk/v1/config: it has no flags");
+  }
+  return text;
 }
 
 function areAnswers(flags: readonly Partial<SubjectFlag>[] | undefined): boolean {

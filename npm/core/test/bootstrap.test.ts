@@ -76,10 +76,31 @@ describe("a configuration to begin with", () => {
 
   it("is left aside if it is none, which is logged", async () => {
     const logger = new Journal();
-    const client = await ready(new ScriptedService(first), { bootstrap: "<html>", logger });
+    const bootstrap = { flags: [{ ...flag("off"), rules: "none" }] };
+    const client = await ready(new ScriptedService(first), { bootstrap, logger });
     expect(client.isEnabled("off")).toBe(false);
     expect(logger.lines).toEqual([expect.stringContaining("error: The bootstrap")]);
     await client.shutdown();
+  });
+});
+
+describe("text to begin with", () => {
+  it("is refused if it is no config document", () => {
+    const refused = [
+      ["<html>", "not JSON"],
+      ["null", "no flags"],
+      ['{"flags":{}}', "no flags"],
+      ['{"version":1,"flags":[]}', "JSON.parse()"],
+    ] as const;
+    for (const [bootstrap, sentence] of refused) {
+      const options = optionsFor(new ScriptedService(first), { bootstrap });
+      expect(() => new FeatureFlagsClient(options)).toThrow(
+        expect.objectContaining({
+          code: "INVALID_OPTIONS",
+          message: expect.stringContaining(sentence),
+        }),
+      );
+    }
   });
 });
 

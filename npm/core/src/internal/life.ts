@@ -272,9 +272,7 @@ export class Life implements Body {
       if (brain.provide(configuration, snapshot?.etag)) {
         return;
       }
-      this.#logger.error(
-        "The bootstrap is no configuration, and is left aside (a snapshot must be an object, not text)",
-      );
+      this.#logger.error("The bootstrap is no configuration, and is left aside");
     }
     brain.initialize();
   }
