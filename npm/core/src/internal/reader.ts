@@ -11,7 +11,7 @@ export class BoundReader implements FlagReader {
   /** Which flags the answers are about. */
   #revision = -1;
   #answers = new Map<string, Evaluation>();
-  #all: Readonly<Record<string, Evaluation>> = {};
+  #all: Readonly<Record<string, Evaluation>> = Object.freeze(Object.create(null));
   #allOf = -1;
 
   constructor(reading: Reading, context: EvaluationContext | null | undefined) {

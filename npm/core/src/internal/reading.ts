@@ -86,16 +86,16 @@ export class Reading {
     return value === undefined ? this.#defaults.get(key) : this.#counted(key, value, context);
   }
 
-  readAll(context: unknown): Record<string, Evaluation> {
-    const all: (readonly [string, Evaluation])[] = [];
+  readAll(context: unknown): Readonly<Record<string, Evaluation>> {
+    // Without a prototype nothing is inherited, and `__proto__` is a key like any other.
+    const all: Record<string, Evaluation> = Object.create(null);
     for (const [key, value] of this.values.entries()) {
       const evaluation = this.#decide(key, value, context);
       if (evaluation !== undefined) {
-        all.push([key, evaluation]);
+        all[key] = evaluation;
       }
     }
-    // Unlike assignment, this makes a member of a key such as `__proto__` too.
-    return Object.fromEntries(all);
+    return Object.freeze(all);
   }
 
   /** What `read` gives of a flag that there is, uncounted. */
@@ -169,21 +169,29 @@ export class Reading {
   }
 
   #error(key: unknown): FeatureFlagsError {
-    // JavaScript may ask for anything, and a symbol becomes text only when it is told to.
-    const name = String(key);
-    if (this.values.get(name) !== undefined) {
+    if (typeof key === "string" && this.values.get(key) !== undefined) {
       return new FeatureFlagsError(
         "NOT_INITIALIZED",
-        `There is no configuration to evaluate '${name}' by: the client started from a cache or a snapshot and has not reached the service since, or its engine is starting anew`,
+        `There is no configuration to evaluate '${key}' by: the client started from a cache or a snapshot and has not reached the service since, or its engine is starting anew`,
       );
     }
-    return this.isReady
-      ? new FeatureFlagsError("FLAG_NOT_FOUND", `There is no flag '${name}' in this environment`)
-      : new FeatureFlagsError(
-          "NOT_INITIALIZED",
-          "The client is not ready: await initialize() before reading flags, and read none after shutdown()",
-        );
+    if (!this.isReady) {
+      return new FeatureFlagsError(
+        "NOT_INITIALIZED",
+        "The client is not ready: await initialize() before reading flags, and read none after shutdown()",
+      );
+    }
+    const detail =
+      typeof key === "string"
+        ? `There is no flag '${key}' in this environment`
+        : `The key of a flag is a string, not ${described(key)}`;
+    return new FeatureFlagsError("FLAG_NOT_FOUND", detail);
   }
+}
+
+/** The type of a value, and the value itself if it is certain to become text. */
+function described(value: unknown): string {
+  return Object(value) === value ? typeof value : `${typeof value} ${String(value)}`;
 }
 
 /** A text that is the same for the same subject. */
