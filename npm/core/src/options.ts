@@ -54,8 +54,8 @@ export interface FeatureFlagsClientOptions {
    */
   readonly streaming?: boolean | undefined;
   /**
-   * Whether to tell the service once a minute how often each flag was evaluated, and nothing about whom it was evaluated
-   * for. Default false.
+   * Whether to report every 30 to 60 seconds how often each flag was evaluated. The report says nothing about contexts.
+   * Default false.
    */
   readonly reportUsage?: boolean | undefined;
 }
