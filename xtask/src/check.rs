@@ -110,9 +110,8 @@ pub(crate) fn npm(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
             .arg("--strict")
             .arg(&package)
             .run()?;
-        // Not for the resolution of Node.js 10, which knows no more than one entry.
         node::tool(workspace, "attw")
-            .args(["--profile", "node16", "--quiet", "--pack"])
+            .args(["--profile", "strict", "--quiet", "--pack"])
             .arg(&package)
             .run()?;
     }
