@@ -104,7 +104,7 @@ impl Database {
         Ok(())
     }
 
-    /// How large the file and its write-ahead log are, in MiB.
+    /// The sizes of the file and of its write-ahead log in MiB.
     #[expect(clippy::cast_precision_loss, reason = "files are far smaller")]
     pub(crate) fn mebibytes(&self) -> Result<(f64, f64)> {
         let Self::Sqlite(file) = self else {

@@ -1,4 +1,4 @@
-//! Imports into new databases, and how long other writers wait meanwhile.
+//! The time of imports into new databases, and the waits of other writers meanwhile.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -15,18 +15,18 @@ use crate::database::Database;
 use crate::samples::{Samples, Table, Yardstick};
 use crate::service::Service;
 
-/// How many flags the documents have.
+/// The number of flags in each document.
 const FLAGS: [usize; 4] = [250, 500, 1_000, 3_000];
 
 const ENVIRONMENTS: usize = 10;
 
-/// How often each document is imported.
+/// The number of imports of each document.
 const TIMES: usize = 3;
 
-/// How often somebody switches a flag while the largest document is imported, whatever became of the last switch.
+/// The interval at which flags are switched during an import. A switch does not wait for the one before.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// How many flags are switched, which the document does not name.
+/// The number of flags that are switched. The document does not name them.
 const SWITCHED: usize = 64;
 
 pub(crate) async fn measure(server: &Path, database: &Database, table: &mut Table) -> Result<()> {
@@ -70,8 +70,8 @@ pub(crate) async fn measure(server: &Path, database: &Database, table: &mut Tabl
     Ok(())
 }
 
-/// Imports a document into an empty database that a server runs on. Answers how long the command took, and how long
-/// each switch of a flag took meanwhile.
+/// Imports a document into an empty database that a server runs on. Returns the time of the command, and of each switch
+/// meanwhile.
 async fn import(server: &Path, database: &Database, flags: usize) -> Result<(Duration, Samples)> {
     let service = Arc::new(Service::start(server, database).await?);
     let mut environment = String::new();

@@ -61,7 +61,7 @@ enum Command {
         /// The server's binary.
         #[arg(long)]
         server: PathBuf,
-        /// How many minutes it lasts.
+        /// The duration in minutes.
         #[arg(long, default_value_t = 10)]
         minutes: usize,
     },

@@ -33,12 +33,12 @@ const WARM: usize = 2;
 
 const FLAGS: usize = 1_000;
 
-/// How many flags are switched, one after the other.
+/// The number of flags that are switched, one after the other.
 const SWITCHED: usize = 64;
 
 const STREAMS: usize = 200;
 
-/// How many entries the audit log has at the start.
+/// The number of audit entries at the start.
 const AUDIT_ENTRIES: usize = 100_000;
 
 /// A kind of request.
@@ -308,7 +308,7 @@ fn popular(turn: usize) -> usize {
     usize::try_from(number).unwrap_or_default()
 }
 
-/// What happened within a minute.
+/// The measurements of one minute.
 struct Minute {
     /// By kind.
     samples: [Samples; Kind::ALL.len()],

@@ -88,11 +88,11 @@ impl Cluster {
         Stopped(start)
     }
 
+    /// Starts the server again, and waits until it accepts connections.
     #[expect(
         clippy::zombie_processes,
-        reason = "whoever started the server before stops it in the end"
+        reason = "the program that started the cluster also stops it"
     )]
-    /// Starts the server again, and waits until it accepts connections.
     pub(crate) async fn start(&self, Stopped(mut command): Stopped) {
         command.spawn().expect("the server starts");
         eventually("PostgreSQL answers", async || {

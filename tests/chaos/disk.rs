@@ -37,10 +37,7 @@ pub(crate) async fn fill(testbed: &Testbed) -> Vec<Figure> {
         disk.take(&database).await;
     }
     let process = Process::start(&database, &[]).await;
-    let load = Load::on(&process).await;
-    let succeeds = |exchange: &Exchange| !exchange.status.is_server_error();
-    load.until("all operations succeed", Instant::now(), 10, succeeds)
-        .await;
+    let load = Load::steady(&process).await;
 
     match &disk {
         Some(disk) => disk.fill(&database).await,
@@ -57,8 +54,13 @@ pub(crate) async fn fill(testbed: &Testbed) -> Vec<Figure> {
         None => process.limit_files(None),
     }
     let cleared = Instant::now();
-    load.until("all operations succeed again", cleared, 1, succeeds)
-        .await;
+    load.until(
+        "all operations succeed again",
+        cleared,
+        1,
+        Exchange::succeeds,
+    )
+    .await;
     let recovered = cleared.elapsed();
     eventually("health is ok", async || {
         load.client.health("/health").await.1 == "ok"

@@ -182,7 +182,7 @@ async fn missing_events(streams: usize, events: &mut UnboundedReceiver<()>) -> u
             missing -= 1;
         }
     };
-    // What is missing after that time is counted.
+    // The rest is counted as missing.
     _ = timeout(EVENT_TIMEOUT, received).await;
     missing
 }

@@ -19,7 +19,7 @@ const WRITERS: usize = 8;
 
 const START_BOUND: Duration = Duration::from_secs(2);
 
-/// What clients know from the responses that they got.
+/// The state that responses have confirmed to clients.
 #[derive(Default)]
 struct Acknowledged {
     created: BTreeSet<String>,

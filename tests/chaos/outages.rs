@@ -16,7 +16,7 @@ const EVALUATION_BOUND: Duration = Duration::from_secs(1);
 const ADMINISTRATION_BOUND: Duration = Duration::from_secs(2);
 const RECOVERY_BOUND: Duration = Duration::from_secs(5);
 
-/// How PostgreSQL fails.
+/// A failure of PostgreSQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outage {
     Stopped,
@@ -30,17 +30,14 @@ pub(crate) async fn inject(testbed: &Testbed, outage: Outage) -> Vec<Figure> {
     let database = testbed.database().await;
     let mut link = Link::to(&database, testbed.cluster(), outage).await;
     let process = Process::start(&TestDatabase::at(&link.url), &[]).await;
-    let load = Load::on(&process).await;
-    let succeeds = |exchange: &Exchange| !exchange.status.is_server_error();
-    load.until("all operations succeed", Instant::now(), 10, succeeds)
-        .await;
+    let load = Load::steady(&process).await;
 
     let lost = Instant::now();
     link.begin().await;
     sleep(testbed.scale.outage).await;
     link.end().await;
     let back = Instant::now();
-    load.until("all operations succeed again", back, 1, succeeds)
+    load.until("all operations succeed again", back, 1, Exchange::succeeds)
         .await;
     let recovered = back.elapsed();
     let (client, exchanges) = load.stop().await;

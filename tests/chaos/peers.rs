@@ -123,7 +123,7 @@ impl Peers {
     }
 }
 
-/// What other clients noticed.
+/// The experience of other clients, and the state of the connections.
 struct Observation {
     evaluations: Vec<Exchange>,
     connections: usize,

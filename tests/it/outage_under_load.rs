@@ -60,10 +60,7 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
     }
     let proxy = Proxy::before(&database).await;
     let process = Process::start(&proxy.database(&database), &[]).await;
-    let load = Load::on(&process).await;
-    let succeeds = |exchange: &Exchange| !exchange.status.is_server_error();
-    load.until("all operations succeed", Instant::now(), 10, succeeds)
-        .await;
+    let load = Load::steady(&process).await;
 
     let (lost, connections) = (Instant::now(), proxy.connections());
     begin(&proxy);
@@ -79,7 +76,7 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
 
     let back = Instant::now();
     end(&proxy);
-    load.until("all operations succeed again", back, 1, succeeds)
+    load.until("all operations succeed again", back, 1, Exchange::succeeds)
         .await;
     eventually("health is ok", async || {
         load.client.health("/health").await == (StatusCode::OK, "ok".to_owned())

@@ -45,6 +45,13 @@ pub struct Exchange {
     pub detail: String,
 }
 
+impl Exchange {
+    /// Whether the server did what it was asked to, or refused it for a reason of the request's own.
+    pub fn succeeds(&self) -> bool {
+        !self.status.is_server_error()
+    }
+}
+
 /// All operations of the load.
 pub fn operations() -> impl Iterator<Item = &'static str> {
     FROM_MEMORY
@@ -63,8 +70,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Starts it.
-    pub async fn on(process: &Process) -> Self {
+    async fn on(process: &Process) -> Self {
         let mut load = Self {
             client: LoadClient::prepared(process).await,
             exchanges: Arc::default(),
@@ -88,6 +94,14 @@ impl Load {
                 });
             }
         }
+        load
+    }
+
+    /// Starts it, and waits until each operation has succeeded ten times.
+    pub async fn steady(process: &Process) -> Self {
+        let (load, started) = (Self::on(process).await, Instant::now());
+        load.until("all operations succeed", started, 10, Exchange::succeeds)
+            .await;
         load
     }
 

@@ -54,7 +54,7 @@ export interface FeatureFlagsClientOptions {
    */
   readonly streaming?: boolean | undefined;
   /**
-   * Whether to report every 30 to 60 seconds how often each flag was evaluated. The report says nothing about contexts.
+   * Reports the number of evaluations of each flag to the service, every 30 to 60 seconds and without any context.
    * Default false.
    */
   readonly reportUsage?: boolean | undefined;

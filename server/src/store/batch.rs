@@ -21,7 +21,7 @@ use super::audit::Concerned;
 use super::{Tx, on_conn};
 use crate::error::Error;
 
-/// How many rows one statement stages. SQLite binds at most 32,766 values in one, PostgreSQL 65,535.
+/// The number of rows that one statement stages. SQLite binds at most 32,766 values in one, PostgreSQL 65,535.
 const ROWS: usize = 500;
 
 /// The temporary tables. Of what belongs to a flag, `is_new` says that the flag is new. Both databases read the types; SQLite

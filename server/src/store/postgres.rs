@@ -55,8 +55,8 @@ const PROBE_PATIENCE_WHEN_LOST: Duration = Duration::from_secs(2);
 /// How long the probe rests at most before the next attempt to reach a lost server.
 const REST: Duration = Duration::from_secs(1);
 
-/// How long an instance may do nothing in the middle of a write before it loses its turn. One that is suspended would
-/// otherwise keep all others from writing. It may have two writes at the server, the second of which gets the turn after
+/// The longest pause in the middle of a write, after which the instance loses its turn. A suspended one would otherwise
+/// keep all others from writing. It may have two writes at the server, the second of which gets the turn after
 /// the first; both together are shorter than [`WRITERS_PATIENCE`].
 const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(2);
 

@@ -1,4 +1,4 @@
-//! The file of SQLite: found or created, and opened.
+//! Opening the SQLite file: creation, settings, and errors that say what to change.
 
 use std::fmt::Display;
 use std::fs::OpenOptions;

@@ -11,8 +11,8 @@ import { Slots } from "./slots.js";
 const TARGETED = 16;
 
 /**
- * How deep evaluations may be nested by getters of contexts. Beyond it all attributes are absent, so that a context that
- * evaluates itself does not exhaust the stack, which the wasm would not survive.
+ * The deepest nesting of evaluations by getters of contexts. Below it, all attributes are absent: a context that evaluates
+ * itself would otherwise exhaust the stack and trap the wasm.
  */
 const MOST_NESTED = 8;
 
@@ -24,7 +24,7 @@ export class Evaluator {
   readonly #evaluations: readonly Evaluation[];
   /** How many subjects have been written to the slots. */
   #subjects = 0;
-  /** How many evaluations are reading their contexts. */
+  /** The number of evaluations that are reading their contexts. */
   #nested = 0;
   /** What each flag that has been evaluated reads of a subject. */
   #attributes: (readonly ReadAttribute[] | undefined)[] = [];

@@ -1,4 +1,4 @@
-//! How a flag gets from one set-up to another, worked out without writing anything.
+//! Plans of the rows and audit entries that turn one flag configuration into another, without writing them.
 
 use pennon_core::model::configuration::Configuration;
 use pennon_core::model::rollout::Rollout;
