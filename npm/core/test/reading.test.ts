@@ -63,6 +63,20 @@ describe("isEnabled and getValue", () => {
     expect(() => client.evaluate("unknown", {})).toThrow(error);
   });
 
+  it("say so if the key of a flag is no string", async () => {
+    const client = await ready();
+    for (const [key, given] of [
+      [42, "number 42"],
+      [null, "object null"],
+      [Object.create(null), "object"],
+      [Symbol("on"), "symbol Symbol(on)"],
+    ] as const) {
+      const message = `The key of a flag is a string, not ${given}`;
+      const error = expect.objectContaining({ code: "FLAG_NOT_FOUND", message });
+      expect(() => client.isEnabled(key as never)).toThrow(error);
+    }
+  });
+
   it("throw NOT_INITIALIZED before initialize()", () => {
     const client = new FeatureFlagsClient({ sdkKey: "pnk_test" });
     const error = expect.objectContaining({ code: "NOT_INITIALIZED" });
