@@ -30,7 +30,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::sqlite::SqlitePool;
 use sqlx::{Sqlite, Transaction};
 use uuid::Uuid;
 
@@ -55,11 +54,8 @@ pub(crate) struct Db {
 
 #[derive(Clone)]
 enum Driver {
-    /// One file; one connection writes, the others read.
-    Sqlite {
-        writer: SqlitePool,
-        readers: SqlitePool,
-    },
+    /// One file.
+    Sqlite(sqlite::File),
     /// A server, shared with other instances.
     Postgres(Server),
 }
@@ -125,7 +121,7 @@ impl Db {
 
     async fn connect(url: &str, instance: Option<Uuid>) -> Result<Self, OpenError> {
         let driver = match url.split_once(':').map(|(scheme, _)| scheme) {
-            Some("sqlite") => sqlite::open(url, instance.is_some()).await?,
+            Some("sqlite") => Driver::Sqlite(sqlite::File::open(url, instance.is_some()).await?),
             Some("postgres" | "postgresql") => Driver::Postgres(Server::open(url, instance).await?),
             _ => return Err(OpenError::UnknownScheme),
         };
@@ -138,7 +134,7 @@ impl Db {
     /// Begins to read: all that the transaction sees is of one moment.
     pub(crate) async fn read(&self) -> Result<Tx, Error> {
         let begun = match &self.driver {
-            Driver::Sqlite { readers, .. } => readers.begin().await.map(Open::Sqlite),
+            Driver::Sqlite(file) => file.begin_to_read().await.map(Open::Sqlite),
             Driver::Postgres(server) => server.begin_to_read().await.map(Open::Postgres),
         };
         self.transaction(begun)
@@ -148,21 +144,17 @@ impl Db {
     /// has the database to itself cannot race with another.
     pub(crate) async fn write(&self) -> Result<Tx, Error> {
         let begun = match &self.driver {
-            Driver::Sqlite { writer, .. } => {
-                let begun = writer.begin_with("begin immediate").await;
-                begun.map(Open::Sqlite)
-            }
+            Driver::Sqlite(file) => file.begin_to_write().await.map(Open::Sqlite),
             Driver::Postgres(server) => server.begin_to_write().await.map(Open::Postgres),
         };
         self.transaction(begun)
     }
 
     /// Begins to write without a turn. Until [`Tx::take_turn`], nothing may be written that others could wait for or
-    /// collide with: temporary tables, and on PostgreSQL rows that nobody else can name. On SQLite, this process begins
-    /// no other write meanwhile.
+    /// collide with: temporary tables, and on PostgreSQL rows that nobody else can name.
     pub(crate) async fn prepare(&self) -> Result<Tx, Error> {
         let begun = match &self.driver {
-            Driver::Sqlite { writer, .. } => writer.begin().await.map(Open::Sqlite),
+            Driver::Sqlite(file) => file.begin_to_prepare().await.map(Open::Sqlite),
             Driver::Postgres(server) => server.begin_to_prepare().await.map(Open::Postgres),
         };
         self.transaction(begun)
@@ -192,7 +184,7 @@ impl Db {
     /// Writes the database as it is at this moment into a new file. Others may go on writing to it meanwhile. If that
     /// fails, no file is left.
     pub(crate) async fn copy_to(&self, file: &Path) -> Result<(), CopyError> {
-        let Driver::Sqlite { writer, .. } = &self.driver else {
+        let Driver::Sqlite(database) = &self.driver else {
             return Err(CopyError::NotAFile);
         };
         // SQLite would take a relative name that begins with `file:` for the URI of another file.
@@ -200,8 +192,7 @@ impl Db {
         let name = file.to_str().ok_or(CopyError::NotText)?;
         // SQLite itself would create a file that others can read, and follow a symbolic link to where that goes.
         sqlite::create_private(&file).map_err(sqlx::Error::Io)?;
-        let copying = sqlx::query("vacuum into $1").bind(name).execute(writer);
-        if let Err(error) = copying.await {
+        if let Err(error) = database.copy_to(name).await {
             // The error above says more than one of the removal would.
             let _ = std::fs::remove_file(&file);
             return Err(error.into());
@@ -212,10 +203,7 @@ impl Db {
     /// Closes all connections; on SQLite this also folds the write-ahead log into the file.
     pub(crate) async fn close(&self) {
         match &self.driver {
-            Driver::Sqlite { writer, readers } => {
-                readers.close().await;
-                writer.close().await;
-            }
+            Driver::Sqlite(file) => file.close().await,
             Driver::Postgres(server) => server.close().await,
         }
     }
@@ -231,7 +219,7 @@ impl Db {
     /// Whether the database is there. While it is not, whatever asks it fails at once.
     pub(crate) fn is_present(&self) -> bool {
         match &self.driver {
-            Driver::Sqlite { .. } => true,
+            Driver::Sqlite(_) => true,
             Driver::Postgres(server) => server.is_present(),
         }
     }
@@ -246,7 +234,7 @@ impl Db {
     /// For how long the database has not been heard of.
     pub(crate) fn silence(&self) -> Duration {
         match &self.driver {
-            Driver::Sqlite { .. } => Duration::ZERO,
+            Driver::Sqlite(_) => Duration::ZERO,
             Driver::Postgres(server) => server.silence(),
         }
     }
@@ -311,7 +299,8 @@ pub enum OpenError {
     NotADatabase(PathBuf),
     /// A file of which SQLite cannot make sense any more.
     #[error(
-        "the database {} is damaged ({problem}); restore it from a backup, or save what can be read with          `sqlite3 <file> .recover`", file.display()
+        "the database {} is damaged ({problem}); restore it from a backup, or save what can be read with \
+         `sqlite3 <file> .recover`", file.display()
     )]
     Damaged {
         /// The file.

@@ -47,8 +47,8 @@ macro_rules! bring_up_to_date {
     }};
 }
 
-pub(super) async fn update_sqlite(writer: &SqlitePool) -> Result<(), OpenError> {
-    let connection: &mut SqliteConnection = &mut *writer.acquire().await?;
+pub(super) async fn update_sqlite(pool: &SqlitePool) -> Result<(), OpenError> {
+    let connection: &mut SqliteConnection = &mut *pool.acquire().await?;
     bring_up_to_date!(SQLITE_MIGRATIONS, connection)
 }
 

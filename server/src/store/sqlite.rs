@@ -1,4 +1,4 @@
-//! Opening the SQLite file: creation, settings, and errors that say what to change.
+//! The SQLite file: creation, settings, connections, and errors that say what to change.
 
 use std::fmt::Display;
 use std::fs::OpenOptions;
@@ -6,61 +6,138 @@ use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
 
-use sqlx::Connection;
 use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
+    SqliteSynchronous,
 };
+use sqlx::{Connection, Sqlite, Transaction};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
 
-use super::{Driver, OpenError, WRITERS_PATIENCE, schema};
+use super::{OpenError, WRITERS_PATIENCE, schema};
 
 /// The result codes of SQLite (<https://sqlite.org/rescode.html>).
+const SQLITE_BUSY: u32 = 5;
 const SQLITE_READONLY: u32 = 8;
 const SQLITE_CORRUPT: u32 = 11;
 const SQLITE_CANTOPEN: u32 = 14;
 const SQLITE_NOTADB: u32 = 26;
 
-/// Opens the file with settings under which a commit survives a power failure: every commit is synced.
-pub(super) async fn open(url: &str, create: bool) -> Result<Driver, OpenError> {
-    let options = SqliteConnectOptions::from_str(url)?
-        // SQLite would create a file that others can read.
-        .create_if_missing(false)
-        .journal_mode(SqliteJournalMode::Wal)
-        .synchronous(SqliteSynchronous::Full)
-        .foreign_keys(true)
-        .busy_timeout(WRITERS_PATIENCE)
-        // Rows come from another thread; so it need not wait until those before are taken.
-        .row_buffer_size(1_000);
-    let file = options.get_filename();
-    if create {
-        create_file(file)?;
-    } else if !file.exists() {
-        return Err(OpenError::Missing(file.to_owned()));
+/// For how long SQLite itself tries to lock the file for a write that is one of many. It tries less and less often, in
+/// the end every 100 ms, so it is asked anew before that.
+const LOCKING: Duration = Duration::from_millis(50);
+
+/// A database in one file.
+#[derive(Clone)]
+pub(super) struct File {
+    /// One connection, so that writes of this process take turns in the order in which they came.
+    writer: SqlitePool,
+    /// The writer that is next: it alone tries to lock the file.
+    next: Arc<Semaphore>,
+    /// One connection for work that takes long before it writes, such as an import, or does not lock the file, such as a
+    /// copy.
+    preparer: SqlitePool,
+    readers: SqlitePool,
+}
+
+impl File {
+    /// Opens the file with settings under which a commit survives a power failure: every commit is synced.
+    pub(super) async fn open(url: &str, create: bool) -> Result<Self, OpenError> {
+        let options = SqliteConnectOptions::from_str(url)?
+            // SQLite would create a file that others can read.
+            .create_if_missing(false)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .foreign_keys(true)
+            .busy_timeout(WRITERS_PATIENCE)
+            // Rows come from another thread; so it need not wait until those before are taken.
+            .row_buffer_size(1_000);
+        let file = options.get_filename();
+        if create {
+            create_file(file)?;
+        } else if !file.exists() {
+            return Err(OpenError::Missing(file.to_owned()));
+        }
+        let file = file.to_owned();
+        let unusable = |error| unusable(&file, error);
+        let preparer = pool(1).connect_with(options.clone()).await;
+        let preparer = preparer.map_err(unusable)?;
+        match schema::update_sqlite(&preparer).await {
+            Err(OpenError::Connect(error)) => return Err(unusable(error)),
+            updated => updated?,
+        }
+        let writer = options.clone().busy_timeout(LOCKING);
+        Ok(Self {
+            writer: pool(1).connect_with(writer).await.map_err(unusable)?,
+            next: Arc::new(Semaphore::new(1)),
+            preparer,
+            readers: pool(8)
+                .connect_with(options.pragma("query_only", "on"))
+                .await
+                .map_err(unusable)?,
+        })
     }
-    let file = file.to_owned();
-    let unusable = |error| unusable(&file, error);
-    let pool = || {
-        SqlitePoolOptions::new()
-            .acquire_timeout(WRITERS_PATIENCE)
-            // A file does not hang up.
-            .test_before_acquire(false)
-            .after_release(|connection, _| Box::pin(is_reusable(connection)))
-    };
-    let writer = pool()
-        .max_connections(1)
-        .connect_with(options.clone())
-        .await
-        .map_err(unusable)?;
-    let readers = pool()
-        .max_connections(8)
-        .connect_with(options.pragma("query_only", "on"))
-        .await
-        .map_err(unusable)?;
-    match schema::update_sqlite(&writer).await {
-        Err(OpenError::Connect(error)) => return Err(unusable(error)),
-        updated => updated?,
+
+    pub(super) async fn begin_to_read(&self) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
+        self.readers.begin().await
     }
-    Ok(Driver::Sqlite { writer, readers })
+
+    /// Waits for the other writes of this process, and for those of others.
+    pub(super) async fn begin_to_write(&self) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
+        let deadline = Instant::now() + WRITERS_PATIENCE;
+        let next = timeout_at(deadline, self.next.acquire()).await;
+        let _next = next.map_err(|_| sqlx::Error::PoolTimedOut)?;
+        loop {
+            let begun = timeout_at(deadline, self.writer.begin_with("begin immediate")).await;
+            match begun.map_err(|_| sqlx::Error::PoolTimedOut)? {
+                Err(error) if is_busy(&error) && Instant::now() < deadline => {}
+                begun => return begun,
+            }
+        }
+    }
+
+    /// Begins a transaction that locks the file with its first write.
+    pub(super) async fn begin_to_prepare(
+        &self,
+    ) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
+        self.preparer.begin().await
+    }
+
+    /// Writes what the database holds at this moment into a file that is empty.
+    pub(super) async fn copy_to(&self, file: &str) -> Result<(), sqlx::Error> {
+        let copying = sqlx::query("vacuum into $1").bind(file);
+        copying.execute(&self.preparer).await.map(drop)
+    }
+
+    /// Closes all connections, which folds the write-ahead log into the file.
+    pub(super) async fn close(&self) {
+        self.readers.close().await;
+        self.preparer.close().await;
+        self.writer.close().await;
+    }
+}
+
+fn pool(connections: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(WRITERS_PATIENCE)
+        // A file does not hang up.
+        .test_before_acquire(false)
+        .after_release(|connection, _| Box::pin(is_reusable(connection)))
+}
+
+/// Whether somebody else has locked the file.
+fn is_busy(error: &sqlx::Error) -> bool {
+    primary_code(error) == Some(SQLITE_BUSY)
+}
+
+/// The kind of an error, which is the lower byte of its code; what is above it says more.
+fn primary_code(error: &sqlx::Error) -> Option<u32> {
+    let code = error.as_database_error()?.code()?;
+    Some(code.parse::<u32>().ok()? & 0xff)
 }
 
 /// Whether a connection can serve another transaction.
@@ -97,9 +174,7 @@ fn unusable(file: &Path, error: sqlx::Error) -> OpenError {
     let Some(answer) = error.as_database_error() else {
         return OpenError::Connect(error);
     };
-    // The lower byte is the kind of an error, what is above it says more.
-    let code = answer.code().and_then(|code| code.parse::<u32>().ok());
-    match code.map(|code| code & 0xff) {
+    match primary_code(&error) {
         Some(SQLITE_READONLY | SQLITE_CANTOPEN) if !file.is_dir() => {
             unwritable(file, answer.message())
         }
