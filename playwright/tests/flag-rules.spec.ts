@@ -247,3 +247,43 @@ test("rules are dragged to another place, and saved or put back as a whole", {
     .poll(async () => JSON.stringify(await api.rules(flag, production)).match(/"(AT|CH|DE)"/g))
     .toEqual(['"DE"', '"AT"', '"CH"']);
 });
+
+test("a rule that is half typed is not left without a question", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  await shop(api);
+  await signIn(page, server);
+  await page.goto(`${address}?edit=rule`);
+  await alive(page);
+  let asked = 0;
+  page.on("dialog", async (dialog) => {
+    expect(dialog.type()).toBe("beforeunload");
+    asked += 1;
+    await (asked === 1 ? dialog.dismiss() : dialog.accept());
+  });
+  const attribute = page.getByLabel("Attribute", { exact: true });
+  await attribute.pressSequentially("cou");
+  const staging = page.getByRole("navigation", { name: "Environments" }).getByText("staging");
+  await staging.click({ noWaitAfter: true });
+  await expect.poll(() => asked).toBe(1);
+  await expect(attribute).toHaveValue("cou");
+  await staging.click();
+  await expect(page).toHaveURL(/flags\/checkout_v2\?environment=[^&]*$/);
+  expect(asked).toBe(2);
+
+  // Who presses one of the form's own buttons has decided.
+  await page.goto(`${address}?edit=rule`);
+  await alive(page);
+  await attribute.pressSequentially("country");
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await expect(page.locator("#rule-form")).toHaveCount(0);
+  await page.goto(`${address}?edit=rule`);
+  await alive(page);
+  await attribute.pressSequentially("country");
+  await operand(page).pressSequentially("DE");
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await expect(steps(page).first()).toHaveText("ON when country is DE");
+  expect(asked).toBe(2);
+});

@@ -48,6 +48,51 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await other.close();
   });
 
+  test("draws a switch anew that was switched here before", async ({ page, server, api }) => {
+    const staging = await api.createEnvironment("Web shop", "staging");
+    const flag = await api.createFlag("new_checkout", "New checkout");
+    await signIn(page, server);
+    await settled(page);
+    const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
+    await flagSwitch.click();
+    await expect(page.getByRole("button", { name: "Undo" })).toBeVisible();
+    await expect(flagSwitch).toContainText("On");
+    await api.switch(flag, staging, false);
+    await expect(flagSwitch).not.toBeChecked();
+    await expect(flagSwitch).toContainText("Off");
+    await api.switch(flag, staging, true);
+    await expect(flagSwitch).toBeChecked();
+    await expect(flagSwitch).toContainText("On");
+  });
+
+  test("decides anew for whom a flag is tried", async ({ page, context, server, api }) => {
+    const { flag, production } = await shop(api);
+    await api.addRule(flag, production, country("DE", 1));
+    await signIn(page, server);
+    const tried = `${address}?environment=${production.id}`;
+    const other = await context.newPage();
+    const own = await context.newPage();
+    await page.goto(tried);
+    await other.goto(tried);
+    await own.goto(`/dashboard/try?flag=checkout_v2&environment=${production.id}`);
+    const answers = [page, other, own].map((each) => each.locator("#try-answer"));
+    for (const each of [page, other, own]) {
+      await settled(each);
+      await each.getByRole("textbox", { name: "country" }).fill("DE");
+      await expect(each.locator("#try-answer")).toContainText("Rule 1 matches.");
+    }
+    await page.bringToFront();
+    await page.getByRole("switch", { name: "New checkout in production" }).click();
+    await page.getByRole("button", { name: "Turn off in production" }).click();
+    for (const answer of answers) {
+      await expect(answer).toContainText("The flag is switched off in this environment.");
+    }
+    for (const each of [page, other, own]) {
+      await expect(each.getByRole("textbox", { name: "country" })).toHaveValue("DE");
+      await expect(each.getByText("Server and this browser agree.")).toBeVisible();
+    }
+  });
+
   test("never shows a switch as it was before it was switched", async ({ page, server, api }) => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("new_checkout", "New checkout");

@@ -146,6 +146,18 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
       }
     });
   });
+  // A link in a form, such as "Cancel", is the way to give up what is typed there.
+  main.addEventListener("click", ({ target }) => {
+    const form = target instanceof Element ? target.closest("a[href]")?.closest("form") : null;
+    if (form) {
+      swap.discard(form);
+    }
+  });
+  addEventListener("beforeunload", (event) => {
+    if (swap.hasTyped && leaving === undefined) {
+      event.preventDefault();
+    }
+  });
   const say = () => {
     look(document.visibilityState === "visible");
     refreshIfDue();

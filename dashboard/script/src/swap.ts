@@ -13,7 +13,7 @@ declare global {
  */
 const units = "leptos-island, form, [data-unit]";
 /** What an island marks in which somebody has changed something that is not sent yet. */
-const held = "[data-held]";
+const unsaved = "[data-unsaved]";
 /** Where one types or chooses. */
 const fields = "input, textarea, select";
 /** What is open, on its way to the server, or waits for an answer. */
@@ -53,6 +53,20 @@ export class Swap {
     });
   }
 
+  /** Whether somebody has typed something on the page that is not sent. What an open dialog holds goes with it. */
+  get hasTyped(): boolean {
+    return [...this.#touched].some((field) => field.isConnected && !field.closest("dialog"));
+  }
+
+  /** Forgets what was typed in a form. */
+  discard(form: Element): void {
+    for (const field of this.#touched) {
+      if (form.contains(field)) {
+        this.#touched.delete(field);
+      }
+    }
+  }
+
   to(fresh: Element): Kept {
     const replacements: [Element, Element][] = [];
     const added: Element[] = [];
@@ -63,6 +77,10 @@ export class Swap {
         kept = "typed";
       } else if (!isTouched && kept === "nothing") {
         kept = "untouched";
+      }
+      if (this.#known.get(unit) !== next) {
+        // What follows the server by itself, such as a decision beside the fields, asks it now.
+        unit.dispatchEvent(new Event("outdated", { bubbles: true }));
       }
       this.#known.set(unit, next);
       if (isIsland(unit)) {
@@ -97,7 +115,6 @@ export class Swap {
     };
     Idiomorph.morph(this.#main, [...fresh.childNodes], {
       morphStyle: "innerHTML",
-      ignoreActiveValue: true,
       callbacks: {
         beforeNodeMorphed: mayChange,
         beforeNodeRemoved: mayGo,
@@ -132,8 +149,8 @@ export class Swap {
   }
 
   #isTouched(element: Element): boolean {
-    const isHeld = element.matches(held) || element.querySelector(held) !== null;
-    return isHeld || [...this.#touched].some((field) => element.contains(field));
+    const isUnsaved = element.matches(unsaved) || element.querySelector(unsaved) !== null;
+    return isUnsaved || [...this.#touched].some((field) => element.contains(field));
   }
 
   /** Whether somebody is in the middle of something there. */

@@ -193,7 +193,7 @@ fn condition(trace: ConditionTrace) -> impl IntoView {
         (Icon::Close, "does not hold")
     };
     view! {
-        <li data-held=held.to_string()>
+        <li data-met=held.to_string()>
             <Drawing icon/>
             <span>{words::condition(&trace.condition)} <span class="quiet">" · " {met}</span></span>
             <span class="visually-hidden">{word}</span>

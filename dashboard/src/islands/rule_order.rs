@@ -23,7 +23,7 @@ pub fn RuleOrder() -> impl IntoView {
         changed.set(is);
         // What others change meanwhile must not undo it.
         for element in [list(), by_id("rule-order")].into_iter().flatten() {
-            set_flag(&element, "data-held", is);
+            set_flag(&element, "data-unsaved", is);
         }
     };
     let moved = move |rule: &Element| {

@@ -41,10 +41,10 @@ pub fn TryIt(
     // What is not in the address yet is lost if the page is asked for.
     let hold = move |held: bool| {
         if let Some(live) = live.get_untracked() {
-            dom::set_flag(&live, "data-held", held);
+            dom::set_flag(&live, "data-unsaved", held);
         }
     };
-    let mut ask = debounce(REST, move |fields: String| {
+    let ask = StoredValue::new_local(debounce(REST, move |fields: String| {
         let address = address.clone();
         latest.set_value(fields.clone());
         spawn_local(async move {
@@ -65,17 +65,33 @@ pub fn TryIt(
                 Err(error) => agreement.set(Agreement::Failed(error.to_string())),
             }
         });
-    });
-    let on_input = move |event: ev::Event| {
-        let form = dom::target(&event).and_then(|element| dom::form_around(&element));
+    }));
+    let ask_anew = move || {
+        let live = live.get_untracked();
+        let form = live.and_then(|live| dom::form_around(&live));
         if let Some(fields) = form.and_then(|form| dom::fields(&form)) {
             agreement.set(Agreement::Asking);
             hold(true);
-            ask(fields);
+            ask.update_value(|ask| ask(fields));
         }
     };
+    // The flag has changed, and the fields here are in use, so that they were not drawn anew.
+    Effect::new(move || {
+        let outdated =
+            window_event_listener(ev::Custom::<ev::Event>::new("outdated"), move |event| {
+                let live = live.get_untracked();
+                let around = dom::target(&event);
+                if around
+                    .zip(live)
+                    .is_some_and(|(around, live)| around.contains(Some(&live)))
+                {
+                    ask_anew();
+                }
+            });
+        on_cleanup(move || outdated.remove());
+    });
     view! {
-        <div class="try-live" node_ref=live on:input=on_input>
+        <div class="try-live" node_ref=live on:input=move |_| ask_anew()>
             {children()}
         </div>
         <Told agreement/>
