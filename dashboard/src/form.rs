@@ -52,3 +52,8 @@ impl Form {
         of_field.map(|(_, value)| value.replace("\r\n", "\n"))
     }
 }
+
+/// Whether a field of any form of the dashboard is for a password. Their names say so.
+pub fn is_password(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with("password")
+}

@@ -62,6 +62,49 @@ pub fn looks_like_production(name: &str) -> bool {
         .any(|word| words.clone().any(|each| each == *word))
 }
 
+/// What environments are called: by their name, and with their product before it as soon as there are several products.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Naming {
+    /// Whether there are several products.
+    pub with_products: bool,
+}
+
+impl Naming {
+    /// What the environments of these products are called.
+    pub fn of<'p>(mut products: impl Iterator<Item = &'p str>) -> Self {
+        let first = products.next();
+        Self {
+            with_products: products.any(|product| Some(product) != first),
+        }
+    }
+
+    /// What an environment is called: `Payments / production`.
+    pub fn name(self, product: &str, name: &str) -> String {
+        if self.with_products {
+            format!("{product} / {name}")
+        } else {
+            name.to_owned()
+        }
+    }
+}
+
+/// How near an environment is to users, as far as its name says, from 0 for a developer's machine. Lists show the
+/// environments of a product in this order.
+pub fn nearness_to_users(name: &str) -> u8 {
+    if looks_like_production(name) {
+        return 4;
+    }
+    let name = name.to_lowercase();
+    let mut words = name.split(|character: char| !character.is_alphabetic());
+    let nearness = |word: &str| match word {
+        "dev" | "develop" | "development" | "local" => Some(0),
+        "test" | "testing" | "ci" | "qa" | "integration" => Some(1),
+        "staging" | "stage" | "preview" | "preprod" | "uat" | "acceptance" => Some(3),
+        _ => None,
+    };
+    words.find_map(nearness).unwrap_or(2)
+}
+
 /// A place to go to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Destination {
@@ -101,5 +144,20 @@ mod tests {
         ] {
             assert!(!looks_like_production(name), "{name}");
         }
+    }
+
+    #[test]
+    fn environments_are_called_by_their_product_once_there_are_two() {
+        let one = Naming::of(["Shop", "Shop"].into_iter());
+        assert_eq!(one.name("Shop", "production"), "production");
+        let two = Naming::of(["Shop", "Shop", "Payments"].into_iter());
+        assert_eq!(two.name("Payments", "production"), "Payments / production");
+    }
+
+    #[test]
+    fn environments_are_ordered_from_a_developer_to_users() {
+        let mut names = ["eu-prod", "Staging", "demo", "development", "QA 2"];
+        names.sort_by_key(|name| nearness_to_users(name));
+        assert_eq!(names, ["development", "QA 2", "demo", "Staging", "eu-prod"]);
     }
 }

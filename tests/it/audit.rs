@@ -104,6 +104,8 @@ async fn entries_can_be_narrowed_by_flag_environment_and_time() {
     assert_eq!(count("flagKey=%00").await, 0);
     assert_eq!(count("environment=prod").await, 2);
     assert_eq!(count("environment=prod&flagKey=checkout").await, 1);
+    assert_eq!(count("environment=prod&product=shop").await, 2);
+    assert_eq!(count("environment=prod&product=blog").await, 0);
     assert_eq!(count("from=2026-03-01T09:31:00Z").await, 2);
     assert_eq!(count("from=2026-03-01T09:31:00.001Z").await, 0);
     assert_eq!(count("to=2026-03-01T10:30:00%2B01:00").await, 2);

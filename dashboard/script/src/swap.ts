@@ -14,6 +14,8 @@ declare global {
 const units = "leptos-island, form, [data-unit]";
 /** What an island marks in which somebody has changed something that is not sent yet. */
 const unsaved = "[data-unsaved]";
+/** What is in the address as soon as it is typed, and so in the page that is asked for. */
+const addressed = "[data-addressed]";
 /** Where one types or chooses. */
 const fields = "input, textarea, select";
 /** What is open, on its way to the server, or waits for an answer. */
@@ -40,8 +42,7 @@ export class Swap {
     this.#main = main;
     this.#remember(main);
     main.addEventListener("input", ({ target }) => {
-      // What one searches and filters by is in the address, and so in the page that is asked for.
-      if (target instanceof Element && target.closest("form")?.method !== "get") {
+      if (target instanceof Element && target.closest(addressed) === null) {
         this.#touched.add(target);
       }
     });
@@ -53,9 +54,12 @@ export class Swap {
     });
   }
 
-  /** Whether somebody has typed something on the page that is not sent. What an open dialog holds goes with it. */
+  /** Whether somebody has typed something on the page that is to be saved. What an open dialog holds goes with it. */
   get hasTyped(): boolean {
-    return [...this.#touched].some((field) => field.isConnected && !field.closest("dialog"));
+    return [...this.#touched].some((field) => {
+      const isSaved = field.closest("form")?.method === "post" && field.closest("dialog") === null;
+      return isSaved && field.isConnected;
+    });
   }
 
   /** Forgets what was typed in a form. */

@@ -13,7 +13,7 @@ use super::{
     time::Time,
 };
 use crate::{
-    model::{flag_address, looks_like_production},
+    model::{Naming, flag_address, looks_like_production},
     port::flags::{Cell, EnvironmentColumn, FlagRow, FlagTable as Table, Stale},
 };
 
@@ -110,10 +110,20 @@ impl Columns {
             .columns
             .iter()
             .map(|column| {
-                let name = column.environment.name.clone();
+                let EnvironmentColumn { product, name, .. } = &column.environment;
+                let naming = Naming {
+                    with_products: self.products.is_some(),
+                };
+                let product = naming.with_products.then(|| {
+                    view! { <span class="visually-hidden">{product.clone()} " / "</span> }
+                });
                 view! {
                     <th class="environment" scope="col" class:product-start=column.first>
-                        <span class="environment-name" title=name.clone()>
+                        <span
+                            class="environment-name"
+                            title=naming.name(&column.environment.product, name)
+                        >
+                            {product}
                             {name.clone()}
                         </span>
                     </th>
@@ -218,11 +228,10 @@ impl Columns {
     ) -> impl IntoView + use<> {
         let EnvironmentColumn { id, product, name } = &column.environment;
         let grouped = self.products.is_some();
-        let place = if grouped {
-            format!("{product} / {name}")
-        } else {
-            name.clone()
+        let naming = Naming {
+            with_products: grouped,
         };
+        let place = naming.name(product, name);
         let product =
             grouped.then(|| view! { <span class="cell-product">{product.clone()}</span> });
         let switch = cell.map(|cell| {

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     islands::{copy_button::CopyButton, stored_key::StoredKeyLink},
+    model::Naming,
     port::environments::CreatedEnvironment,
 };
 
@@ -18,6 +19,8 @@ use crate::{
 pub fn NewKey(
     /// The environment and its key.
     created: CreatedEnvironment,
+    /// What environments are called.
+    naming: Naming,
     /// Where applications reach the service.
     base_url: String,
     /// The beginning of the key that this one replaces.
@@ -28,7 +31,7 @@ pub fn NewKey(
         environment,
         sdk_key,
     } = created;
-    let name = environment.name.to_string();
+    let name = naming.name(environment.product.as_str(), environment.name.as_str());
     let heading = match replaced {
         Some(_) => format!("{name} has a new key"),
         None => format!("{name} is ready"),
@@ -52,7 +55,11 @@ pub fn NewKey(
         <section class="panel new-key" aria-labelledby="new-key-title">
             <h2 id="new-key-title">"Its SDK key"</h2>
             <p class="quiet">
-                {format!("Applications in {} / {name} send it to get their flags.", environment.product)}
+                {format!(
+                    "Applications in {} / {} send it to get their flags.",
+                    environment.product,
+                    environment.name,
+                )}
             </p>
             {replaced}
             <div class="secret">

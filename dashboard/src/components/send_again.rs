@@ -3,7 +3,11 @@
 use leptos::prelude::*;
 
 use super::{empty::Empty, refusal::RefusalNotice, title::Title};
-use crate::{error::AdminError, form::Form, port::visit};
+use crate::{
+    error::AdminError,
+    form::{Form, is_password},
+    port::visit,
+};
 
 /// Stands in for a page that cannot be drawn now, and holds what was sent to it: it can be sent again as it was.
 #[component]
@@ -16,7 +20,9 @@ pub fn SendAgain(
     if let Ok(visit) = visit() {
         visit.set_status(error.status());
     }
-    let fields = form.fields().map(|(name, value)| {
+    // The form may have come by way of the sign-in.
+    let kept = form.fields().filter(|(name, _)| !is_password(name));
+    let fields = kept.map(|(name, value)| {
         view! { <input type="hidden" name=name.to_owned() value=value.to_owned()/> }
     });
     let fields = fields.collect_view();

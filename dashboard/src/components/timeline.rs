@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     deed::{Change, Piece, changes, deed},
-    model::flag_address,
+    model::{Naming, flag_address},
     pages::environments::environment_href,
     port::{audit::Record, visit},
 };
@@ -20,6 +20,8 @@ use crate::{
 pub fn Timeline(
     /// The records, the newest first.
     records: Vec<Record>,
+    /// What environments are called.
+    naming: Naming,
 ) -> impl IntoView {
     let now = visit().map_or(Timestamp::from_millis(0), |visit| visit.now());
     let name = |record: &Record| day(record.entry.occurred_at, now);
@@ -29,7 +31,7 @@ pub fn Timeline(
         .map(|(day, records)| {
             let records = records
                 .into_iter()
-                .map(|record| view! { <li>{entry(record)}</li> }.into_any())
+                .map(|record| view! { <li>{entry(record, naming)}</li> }.into_any())
                 .collect_view();
             view! {
                 <section class="day">
@@ -42,7 +44,7 @@ pub fn Timeline(
     view! { <div class="days">{days.collect_view()}</div> }.into_any()
 }
 
-fn entry(record: Record) -> AnyView {
+fn entry(record: Record, naming: Naming) -> AnyView {
     let Record {
         entry,
         environment,
@@ -63,7 +65,7 @@ fn entry(record: Record) -> AnyView {
             <Clock at=entry.occurred_at/>
         </span>
         <div class="entry">
-            <Deed entry=entry.clone() environment/>
+            <Deed entry=entry.clone() environment naming/>
             <Changes old=entry.old_value new=entry.new_value/>
         </div>
         {revert}
@@ -83,8 +85,10 @@ pub fn Deed(
     entry: AuditEntry,
     /// The environment concerned.
     environment: Option<EnvironmentId>,
+    /// What environments are called.
+    naming: Naming,
 ) -> impl IntoView {
-    let product = entry.product.clone();
+    let product = entry.product.clone().unwrap_or_default();
     let pieces = deed(&entry).into_iter().map(|piece| match piece {
         Piece::Words(words) => words.into_any(),
         Piece::Flag(key) => {
@@ -93,16 +97,12 @@ pub fn Deed(
         }
         Piece::Environment(name) => {
             let href = environment.map(environment_href);
-            let product = product.clone();
-            view! { <a href=href title=product>{name}</a> }.into_any()
+            view! { <a href=href title=product.clone()>{naming.name(&product, &name)}</a> }
+                .into_any()
         }
     });
     let pieces = pieces.collect_view();
-    let product = entry
-        .product
-        .map(|product| view! { <span class="entry-product">{product}</span> });
-    view! { <p class="deed"><strong>{entry.actor_identity}</strong> " " {pieces} " " {product}</p> }
-        .into_any()
+    view! { <p class="deed"><strong>{entry.actor_identity}</strong> " " {pieces}</p> }.into_any()
 }
 
 /// What is different: the old struck through, the new beside it.

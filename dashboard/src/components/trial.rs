@@ -24,11 +24,11 @@ const EMPTY_ROWS: usize = 2;
 /// For whom a flag is tried, as it was typed.
 #[derive(Clone, Default)]
 pub struct Case {
+    /// Whether it is to be shown as JSON.
+    as_json: bool,
     /// Whether it was typed as JSON, and what.
     json: Option<String>,
     fields: Fields,
-    /// Whether it is to be shown as JSON.
-    as_json: bool,
 }
 
 /// Reads the fields of the form, or a `context` as JSON; `show` is the button that turns from one to the other.
@@ -54,10 +54,18 @@ impl From<&Form> for Case {
             "form" => false,
             _ => form.text("as") == "json",
         };
-        Self {
+        let case = Self {
+            as_json,
             json,
             fields,
-            as_json,
+        };
+        match case.context() {
+            Ok(_) => case,
+            // What is wrong has no other form: it stays as it was typed.
+            Err(_) => Self {
+                as_json: case.json.is_some(),
+                ..case
+            },
         }
     }
 }
@@ -86,11 +94,8 @@ impl Case {
 
     /// The JSON to show.
     fn json(&self) -> String {
-        match (self.context(), &self.json) {
-            (_, Some(json)) => json.clone(),
-            (Ok(context), None) => subject::write(&context),
-            (Err(_), None) => String::new(),
-        }
+        let typed = self.json.clone();
+        typed.unwrap_or_else(|| subject::write(&self.context().unwrap_or_default()))
     }
 }
 

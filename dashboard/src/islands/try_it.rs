@@ -91,7 +91,7 @@ pub fn TryIt(
         on_cleanup(move || outdated.remove());
     });
     view! {
-        <div class="try-live" node_ref=live on:input=move |_| ask_anew()>
+        <div class="try-live" data-addressed node_ref=live on:input=move |_| ask_anew()>
             {children()}
         </div>
         <Told agreement/>

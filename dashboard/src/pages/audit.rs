@@ -20,9 +20,10 @@ use crate::{
         title::Title,
     },
     form::Form,
+    model::Naming,
     port::{
         audit::{AuditAdmin, AuditQuery, Record},
-        environments::EnvironmentAdmin,
+        environments::{EnvironmentAdmin, PolledEnvironment},
         query, signed_in, signed_in_user,
     },
 };
@@ -38,25 +39,61 @@ pub fn Audit() -> impl IntoView {
     let asked = Asked::from(&query());
     let page = answer(async move {
         let role = signed_in_user()?.role;
+        let active = signed_in::<dyn EnvironmentAdmin>()?
+            .active_environments()
+            .await?;
+        let environments = Environments::of(&active);
         let mut asked = asked;
         asked.query.accounts &= role >= Role::Admin;
+        environments.find(&mut asked.query);
         let page = signed_in::<dyn AuditAdmin>()?
             .changes(asked.query.clone())
             .await?;
-        let environments = signed_in::<dyn EnvironmentAdmin>()?
-            .active_environments()
-            .await?;
-        let mut names: Vec<_> = environments
-            .into_iter()
-            .map(|polled| polled.environment.name.to_string())
-            .collect();
-        names.sort();
-        names.dedup();
-        Ok(view! { <List asked page names role/> })
+        Ok(view! { <List asked page environments role/> })
     });
     view! {
         <Title text="Audit"/>
         <Frame room=Room::Audit>{page}</Frame>
+    }
+}
+
+/// The environments to narrow by.
+#[derive(Clone)]
+struct Environments {
+    naming: Naming,
+    /// Product and name of each.
+    all: Vec<(String, String)>,
+}
+
+impl Environments {
+    fn of(active: &[PolledEnvironment]) -> Self {
+        let environments = active.iter().map(|polled| &polled.environment);
+        let all = environments.map(|each| (each.product.to_string(), each.name.to_string()));
+        let all: Vec<_> = all.collect();
+        Self {
+            naming: Naming::of(all.iter().map(|(product, _)| product.as_str())),
+            all,
+        }
+    }
+
+    /// Takes what was typed for an environment apart, if it is what one of them is called. Otherwise it is a name.
+    fn find(&self, query: &mut AuditQuery) {
+        let typed = &query.environment;
+        let is_called = |(product, name): &&(String, String)| {
+            self.naming.with_products && self.naming.name(product, name) == *typed
+        };
+        if let Some((product, name)) = self.all.iter().find(is_called) {
+            (query.product, query.environment) = (product.clone(), name.clone());
+        }
+    }
+
+    /// What an environment that is asked for is called.
+    fn called(&self, query: &AuditQuery) -> String {
+        if query.product.is_empty() {
+            query.environment.clone()
+        } else {
+            format!("{} / {}", query.product, query.environment)
+        }
     }
 }
 
@@ -85,6 +122,7 @@ impl From<&Form> for Asked {
         let query = AuditQuery {
             flag_key: form.text("flagKey").trim().to_owned(),
             environment: form.text("environment").trim().to_owned(),
+            product: form.text("product").trim().to_owned(),
             from,
             to,
             accounts: form.text("include") == "accounts",
@@ -120,6 +158,7 @@ impl Asked {
         let pairs = [
             ("flagKey", Some(query.flag_key.clone())),
             ("environment", Some(query.environment.clone())),
+            ("product", Some(query.product.clone())),
             ("from", moment(query.from)),
             ("to", moment(query.to)),
             ("include", query.accounts.then(|| "accounts".to_owned())),
@@ -141,7 +180,7 @@ impl Asked {
 }
 
 #[component]
-fn List(asked: Asked, page: Page<Record>, names: Vec<String>, role: Role) -> impl IntoView {
+fn List(asked: Asked, page: Page<Record>, environments: Environments, role: Role) -> impl IntoView {
     let pagination = page.pagination;
     let export = (pagination.total > 0).then(|| {
         let href = asked.href("/dashboard/audit/export", None);
@@ -156,8 +195,13 @@ fn List(asked: Asked, page: Page<Record>, names: Vec<String>, role: Role) -> imp
         view! { <Nothing narrowed=asked.is_narrowed()/> }.into_any()
     } else {
         let asked = asked.clone();
+        // Those of entries count, too: they may be of a product that is not there any more.
+        let known = environments.all.iter().map(|(product, _)| product.as_str());
+        let recorded = page.items.iter();
+        let recorded = recorded.filter_map(|record| record.entry.product.as_deref());
+        let naming = Naming::of(known.chain(recorded));
         view! {
-            <Timeline records=page.items/>
+            <Timeline records=page.items.clone() naming/>
             <Pager pagination href=move |page| asked.href(Room::Audit.href(), Some(page))/>
         }
         .into_any()
@@ -167,7 +211,7 @@ fn List(asked: Asked, page: Page<Record>, names: Vec<String>, role: Role) -> imp
             <h1>"Audit" <span class="count">{pagination.total}</span></h1>
             {export}
         </header>
-        <Filters asked names role/>
+        <Filters asked environments role/>
         {list}
     }
     .into_any()
@@ -175,12 +219,14 @@ fn List(asked: Asked, page: Page<Record>, names: Vec<String>, role: Role) -> imp
 
 /// What to narrow the list by. The form is sent as an address, which can be shared.
 #[component]
-fn Filters(asked: Asked, names: Vec<String>, role: Role) -> impl IntoView {
+fn Filters(asked: Asked, environments: Environments, role: Role) -> impl IntoView {
     let narrowed = asked.is_narrowed() || asked.query.accounts;
-    let names = names
-        .into_iter()
-        .map(|name| view! { <option value=name></option> })
-        .collect_view();
+    let called = environments.called(&asked.query);
+    let names = environments.all.iter().map(|(product, name)| {
+        let name = environments.naming.name(product, name);
+        view! { <option value=name></option> }
+    });
+    let names = names.collect_view();
     let accounts = (role >= Role::Admin).then(|| {
         view! {
             <label class="check">
@@ -207,7 +253,7 @@ fn Filters(asked: Asked, names: Vec<String>, role: Role) -> impl IntoView {
                         name="environment"
                         list="environments"
                         autocomplete="off"
-                        value=asked.query.environment
+                        value=called
                     />
                     <datalist id="environments">{names}</datalist>
                 </div>

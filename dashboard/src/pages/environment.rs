@@ -24,6 +24,7 @@ use crate::{
     },
     error::{AdminError, FieldError},
     form::Form,
+    model::Naming,
     port::{
         environments::{CreatedEnvironment, EnvironmentAdmin, Polling, Seen, UsedEnvironment},
         signed_in, signed_in_user, visit,
@@ -64,7 +65,9 @@ pub fn EnvironmentPage() -> impl IntoView {
             match act.carry_out(id, &form, &typed).await {
                 Ok(Some(created)) => {
                     let (base_url, replaced) = (visit.base_url(), before.sdk_key_prefix);
-                    return Ok(view! { <NewKey created base_url replaced/> }.into_any());
+                    // The key is seen here or never.
+                    let naming = environments.naming().await.unwrap_or_default();
+                    return Ok(view! { <NewKey created naming base_url replaced/> }.into_any());
                 }
                 Ok(None) => visit.redirect(&environment_href(id)),
                 Err(error) => {
@@ -74,8 +77,9 @@ pub fn EnvironmentPage() -> impl IntoView {
             }
         }
         let used = environments.environment(id).await?;
+        let naming = environments.naming().await?;
         let base_url = visit.base_url();
-        Ok(view! { <Page used role base_url refused/> }.into_any())
+        Ok(view! { <Page used naming role base_url refused/> }.into_any())
     });
     view! { <Frame room=Room::Environments>{page}</Frame> }
 }
@@ -162,6 +166,7 @@ impl Act {
 #[component]
 fn Page(
     used: UsedEnvironment,
+    naming: Naming,
     role: Role,
     base_url: String,
     refused: Option<Refused>,
@@ -171,7 +176,7 @@ fn Page(
         polling,
         last_used,
     } = used;
-    let name = environment.name.to_string();
+    let name = naming.name(environment.product.as_str(), environment.name.as_str());
     let active = environment.status == EnvironmentStatus::Active;
     let manage = (active && role >= Role::Admin).then(|| {
         view! { <Manage environment=environment.clone() polling last_used refused/> }

@@ -16,7 +16,7 @@ use crate::{
         usage_chart::{Bar, REASONS, UsageChart},
     },
     form::Form,
-    model::flag_address,
+    model::{Naming, flag_address},
     port::{
         query, signed_in,
         usage::{EnvironmentUsage, FlagUsage, UsageAdmin},
@@ -221,11 +221,7 @@ fn Choices(key: String, view: View) -> impl IntoView {
 /// The environments, each with its share and when it last asked.
 #[component]
 fn Places(key: String, environments: Vec<EnvironmentUsage>, view: View) -> impl IntoView {
-    let several = environments.iter().any(|each| {
-        environments
-            .first()
-            .is_some_and(|first| first.product != each.product)
-    });
+    let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
     let everywhere = View {
         environment: None,
         ..view
@@ -242,11 +238,7 @@ fn Places(key: String, environments: Vec<EnvironmentUsage>, view: View) -> impl 
                 environment: Some(environment.id),
                 ..view
             };
-            let name = if several {
-                format!("{} / {}", environment.product, environment.name)
-            } else {
-                environment.name.clone()
-            };
+            let name = naming.name(&environment.product, &environment.name);
             let last = match environment.last_evaluated_at {
                 Some(at) => view! { <Time at/> }.into_any(),
                 None => "never".into_any(),

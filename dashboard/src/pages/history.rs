@@ -14,9 +14,10 @@ use crate::{
         title::Title,
     },
     error::AdminError,
-    model::flag_address,
+    model::{Naming, flag_address},
     port::{
         audit::{AuditAdmin, AuditQuery, Record},
+        environments::EnvironmentAdmin,
         query, signed_in,
     },
 };
@@ -41,13 +42,14 @@ pub fn History() -> impl IntoView {
             // Whatever exists has been created, and that is on record.
             return Err(AdminError::NotFound);
         }
-        Ok(view! { <List key_of_flag=key page/> })
+        let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;
+        Ok(view! { <List key_of_flag=key page naming/> })
     });
     view! { <Frame room=Room::Flags>{page}</Frame> }
 }
 
 #[component]
-fn List(key_of_flag: String, page: Page<Record>) -> impl IntoView {
+fn List(key_of_flag: String, page: Page<Record>, naming: Naming) -> impl IntoView {
     let pagination = page.pagination;
     let here = history_href(&key_of_flag);
     view! {
@@ -62,7 +64,7 @@ fn List(key_of_flag: String, page: Page<Record>) -> impl IntoView {
                 <span class="count">{pagination.total}</span>
             </h1>
         </header>
-        <Timeline records=page.items/>
+        <Timeline records=page.items naming/>
         <Pager pagination href=move |page| format!("{here}?page={page}")/>
     }
     .into_any()

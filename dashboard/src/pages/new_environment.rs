@@ -36,7 +36,12 @@ pub fn NewEnvironmentPage() -> impl IntoView {
             return Ok(view! { <NewEnvironmentForm new refusal=Refusal::default()/> }.into_any());
         };
         Ok(match create(new.clone()).await {
-            Ok(created) => view! { <NewKey created base_url=visit.base_url()/> }.into_any(),
+            Ok(created) => {
+                let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await;
+                // The key is seen here or never.
+                let naming = naming.unwrap_or_default();
+                view! { <NewKey created naming base_url=visit.base_url()/> }.into_any()
+            }
             Err(error) => {
                 visit.set_status(error.status());
                 let refusal = Refusal::new(error, FIELDS);

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use pennon_core::model::id::AuditId;
+use serde_json::Value;
 
 use crate::{
     components::{
@@ -14,10 +15,12 @@ use crate::{
         timeline::{Changes, Deed, history_href},
         title::Title,
     },
-    deed::effect,
+    deed::{changes, effect},
     error::AdminError,
+    model::Naming,
     port::{
         audit::{AuditAdmin, Plan, Reversal},
+        environments::EnvironmentAdmin,
         signed_in, signed_in_user, visit,
     },
 };
@@ -45,7 +48,8 @@ pub fn Revert() -> impl IntoView {
             }
         }
         let reversal = audit.reversal(id).await?;
-        Ok(view! { <Preview reversal refused/> })
+        let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;
+        Ok(view! { <Preview reversal naming refused/> })
     });
     view! {
         <Title text="Revert a change · Audit"/>
@@ -59,7 +63,7 @@ fn afterwards(flag_key: Option<&str>) -> String {
 }
 
 #[component]
-fn Preview(reversal: Reversal, refused: Option<AdminError>) -> impl IntoView {
+fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> impl IntoView {
     let Reversal { record, plan } = reversal;
     let entry = record.entry;
     let back = afterwards(entry.flag_key.as_deref());
@@ -88,7 +92,7 @@ fn Preview(reversal: Reversal, refused: Option<AdminError>) -> impl IntoView {
         <div class="reversal">
             <section class="panel reversal-part" aria-labelledby="was">
                 <h2 id="was">"What was done " <Time at=entry.occurred_at/></h2>
-                <Deed entry=entry.clone() environment=record.environment/>
+                <Deed entry=entry.clone() environment=record.environment naming/>
                 <Changes old=entry.old_value new=entry.new_value/>
             </section>
             {plan}
@@ -100,7 +104,7 @@ fn Preview(reversal: Reversal, refused: Option<AdminError>) -> impl IntoView {
 #[component]
 fn Planned(
     plan: Plan,
-    left: Option<serde_json::Value>,
+    left: Option<Value>,
     back: String,
     refused: Option<AdminError>,
 ) -> impl IntoView {
@@ -110,7 +114,7 @@ fn Planned(
         then,
         revision,
     } = plan;
-    let meanwhile = changed_since(left.as_ref(), now.as_ref()).then(|| {
+    let meanwhile = overwrites(left.as_ref(), now.as_ref(), then.as_ref()).then(|| {
         view! {
             <Notice weight=Weight::Warning>
                 "It has been changed again since. What stands there now goes, too."
@@ -136,7 +140,12 @@ fn Planned(
     .into_any()
 }
 
-/// Whether people see a difference between what a change left and what stands there now.
-fn changed_since(left: Option<&serde_json::Value>, now: Option<&serde_json::Value>) -> bool {
-    left.is_some() && now.is_some() && !crate::deed::changes(left, now).is_empty()
+/// Whether a member that will change has been changed again since, after a change that left it otherwise.
+fn overwrites(left: Option<&Value>, now: Option<&Value>, then: Option<&Value>) -> bool {
+    if left.is_none() || now.is_none() {
+        return false;
+    }
+    let since = changes(left, now);
+    let mut will = changes(now, then).into_iter();
+    will.any(|change| since.iter().any(|since| since.name == change.name))
 }

@@ -11,6 +11,7 @@ use crate::{
         title::Title,
     },
     error::{AdminError, FieldError},
+    form::is_password,
     port::{query, visit},
 };
 
@@ -91,11 +92,6 @@ async fn attempt(next: &str) -> Attempt {
         kept,
         lost_password,
     }
-}
-
-/// Whether a field of any form of the dashboard is for a password. Their names say so.
-fn is_password(name: &str) -> bool {
-    name.to_ascii_lowercase().ends_with("password")
 }
 
 /// Where to go afterwards: a page of the dashboard and nowhere else.

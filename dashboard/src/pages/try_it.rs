@@ -17,6 +17,7 @@ use crate::{
     },
     error::AdminError,
     form::Form,
+    model::Naming,
     port::{
         flag_page::FlagPageAdmin,
         flags::EnvironmentColumn,
@@ -182,15 +183,9 @@ fn Pick(
     environments: Vec<EnvironmentColumn>,
     environment: Option<EnvironmentId>,
 ) -> impl IntoView {
-    let several = environments
-        .windows(2)
-        .any(|pair| matches!(pair, [one, next] if one.product != next.product));
+    let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
     let options = environments.into_iter().map(|each| {
-        let name = if several {
-            format!("{} · {}", each.product, each.name)
-        } else {
-            each.name
-        };
+        let name = naming.name(&each.product, &each.name);
         let selected = Some(each.id) == environment;
         view! { <option value=each.id.to_string() selected=selected>{name}</option> }
     });

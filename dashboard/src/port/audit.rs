@@ -31,6 +31,8 @@ pub struct AuditQuery {
     pub flag_key: String,
     /// The name of the environment that they are about; empty for any.
     pub environment: String,
+    /// The product of that environment; empty for any.
+    pub product: String,
     /// The first moment that counts.
     pub from: Option<Timestamp>,
     /// The last moment that counts.

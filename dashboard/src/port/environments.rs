@@ -8,13 +8,16 @@ use pennon_core::model::{
     time::Timestamp,
 };
 
-use crate::error::AdminError;
+use crate::{error::AdminError, model::Naming};
 
 /// The use cases that concern environments.
 #[async_trait]
 pub trait EnvironmentAdmin: Send + Sync {
-    /// All active environments by product and name, with how each was polled in the last day.
+    /// All active environments by product and nearness to users, with how each was polled in the last day.
     async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError>;
+
+    /// What environments are called.
+    async fn naming(&self) -> Result<Naming, AdminError>;
 
     /// One page of revoked environments, newest first.
     async fn revoked_environments(

@@ -120,7 +120,7 @@ pub struct Pair {
 pub struct FlagDetail {
     /// The flag.
     pub flag: Flag,
-    /// The active environments, by product and name, with what it does there; none where it is not configured.
+    /// The active environments, by product and nearness to users, with what it does there; none where it is not configured.
     pub places: Vec<(EnvironmentColumn, Option<Cell>)>,
     /// The environment that is shown, which may be a revoked one; none if there is none at all.
     pub environment: Option<Environment>,

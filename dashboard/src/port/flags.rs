@@ -91,7 +91,7 @@ pub enum FlagOrder {
 /// Flags against environments.
 #[derive(Clone, Debug)]
 pub struct FlagTable {
-    /// The active environments, by product and name.
+    /// The active environments, by product and nearness to users.
     pub environments: Vec<EnvironmentColumn>,
     /// The flags that were asked for.
     pub flags: Page<FlagRow>,

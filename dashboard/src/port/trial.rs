@@ -26,6 +26,6 @@ pub trait TrialAdmin: Send + Sync {
 pub struct Choices {
     /// The keys of active flags, the newest first; no more of them than one can look through.
     pub keys: Vec<String>,
-    /// The active environments, by product and name.
+    /// The active environments, by product and nearness to users.
     pub environments: Vec<EnvironmentColumn>,
 }

@@ -20,7 +20,7 @@ pub trait UsageAdmin: Send + Sync {
 pub struct FlagUsage {
     /// The flag.
     pub flag: Flag,
-    /// The environments in which it was ever evaluated, by product and name. Those that replaced each other by key rotations
+    /// The environments in which it was ever evaluated, by product and nearness to users. Those that replaced each other by key rotations
     /// are one.
     pub environments: Vec<EnvironmentUsage>,
 }

@@ -17,6 +17,7 @@ impl AuditAdmin for SignedIn {
         let filter = AuditFilter {
             flag_key: given(query.flag_key),
             environment: given(query.environment),
+            product: given(query.product),
             from: query.from,
             to: query.to,
             accounts: query.accounts,

@@ -7,12 +7,13 @@ use pennon_core::model::environment::{Environment, EnvironmentStatus};
 use pennon_core::model::id::EnvironmentId;
 use pennon_core::model::page::{Page, PageRequest};
 use pennon_dashboard::error::{AdminError, FieldError};
+use pennon_dashboard::model::Naming;
 use pennon_dashboard::port::environments::{
     CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, Polling, Seen,
     UsedEnvironment,
 };
 
-use super::{Form, SignedIn, told};
+use super::{Form, SignedIn, in_order, told};
 use crate::error::Error;
 use crate::service::environments;
 use crate::service::precondition::Precondition;
@@ -33,7 +34,17 @@ impl EnvironmentAdmin for SignedIn {
                 .unwrap_or_default(),
             environment,
         };
-        Ok(active.into_iter().map(polled).collect())
+        Ok(in_order(active).into_iter().map(polled).collect())
+    }
+
+    async fn naming(&self) -> Result<Naming, AdminError> {
+        let active = environments::active(&self.service, &self.actor)
+            .await
+            .map_err(told)?;
+        let products = active
+            .iter()
+            .map(|environment| environment.product.as_str());
+        Ok(Naming::of(products))
     }
 
     async fn revoked_environments(

@@ -15,7 +15,7 @@ use pennon_dashboard::port::flag_page::{
 };
 
 use super::flags::{cells, column};
-use super::{Form, SignedIn, told};
+use super::{Form, SignedIn, in_order, told};
 use crate::auth::actor::Actor;
 use crate::error::{Entity, Error};
 use crate::service::flags::FlagPatch;
@@ -272,7 +272,7 @@ fn detail(overview: Overview) -> FlagDetail {
     let cells = cells(overview.cells);
     let place = |each: &Environment| (column(each), cells.get(&(flag.id, each.id)).copied());
     FlagDetail {
-        places: environments.iter().map(place).collect(),
+        places: in_order(environments).iter().map(place).collect(),
         environment,
         standing: shown.map(standing),
         flag,

@@ -14,7 +14,7 @@ use pennon_dashboard::port::flags::{
     NewFlag, Stale, Standing,
 };
 
-use super::{Form, SignedIn, told};
+use super::{Form, SignedIn, in_order, told};
 use crate::service::flag_table::TableQuery;
 use crate::service::patch::Patch;
 use crate::service::precondition::Precondition;
@@ -52,11 +52,11 @@ impl FlagAdmin for SignedIn {
             .await
             .map_err(told)?;
         let cells = cells(table.cells);
+        let environments = in_order(table.environments);
         let row = |flag: Flag| {
             let used = table.uses.remove(&flag.id).unwrap_or_default();
             FlagRow {
-                cells: table
-                    .environments
+                cells: environments
                     .iter()
                     .map(|environment| cells.get(&(flag.id, environment.id)).copied())
                     .collect(),
@@ -71,7 +71,7 @@ impl FlagAdmin for SignedIn {
         };
         Ok(FlagTable {
             flags: table.flags.map(row),
-            environments: table.environments.iter().map(column).collect(),
+            environments: environments.iter().map(column).collect(),
         })
     }
 

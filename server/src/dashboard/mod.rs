@@ -15,7 +15,9 @@ use std::sync::Arc;
 
 use leptos::prelude::provide_context;
 use pennon_core::model::Invalid;
+use pennon_core::model::environment::Environment;
 use pennon_dashboard::error::{AdminError, FieldError};
+use pennon_dashboard::model::nearness_to_users;
 use pennon_dashboard::port::account::OwnAccount;
 use pennon_dashboard::port::audit::AuditAdmin;
 use pennon_dashboard::port::environments::EnvironmentAdmin;
@@ -57,6 +59,19 @@ impl SignedIn {
         provide_context::<Arc<dyn Finder>>(signed_in.clone());
         provide_context::<Arc<dyn OwnAccount>>(signed_in);
     }
+}
+
+/// Environments as lists show them: by product, and from a developer's machine to users.
+fn in_order(mut environments: Vec<Environment>) -> Vec<Environment> {
+    environments.sort_by_cached_key(|environment| {
+        let name = environment.name.to_string();
+        (
+            environment.product.to_string(),
+            nearness_to_users(&name),
+            name,
+        )
+    });
+    environments
 }
 
 /// The faults of a form, all of them.

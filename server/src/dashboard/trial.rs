@@ -8,7 +8,7 @@ use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::trial::{Choices, TrialAdmin};
 
 use super::flags::column;
-use super::{SignedIn, told};
+use super::{SignedIn, in_order, told};
 use crate::service::targeting::{self, PairId};
 use crate::service::{environments, flags};
 use crate::store::flags::FlagSelection;
@@ -30,7 +30,7 @@ impl TrialAdmin for SignedIn {
         let environments = environments::active(service, actor).await.map_err(told)?;
         Ok(Choices {
             keys: keys.map(|flag| flag.key.to_string()).collect(),
-            environments: environments.iter().map(column).collect(),
+            environments: in_order(environments).iter().map(column).collect(),
         })
     }
 

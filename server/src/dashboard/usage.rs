@@ -5,6 +5,7 @@ use pennon_core::Reason;
 use pennon_core::model::page::PageRequest;
 use pennon_core::model::time::Timestamp;
 use pennon_dashboard::error::AdminError;
+use pennon_dashboard::model::nearness_to_users;
 use pennon_dashboard::port::usage::{Count, EnvironmentUsage, FlagUsage, UsageAdmin};
 
 use super::{SignedIn, told};
@@ -33,8 +34,12 @@ impl UsageAdmin for SignedIn {
         let usage = usage::of_flag(&self.service, &self.actor, flag.id, period)
             .await
             .map_err(told)?;
-        let environments = usage
-            .environments
+        let mut environments = usage.environments;
+        environments.sort_by_cached_key(|each| {
+            let name = each.environment.clone();
+            (each.product.clone(), nearness_to_users(&name), name)
+        });
+        let environments = environments
             .into_iter()
             .map(|environment| EnvironmentUsage {
                 id: environment.environment_id,

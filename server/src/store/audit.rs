@@ -30,6 +30,8 @@ pub(crate) struct Concerned {
 pub(crate) struct AuditFilter {
     pub(crate) flag_key: Option<String>,
     pub(crate) environment: Option<String>,
+    /// The product of the environment.
+    pub(crate) product: Option<String>,
     pub(crate) from: Option<Timestamp>,
     pub(crate) to: Option<Timestamp>,
     /// Whether to list also what is about accounts.
@@ -104,7 +106,7 @@ macro_rules! selects {
                         flag_id, environment_id, rule_id
                  from audit_entries where ",
                 selects!(@conditions $accounts, $flag, $environment),
-                " order by occurred_at desc, id desc limit $5 offset $6"
+                " order by occurred_at desc, id desc limit $6 offset $7"
             ),
             total: concat!(
                 "select count(*) from audit_entries where ",
@@ -115,7 +117,7 @@ macro_rules! selects {
     (@conditions $accounts:literal, $flag:literal, $environment:literal) => {
         concat!(
             $accounts, " and ", $flag, " and ", $environment,
-            " and occurred_at >= $3 and occurred_at <= $4",
+            " and occurred_at >= $3 and occurred_at <= $4 and ($5 is null or product = $5)",
         )
     };
 }
@@ -165,6 +167,7 @@ pub(crate) async fn list(
         .bind(bindable(filter.environment.as_ref()))
         .bind(from)
         .bind(to)
+        .bind(bindable(filter.product.as_ref()))
         .bind(page.limit.get())
         .bind(page.offset())
         .fetch_all(conn).await)?;
@@ -173,6 +176,7 @@ pub(crate) async fn list(
         .bind(bindable(filter.environment.as_ref()))
         .bind(from)
         .bind(to)
+        .bind(bindable(filter.product.as_ref()))
         .fetch_one(conn).await)?;
     let items = rows
         .into_iter()

@@ -27,7 +27,7 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<AnyVie
     let choices = choices.map(|(place, _)| {
         view! {
             <option value=place.id.to_string() selected=Some(place.id) == to>
-                {shown.place_name(place.id)}
+                {shown.place_name(place)}
             </option>
         }
     });
@@ -42,6 +42,11 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<AnyVie
     let error = shown.error().filter(|_| !shown.stale()).cloned();
     let preview = to.zip(shown.preview.as_ref());
     let preview = preview.map(|(to, preview)| confirmation(shown, environment, to, preview));
+    // For whom the flag is tried goes along, as it does by links.
+    let context = shown.address.context.clone();
+    let context = context.map(|context| {
+        view! { <input type="hidden" name="context" value=context/> }
+    });
     let panel = view! {
         <section class="step-editor copy-panel" aria-labelledby="copy-title">
             <h3 id="copy-title">"Copy to another environment"</h3>
@@ -53,6 +58,7 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<AnyVie
             <form class="copy-choice" method="get" action=flag_address(&shown.address.key)>
                 <input type="hidden" name="environment" value=environment.id.to_string()/>
                 <input type="hidden" name="edit" value="copy"/>
+                {context}
                 <label class="visually-hidden" for="copy-to">
                     "To which environment"
                 </label>
@@ -77,10 +83,14 @@ fn confirmation(
     to: EnvironmentId,
     preview: &CopyPreview,
 ) -> AnyView {
-    let name = shown.place_name(to);
+    let mut places = shown.detail.places.iter().map(|(place, _)| place);
+    let name = places.find(|place| place.id == to);
+    let name = name
+        .map(|place| shown.place_name(place))
+        .unwrap_or_default();
     if preview.differences.is_empty() {
         return view! {
-            <p role="status">{format!("{name} is as {} already: nothing would change.", environment.name)}</p>
+            <p role="status">{format!("{name} is as {} already: nothing would change.", shown.name_of(environment))}</p>
         }
         .into_any();
     }

@@ -111,7 +111,7 @@ pub(super) fn still_on(shown: &Shown) -> AnyView {
         let address = Address::within(&shown.address, place.id);
         view! {
             <li>
-                <a href=address.href()>{shown.place_name(place.id)}</a>
+                <a href=address.href()>{shown.place_name(place)}</a>
             </li>
         }
     });

@@ -18,7 +18,6 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use pennon_core::model::{
     environment::{Environment, EnvironmentStatus},
-    id::EnvironmentId,
     rollout::Rollout,
     rule::Rule,
     user::Role,
@@ -45,8 +44,10 @@ use crate::{
     error::AdminError,
     form::Form,
     islands::effect::EffectBeforeSave,
+    model::Naming,
     port::{
         flag_page::{CopyPreview, Copying, FlagDetail, FlagPageAdmin, Standing},
+        flags::EnvironmentColumn,
         query, signed_in, signed_in_user, visit,
     },
     words,
@@ -277,7 +278,7 @@ impl Shown {
     }
 
     fn not_here(&self, environment: &Environment) -> AnyView {
-        let name = environment.name.to_string();
+        let name = self.name_of(environment);
         let why = if self.revoked() {
             "This environment is revoked, and what was configured in it has moved to the one that took its place."
         } else {
@@ -317,17 +318,20 @@ impl Shown {
         Some(view! { <EffectBeforeSave flag environment change/> }.into_any())
     }
 
-    /// The name by which an environment is told from the others: with its product where there are several.
-    fn place_name(&self, environment: EnvironmentId) -> String {
-        let mut places = self.detail.places.iter().map(|(place, _)| place);
-        let Some(found) = places.clone().find(|place| place.id == environment) else {
-            return String::new();
-        };
-        if places.all(|place| place.product == found.product) {
-            found.name.clone()
-        } else {
-            format!("{} / {}", found.product, found.name)
-        }
+    fn naming(&self) -> Naming {
+        let places = self.detail.places.iter();
+        Naming::of(places.map(|(place, _)| place.product.as_str()))
+    }
+
+    /// What an environment of the list is called.
+    fn place_name(&self, place: &EnvironmentColumn) -> String {
+        self.naming().name(&place.product, &place.name)
+    }
+
+    /// What an environment is called.
+    fn name_of(&self, environment: &Environment) -> String {
+        let (product, name) = (environment.product.as_str(), environment.name.as_str());
+        self.naming().name(product, name)
     }
 }
 

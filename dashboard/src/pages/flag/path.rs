@@ -30,7 +30,7 @@ pub(super) fn path(shown: &Shown, environment: &Environment, standing: &Standing
         <p class="path-note">
             {format!(
                 "It is switched off in {}, so everyone gets OFF. Once it is on, this decides:",
-                environment.name,
+                shown.name_of(environment),
             )}
         </p>
         <ol class="path" id="rules" data-unit>

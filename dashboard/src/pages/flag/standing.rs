@@ -21,7 +21,7 @@ use crate::{
 pub(super) fn standing(shown: &Shown, environment: &Environment, standing: &Standing) -> AnyView {
     let flag = &shown.detail.flag;
     let name = flag.name.to_string();
-    let place = environment.name.to_string();
+    let place = shown.name_of(environment);
     let rollout = standing.rollout.as_ref().map(|rollout| rollout.rollout);
     let rules = || standing.rules.iter().map(|rule| &rule.rule);
     let cell = Cell {
@@ -36,7 +36,8 @@ pub(super) fn standing(shown: &Shown, environment: &Environment, standing: &Stan
     };
     let (when_on, when_off) = (heading(true), heading(false));
     let switch = if shown.may_edit() {
-        let asks = looks_like_production(&place).then(|| flag_address(&shown.address.key));
+        let asks = looks_like_production(environment.name.as_str())
+            .then(|| flag_address(&shown.address.key));
         let when_on = words::flag(true, rules(), rollout);
         let environment = environment.id;
         view! {
@@ -74,7 +75,7 @@ fn question(shown: &Shown, environment: &Environment, standing: &Standing) -> Op
     let rollout = standing.rollout.as_ref().map(|rollout| rollout.rollout);
     let verb = if on { "Turn on" } else { "Turn off" };
     let effect = words::flag(on, rules, rollout);
-    let words = format!("{verb} in {}", environment.name);
+    let words = format!("{verb} in {}", shown.name_of(environment));
     let error = shown.error().cloned();
     let question = view! {
         <form class="step-question" method="post" action=shown.address.editing(shown.edit)>

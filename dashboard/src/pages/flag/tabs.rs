@@ -39,7 +39,7 @@ pub(super) fn tabs(shown: &Shown) -> AnyView {
         }
     });
     let current = shown.detail.environment.as_ref();
-    let current = current.map(|environment| environment.name.to_string());
+    let current = current.map(|environment| shown.name_of(environment));
     view! {
         <nav class="picker" aria-label="Environments">
             <details>
@@ -71,7 +71,7 @@ pub(super) fn more(shown: &Shown) -> AnyView {
 fn tab(shown: &Shown, place: &EnvironmentColumn, cell: Option<Cell>) -> impl IntoView + use<> {
     let several = shown.detail.places.len() <= SIDE_BY_SIDE;
     let name = if several {
-        shown.place_name(place.id)
+        shown.place_name(place)
     } else {
         place.name.clone()
     };

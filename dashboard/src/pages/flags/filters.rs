@@ -6,6 +6,7 @@ use pennon_core::model::id::EnvironmentId;
 use crate::{
     components::frame::Room,
     islands::{live_results::LiveResults, search_field::SearchField},
+    model::Naming,
     port::flags::{EnvironmentColumn, FlagOrder, FlagQuery, FlagState, Standing},
 };
 
@@ -43,7 +44,7 @@ pub fn Filters(
     });
     view! {
         <search class="toolbar">
-            <form class="filters" id="filters" method="get" action=Room::Flags.href()>
+            <form class="filters" id="filters" method="get" action=Room::Flags.href() data-addressed>
                 <div class="search">
                     <SearchField value=query.search.clone() label="Search name or key".to_owned()/>
                 </div>
@@ -74,26 +75,17 @@ pub fn Filters(
     .into_any()
 }
 
-/// The environments to choose from, by product when there are several products.
+/// The environments to choose from.
 fn places(environments: &[EnvironmentColumn], chosen: Option<EnvironmentId>) -> AnyView {
-    let option = |environment: &EnvironmentColumn| {
+    let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
+    let options = environments.iter().map(|each| {
         view! {
-            <option value=environment.id.to_string() selected=chosen == Some(environment.id)>
-                {environment.name.clone()}
+            <option value=each.id.to_string() selected=chosen == Some(each.id)>
+                {naming.name(&each.product, &each.name)}
             </option>
         }
-    };
-    let products: Vec<_> = environments
-        .chunk_by(|one, next| one.product == next.product)
-        .collect();
-    if products.len() < 2 {
-        return environments.iter().map(option).collect_view().into_any();
-    }
-    let groups = products.into_iter().map(|group| {
-        let product = group.first().map(|first| first.product.clone());
-        view! { <optgroup label=product>{group.iter().map(option).collect_view()}</optgroup> }
     });
-    groups.collect_view().into_any()
+    options.collect_view().into_any()
 }
 
 /// The choice of states, by plain links that keep everything else.

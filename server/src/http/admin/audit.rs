@@ -66,6 +66,9 @@ impl FromParameters for AuditFilter {
         let environment = parameters
             .about("Those about environments of exactly this name.")
             .optional("environment");
+        let product = parameters
+            .about("Those about environments of exactly this product.")
+            .optional("product");
         let from = parameters
             .about("Those of this moment and later.")
             .optional("from");
@@ -78,6 +81,7 @@ impl FromParameters for AuditFilter {
         Some(Self {
             flag_key: flag_key?,
             environment: environment?,
+            product: product?,
             from: from?,
             to: to?,
             accounts: include? == Some(AuditExtra::Accounts),
