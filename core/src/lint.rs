@@ -12,7 +12,7 @@ use crate::config::FlagConfig;
 use crate::evaluate::{ActualValue, Cause, MissingBucketingValue, evaluate_with_cause};
 use crate::model::context::{Subject, Value};
 use crate::model::evaluation::{Evaluation, Reason};
-use crate::model::rollout::Rollout;
+use crate::model::rollout::{Rollout, Strategy};
 use crate::model::rule::{Attribute, Condition, Logic, Operand, Priority, Rule};
 
 /// The most subjects that are tried for one question.
@@ -135,6 +135,61 @@ fn reached(rules: &[&Rule]) -> Option<Vec<Priority>> {
     Some(reached)
 }
 
+/// Whether somebody gets ON after a change of a flag who gets OFF before it; none if that is too much to find out.
+pub fn turns_somebody_on(before: &FlagConfig, after: &FlagConfig) -> Option<bool> {
+    let rules = before.rules.iter().chain(&after.rules);
+    let conditions: Vec<&Condition> = rules.flat_map(|rule| &rule.conditions).collect();
+    let (before, after) = (
+        CompiledFlag::from(before.clone()),
+        CompiledFlag::from(after.clone()),
+    );
+    let mut attributes = [before.attributes(), after.attributes()].concat();
+    attributes.sort_unstable();
+    attributes.dedup();
+    let choices: Vec<Choices> = attributes
+        .iter()
+        .map(|attribute| choices(attribute, &conditions))
+        .collect();
+    let mut subjects = (0..combinations(&choices)?).map(|number| Named {
+        attributes: &attributes,
+        values: Representative::new(number, &choices),
+    });
+    Some(subjects.any(|subject| {
+        let (was, will) = (Share::of(&before, &subject), Share::of(&after, &subject));
+        match (was.strategy, will.strategy) {
+            // Buckets of different attributes have nothing to do with each other.
+            (Some(one), Some(other)) if one != other => will.percentage > 0 && was.percentage < 100,
+            _ => will.percentage > was.percentage,
+        }
+    }))
+}
+
+/// How many of those whom no rule tells from a subject get ON.
+struct Share {
+    percentage: u8,
+    /// By what the rollout chooses them; none if they are all or none.
+    strategy: Option<Strategy>,
+}
+
+impl Share {
+    fn of(flag: &CompiledFlag, subject: &impl Subject) -> Self {
+        let (evaluation, cause) =
+            evaluate_with_cause(flag, subject, MissingBucketingValue::Excluded);
+        match flag.rollout() {
+            Some(rollout) if evaluation.reason == Reason::Rollout && cause.bucket.is_some() => {
+                Self {
+                    percentage: rollout.percentage.get(),
+                    strategy: Some(rollout.strategy),
+                }
+            }
+            _ => Self {
+                percentage: if evaluation.enabled { 100 } else { 0 },
+                strategy: None,
+            },
+        }
+    }
+}
+
 /// What everybody gets, if it is the same, and something takes part in deciding it.
 fn constant(rules: &[&Rule], rollout: Option<Rollout>) -> Option<bool> {
     if rules.is_empty() && rollout.is_none() {
@@ -168,14 +223,18 @@ fn decisions(
         .iter()
         .map(|attribute| choices(attribute, &conditions))
         .collect();
-    let count = choices
-        .iter()
-        .try_fold(1_usize, |count, choices| count.checked_mul(choices.len()))
-        .filter(|count| *count <= MOST_SUBJECTS)?;
-    Some((0..count).map(move |number| {
+    Some((0..combinations(&choices)?).map(move |number| {
         let subject = Representative::new(number, &choices);
         evaluate_with_cause(&flag, &subject, MissingBucketingValue::Excluded)
     }))
+}
+
+/// The number of subjects that these choices make; none if there are too many.
+fn combinations(choices: &[Choices]) -> Option<usize> {
+    choices
+        .iter()
+        .try_fold(1_usize, |count, choices| count.checked_mul(choices.len()))
+        .filter(|count| *count <= MOST_SUBJECTS)
 }
 
 /// The values of one attribute that have to be told apart.
@@ -257,5 +316,18 @@ impl Subject for Representative<'_> {
             ActualValue::Number(number) => Value::Number(*number),
             ActualValue::Boolean(boolean) => Value::Boolean(*boolean),
         })
+    }
+}
+
+/// A subject of two flags, which may have an attribute in different slots.
+struct Named<'c> {
+    attributes: &'c [Attribute],
+    values: Representative<'c>,
+}
+
+impl Subject for Named<'_> {
+    fn value(&self, attribute: &Attribute, _slot: usize) -> Option<Value<'_>> {
+        let place = self.attributes.iter().position(|each| each == attribute)?;
+        self.values.value(attribute, place)
     }
 }

@@ -11,6 +11,9 @@ use serde_json::Value;
 
 use crate::words;
 
+/// What the time to live of a flag is called.
+pub const TIME_TO_LIVE: &str = "Time to live";
+
 /// A piece of a sentence, so that a page can make links of what it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
@@ -169,7 +172,7 @@ fn told(object: Option<&Value>) -> Vec<(&'static str, Option<String>)> {
             plain("sdkKeyPrefix").map(|prefix| format!("{prefix}…")),
         ),
         ("Switch", switch),
-        ("Time to live", ttl),
+        (TIME_TO_LIVE, ttl),
         ("Rule", rule.as_ref().map(words::rule)),
         ("Place", rule.map(|rule| rule.priority.get().to_string())),
         ("Rollout", rollout.map(words::rollout)),
@@ -214,8 +217,10 @@ mod tests {
 
     fn entry(action: AuditAction, old: Value, new: Value) -> AuditEntry {
         let id = "00000000-0000-0000-0000-000000000001".parse::<AuditId>();
+        let id = id.unwrap_or_else(|_| unreachable!("an identifier"));
         AuditEntry {
-            id: id.unwrap_or_else(|_| unreachable!("an identifier")),
+            id,
+            group_id: id,
             action,
             actor_identity: "ana@example.com".to_owned(),
             occurred_at: Timestamp::from_millis(0),

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Locator, Page } from "@playwright/test";
+import { expectAccessible } from "../support/accessible.ts";
 import type { Condition } from "../support/api.ts";
 import { evaluate } from "../support/api.ts";
 import { expect, signIn, test } from "../support/test.ts";
@@ -147,8 +148,8 @@ test("a switch is turned back by a new change", async ({ page, server, api }) =>
   await entries(page).first().getByRole("link", { name: "Revert" }).click();
 
   const will = page.getByRole("region", { name: "What will change now" });
-  await expect(will.locator("del")).toHaveText("ON");
-  await expect(will.locator("ins")).toHaveText("OFF");
+  await expect(will.locator("del")).toHaveText("ON for everyone.");
+  await expect(will.locator("ins")).toHaveText("OFF for everyone.");
   await page.getByRole("button", { name: "Revert" }).click();
 
   await expect(page).toHaveURL(/\/flags\/checkout_v2\/history$/);
@@ -164,6 +165,99 @@ test("a switch is turned back by a new change", async ({ page, server, api }) =>
     page.getByText("This is undone already: there is nothing left to revert."),
   ).toBeVisible();
   await expect(page.getByRole("button", { name: "Revert" })).toHaveCount(0);
+});
+
+test("what one action changed is one group, and is taken back as a whole", async ({
+  page,
+  server,
+  api,
+}) => {
+  const staging = await api.createEnvironment("Web shop", "staging");
+  const production = await api.createEnvironment("Web shop", "production");
+  await api.createEnvironment("Payments", "production");
+  const flag = await api.createFlag("checkout_v2", "New checkout");
+  const rule = { priority: 1, logic: "and", value: true, conditions: [germany] } as const;
+  await api.addRule(flag, production, rule);
+  await api.rollOut(flag, production, 10);
+  await api.switch(flag, production, true);
+  await api.switch(flag, staging, true);
+  await signIn(page, server);
+  await page.goto(`/dashboard/flags/checkout_v2?environment=${staging.id}&edit=copy`);
+  await page.getByLabel("To which environment").selectOption("Web shop / production");
+  await page.getByRole("button", { name: "Show what changes" }).click();
+  await page.getByRole("button", { name: "Copy to Web shop / production" }).click();
+  expect((await evaluate(server, production.sdkKey, "checkout_v2")).reason).toBe("flag_enabled");
+
+  // Now it is on for everyone; taken back, it is on for fewer.
+  await page.goto("/dashboard/flags/checkout_v2/history");
+  const newest = page.locator(".timeline > li").first();
+  await expect(newest).toContainText("changed checkout_v2 at once:");
+  await expect(newest.getByRole("listitem")).toHaveText([
+    /ended the rollout of checkout_v2 in Web shop \/ production/,
+    /deleted a rule of checkout_v2 in Web shop \/ production/,
+  ]);
+  await newest.getByRole("link", { name: "Revert" }).click();
+  const will = page.getByRole("region", { name: "What will change now" });
+  await expect(will.locator("del")).toHaveText("ON for everyone.");
+  await expect(will.locator("ins")).toHaveText(
+    "ON when country is DE; otherwise 10 % of users are ON, by userId; everyone else is OFF.",
+  );
+  await expect(will.getByText("Some who get OFF now will get ON.")).toHaveCount(0);
+  await page.getByRole("button", { name: "Revert in Web shop / production" }).click();
+  await expect(page).toHaveURL(/\/flags\/checkout_v2\/history$/);
+  const context = { userId: "ada", country: "DE" };
+  expect(await evaluate(server, production.sdkKey, "checkout_v2", context)).toMatchObject({
+    reason: "targeting_rule",
+  });
+  expect((await evaluate(server, production.sdkKey, "checkout_v2")).reason).toBe("rollout");
+
+  // And the way back gives ON to many who have OFF.
+  await newest.getByRole("link", { name: "Revert" }).click();
+  await expect(will.getByText("Some who get OFF now will get ON.")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Revert in Web shop / production" })).toHaveClass(
+    /danger/,
+  );
+});
+
+test("the effect of a revert is tried on a sample", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  const production = await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("checkout_v2", "New checkout");
+  await api.switch(flag, production, true);
+  await api.rollOut(flag, production, 80);
+  await api.rollOut(flag, production, 64);
+  await signIn(page, server);
+  await page.goto("/dashboard/flags/checkout_v2/history");
+  await entries(page).first().getByRole("link", { name: "Revert" }).click();
+  await page.getByText("Try it on a sample of contexts").click();
+  // The bucket of "ada" is 63, that of "linus" 72.
+  await page.getByLabel("Sample of contexts").fill("ada\nlinus");
+  await expect(page.getByText("Of 2: 1 turned on, 0 turned off, 1 as before.")).toBeVisible();
+  await expectAccessible(page);
+});
+
+test("rules that changed places go back to theirs", async ({ page, server, api }) => {
+  const production = await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("checkout_v2", "New checkout");
+  for (const [index, value] of [true, false].entries()) {
+    const conditions = [germany];
+    await api.addRule(flag, production, { priority: index + 1, logic: "and", value, conditions });
+  }
+  await api.switch(flag, production, true);
+  await signIn(page, server);
+  await page.goto(`/dashboard/flags/checkout_v2?environment=${production.id}`);
+  await page.getByRole("button", { name: "Move down" }).first().click();
+  const inGermany = async () => {
+    return evaluate(server, production.sdkKey, "checkout_v2", { country: "DE" });
+  };
+  await expect.poll(inGermany).toEqual({ enabled: false, reason: "targeting_rule" });
+  await page.goto("/dashboard/flags/checkout_v2/history");
+  await revertNewest(page);
+  await expect(entries(page).first()).toContainText("at once");
+  expect(await inGermany()).toEqual({ enabled: true, reason: "targeting_rule" });
 });
 
 test("rules, rollouts and archived flags come back, and go again", async ({

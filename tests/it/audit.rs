@@ -1,7 +1,7 @@
 //! The audit log: what is recorded, and how it is read.
 
 use pennon_tests::{EMAIL, Pair, START, TestApp};
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -18,12 +18,14 @@ async fn an_entry_says_who_did_what_when_to_which_object() {
         .expect(StatusCode::OK)
         .json()["items"][0]
         .take();
+    assert_eq!(entry["groupId"], entry["id"]);
     entry["id"] = json!("an id");
+    entry["groupId"] = json!("an id");
     let configuration = |enabled: bool| json!({ "flagId": flag, "environmentId": environment, "isEnabled": enabled, "ttlOverrideSeconds": null });
     assert_eq!(
         entry,
         json!({
-            "id": "an id", "action": "FLAG_ENVIRONMENT_UPDATED", "actorIdentity": EMAIL, "occurredAt": START,
+            "id": "an id", "groupId": "an id", "action": "FLAG_ENVIRONMENT_UPDATED", "actorIdentity": EMAIL, "occurredAt": START,
             "flagKey": "checkout", "environment": "prod", "product": "shop",
             "oldValue": configuration(false), "newValue": configuration(true),
         })
@@ -115,6 +117,29 @@ async fn entries_can_be_narrowed_by_flag_environment_and_time() {
         .await;
     let answer = answer.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     assert_eq!(answer.faults(), ["from", "to", "flag"]);
+}
+
+#[tokio::test]
+async fn what_one_action_writes_is_one_group() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (staging, _) = admin.environment("shop", "staging").await;
+    let (prod, _) = admin.environment("shop", "prod").await;
+    let flag = admin.flag("checkout").await;
+    admin.switch(&flag, &staging, true).await;
+    let rollout = json!({ "percentage": 10, "strategy": "per_user" });
+    let path = format!("/flags/{flag}/environments/{staging}/rollout");
+    admin.put(&path, rollout).await.expect(StatusCode::CREATED);
+    let path = format!("/flags/{flag}/environments/{prod}/copy-from/{staging}");
+    let copied = admin.send(admin.request(Method::POST, &path)).await;
+    copied.expect(StatusCode::OK);
+    let entries = admin.get("/audit").await.expect(StatusCode::OK).json();
+    let group = |place: usize| entries["items"][place]["groupId"].clone();
+    // The switch and the rollout of the copy, then the rollout that was copied.
+    assert_eq!(group(0), group(1));
+    assert_eq!(group(1), entries["items"][1]["id"]);
+    assert_ne!(group(1), group(2));
+    assert_eq!(group(2), entries["items"][2]["id"]);
 }
 
 #[tokio::test]

@@ -16,6 +16,8 @@ use super::word::words;
 pub struct AuditEntry {
     /// Assigned by the service.
     pub id: AuditId,
+    /// The `id` of the first entry that the same action wrote, such as a copy or an import.
+    pub group_id: AuditId,
     /// What was done.
     pub action: AuditAction,
     /// By whom: an e-mail address, with the token's name where a token was used.

@@ -6,7 +6,7 @@
 )]
 
 use pennon_core::config::FlagConfig;
-use pennon_core::lint::{Finding, lint};
+use pennon_core::lint::{Finding, lint, turns_somebody_on};
 use pennon_core::model::rule::Priority;
 use pennon_core::{CompiledFlag, Context, MissingBucketingValue, evaluate_with_cause};
 use proptest::prelude::*;
@@ -30,6 +30,17 @@ proptest! {
                 Finding::Constant { value } => prop_assert_eq!(evaluation.enabled, value),
                 Finding::ConditionNeverHolds { .. } => {}
             }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn who_is_not_turned_on_stays_off(before in flag(), after in flag(), context in context()) {
+        if turns_somebody_on(&before, &after) == Some(false) {
+            let (was, _) = ask(before, &context);
+            let (will, _) = ask(after, &context);
+            prop_assert!(was.enabled || !will.enabled);
         }
     }
 }
@@ -84,6 +95,51 @@ fn condition(text: &str) -> serde_json::Value {
 
 fn rule(number: i64) -> Priority {
     number.try_into().expect("a priority")
+}
+
+#[test]
+fn whether_a_change_turns_somebody_on_is_found_out() {
+    let flag = |enabled: bool, country: Option<&str>, rollout: serde_json::Value| -> FlagConfig {
+        let rules = country.map(|country| {
+            serde_json::json!({
+                "priority": 1, "logic": "and", "value": true,
+                "conditions": [condition(&format!("country == \"{country}\""))],
+            })
+        });
+        let rules: Vec<_> = rules.into_iter().collect();
+        let flag = serde_json::json!({
+            "key": "f", "enabled": enabled, "rules": rules, "rollout": rollout,
+        });
+        serde_json::from_value(flag).expect("a flag")
+    };
+    let rollout = |percentage: u8, strategy: &str| serde_json::json!({ "percentage": percentage, "strategy": strategy });
+    let (off, none) = (
+        flag(false, None, serde_json::Value::Null),
+        rollout(0, "per_user"),
+    );
+    let tenth = flag(true, Some("DE"), rollout(10, "per_user"));
+    let all = flag(true, None, serde_json::Value::Null);
+    let germany = flag(true, Some("DE"), none.clone());
+    for (before, after, expected) in [
+        (&off, &all, true),
+        (&all, &off, false),
+        (&tenth, &all, true),
+        (&all, &tenth, false),
+        (&tenth, &germany, false),
+        (&germany, &tenth, true),
+        (&germany, &flag(true, Some("FR"), none), true),
+        (
+            &flag(true, None, rollout(20, "per_tenant")),
+            &flag(true, None, rollout(10, "per_user")),
+            true,
+        ),
+    ] {
+        assert_eq!(
+            turns_somebody_on(before, after),
+            Some(expected),
+            "{before:?} {after:?}"
+        );
+    }
 }
 
 #[test]

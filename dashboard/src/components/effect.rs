@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use pennon_core::{
     FlagConfig,
-    lint::{Finding, lint},
+    lint::{Finding, lint, turns_somebody_on},
     model::rule::{Priority, Rule},
 };
 
@@ -13,6 +13,7 @@ use crate::{
     effect::{Change, Preview},
     error::FieldError,
     form::Form,
+    islands::effect::EffectOnSample,
     words,
 };
 
@@ -26,14 +27,65 @@ pub fn preview(before: &FlagConfig, change: Change, form: &Form) -> Preview {
         };
     };
     let html = view! {
-        <Sentences before=before.clone() after=after.clone()/>
+        <Sentences before=before.clone() after=after.clone() later="After saving"/>
         <Findings flag=after.clone()/>
     };
-    let entry = |flag: &FlagConfig| serde_json::to_string(flag).unwrap_or_default();
     Preview {
         html: html.to_html(),
         change: Some((entry(before), entry(&after))),
     }
+}
+
+/// A flag as an entry of the config document.
+fn entry(flag: &FlagConfig) -> String {
+    serde_json::to_string(flag).unwrap_or_default()
+}
+
+/// What a flag does before and after a change that is about to be made.
+#[component]
+pub fn Effect(
+    /// The flag as it is.
+    before: FlagConfig,
+    /// The flag as it will be.
+    after: FlagConfig,
+) -> impl IntoView {
+    let alarming = is_alarming(&before, &after);
+    let warning = alarming.then(|| {
+        view! {
+            <p class="effect-warning">
+                <Drawing icon=Icon::Alert/>
+                "Some who get OFF now will get ON."
+            </p>
+        }
+    });
+    view! {
+        <div class="effect-words" class:alarming=alarming>
+            {warning}
+            <Sentences before=before.clone() after=after.clone() later="After reverting"/>
+            <Findings flag=after.clone()/>
+        </div>
+        <EffectOnSample before=entry(&before) after=entry(&after)/>
+    }
+    .into_any()
+}
+
+/// Whether a change gives ON to somebody who gets OFF, as far as is known.
+pub fn is_alarming(before: &FlagConfig, after: &FlagConfig) -> bool {
+    after.enabled && turns_somebody_on(before, after) != Some(false)
+}
+
+/// Whether a flag does something else after a change, or will once it is switched on.
+pub fn says_something_else(before: &FlagConfig, after: &FlagConfig) -> bool {
+    let (was, would_be) = sentences(before, after);
+    was != would_be
+}
+
+/// What a flag does, before and after. If a change leaves it switched off, that is what it does once it is on.
+fn sentences(before: &FlagConfig, after: &FlagConfig) -> (String, String) {
+    let stays_off = !before.enabled && !after.enabled;
+    let sentence =
+        |flag: &FlagConfig| words::flag(flag.enabled || stays_off, &flag.rules, flag.rollout);
+    (sentence(before), sentence(after))
 }
 
 /// The flag with the change in it.
@@ -66,15 +118,19 @@ fn after_all(rules: &[Rule]) -> Priority {
     Priority::try_from(next).unwrap_or(Priority::FIRST)
 }
 
-/// What the flag does, before and after, once it is switched on.
+/// What the flag does, before and after.
 #[component]
-fn Sentences(before: FlagConfig, after: FlagConfig) -> impl IntoView {
-    let sentence = |flag: &FlagConfig| words::flag(true, &flag.rules, flag.rollout);
-    let (was, would_be) = (sentence(&before), sentence(&after));
+fn Sentences(
+    before: FlagConfig,
+    after: FlagConfig,
+    /// What the time after the change is called.
+    later: &'static str,
+) -> impl IntoView {
+    let (was, would_be) = sentences(&before, &after);
     if was == would_be {
         return view! { <p class="quiet">"Nothing would change."</p> }.into_any();
     }
-    let off = (!before.enabled).then(|| {
+    let off = (!before.enabled && !after.enabled).then(|| {
         view! { <p class="hint">"The flag is switched off here, so this counts from the moment it is switched on."</p> }
     });
     view! {
@@ -84,7 +140,7 @@ fn Sentences(before: FlagConfig, after: FlagConfig) -> impl IntoView {
             <dd>
                 <del>{was}</del>
             </dd>
-            <dt>"After saving"</dt>
+            <dt>{later}</dt>
             <dd>
                 <ins>{would_be}</ins>
             </dd>

@@ -30,8 +30,12 @@ pub fn Timeline(
         .filter_map(|records| Some((name(records.first()?), records.to_vec())))
         .map(|(day, records)| {
             let records = records
-                .into_iter()
-                .map(|record| view! { <li>{entry(record, naming)}</li> }.into_any())
+                .chunk_by(|one, next| one.entry.group_id == next.entry.group_id)
+                .map(|group| match group {
+                    [record] => entry(record.clone(), naming),
+                    group => entries(group, naming),
+                })
+                .map(|entry| view! { <li>{entry}</li> }.into_any())
                 .collect_view();
             view! {
                 <section class="day">
@@ -44,22 +48,72 @@ pub fn Timeline(
     view! { <div class="days">{days.collect_view()}</div> }.into_any()
 }
 
+/// The way to take back the action that wrote an entry.
+fn revert(entry: &AuditEntry) -> impl IntoView + use<> {
+    let href = format!("/dashboard/audit/{}", entry.id);
+    view! {
+        <a class="button small" href=href>
+            <Drawing icon=Icon::Back/>
+            "Revert"
+            <span class="visually-hidden">" …"</span>
+        </a>
+    }
+}
+
+/// What one action changed, the newest first.
+fn entries(group: &[Record], naming: Naming) -> AnyView {
+    let Some(Record { entry: newest, .. }) = group.first() else {
+        return ().into_any();
+    };
+    let of_one_flag = group
+        .iter()
+        .all(|record| record.entry.flag_key == newest.flag_key);
+    let flag = newest.flag_key.clone().filter(|_| of_one_flag);
+    let flag = match flag {
+        Some(key) => view! { <a href=history_href(&key)><code>{key.clone()}</code></a> }.into_any(),
+        None => "several things".into_any(),
+    };
+    let revert = group
+        .iter()
+        .all(|record| record.revertible)
+        .then(|| revert(newest));
+    let changes = group.iter().cloned().map(|record| {
+        let Record {
+            entry, environment, ..
+        } = record;
+        view! {
+            <li class="entry">
+                <p class="deed">{sentence(&entry, environment, naming)}</p>
+                <Changes old=entry.old_value new=entry.new_value/>
+            </li>
+        }
+        .into_any()
+    });
+    view! {
+        <span class="entry-time">
+            <Clock at=newest.occurred_at/>
+        </span>
+        <div class="entry">
+            <p class="deed">
+                <strong>{newest.actor_identity.clone()}</strong>
+                " changed "
+                {flag}
+                " at once:"
+            </p>
+            <ul class="entry-group">{changes.collect_view()}</ul>
+        </div>
+        {revert}
+    }
+    .into_any()
+}
+
 fn entry(record: Record, naming: Naming) -> AnyView {
     let Record {
         entry,
         environment,
         revertible,
     } = record;
-    let revert = revertible.then(|| {
-        let href = format!("/dashboard/audit/{}", entry.id);
-        view! {
-            <a class="button small" href=href>
-                <Drawing icon=Icon::Back/>
-                "Revert"
-                <span class="visually-hidden">" …"</span>
-            </a>
-        }
-    });
+    let revert = revertible.then(|| revert(&entry));
     view! {
         <span class="entry-time">
             <Clock at=entry.occurred_at/>
@@ -88,8 +142,14 @@ pub fn Deed(
     /// What environments are called.
     naming: Naming,
 ) -> impl IntoView {
+    let sentence = sentence(&entry, environment, naming);
+    view! { <p class="deed"><strong>{entry.actor_identity}</strong> " " {sentence}</p> }.into_any()
+}
+
+/// What was done, without the name of who did it.
+fn sentence(entry: &AuditEntry, environment: Option<EnvironmentId>, naming: Naming) -> AnyView {
     let product = entry.product.clone().unwrap_or_default();
-    let pieces = deed(&entry).into_iter().map(|piece| match piece {
+    let pieces = deed(entry).into_iter().map(|piece| match piece {
         Piece::Words(words) => words.into_any(),
         Piece::Flag(key) => {
             let href = history_href(&key);
@@ -101,8 +161,7 @@ pub fn Deed(
                 .into_any()
         }
     });
-    let pieces = pieces.collect_view();
-    view! { <p class="deed"><strong>{entry.actor_identity}</strong> " " {pieces}</p> }.into_any()
+    pieces.collect_view().into_any()
 }
 
 /// What is different: the old struck through, the new beside it.

@@ -3,7 +3,10 @@
 use std::{cell::RefCell, time::Duration};
 
 use leptos::{ev, prelude::*, task::spawn_local, web_sys};
-use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_core::{
+    FlagConfig,
+    model::id::{EnvironmentId, FlagId},
+};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 
@@ -36,7 +39,6 @@ pub fn EffectBeforeSave(
     let root = NodeRef::<leptos::html::Section>::new();
     let html = RwSignal::new(String::new());
     let configs = RwSignal::new(None);
-    let sample = RwSignal::new(String::new());
     let failure = RwSignal::new(None::<AdminError>);
     let latest = StoredValue::new(String::new());
     let ask = move |fields: String| {
@@ -50,10 +52,8 @@ pub fn EffectBeforeSave(
                 Ok(preview) => {
                     failure.set(None);
                     html.set(preview.html);
-                    let read = |(before, after): (String, String)| {
-                        Some((trial::read(&before)?, trial::read(&after)?))
-                    };
-                    configs.set(preview.change.and_then(read));
+                    let change = preview.change;
+                    configs.set(change.and_then(|(before, after)| read(&before, &after)));
                 }
                 Err(error) => failure.set(Some(error)),
             }
@@ -63,7 +63,6 @@ pub fn EffectBeforeSave(
         let Some(form) = root.get().and_then(|root| dom::form_around(&root)) else {
             return;
         };
-        sample.set(dom::remembered(SAMPLE).unwrap_or_default());
         ask(dom::fields(&form).unwrap_or_default());
         let ask_later = RefCell::new(debounce(REST, ask));
         let listener = window_event_listener(ev::input, move |event| {
@@ -75,6 +74,45 @@ pub fn EffectBeforeSave(
         });
         on_cleanup(move || listener.remove());
     });
+    view! {
+        <section class="effect scripts" node_ref=root aria-label="Effect of this change">
+            <div class="effect-words" role="status" inner_html=html></div>
+            <p class="hint">{move || failure.get().map(|error| error.to_string())}</p>
+            <Sample configs/>
+        </section>
+    }
+}
+
+/// How many of a sample of contexts would see something else after a change. Without scripts there is nothing to see.
+#[island]
+pub fn EffectOnSample(
+    /// The flag as it is, as an entry of the config document.
+    before: String,
+    /// The flag as it would be.
+    after: String,
+) -> impl IntoView {
+    let configs = RwSignal::new(None);
+    // Only where the engine of this browser runs.
+    Effect::new(move || configs.set(read(&before, &after)));
+    view! {
+        <div class="effect scripts">
+            <Sample configs/>
+        </div>
+    }
+}
+
+/// A flag before and after a change.
+type BeforeAndAfter = Option<(FlagConfig, FlagConfig)>;
+
+fn read(before: &str, after: &str) -> BeforeAndAfter {
+    Some((trial::read(before)?, trial::read(after)?))
+}
+
+/// A sample to type or load, and what a change does to it.
+#[component]
+fn Sample(configs: RwSignal<BeforeAndAfter>) -> impl IntoView {
+    let sample = RwSignal::new(String::new());
+    Effect::new(move || sample.set(dom::remembered(SAMPLE).unwrap_or_default()));
     let effect = move || {
         let sample = sample.get();
         configs.with(|configs| {
@@ -83,31 +121,27 @@ pub fn EffectBeforeSave(
         })
     };
     view! {
-        <section class="effect scripts" node_ref=root aria-label="Effect of this change">
-            <div class="effect-words" role="status" inner_html=html></div>
-            <p class="hint">{move || failure.get().map(|error| error.to_string())}</p>
-            <details>
-                <summary>"Try it on a sample of contexts"</summary>
-                <p class="hint">
-                    "One context in each line as JSON, or a JSON array; a line that is no JSON is a userId. The sample stays in this browser."
-                </p>
-                <textarea
-                    class="input mono"
-                    rows="5"
-                    spellcheck="false"
-                    aria-label="Sample of contexts"
-                    prop:value=sample
-                    on:input=move |event| remember(sample, event_target_value(&event))
-                ></textarea>
-                <input
-                    type="file"
-                    accept=".json,.jsonl,.ndjson,.txt,application/json,text/plain"
-                    aria-label="Sample from a file"
-                    on:change=move |event| upload(&event, sample)
-                />
-                {move || effect().map(|effect| view! { <Told effect/> })}
-            </details>
-        </section>
+        <details>
+            <summary>"Try it on a sample of contexts"</summary>
+            <p class="hint">
+                "One context in each line as JSON, or a JSON array; a line that is no JSON is a userId. The sample stays in this browser."
+            </p>
+            <textarea
+                class="input mono"
+                rows="5"
+                spellcheck="false"
+                aria-label="Sample of contexts"
+                prop:value=sample
+                on:input=move |event| remember(sample, event_target_value(&event))
+            ></textarea>
+            <input
+                type="file"
+                accept=".json,.jsonl,.ndjson,.txt,application/json,text/plain"
+                aria-label="Sample from a file"
+                on:change=move |event| upload(&event, sample)
+            />
+            {move || effect().map(|effect| view! { <Told effect/> })}
+        </details>
     }
 }
 

@@ -86,15 +86,14 @@ impl Environments {
             (query.product, query.environment) = (product.clone(), name.clone());
         }
     }
+}
 
-    /// What an environment that is asked for is called.
-    fn called(&self, query: &AuditQuery) -> String {
-        if query.product.is_empty() {
-            query.environment.clone()
-        } else {
-            format!("{} / {}", query.product, query.environment)
-        }
-    }
+/// What an environment that is asked for is called.
+fn called(query: &AuditQuery) -> String {
+    let naming = Naming {
+        with_products: !query.product.is_empty(),
+    };
+    naming.name(&query.product, &query.environment)
 }
 
 /// What the address asks for, with the days as they are written there.
@@ -221,7 +220,7 @@ fn List(asked: Asked, page: Page<Record>, environments: Environments, role: Role
 #[component]
 fn Filters(asked: Asked, environments: Environments, role: Role) -> impl IntoView {
     let narrowed = asked.is_narrowed() || asked.query.accounts;
-    let called = environments.called(&asked.query);
+    let called = called(&asked.query);
     let names = environments.all.iter().map(|(product, name)| {
         let name = environments.naming.name(product, name);
         view! { <option value=name></option> }

@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use pennon_core::model::id::AuditId;
-use serde_json::Value;
 
 use crate::{
     components::{
         answer::answer,
+        effect::{Effect, is_alarming, says_something_else},
         frame::{Frame, Room},
         notice::{Notice, Weight},
         refusal::RefusalNotice,
@@ -15,15 +15,18 @@ use crate::{
         timeline::{Changes, Deed, history_href},
         title::Title,
     },
-    deed::{changes, effect},
+    deed::{TIME_TO_LIVE, changes, effect},
     error::AdminError,
     model::Naming,
     port::{
-        audit::{AuditAdmin, Plan, Reversal},
+        audit::{AuditAdmin, Plan, PlannedChange, PlannedEffect, Record, Reversal},
         environments::EnvironmentAdmin,
         signed_in, signed_in_user, visit,
     },
 };
+
+/// How many changes are shown, and how many flags in environments.
+const SHOWN: usize = 20;
 
 /// The preview of a reversal, with a form that posts to it.
 #[component]
@@ -38,9 +41,8 @@ pub fn Revert() -> impl IntoView {
         let mut refused = None;
         let reversal = audit.reversal(id).await?;
         if let Some(form) = visit.form() {
-            let revision = form.parsed("revision").unwrap_or_default();
-            match audit.revert(id, revision).await {
-                Ok(()) => visit.redirect(&afterwards(reversal.record.entry.flag_key.as_deref())),
+            match audit.revert(id, &form.text("seen")).await {
+                Ok(()) => visit.redirect(&afterwards(&reversal.records)),
                 Err(error) => {
                     visit.set_status(error.status());
                     refused = Some(error);
@@ -57,18 +59,45 @@ pub fn Revert() -> impl IntoView {
     }
 }
 
-/// Where the new change is seen first.
-fn afterwards(flag_key: Option<&str>) -> String {
-    flag_key.map_or_else(|| Room::Audit.href().to_owned(), history_href)
+/// Where the new changes are seen first.
+fn afterwards(records: &[Record]) -> String {
+    let mut keys = records
+        .iter()
+        .map(|record| record.entry.flag_key.as_deref());
+    match keys.next() {
+        Some(Some(key)) if keys.all(|other| other == Some(key)) => history_href(key),
+        _ => Room::Audit.href().to_owned(),
+    }
 }
 
 #[component]
 fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> impl IntoView {
-    let Reversal { record, plan } = reversal;
-    let entry = record.entry;
-    let back = afterwards(entry.flag_key.as_deref());
+    let Reversal { records, plan } = reversal;
+    let back = afterwards(&records);
+    let at = records.first().map(|record| record.entry.occurred_at);
+    let together = (records.len() > 1).then(|| {
+        view! {
+            <p class="quiet">
+                {format!("One action made these {} changes; they are reverted together.", records.len())}
+            </p>
+        }
+    });
+    let left_out = records.len().saturating_sub(SHOWN);
+    let left_out =
+        (left_out > 0).then(|| view! { <p class="quiet">{format!("… and {left_out} more.")}</p> });
+    let told = records.into_iter().take(SHOWN).map(|record| {
+        let entry = record.entry;
+        view! {
+            <div class="entry">
+                <Deed entry=entry.clone() environment=record.environment naming/>
+                <Changes old=entry.old_value new=entry.new_value/>
+            </div>
+        }
+        .into_any()
+    });
+    let told = told.collect_view();
     let plan = match plan {
-        Ok(plan) => view! { <Planned plan left=entry.new_value.clone() back refused/> }.into_any(),
+        Ok(plan) => view! { <Planned plan naming back refused/> }.into_any(),
         Err(obstacle) => view! {
             <Notice weight=Weight::Warning>
                 <strong>"It cannot be reverted. "</strong>
@@ -91,9 +120,10 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
         </header>
         <div class="reversal">
             <section class="panel reversal-part" aria-labelledby="was">
-                <h2 id="was">"What was done " <Time at=entry.occurred_at/></h2>
-                <Deed entry=entry.clone() environment=record.environment naming/>
-                <Changes old=entry.old_value new=entry.new_value/>
+                <h2 id="was">"What was done " {at.map(|at| view! { <Time at/> })}</h2>
+                {together}
+                {told}
+                {left_out}
             </section>
             {plan}
         </div>
@@ -102,35 +132,61 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
 }
 
 #[component]
-fn Planned(
-    plan: Plan,
-    left: Option<Value>,
-    back: String,
-    refused: Option<AdminError>,
-) -> impl IntoView {
+fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>) -> impl IntoView {
     let Plan {
-        action,
-        now,
-        then,
-        revision,
+        changes,
+        effects,
+        overwrites,
+        seen,
     } = plan;
-    let meanwhile = overwrites(left.as_ref(), now.as_ref(), then.as_ref()).then(|| {
+    let meanwhile = overwrites.then(|| {
         view! {
             <Notice weight=Weight::Warning>
                 "It has been changed again since. What stands there now goes, too."
             </Notice>
         }
     });
+    let alarming = effects
+        .iter()
+        .any(|each| is_alarming(&each.before, &each.after));
+    let button = match &*places(&effects, naming) {
+        [] => "Revert".to_owned(),
+        [place] => format!("Revert in {place}"),
+        places => format!("Revert in {} environments", places.len()),
+    };
+    let left_out = effects.len().saturating_sub(SHOWN);
+    let left_out = (left_out > 0)
+        .then(|| view! { <p class="quiet">{format!("… and as much for {left_out} more.")}</p> });
+    let told = told_by_sentences(&effects);
+    let rest = changes.iter().filter(|change| !told(change)).take(SHOWN);
+    let rest = rest.map(member_changes).collect_view();
+    let several = effects.len() > 1;
+    let effects = effects.into_iter().take(SHOWN).map(|effect| {
+        let heading = several.then(|| {
+            let place = name_of(&effect, naming);
+            view! { <h3><code>{effect.before.key.to_string()}</code> " in " {place}</h3> }
+        });
+        let says = says_something_else(&effect.before, &effect.after);
+        let words = says.then(|| view! { <Effect before=effect.before after=effect.after/> });
+        view! {
+            {heading}
+            {words}
+        }
+        .into_any()
+    });
     view! {
         <section class="panel reversal-part" aria-labelledby="will">
             <h2 id="will">"What will change now"</h2>
             <RefusalNotice error=refused/>
             {meanwhile}
-            {effect(action, now.as_ref()).map(|effect| view! { <p>{effect}</p> })}
-            <Changes old=now new=then/>
+            {effects.collect_view()}
+            {left_out}
+            {rest}
             <form class="form-actions" method="post">
-                <input type="hidden" name="revision" value=revision/>
-                <button class="button primary">"Revert"</button>
+                <input type="hidden" name="seen" value=seen/>
+                <button class="button primary" class:danger=alarming>
+                    {button}
+                </button>
                 <a class="button" href=back>
                     "Leave it as it is"
                 </a>
@@ -140,12 +196,46 @@ fn Planned(
     .into_any()
 }
 
-/// Whether a member that will change has been changed again since, after a change that left it otherwise.
-fn overwrites(left: Option<&Value>, now: Option<&Value>, then: Option<&Value>) -> bool {
-    if left.is_none() || now.is_none() {
-        return false;
+fn name_of(effect: &PlannedEffect, naming: Naming) -> String {
+    let environment = &effect.environment;
+    naming.name(environment.product.as_str(), environment.name.as_str())
+}
+
+/// The environments in which something will be otherwise.
+fn places(effects: &[PlannedEffect], naming: Naming) -> Vec<String> {
+    let mut places: Vec<_> = effects.iter().map(|each| name_of(each, naming)).collect();
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// Which changes the sentences of these effects tell: those of the switch, rules and rollouts, where they make a difference.
+fn told_by_sentences(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> bool + use<> {
+    let told = effects
+        .iter()
+        .filter(|each| says_something_else(&each.before, &each.after));
+    let told = told.map(|each| (each.before.key.to_string(), each.environment.id));
+    let told: Vec<_> = told.collect();
+    move |change| {
+        let (Some(flag), Some(environment)) = (&change.flag, change.environment) else {
+            return false;
+        };
+        let changes_ttl = changes(change.now.as_ref(), change.then.as_ref())
+            .iter()
+            .any(|change| change.name == TIME_TO_LIVE);
+        !changes_ttl
+            && told
+                .iter()
+                .any(|(key, place)| key == flag && *place == environment)
     }
-    let since = changes(left, now);
-    let mut will = changes(now, then).into_iter();
-    will.any(|change| since.iter().any(|since| since.name == change.name))
+}
+
+/// What a change does, member by member.
+fn member_changes(change: &PlannedChange) -> AnyView {
+    let effect = effect(change.action, change.now.as_ref());
+    view! {
+        {effect.map(|effect| view! { <p>{effect}</p> })}
+        <Changes old=change.now.clone() new=change.then.clone()/>
+    }
+    .into_any()
 }

@@ -1,11 +1,15 @@
 //! What pages ask about the record of changes.
 
 use async_trait::async_trait;
-use pennon_core::model::{
-    audit::{AuditAction, AuditEntry},
-    id::{AuditId, EnvironmentId},
-    page::{Page, PageRequest},
-    time::Timestamp,
+use pennon_core::{
+    FlagConfig,
+    model::{
+        audit::{AuditAction, AuditEntry},
+        environment::Environment,
+        id::{AuditId, EnvironmentId},
+        page::{Page, PageRequest},
+        time::Timestamp,
+    },
 };
 use serde_json::Value;
 
@@ -17,11 +21,11 @@ pub trait AuditAdmin: Send + Sync {
     /// One page of changes, newest first. What is about accounts is for administrators alone.
     async fn changes(&self, query: AuditQuery) -> Result<Page<Record>, AdminError>;
 
-    /// What would take a change back, as things stand now.
+    /// What would take back the action that made a change, as things stand now.
     async fn reversal(&self, id: AuditId) -> Result<Reversal, AdminError>;
 
-    /// Takes a change back by a new one, if things still stand as in the reversal with this revision.
-    async fn revert(&self, id: AuditId, revision: i64) -> Result<(), AdminError>;
+    /// Takes back the action that made a change, if things still stand as in the plan that was seen.
+    async fn revert(&self, id: AuditId, seen: &str) -> Result<(), AdminError>;
 }
 
 /// Which changes to list.
@@ -54,24 +58,50 @@ pub struct Record {
     pub revertible: bool,
 }
 
-/// A change that was made, and the one that would take it back.
+/// What one action changed, and what would take that back.
 #[derive(Clone, Debug)]
 pub struct Reversal {
-    /// The change that was made.
-    pub record: Record,
-    /// The change that would take it back, or a sentence that says why there is none.
+    /// What the action changed, the newest first.
+    pub records: Vec<Record>,
+    /// What would take it back, or a sentence that says why nothing does.
     pub plan: Result<Plan, String>,
 }
 
-/// A change that would take another one back.
+/// The changes that would take others back.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// All of them.
+    pub changes: Vec<PlannedChange>,
+    /// What becomes of each flag in each environment in which it would do something else.
+    pub effects: Vec<PlannedEffect>,
+    /// Whether something that goes was changed after the action.
+    pub overwrites: bool,
+    /// What the plan is about, and in which state.
+    pub seen: String,
+}
+
+/// A change that would take others back.
+#[derive(Clone, Debug)]
+pub struct PlannedChange {
     /// What the audit log will call it.
     pub action: AuditAction,
+    /// The key of the flag concerned.
+    pub flag: Option<String>,
+    /// The environment concerned.
+    pub environment: Option<EnvironmentId>,
     /// The object as it stands, if it is there.
     pub now: Option<Value>,
     /// The object as it will be, if it will be there.
     pub then: Option<Value>,
-    /// The revision of what the plan is about.
-    pub revision: i64,
+}
+
+/// What a flag does in an environment, before and after.
+#[derive(Clone, Debug)]
+pub struct PlannedEffect {
+    /// The environment.
+    pub environment: Environment,
+    /// The flag as it stands.
+    pub before: FlagConfig,
+    /// The flag as it would be.
+    pub after: FlagConfig,
 }

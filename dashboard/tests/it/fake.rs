@@ -16,7 +16,7 @@ use pennon_core::model::user::{Role, User};
 use pennon_dashboard::app::App;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
-use pennon_dashboard::model::{Switched, Theme};
+use pennon_dashboard::model::{Naming, Switched, Theme};
 use pennon_dashboard::port::Visit;
 use pennon_dashboard::port::environments::{
     CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, Polling, Seen,
@@ -218,6 +218,11 @@ impl EnvironmentAdmin for Fake {
             polling: POLLING,
         };
         Ok(self.environments.iter().map(polled).collect())
+    }
+
+    async fn naming(&self) -> Result<Naming, AdminError> {
+        let products = self.environments.iter();
+        Ok(Naming::of(products.map(|each| each.product.as_str())))
     }
 
     async fn revoked_environments(

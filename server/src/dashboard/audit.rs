@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use pennon_core::model::id::AuditId;
 use pennon_core::model::page::Page;
 use pennon_dashboard::error::AdminError;
-use pennon_dashboard::port::audit::{AuditAdmin, AuditQuery, Plan, Record, Reversal};
+use pennon_dashboard::port::audit::{
+    AuditAdmin, AuditQuery, Plan, PlannedChange, PlannedEffect, Record, Reversal,
+};
 
 use super::{SignedIn, sentence, told};
 use crate::service::{audit, reversal};
@@ -32,21 +34,21 @@ impl AuditAdmin for SignedIn {
         let found = reversal::preview(&self.service, &self.actor, id)
             .await
             .map_err(told)?;
-        let reversal::Reversal { recorded, plan } = found.ok_or(AdminError::NotFound)?;
+        let reversal::Reversal { entries, plan } = found.ok_or(AdminError::NotFound)?;
         let plan = plan.map(|plan| Plan {
-            action: plan.action,
-            now: plan.now,
-            then: plan.then,
-            revision: plan.revision,
+            changes: plan.changes.into_iter().map(planned).collect(),
+            effects: plan.effects.into_iter().map(effect).collect(),
+            overwrites: plan.overwrites,
+            seen: plan.seen,
         });
         Ok(Reversal {
-            record: self.record(recorded),
+            records: entries.into_iter().map(|each| self.record(each)).collect(),
             plan: plan.map_err(|obstacle| sentence(&obstacle.to_string())),
         })
     }
 
-    async fn revert(&self, id: AuditId, revision: i64) -> Result<(), AdminError> {
-        reversal::revert(&self.service, &self.actor, id, revision)
+    async fn revert(&self, id: AuditId, seen: &str) -> Result<(), AdminError> {
+        reversal::revert(&self.service, &self.actor, id, seen)
             .await
             .map_err(told)?
             .map_err(|obstacle| AdminError::Conflict(sentence(&obstacle.to_string())))
@@ -61,5 +63,23 @@ impl SignedIn {
             environment: recorded.environment,
             entry: recorded.entry,
         }
+    }
+}
+
+fn planned(change: reversal::PlannedChange) -> PlannedChange {
+    PlannedChange {
+        action: change.action,
+        flag: change.flag.map(|key| key.to_string()),
+        environment: change.environment.map(|environment| environment.id),
+        now: change.now,
+        then: change.then,
+    }
+}
+
+fn effect(effect: reversal::Effect) -> PlannedEffect {
+    PlannedEffect {
+        environment: effect.environment,
+        before: effect.before,
+        after: effect.after,
     }
 }

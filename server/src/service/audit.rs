@@ -114,8 +114,11 @@ impl<'a> Entry<'a> {
     /// themselves.
     pub(super) fn made(self, service: &Service, actor: &Actor) -> (AuditEntry, Concerned) {
         let now = service.clock.now();
+        let id = AuditId::new(service.entropy.id(now));
         let entry = AuditEntry {
-            id: AuditId::new(service.entropy.id(now)),
+            id,
+            // Until it is written beside others.
+            group_id: id,
             action: self.action,
             actor_identity: actor.identity(),
             occurred_at: now,

@@ -83,19 +83,31 @@ pub(crate) async fn rename(
     if name == old.name {
         return Ok(old);
     }
+    let new = rename_within(service, &mut tx, actor, &old, name).await?;
+    changes::commit(service, tx, Vec::new()).await?;
+    Ok(new)
+}
+
+/// Gives an environment another name, within a transaction.
+pub(super) async fn rename_within(
+    service: &Service,
+    tx: &mut Tx,
+    actor: &Actor,
+    old: &Environment,
+    name: EnvironmentName,
+) -> Result<Environment, Error> {
     let new = Environment {
         name,
         revision: old.revision + 1,
         ..old.clone()
     };
-    store::environments::rename(&mut tx, id, &new.name).await?;
+    store::environments::rename(tx, old.id, &new.name).await?;
     audit::Entry::of(AuditAction::EnvironmentUpdated)
         .environment(&new)
-        .from(Some(&old))?
+        .from(Some(old))?
         .to(&new)?
-        .record(service, &mut tx, actor)
+        .record(service, tx, actor)
         .await?;
-    changes::commit(service, tx, Vec::new()).await?;
     Ok(new)
 }
 

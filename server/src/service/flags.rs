@@ -184,7 +184,7 @@ pub(super) fn entry<'a>(
 }
 
 /// Keeps another name and description, within a transaction.
-async fn rewrite(
+pub(super) async fn rewrite(
     service: &Service,
     tx: &mut Tx,
     actor: &Actor,
@@ -201,7 +201,7 @@ async fn rewrite(
 }
 
 /// Takes an archived flag out of the archive, within a transaction.
-async fn bring_back(
+pub(super) async fn bring_back(
     service: &Service,
     tx: &mut Tx,
     actor: &Actor,
@@ -217,7 +217,7 @@ async fn bring_back(
 }
 
 /// Puts a flag into the archive if no active environment has it enabled, within a transaction.
-async fn put_away(
+pub(super) async fn put_away(
     service: &Service,
     tx: &mut Tx,
     actor: &Actor,

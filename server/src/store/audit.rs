@@ -50,6 +50,7 @@ pub(crate) struct Recorded {
 #[derive(sqlx::FromRow)]
 struct AuditRow {
     id: Uuid,
+    group_id: Uuid,
     action: String,
     actor_identity: String,
     occurred_at: i64,
@@ -69,11 +70,12 @@ pub(crate) async fn insert(
     entry: &AuditEntry,
     concerned: Concerned,
 ) -> Result<(), Error> {
+    let group = tx.audit_group(entry.id);
     on_conn!(tx, conn => sqlx::query(
         "insert into audit_entries (id, action, actor_identity, occurred_at, flag_key, environment, product,
                                     old_value, new_value, actor_id, actor_token_id, flag_id, environment_id, rule_id,
-                                    user_id, token_id, about_accounts)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+                                    user_id, token_id, about_accounts, group_id)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
     )
     .bind(entry.id.uuid())
     .bind(entry.action.as_str())
@@ -92,6 +94,7 @@ pub(crate) async fn insert(
     .bind(concerned.user.map(UserId::uuid))
     .bind(concerned.token.map(TokenId::uuid))
     .bind(entry.action.is_about_accounts())
+    .bind(group.uuid())
     .execute(conn).await.map(drop))?;
     Ok(())
 }
@@ -102,8 +105,8 @@ macro_rules! selects {
     ($accounts:literal, $flag:literal, $environment:literal) => {
         Selects {
             page: concat!(
-                "select id, action, actor_identity, occurred_at, flag_key, environment, product, old_value, new_value,
-                        flag_id, environment_id, rule_id
+                "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key,
+                        environment, product, old_value, new_value, flag_id, environment_id, rule_id
                  from audit_entries where ",
                 selects!(@conditions $accounts, $flag, $environment),
                 " order by occurred_at desc, id desc limit $6 offset $7"
@@ -117,7 +120,7 @@ macro_rules! selects {
     (@conditions $accounts:literal, $flag:literal, $environment:literal) => {
         concat!(
             $accounts, " and ", $flag, " and ", $environment,
-            " and occurred_at >= $3 and occurred_at <= $4 and ($5 is null or product = $5)",
+            " and occurred_at >= $3 and occurred_at <= $4",
         )
     };
 }
@@ -128,17 +131,22 @@ struct Selects {
 }
 
 impl AuditFilter {
-    #[rustfmt::skip]
     fn selects(&self) -> Selects {
-        match (self.accounts, self.flag_key.is_some(), self.environment.is_some()) {
-            (false, false, false) => selects!("not about_accounts", "$1 is null", "$2 is null"),
-            (false, true, false) => selects!("not about_accounts", "flag_key = $1", "$2 is null"),
-            (false, false, true) => selects!("not about_accounts", "$1 is null", "environment = $2"),
-            (false, true, true) => selects!("not about_accounts", "flag_key = $1", "environment = $2"),
-            (true, false, false) => selects!("true", "$1 is null", "$2 is null"),
-            (true, true, false) => selects!("true", "flag_key = $1", "$2 is null"),
-            (true, false, true) => selects!("true", "$1 is null", "environment = $2"),
-            (true, true, true) => selects!("true", "flag_key = $1", "environment = $2"),
+        macro_rules! of_place {
+            ($accounts:literal, $flag:literal) => {
+                match (self.environment.is_some(), self.product.is_some()) {
+                    (false, false) => selects!($accounts, $flag, "$2 is null and $5 is null"),
+                    (true, false) => selects!($accounts, $flag, "environment = $2 and $5 is null"),
+                    (false, true) => selects!($accounts, $flag, "$2 is null and product = $5"),
+                    (true, true) => selects!($accounts, $flag, "environment = $2 and product = $5"),
+                }
+            };
+        }
+        match (self.accounts, self.flag_key.is_some()) {
+            (false, false) => of_place!("not about_accounts", "$1 is null"),
+            (false, true) => of_place!("not about_accounts", "flag_key = $1"),
+            (true, false) => of_place!("true", "$1 is null"),
+            (true, true) => of_place!("true", "flag_key = $1"),
         }
     }
 }
@@ -146,11 +154,21 @@ impl AuditFilter {
 /// One entry.
 pub(crate) async fn find(tx: &mut Tx, id: AuditId) -> Result<Option<Recorded>, Error> {
     let row: Option<AuditRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, action, actor_identity, occurred_at, flag_key, environment, product, old_value, new_value,
-                flag_id, environment_id, rule_id
+        "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key, environment,
+                product, old_value, new_value, flag_id, environment_id, rule_id
          from audit_entries where id = $1",
     ).bind(id.uuid()).fetch_optional(conn).await)?;
     row.map(Recorded::try_from).transpose()
+}
+
+/// The entries that one action wrote, newest first; the newest `most` of them.
+pub(crate) async fn group(tx: &mut Tx, id: AuditId, most: i64) -> Result<Vec<Recorded>, Error> {
+    let rows: Vec<AuditRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key, environment,
+                product, old_value, new_value, flag_id, environment_id, rule_id
+         from audit_entries where group_id = $1 or id = $1 order by occurred_at desc, id desc limit $2",
+    ).bind(id.uuid()).bind(most).fetch_all(conn).await)?;
+    rows.into_iter().map(Recorded::try_from).collect()
 }
 
 /// One page of entries, newest first.
@@ -245,6 +263,7 @@ impl TryFrom<AuditRow> for Recorded {
             .map_err(|problem| bad_row("audit_entries", row.id, problem))?;
         let entry = AuditEntry {
             id: AuditId::new(row.id),
+            group_id: AuditId::new(row.group_id),
             action,
             actor_identity: row.actor_identity,
             occurred_at: Timestamp::from_millis(row.occurred_at),

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use pennon_core::model::audit::AuditEntry;
 use pennon_core::model::configuration::Configuration;
 use pennon_core::model::flag::Flag;
-use pennon_core::model::id::{EnvironmentId, FlagId, RuleId, TokenId, UserId};
+use pennon_core::model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
 use pennon_core::model::targeting::{FlagRollout, TargetingRule};
 use pennon_core::model::text::Description;
 use pennon_core::model::time::Timestamp;
@@ -177,6 +177,9 @@ impl Batch {
     }
 
     async fn stage_entries(&self, tx: &mut Tx) -> Result<(), Error> {
+        if let Some((first, _)) = self.entries.first() {
+            tx.audit_group(first.id);
+        }
         stage!(
             tx,
             "insert into staged_entries ",
@@ -208,14 +211,15 @@ impl Batch {
 /// Writes the audit entries, all as of `now`, and the new flags with all that belongs to them. On PostgreSQL it needs no
 /// turn: until [`write`], the flags have placeholders for keys, so that nobody who creates a flag waits for this one.
 pub(crate) async fn write_ahead(tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
+    let group = tx.first_entry.map(AuditId::uuid);
     on_conn!(&mut *tx, conn => sqlx::query(
         "insert into audit_entries (id, action, actor_identity, occurred_at, flag_key, environment, product,
                                     old_value, new_value, actor_id, actor_token_id, flag_id, environment_id, rule_id,
-                                    user_id, token_id, about_accounts)
+                                    user_id, token_id, about_accounts, group_id)
          select id, action, actor_identity, $1, flag_key, environment, product, old_value, new_value, actor_id,
-                actor_token_id, flag_id, environment_id, rule_id, user_id, token_id, about_accounts
+                actor_token_id, flag_id, environment_id, rule_id, user_id, token_id, about_accounts, $2
          from staged_entries",
-    ).bind(now.millis()).execute(conn).await.map(drop))?;
+    ).bind(now.millis()).bind(group).execute(conn).await.map(drop))?;
     execute(tx, AHEAD).await
 }
 

@@ -30,6 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use pennon_core::model::id::AuditId;
 use sqlx::{Sqlite, Transaction};
 use uuid::Uuid;
 
@@ -64,6 +65,8 @@ enum Driver {
 pub(crate) struct Tx {
     open: Open,
     storage: Arc<Storage>,
+    /// The first audit entry that is written, which gives the group its id.
+    first_entry: Option<AuditId>,
 }
 
 /// The open transaction of either driver.
@@ -75,7 +78,7 @@ enum Open {
 /// Runs one query text on whichever connection the transaction has, for as long as the database is there.
 macro_rules! on_conn {
     ($tx:expr, $conn:ident => $query:expr) => {{
-        let $crate::store::Tx { open, storage } = $tx;
+        let $crate::store::Tx { open, storage, .. } = $tx;
         let result = match open {
             $crate::store::Open::Sqlite(tx) => {
                 let $conn = &mut **tx;
@@ -164,6 +167,7 @@ impl Db {
         Ok(Tx {
             open: self.storage.watch(begun)?,
             storage: Arc::clone(&self.storage),
+            first_entry: None,
         })
     }
 
@@ -243,16 +247,21 @@ impl Db {
 impl Tx {
     /// Waits for the turn of a transaction that began without one. In a SQLite file, the first write has taken it.
     pub(crate) async fn take_turn(&mut self) -> Result<(), Error> {
-        let Self { open, storage } = self;
+        let Self { open, storage, .. } = self;
         if let Open::Postgres(tx) = open {
             storage.watch(tx.take_turn().await)?;
         }
         Ok(())
     }
 
+    /// The group that an audit entry belongs to: a transaction is one action.
+    fn audit_group(&mut self, entry: AuditId) -> AuditId {
+        *self.first_entry.get_or_insert(entry)
+    }
+
     /// Keeps what was written.
     pub(crate) async fn commit(self) -> Result<(), Error> {
-        let Self { open, storage } = self;
+        let Self { open, storage, .. } = self;
         match open {
             Open::Sqlite(tx) => storage.watch(tx.commit().await)?,
             Open::Postgres(tx) => tx.commit().await.map_err(|error| match error {

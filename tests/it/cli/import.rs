@@ -1,5 +1,7 @@
 //! `pennon import` beside others who write, and what it leaves behind.
 
+use std::collections::HashSet;
+
 use pennon_tests::{Caller, TestApp, eventually};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -128,6 +130,11 @@ async fn an_import_records_what_the_same_changes_made_by_hand_record() {
     other.environment("shop", "prod").await;
     other.environment("shop", "staging").await;
     imported(&by_import, &exported(&by_hand).await, &[]).await;
+    let entries = audit(&other).await;
+    let is_imported = |entry: &&Value| entry["action"] != "ENVIRONMENT_CREATED";
+    let groups = entries.iter().filter(is_imported);
+    let groups: HashSet<_> = groups.map(|entry| entry["groupId"].to_string()).collect();
+    assert_eq!(groups.len(), 1);
     let recorded = async |admin: &Caller<'_>| {
         let entries = audit(admin).await.into_iter();
         let mut entries: Vec<String> = entries
@@ -148,8 +155,9 @@ async fn an_import_records_what_the_same_changes_made_by_hand_record() {
 
 /// Replaces what no two installations have in common by whether it is there.
 fn forget(value: &mut Value) {
-    const PERSONAL: [&str; 10] = [
+    const PERSONAL: [&str; 11] = [
         "id",
+        "groupId",
         "flagId",
         "environmentId",
         "ruleId",

@@ -1,44 +1,67 @@
-//! Taking a change back: what would do that as things stand now, and doing it.
+//! Taking back what one action changed: what that would do as things stand now, and doing it.
 //!
-//! A reversal is an ordinary change, made by the use case that a person would use to make it by hand: it needs the same
-//! role, meets the same refusals, and is in the audit log as what it is.
+//! A reversal consists of ordinary changes, as a person would make them by hand: it needs the same role, meets the same
+//! refusals, and is in the audit log as what it is. What one action wrote, such as a copy, is taken back as a whole.
 
-mod plan;
 mod recorded;
-mod step;
+mod undo;
 
+use pennon_core::FlagConfig;
 use pennon_core::model::audit::AuditAction;
+use pennon_core::model::environment::Environment;
+use pennon_core::model::flag::FlagKey;
 use pennon_core::model::id::AuditId;
 use pennon_core::model::user::Role;
 use serde_json::Value;
 
-use self::step::Step;
-use super::precondition::Precondition;
-use super::{Service, audit};
+use self::undo::{Halt, Undone};
+use super::{Service, audit, changes};
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::store::audit::Recorded;
+use crate::store::{self, Tx};
 
-/// A recorded change, and the change that would take it back.
+/// The most entries of one action that are taken back at once.
+const MOST_ENTRIES: usize = 1_000;
+
+/// What an action changed, and what would take that back.
 pub(crate) struct Reversal {
-    pub(crate) recorded: Recorded,
+    /// The entries of the action, newest first.
+    pub(crate) entries: Vec<Recorded>,
     pub(crate) plan: Result<Plan, Obstacle>,
 }
 
-/// A change that takes another one back.
+/// The changes that take others back.
 pub(crate) struct Plan {
+    pub(crate) changes: Vec<PlannedChange>,
+    /// What becomes of each flag in each environment in which it will do something else.
+    pub(crate) effects: Vec<Effect>,
+    /// Whether something that goes was changed after the action.
+    pub(crate) overwrites: bool,
+    /// What the plan is about, and in which state: another one, and it is another plan.
+    pub(crate) seen: String,
+}
+
+/// One change that takes others back.
+pub(crate) struct PlannedChange {
     /// What the audit log will call it.
     pub(crate) action: AuditAction,
+    pub(crate) flag: Option<FlagKey>,
+    pub(crate) environment: Option<Environment>,
     /// The object as it stands, if it is there.
     pub(crate) now: Option<Value>,
     /// The object as it will be, if it will be there.
     pub(crate) then: Option<Value>,
-    /// The revision of what the plan is about: another one, and it is another plan.
-    pub(crate) revision: i64,
-    step: Step,
 }
 
-/// Why a change cannot be taken back.
+/// What a flag does in an environment, before and after.
+pub(crate) struct Effect {
+    pub(crate) environment: Environment,
+    pub(crate) before: FlagConfig,
+    pub(crate) after: FlagConfig,
+}
+
+/// Why what an action changed cannot be taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Obstacle {
     #[error("changes of this kind cannot be reverted")]
@@ -57,6 +80,10 @@ pub(crate) enum Obstacle {
     EnvironmentRevoked,
     #[error("another rule has taken the place of this one; move it first")]
     PlaceTaken,
+    #[error(
+        "more than {MOST_ENTRIES} changes were made at once; import a document that was exported before"
+    )]
+    TooMany,
 }
 
 /// The role that taking back a change of this kind needs; none if that is never possible.
@@ -84,43 +111,70 @@ pub(crate) fn needed(action: AuditAction) -> Option<Role> {
     }
 }
 
-/// What would take a change back; none if no such change is recorded.
+/// What would take back the action that wrote an entry; none if there is no such entry.
 pub(crate) async fn preview(
     service: &Service,
     actor: &Actor,
     id: AuditId,
 ) -> Result<Option<Reversal>, Error> {
-    let Some(recorded) = audit::get(service, actor, id).await? else {
+    if audit::get(service, actor, id).await?.is_none() {
         return Ok(None);
-    };
-    let needed = needed(recorded.entry.action);
-    if let Some(role) = needed
-        && actor.role() < role
-    {
-        return Err(Error::Forbidden(role));
     }
-    let plan = match plan::of(service, actor, &recorded).await {
-        Err(Error::NotFound(_)) => Err(Obstacle::Gone),
-        plan => plan?,
+    let mut tx = service.db.read().await?;
+    let (entries, undone) = undone(service, &mut tx, actor, id).await?;
+    let plan = match undone {
+        Ok(undone) => Ok(undone.plan()?),
+        Err(obstacle) => Err(obstacle),
     };
-    Ok(Some(Reversal { recorded, plan }))
+    Ok(Some(Reversal { entries, plan }))
 }
 
-/// Takes a change back, if things still stand as in the preview.
+/// Takes back the action that wrote an entry, if things still stand as in the preview.
 pub(crate) async fn revert(
     service: &Service,
     actor: &Actor,
     id: AuditId,
-    seen: i64,
+    seen: &str,
 ) -> Result<Result<(), Obstacle>, Error> {
-    let plan = match preview(service, actor, id).await? {
-        Some(Reversal { plan: Ok(plan), .. }) => plan,
-        Some(Reversal {
-            plan: Err(obstacle),
-            ..
-        }) => return Ok(Err(obstacle)),
-        None => return Ok(Err(Obstacle::Gone)),
+    let mut tx = service.db.write().await?;
+    let (_, undone) = undone(service, &mut tx, actor, id).await?;
+    let undone = match undone {
+        Ok(undone) => undone,
+        Err(obstacle) => return Ok(Err(obstacle)),
     };
-    Precondition::OneOf(vec![seen]).check(plan.revision)?;
-    plan.step.take(service, actor).await.map(Ok)
+    if undone.seen() != seen {
+        return Err(Error::Stale { current: None });
+    }
+    let changed = undone.carry_out(service, &mut tx, actor).await?;
+    changes::commit(service, tx, changed).await.map(Ok)
+}
+
+/// The entries of the action that wrote this one, and all that they are about as it was before them.
+async fn undone(
+    service: &Service,
+    tx: &mut Tx,
+    actor: &Actor,
+    id: AuditId,
+) -> Result<(Vec<Recorded>, Result<Undone, Obstacle>), Error> {
+    let Some(one) = store::audit::find(tx, id).await? else {
+        return Ok((Vec::new(), Err(Obstacle::Gone)));
+    };
+    let most = i64::try_from(MOST_ENTRIES.saturating_add(1)).unwrap_or(i64::MAX);
+    let entries = store::audit::group(tx, one.entry.group_id, most).await?;
+    let needed = entries.iter().filter_map(|each| needed(each.entry.action));
+    if let Some(role) = needed.max()
+        && actor.role() < role
+    {
+        return Err(Error::Forbidden(role));
+    }
+    if entries.len() > MOST_ENTRIES {
+        return Ok((entries, Err(Obstacle::TooMany)));
+    }
+    let undone = match Undone::of(service, tx, &entries).await {
+        Ok(undone) => Ok(undone),
+        Err(Halt::Obstacle(obstacle)) => Err(obstacle),
+        Err(Halt::Failed(Error::NotFound(_))) => Err(Obstacle::Gone),
+        Err(Halt::Failed(error)) => return Err(error),
+    };
+    Ok((entries, undone))
 }

@@ -1,11 +1,10 @@
-//! What an audit entry tells of the object before the change.
+//! What an audit entry tells of the object before the change, and after it.
 
 use pennon_core::model::audit::AuditEntry;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::service::patch::Patch;
 
 /// The object before the recorded change.
 pub(super) fn before<T: DeserializeOwned>(entry: &AuditEntry) -> Result<T, Error> {
@@ -28,19 +27,18 @@ pub(super) fn changed<T: DeserializeOwned>(
     read(old).map(Some)
 }
 
-fn read<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
-    serde_json::from_value(value)
-        .map_err(|error| Error::Internal(format!("an audit value cannot be read: {error}")))
-}
-
-/// What gives an optional member back what it was before the recorded change.
-pub(super) fn patch<T: DeserializeOwned>(
+/// What a member was after the recorded change; none if there was no object any more.
+pub(super) fn after<T: DeserializeOwned>(
     entry: &AuditEntry,
     member: &str,
-) -> Result<Patch<T>, Error> {
-    Ok(match changed(entry, member)? {
-        None => Patch::Keep,
-        Some(None) => Patch::Clear,
-        Some(Some(value)) => Patch::Set(value),
-    })
+) -> Result<Option<T>, Error> {
+    let object = entry.new_value.as_ref();
+    let member = object.map(|object| object.get(member).cloned().unwrap_or_default());
+    member.map(read).transpose()
+}
+
+/// Reads what is recorded.
+pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
+    serde_json::from_value(value)
+        .map_err(|error| Error::Internal(format!("an audit value cannot be read: {error}")))
 }

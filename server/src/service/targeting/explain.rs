@@ -20,7 +20,7 @@ pub(crate) async fn explain(
 ) -> Result<Explained, Error> {
     let standing = Standing::find(&mut service.db.read().await?, id).await?;
     let ids: Vec<RuleId> = standing.rules.iter().map(|rule| rule.id).collect();
-    let flag = CompiledFlag::from(config(standing));
+    let flag = CompiledFlag::from(standing.config(&standing.draft()));
     let explanation = pennon_core::explain(&flag, context, MissingBucketingValue::Excluded);
     Ok(Explained::new(explanation, &ids))
 }
@@ -31,23 +31,6 @@ pub(crate) async fn flag_config(
     _actor: &Actor,
     id: PairId,
 ) -> Result<FlagConfig, Error> {
-    Standing::find(&mut service.db.read().await?, id)
-        .await
-        .map(config)
-}
-
-fn config(standing: Standing) -> FlagConfig {
-    let Standing {
-        pair,
-        rules,
-        rollout,
-    } = standing;
-    FlagConfig {
-        key: pair.flag.key.as_str().into(),
-        archived: pair.flag.archived_at.is_some(),
-        enabled: pair.configuration.is_enabled,
-        rules: rules.into_iter().map(|rule| rule.rule).collect(),
-        rollout: rollout.map(|rollout| rollout.rollout),
-        ttl: pair.configuration.ttl,
-    }
+    let standing = Standing::find(&mut service.db.read().await?, id).await?;
+    Ok(standing.config(&standing.draft()))
 }

@@ -22,8 +22,8 @@ pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};
 pub(crate) use self::rules::{
     Rules, check_rule, create_rule, delete_rule, reorder_rules, replace_rule, rules,
 };
-pub(super) use self::setup::Standing;
 pub(crate) use self::setup::{Copied, Difference, Part, SeenOfCopy, Setup, Switch, copy};
+pub(super) use self::setup::{Draft, Standing, set_up};
 
 use super::changes::Change;
 use super::{Service, audit, changes, environments, flags};
@@ -32,7 +32,7 @@ use crate::error::{Conflict, Entity, Error};
 use crate::store::{self, Tx};
 
 /// The ids of a flag and an environment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PairId {
     pub(crate) flag: FlagId,
     pub(crate) environment: EnvironmentId,
@@ -108,12 +108,16 @@ pub(crate) async fn check(service: &Service, _actor: &Actor, id: PairId) -> Resu
 
 /// Commits a change of what a pair serves, and answers the pair's new revision.
 async fn commit(service: &Service, mut tx: Tx, id: PairId) -> Result<i64, Error> {
-    let revision = store::configurations::touch(&mut tx, id.flag, id.environment).await?;
-    let change = Change {
+    let change = touch(&mut tx, id).await?;
+    changes::commit(service, tx, vec![change]).await?;
+    Ok(change.revision)
+}
+
+/// Gives a pair that serves something else a new revision, within a transaction.
+async fn touch(tx: &mut Tx, id: PairId) -> Result<Change, Error> {
+    Ok(Change {
         environment: id.environment,
         flag: Some(id.flag),
-        revision,
-    };
-    changes::commit(service, tx, vec![change]).await?;
-    Ok(revision)
+        revision: store::configurations::touch(tx, id.flag, id.environment).await?,
+    })
 }

@@ -1,22 +1,24 @@
 //! How a flag is set up in an environment, taken as a whole: told apart from how it should be, and brought there.
 
+use pennon_core::FlagConfig;
 use pennon_core::model::audit::AuditAction;
 use pennon_core::model::configuration::{Configuration, Ttl};
 use pennon_core::model::environment::Environment;
 use pennon_core::model::flag::Flag;
 use pennon_core::model::id::{EnvironmentId, RuleId};
 use pennon_core::model::rollout::Rollout;
-use pennon_core::model::rule::Rule;
+use pennon_core::model::rule::{MAX_RULES, Rule};
 use pennon_core::model::targeting::{FlagRollout, TargetingRule};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Pair, PairId, commit, configuration, rollout, rules};
+use super::{Pair, PairId, commit, configuration, rollout, rules, touch};
 use crate::auth::actor::{Actor, Editor};
-use crate::error::Error;
+use crate::error::{Conflict, Error};
 use crate::service::Service;
+use crate::service::changes::Change;
 use crate::service::precondition::Precondition;
-use crate::store::Tx;
+use crate::store::{self, Tx};
 
 /// How a flag is set up in an environment: what can be carried from one to another. By default it is as in a new pair.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -70,8 +72,16 @@ pub(in crate::service) struct Standing {
     pub(super) rollout: Option<FlagRollout>,
 }
 
+/// How a flag is to be set up, where rules may be those that it has already.
+pub(in crate::service) struct Draft {
+    pub(in crate::service) switch: Switch,
+    /// Each with the id of the rule whose place it takes, if there is one.
+    pub(in crate::service) rules: Vec<(Option<RuleId>, Rule)>,
+    pub(in crate::service) rollout: Option<Rollout>,
+}
+
 /// One change on the way from one set-up to another.
-pub(super) enum Step {
+pub(in crate::service) enum Step {
     Switch(Switch),
     DeleteRule(TargetingRule),
     ReplaceRule(TargetingRule, Rule),
@@ -128,7 +138,10 @@ pub(crate) async fn copy(
     let differences = if dry_run {
         standing.differences(&standing.steps_to(&wanted))
     } else {
-        standing.reach(service, &mut tx, actor, &wanted).await?
+        let steps = standing.steps_to(&wanted);
+        let differences = standing.differences(&steps);
+        standing.reach(service, &mut tx, actor, steps).await?;
+        differences
     };
     if !dry_run && !differences.is_empty() {
         commit(service, tx, to).await?;
@@ -138,6 +151,27 @@ pub(crate) async fn copy(
         from: revisions.0,
         to: revisions.1,
     })
+}
+
+/// Sets a flag up in another way, within a transaction, and answers what that changed.
+pub(in crate::service) async fn set_up(
+    service: &Service,
+    tx: &mut Tx,
+    actor: &Actor,
+    id: PairId,
+    wanted: &Draft,
+) -> Result<Option<Change>, Error> {
+    if wanted.rules.len() > MAX_RULES {
+        return Err(Conflict::TooManyRules.into());
+    }
+    let pair = Pair::find_writable(tx, id).await?;
+    let standing = Standing::of(tx, pair).await?;
+    let steps = standing.steps_to_draft(wanted);
+    if steps.is_empty() {
+        return Ok(None);
+    }
+    standing.reach(service, tx, actor, steps).await?;
+    touch(tx, id).await.map(Some)
 }
 
 impl Standing {
@@ -162,25 +196,66 @@ impl Standing {
     }
 
     /// A flag in an environment as the database has it.
-    pub(super) async fn find(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
+    pub(in crate::service) async fn find(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
         let pair = Pair::find(tx, id).await?;
         Self::of(tx, pair).await
     }
 
-    /// Sets the flag up in another way, within a transaction, and answers what differed.
+    /// Takes steps, within a transaction.
     async fn reach(
         &self,
         service: &Service,
         tx: &mut Tx,
         actor: &Actor,
-        wanted: &Setup,
-    ) -> Result<Vec<Difference>, Error> {
-        let steps = self.steps_to(wanted);
-        let differences = self.differences(&steps);
+        steps: Vec<Step>,
+    ) -> Result<(), Error> {
+        // Rules that go or move make room for others first.
+        for step in &steps {
+            match step {
+                Step::DeleteRule(old) => store::rules::set_aside(tx, old.id).await?,
+                Step::ReplaceRule(old, new) if old.rule.priority != new.priority => {
+                    store::rules::set_aside(tx, old.id).await?;
+                }
+                _ => {}
+            }
+        }
         for step in steps {
             self.take(service, tx, actor, step).await?;
         }
-        Ok(differences)
+        Ok(())
+    }
+
+    /// The flag in the environment.
+    pub(in crate::service) fn id(&self) -> PairId {
+        self.pair.id()
+    }
+
+    /// The flag, and the environment.
+    pub(in crate::service) fn about(&self) -> (&Flag, &Environment) {
+        (&self.pair.flag, &self.pair.environment)
+    }
+
+    /// How it is set up now.
+    pub(in crate::service) fn draft(&self) -> Draft {
+        let rules = self.rules.iter();
+        Draft {
+            switch: self.switch(),
+            rules: rules.map(|old| (Some(old.id), old.rule.clone())).collect(),
+            rollout: self.rollout.as_ref().map(|rollout| rollout.rollout),
+        }
+    }
+
+    /// What an engine would know of the flag if it were set up like this.
+    pub(in crate::service) fn config(&self, draft: &Draft) -> FlagConfig {
+        let rules = draft.rules.iter();
+        FlagConfig {
+            key: self.pair.flag.key.as_str().into(),
+            archived: self.pair.flag.archived_at.is_some(),
+            enabled: draft.switch.is_enabled,
+            rules: rules.map(|(_, rule)| rule.clone()).collect(),
+            rollout: draft.rollout,
+            ttl: draft.switch.ttl,
+        }
     }
 
     async fn of(tx: &mut Tx, pair: Pair) -> Result<Self, Error> {
@@ -207,23 +282,38 @@ impl Standing {
         }
     }
 
-    /// The changes that lead to another set-up. A rule is the one that has its priority, so that replaced ones keep
-    /// their ids, and no two ever have the same priority on the way.
+    /// The changes that lead to another set-up. A rule takes the place of the one that has its priority, which keeps its
+    /// id.
     pub(super) fn steps_to(&self, wanted: &Setup) -> Vec<Step> {
+        let in_place = |new: &Rule| {
+            let mut old = self.rules.iter();
+            let old = old.find(|old| old.rule.priority == new.priority);
+            (old.map(|old| old.id), new.clone())
+        };
+        self.steps_to_draft(&Draft {
+            switch: wanted.switch,
+            rules: wanted.rules.iter().map(in_place).collect(),
+            rollout: wanted.rollout,
+        })
+    }
+
+    /// The changes that lead to a draft.
+    pub(in crate::service) fn steps_to_draft(&self, wanted: &Draft) -> Vec<Step> {
         let switch = (self.switch() != wanted.switch).then_some(Step::Switch(wanted.switch));
         let of_old = self.rules.iter().filter_map(|old| {
-            let same = |new: &&Rule| new.priority == old.rule.priority;
-            match wanted.rules.iter().find(same) {
+            let mut new = wanted.rules.iter();
+            match new.find(|(id, _)| *id == Some(old.id)) {
                 None => Some(Step::DeleteRule(old.clone())),
-                Some(new) if *new == old.rule => None,
-                Some(new) => Some(Step::ReplaceRule(old.clone(), new.clone())),
+                Some((_, new)) if *new == old.rule => None,
+                Some((_, new)) => Some(Step::ReplaceRule(old.clone(), new.clone())),
             }
         });
-        let is_new = |new: &&Rule| {
+        let is_new = |(id, _): &&(Option<RuleId>, Rule)| {
             let mut old = self.rules.iter();
-            old.all(|old| old.rule.priority != new.priority)
+            old.all(|old| Some(old.id) != *id)
         };
-        let of_new = wanted.rules.iter().filter(is_new).cloned();
+        let of_new = wanted.rules.iter().filter(is_new);
+        let of_new = of_new.map(|(_, rule)| rule.clone());
         let rollout = match (&self.rollout, wanted.rollout) {
             (Some(old), None) => Some(Step::DeleteRollout(old.clone())),
             (old, Some(new)) if old.as_ref().map(|old| old.rollout) != Some(new) => {
@@ -238,7 +328,7 @@ impl Standing {
             .collect()
     }
 
-    pub(super) fn differences(&self, steps: &[Step]) -> Vec<Difference> {
+    pub(in crate::service) fn differences(&self, steps: &[Step]) -> Vec<Difference> {
         steps.iter().map(|step| self.difference(step)).collect()
     }
 
