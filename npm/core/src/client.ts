@@ -22,6 +22,9 @@ import type { Snapshot } from "./snapshot.js";
  * ```
  */
 export class FeatureFlagsClient {
+  /** The name of the class, also where the code is minified. */
+  static readonly name: string = "FeatureFlagsClient";
+
   readonly #life: Life;
   readonly #reading: Reading;
   readonly #publisher: Publisher;
