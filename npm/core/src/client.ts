@@ -128,6 +128,14 @@ export class FeatureFlagsClient {
     return this.#reading.explain(key, context);
   }
 
+  /**
+   * Whether the flag has rules or a rollout. If not, its answer is the same for every context. False for a flag that does
+   * not exist.
+   */
+  isTargeted(key: string): boolean {
+    return this.#reading.isTargeted(key);
+  }
+
   /** What all flags are for this subject, by key. */
   evaluateAll<Custom extends object>(
     context?: EvaluationContext<Custom> | null,
