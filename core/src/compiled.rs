@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::config::FlagConfig;
+use crate::model::evaluation::{Reason, StandardReason};
 use crate::model::rollout::{Percentage, Rollout, Strategy};
 use crate::model::rule::{Attribute, Condition, Logic, Operand, Operator, Priority, Rule};
 
@@ -81,9 +82,23 @@ impl CompiledFlag {
         }
     }
 
-    /// Whether more than the enabled state takes part in the decision.
+    /// Whether more than the enabled state takes part in the decision. Without that, no context can change the answer.
     pub fn is_targeted(&self) -> bool {
         self.targeting.is_some()
+    }
+
+    /// OpenFeature's reason for an answer of this flag.
+    ///
+    /// A rollout is always a split, also where it takes in 0% or 100%: at 100%, a subject without a bucketing value is still
+    /// left out, and a percentage is there to be changed.
+    pub fn standard_reason(&self, reason: Reason) -> StandardReason {
+        match reason {
+            Reason::FlagEnabled if self.is_targeted() => StandardReason::Default,
+            Reason::FlagEnabled => StandardReason::Static,
+            Reason::FlagDisabled | Reason::FlagArchived => StandardReason::Disabled,
+            Reason::TargetingRule => StandardReason::TargetingMatch,
+            Reason::Rollout => StandardReason::Split,
+        }
     }
 
     /// The rules by ascending priority.

@@ -28,5 +28,5 @@ pub use evaluate::{
     Cause, Explanation, MissingBucketingValue, evaluate, evaluate_with_cause, explain,
 };
 pub use model::context::{Context, Subject, Value};
-pub use model::evaluation::{Evaluation, Reason};
+pub use model::evaluation::{Evaluation, Reason, StandardReason};
 pub use snapshot::Snapshot;

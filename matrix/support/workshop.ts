@@ -23,10 +23,12 @@ const next15 = new URL("next-15/", tools);
 const packages = new URL("../../npm/", import.meta.url);
 /** What folders of `apps` need beside the core. */
 const needs: Readonly<Record<string, readonly string[]>> = {
+  "jest-next": ["react", "next"],
   nest: ["nest"],
   "next-flags": ["react", "next"],
   openfeature: ["openfeature"],
   react: ["react"],
+  "vitest-next": ["react", "next"],
 };
 const npm = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
 

@@ -115,6 +115,8 @@ fn words_are_described_as_they_are_written() {
         "rollout",
     ];
     assert_eq!(schemas["Reason"]["enum"], json!(reasons));
+    let standard_reasons = ["STATIC", "DEFAULT", "DISABLED", "TARGETING_MATCH", "SPLIT"];
+    assert_eq!(schemas["StandardReason"]["enum"], json!(standard_reasons));
     assert_eq!(schemas["Code"]["enum"][0], "INVALID_INPUT");
 }
 

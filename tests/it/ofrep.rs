@@ -65,8 +65,18 @@ async fn every_reason_has_its_standard_word_and_our_own_beside_it() {
     let rollout = admin.delete(&format!("{}/rollout", pair.path)).await;
     rollout.expect(StatusCode::NO_CONTENT);
     let nobody = sdk.post(ONE, json!({})).await.expect(StatusCode::OK).json();
-    assert_eq!(nobody["reason"], "STATIC");
+    // Its rule did not match, so another context gets another answer: nobody may keep this one.
+    assert_eq!(nobody["reason"], "DEFAULT");
     assert_eq!(nobody["metadata"], json!({ "reason": "flag_enabled" }));
+    let without = admin.delete(&format!("/rules/{rule}")).await;
+    without.expect(StatusCode::NO_CONTENT);
+    let everybody = json!({
+        "key": "checkout", "value": true, "variant": "on", "reason": "STATIC",
+        "metadata": { "reason": "flag_enabled" },
+    });
+    assert_eq!(asked(&sdk, json!({ "country": "DE" })).await, everybody);
+    let all = sdk.post(ALL, json!({})).await.expect(StatusCode::OK).json();
+    assert_eq!(all["flags"], json!([everybody]));
     admin.switch(&pair.flag, &pair.environment, false).await;
     let off = json!({
         "key": "checkout", "value": false, "variant": "off", "reason": "DISABLED",
@@ -105,7 +115,7 @@ async fn what_a_provider_sends_becomes_built_in_and_custom_attributes() {
     assert_eq!(asked(&sdk, context).await["reason"], "TARGETING_MATCH");
     // A custom attribute never stands in for a built-in one.
     let shadow = json!({ "seats": 3, "beta": true, "customAttributes": { "email": "a@b.c" } });
-    assert_eq!(asked(&sdk, shadow).await["reason"], "STATIC");
+    assert_eq!(asked(&sdk, shadow).await["reason"], "DEFAULT");
 }
 
 fn assert_refused(answer: Answer, status: StatusCode, code: &str, key: Option<&str>) {

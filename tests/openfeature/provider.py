@@ -13,7 +13,7 @@ passed = 0
 
 
 def prepare(address, token):
-    """Creates a flag that is on in DE from 10 seats on and for 64 % of users, one that is on, and one that is off."""
+    """Creates a flag that is on in DE from 10 seats on and for 64% of users, one with that rule only, one on, one off."""
 
     def call(method, path, body):
         headers = {"Authorization": f"Bearer {token}"}
@@ -22,18 +22,19 @@ def prepare(address, token):
         return answer.json() if answer.content else None
 
     environment = call("POST", "/environments", {"product": "Web shop", "name": "production"})
-    for key in ["targeted", "on", "off"]:
+    for key in ["targeted", "ruled", "on", "off"]:
         flag = call("POST", "/flags", {"key": key, "name": key, "type": "boolean"})
         pair = f"/flags/{flag['id']}/environments/{environment['id']}"
         if key != "off":
             call("PUT", pair, {"isEnabled": True})
-        if key == "targeted":
+        if key in ["targeted", "ruled"]:
             conditions = [
                 {"attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE"},
                 {"attribute": "seats", "operator": ">=", "valueType": "number", "valueInt": 10},
             ]
             rule = {"priority": 1, "logic": "and", "value": True, "conditions": conditions}
             call("POST", f"{pair}/rules", rule)
+        if key == "targeted":
             call("PUT", f"{pair}/rollout", {"percentage": 64, "strategy": "per_user"})
     return environment["sdkKey"]
 
@@ -68,6 +69,8 @@ def main(address, token):
     linus = ask("shop", "targeted", True, targeting_key="linus")
     expect(linus, {"bucket": 72}, value=False, variant="off", reason=Reason.SPLIT)
     expect(ask("shop", "on"), value=True, variant="on", reason=Reason.STATIC)
+    unmatched = {"reason": "flag_enabled"}
+    expect(ask("shop", "ruled", country="GB"), unmatched, value=True, reason=Reason.DEFAULT)
     expect(ask("shop", "off", True), value=False, variant="off", reason=Reason.DISABLED)
 
     unknown = ask("shop", "nothing", True)

@@ -37,3 +37,20 @@ words! {
     }
     else "is not a reason"
 }
+
+words! {
+    /// OpenFeature's reason for an evaluation. Caches may keep an answer that is `STATIC` for every context.
+    pub enum StandardReason {
+        /// The flag is on, and it has neither rules nor a rollout: no context can change the answer.
+        Static = "STATIC",
+        /// The flag is on, and none of its rules matched: another context may get another answer.
+        Default = "DEFAULT",
+        /// The flag is off or archived, for every context.
+        Disabled = "DISABLED",
+        /// A targeting rule matched.
+        TargetingMatch = "TARGETING_MATCH",
+        /// A rollout took the subject in or left it out.
+        Split = "SPLIT",
+    }
+    else "is not a reason of OpenFeature"
+}

@@ -5,8 +5,8 @@ use pennon_core::evaluate::Outcome;
 use pennon_core::model::context::{Context, CustomValue};
 use pennon_core::model::rule::Attribute;
 use pennon_core::{
-    CompiledFlag, Evaluation, MissingBucketingValue, Reason, Subject, Value, evaluate,
-    evaluate_with_cause, explain,
+    CompiledFlag, Evaluation, MissingBucketingValue, Reason, StandardReason, Subject, Value,
+    evaluate, evaluate_with_cause, explain,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -98,6 +98,28 @@ proptest! {
         prop_assert_eq!(evaluation, explanation.evaluation);
         prop_assert_eq!(cause.rule, explanation.rules.iter().position(|rule| rule.matched));
         prop_assert_eq!(cause.bucket, explanation.rollout.and_then(|rollout| rollout.bucket));
+    }
+
+    #[test]
+    fn no_context_changes_an_answer_that_is_static_or_disabled(
+        flag in flag(), context in context(), other in context(),
+    ) {
+        let compiled = CompiledFlag::from(flag);
+        let missing = MissingBucketingValue::Excluded;
+        let evaluation = evaluate(&compiled, &context, missing);
+        let reason = compiled.standard_reason(evaluation.reason);
+        if matches!(reason, StandardReason::Static | StandardReason::Disabled) {
+            prop_assert_eq!(evaluate(&compiled, &other, missing), evaluation);
+        }
+    }
+
+    #[test]
+    fn an_enabled_flag_is_static_if_it_has_neither_rules_nor_a_rollout(flag in flag()) {
+        let compiled = CompiledFlag::from(flag.clone());
+        let is_static = flag.rules.is_empty() && flag.rollout.is_none();
+        let reason = compiled.standard_reason(Reason::FlagEnabled);
+        prop_assert_eq!(reason == StandardReason::Static, is_static);
+        prop_assert_eq!(reason == StandardReason::Default, !is_static);
     }
 
     #[test]

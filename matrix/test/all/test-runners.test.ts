@@ -25,6 +25,12 @@ describe("Jest", () => {
     await output(folder, tool("esbuild"), "answers.js", "--format=cjs", "--outfile=answers.cjs");
     expectRightAnswers(await saidUnder("jest", [`--env=${environment}`], folder), engine);
   });
+
+  it("tests server components of Next.js with flags of its own", async () => {
+    const folder = await newApplication("jest-next");
+    await output(folder, tool("jest"), "mocked");
+    await output(folder, tool("jest"), "mapped", "--config=mapped.json");
+  });
 });
 
 describe("Vitest", () => {
@@ -32,5 +38,11 @@ describe("Vitest", () => {
     const folder = await newApplication("vitest");
     const arguments_ = ["run", `--environment=${environment}`];
     expectRightAnswers(await saidUnder("vitest", arguments_, folder), engine);
+  });
+
+  it("tests server components of Next.js with flags of its own", async () => {
+    const folder = await newApplication("vitest-next");
+    await output(folder, tool("vitest"), "run", "mocked");
+    await output(folder, tool("vitest"), "run", "mapped", "--config=mapped.config.js");
   });
 });

@@ -3,6 +3,9 @@
 // The client is one small file. The engine is another one, loaded by initialize(), with the wasm inside, so that nothing has
 // to be found at run time and no bundler needs to be told anything. Its twin, of plain JavaScript, is loaded where wasm is
 // refused.
+//
+// Browsers and edge runtimes get minified files. Node.js prints the source line of an error that nobody catches, so every
+// file for it keeps its lines and names: all CommonJS, and ES modules of their own under the condition `node`.
 
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,19 +19,44 @@ const dist = join(root, "dist");
 const generated = join(root, "generated");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-// One for each condition of package.json's `exports`: its client, its engine, and how that gets an instance.
+// One for each condition of package.json's `exports`: its client, its engine, and how that gets an instance. `extras` is
+// the file with what is loaded on demand; several builds share one, and the build with `ownsExtras` writes it.
 const builds = [
-  { client: "index", engine: "engine", instance: "instance", formats: ["js", "cjs"] },
+  {
+    client: "index",
+    engine: "engine",
+    instance: "instance",
+    extras: "extras",
+    ownsExtras: true,
+    formats: ["js", "cjs"],
+  },
+  {
+    client: "node",
+    engine: "engine-node",
+    instance: "instance",
+    extras: "extras-node",
+    ownsExtras: true,
+    formats: ["js"],
+  },
   {
     client: "without-wasm",
     engine: "engine-without-wasm",
     instance: "instance-without-wasm",
+    extras: "extras",
     formats: ["js", "cjs"],
+  },
+  {
+    client: "without-wasm-node",
+    engine: "engine-without-wasm-node",
+    instance: "instance-without-wasm",
+    extras: "extras-node",
+    formats: ["js"],
   },
   {
     client: "workerd",
     engine: "engine-workerd",
     instance: "instance-precompiled",
+    extras: "extras",
     formats: ["js"],
     wasm: "./engine.wasm",
   },
@@ -36,6 +64,7 @@ const builds = [
     client: "edge-light",
     engine: "engine-edge-light",
     instance: "instance-precompiled",
+    extras: "extras",
     formats: ["js"],
     wasm: "./engine.wasm?module",
   },
@@ -94,15 +123,15 @@ function formatOf(extension) {
   return extension === "js" ? "esm" : "cjs";
 }
 
-async function bundle({ client, engine, instance, wasm }, extension) {
-  const isIndex = client === "index";
+async function bundle({ client, engine, instance, extras, ownsExtras, wasm }, extension) {
+  const isForNode = extension === "cjs" || client.endsWith("node");
   const chunk = (file) => ({ path: `./${file}.${extension}`, external: true });
   await build({
     absWorkingDir: root,
     entryPoints: {
       [client]: "src/index.ts",
       [engine]: "src/engine/brain.ts",
-      ...(isIndex && { extras: "src/extras/index.ts" }),
+      ...(ownsExtras && { [extras]: "src/extras/index.ts" }),
     },
     outdir: dist,
     outExtension: { ".js": `.${extension}` },
@@ -110,8 +139,8 @@ async function bundle({ client, engine, instance, wasm }, extension) {
     format: formatOf(extension),
     platform: "neutral",
     target: "es2022",
-    minify: true,
-    sourcemap: isIndex,
+    minify: !isForNode,
+    sourcemap: client === "index" && !isForNode,
     // In a CommonJS file Node finds the exported names only if there is no import() of an ES module to be kept.
     supported: { "dynamic-import": extension === "js" },
     define: { PACKAGE_VERSION: JSON.stringify(version) },
@@ -122,7 +151,7 @@ async function bundle({ client, engine, instance, wasm }, extension) {
         name: "engine",
         setup({ onResolve, onLoad }) {
           onResolve({ filter: /\/brain\.js$/ }, () => chunk(engine));
-          onResolve({ filter: /\/extras\/index\.js$/ }, () => chunk("extras"));
+          onResolve({ filter: /\/extras\/index\.js$/ }, () => chunk(extras));
           onResolve({ filter: /\/instance\.js$/ }, () => ({
             path: join(root, "src/engine", `${instance}.ts`),
           }));

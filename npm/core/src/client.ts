@@ -22,6 +22,9 @@ import type { Snapshot } from "./snapshot.js";
  * ```
  */
 export class FeatureFlagsClient {
+  /** The name of the class, also where the code is minified. */
+  static readonly name: string = "FeatureFlagsClient";
+
   readonly #life: Life;
   readonly #reading: Reading;
   readonly #publisher: Publisher;
@@ -123,6 +126,14 @@ export class FeatureFlagsClient {
     context?: EvaluationContext<Custom> | null,
   ): Explanation {
     return this.#reading.explain(key, context);
+  }
+
+  /**
+   * Whether the flag has rules or a rollout. If not, its answer is the same for every context. False for a flag that does
+   * not exist.
+   */
+  isTargeted(key: string): boolean {
+    return this.#reading.isTargeted(key);
   }
 
   /** What all flags are for this subject, by key. */

@@ -17,6 +17,8 @@ export type ErrorCode =
 
 /** The one error that this package throws. */
 export class FeatureFlagsError extends Error {
+  /** The name of the class, also where the code is minified. */
+  static override readonly name: string = "FeatureFlagsError";
   override readonly name = "FeatureFlagsError";
   readonly code: ErrorCode;
 

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 
@@ -20,18 +21,33 @@ const life = `
   };
 `;
 
+type ModuleType = "module" | "commonjs";
+
 /** Runs a script to the end of its process. */
-async function output(type: "module" | "commonjs", script: string): Promise<string> {
+async function output(type: ModuleType, script: string): Promise<string> {
+  const { stdout, stderr } = await node(type, "@pennon/core", `${life}${script}`);
+  return stdout + stderr;
+}
+
+/** Runs a script that has the class `FeatureFlagsClient` of this entry. */
+function node(type: ModuleType, entry: string, script: string) {
   const load =
     type === "module"
-      ? `import { FeatureFlagsClient } from "@pennon/core";`
-      : `const { FeatureFlagsClient } = require("@pennon/core");`;
-  const { stdout, stderr } = await run(
-    process.execPath,
-    [`--input-type=${type}`, "--eval", `${load}${life}${script}`],
-    { cwd, timeout: 20_000 },
+      ? `import { FeatureFlagsClient } from "${entry}";`
+      : `const { FeatureFlagsClient } = require("${entry}");`;
+  return run(process.execPath, [`--input-type=${type}`, "--eval", `${load}\n${script}`], {
+    cwd,
+    timeout: 20_000,
+  });
+}
+
+/** What a script prints to stderr before it dies of an error that nobody catches. */
+async function lastWords(...script: Parameters<typeof node>): Promise<string> {
+  const failure = await node(...script).then(
+    () => undefined,
+    (error: { readonly stderr: string }) => error,
   );
-  return stdout + stderr;
+  return failure?.stderr ?? "";
 }
 
 describe("a Node process", () => {
@@ -70,4 +86,42 @@ describe("a Node process", () => {
     );
     expect(said).toBe("true flag_enabled\n");
   });
+});
+
+describe.each([
+  ["module", "@pennon/core"],
+  ["module", "@pennon/core/without-wasm"],
+  ["commonjs", "@pennon/core"],
+  ["commonjs", "@pennon/core/without-wasm"],
+] as const)("an uncaught error of a %s process with %s", (type, entry) => {
+  it("is printed with a short source line and with names", async () => {
+    const stderr = await lastWords(type, entry, "new FeatureFlagsClient({});");
+    expect(stderr).toContain("sdkKey must be the key");
+    expect(stderr).toMatch(/^FeatureFlagsError: sdkKey/m);
+    expect(stderr).toMatch(/^ +at new FeatureFlagsClient /m);
+    for (const line of stderr.split("\n")) {
+      expect(line.length, line.slice(0, 200)).toBeLessThan(200);
+    }
+  });
+
+  it("has the class by its name", async () => {
+    const { stdout } = await node(type, entry, "console.log(FeatureFlagsClient.name);");
+    expect(stdout).toBe("FeatureFlagsClient\n");
+  });
+});
+
+describe("a file that browsers load", () => {
+  it.each(["index", "without-wasm", "workerd", "edge-light"])(
+    "is minified, and %s keeps the names of the classes",
+    async (file) => {
+      const url = new URL(`dist/${file}.js`, cwd);
+      const text = await readFile(url, "utf8");
+      expect(text.split("\n").length).toBeLessThan(10);
+      const { FeatureFlagsClient, FeatureFlagsError } = await import(url.href);
+      expect([FeatureFlagsClient.name, FeatureFlagsError.name]).toEqual([
+        "FeatureFlagsClient",
+        "FeatureFlagsError",
+      ]);
+    },
+  );
 });

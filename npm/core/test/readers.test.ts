@@ -260,3 +260,17 @@ describe("a change", () => {
     expect(told).toEqual(["one", "two", "two"]);
   });
 });
+
+describe("isTargeted", () => {
+  it("tells of flags whose answer may differ by context", async () => {
+    const client = await ready();
+    const keys = ["__proto__", "on", "off", "not_in_france", "nobody_yet", "unknown"];
+    expect(keys.filter((key) => client.isTargeted(key))).toEqual(["not_in_france", "nobody_yet"]);
+  });
+
+  it("knows it from a snapshot too", async () => {
+    const bootstrap = (await ready()).withContext({ country: "FR" }).snapshot();
+    const page = new FeatureFlagsClient({ sdkKey: "none", bootstrap });
+    expect([page.isTargeted("on"), page.isTargeted("not_in_france")]).toEqual([false, true]);
+  });
+});

@@ -1,6 +1,6 @@
 import type { EvaluationContext, FlagReader } from "@pennon/core";
 import { type FeatureFlagsServerOptions, sessionInRequest } from "./internal/request.js";
-import { eventsOf } from "./internal/stream.js";
+import { eventStream, eventsOf } from "./internal/stream.js";
 
 export type { EvaluationContext, FlagReader, Snapshot } from "@pennon/core";
 export type { FeatureFlagsServerOptions } from "./internal/request.js";
@@ -28,14 +28,5 @@ export async function streamFeatureFlags<Custom extends object>(
   options?: FeatureFlagsServerOptions,
 ): Promise<Response> {
   const session = await sessionInRequest(options);
-  return new Response(eventsOf(session, context), {
-    headers: {
-      "Content-Type": "text/event-stream",
-      // Whoever compresses or buffers would hold changes back.
-      "Cache-Control": "no-store, no-transform",
-      "X-Accel-Buffering": "no",
-      // When it ends, because the server does, its connection is of no use for another one.
-      Connection: "close",
-    },
-  });
+  return eventStream(eventsOf(session, context));
 }

@@ -48,15 +48,26 @@ describe("the entry for browsers", () => {
 });
 
 describe.each([
-  ["server", "getFeatureFlags,streamFeatureFlags"],
-  ["flags", "createPennonAdapter,getProviderData,pennonAdapter"],
-])("the entry for servers, %s,", (entry, names) => {
+  ["server", "testing", "getFeatureFlags,streamFeatureFlags"],
+  ["flags", "testing/flags", "createPennonAdapter,getProviderData,pennonAdapter"],
+])("the entry for servers, %s,", (entry, mock, names) => {
   it("is there where server components are", () => {
     expect(importFor(entry, "--conditions=react-server").trim()).toBe(names);
   });
 
   it("is refused anywhere else, with a sentence that says what to do", () => {
     expect(() => importFor(entry)).toThrow(/in client components use the hooks/);
+    expect(() => importFor(entry)).toThrow(`in tests put @pennon/next/${mock} in its place`);
+  });
+});
+
+describe.each([
+  ["testing", "getFeatureFlags,mockFeatureFlags,streamFeatureFlags"],
+  ["testing/flags", "createPennonAdapter,getProviderData,pennonAdapter"],
+])("the entry for tests, %s,", (entry, names) => {
+  it("is there anywhere", () => {
+    expect(importFor(entry).trim()).toBe(names);
+    expect(importFor(entry, "--conditions=react-server").trim()).toBe(names);
   });
 });
 

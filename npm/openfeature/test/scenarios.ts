@@ -21,6 +21,7 @@ const FLAGS = [
   flag("on"),
   flag("off", false),
   flagWithRule("ruled", "FR"),
+  flagWithRule("for_others", "DE"),
   flagWithRollout("nobody", 0),
   flagWithRollout("everybody", 100),
 ];
@@ -90,6 +91,7 @@ export const SCENARIOS: readonly Scenario[] = [
         ["on", true, "STATIC", "flag_enabled"],
         ["off", false, "DISABLED", "flag_disabled"],
         ["ruled", false, "TARGETING_MATCH", "targeting_rule"],
+        ["for_others", true, "DEFAULT", "flag_enabled"],
         ["nobody", false, "SPLIT", "rollout"],
         ["everybody", true, "SPLIT", "rollout"],
       ] as const;

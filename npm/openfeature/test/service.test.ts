@@ -20,6 +20,9 @@ const CONDITIONS = {
   inherited: { attribute: "__proto__", valueType: "string", valueString: "own" },
 };
 
+/** Flags without a rule. */
+const PLAIN = [["on"], ["off"], ["rollout"]] as const;
+
 const CONTEXTS: readonly unknown[] = [
   {},
   { targetingKey: "ada" },
@@ -84,7 +87,7 @@ describe("with the real service", () => {
       name: "test",
     });
     sdkKey = environment.sdkKey;
-    for (const [key, condition] of [...Object.entries(CONDITIONS), ["rollout"], ["off"]] as const) {
+    for (const [key, condition] of [...Object.entries(CONDITIONS), ...PLAIN] as const) {
       const flag = await pennon.ask("POST", "/flags", { key, name: key, type: "boolean" });
       const place = `/flags/${flag.id}/environments/${environment.id}`;
       await pennon.ask("PUT", place, { isEnabled: key !== "off" });
@@ -108,13 +111,13 @@ describe("with the real service", () => {
     await Promise.all([onServers.initialize(), inBrowsers.initialize()]);
     const told = new Set<unknown>();
     for (const context of CONTEXTS as readonly EvaluationContext[]) {
-      for (const key of [...Object.keys(CONDITIONS), "rollout", "off", "unknown"]) {
+      for (const key of [...Object.keys(CONDITIONS), ...PLAIN.flat(), "unknown"]) {
         const there = await asked(key, context);
         const here = inBrowsers.resolveBooleanEvaluation(key, false, context);
         const { value, variant, reason, flagMetadata, errorCode } = here;
         const word = errorCode === undefined ? reason : undefined;
         expect(
-          { value, variant, reason: word, own: flagMetadata?.reason, errorCode },
+          { value, variant, reason: word, flagMetadata, errorCode },
           `${key} for ${JSON.stringify(context)}`,
         ).toEqual(there);
         expect(await onServers.resolveBooleanEvaluation(key, false, context)).toEqual(here);
@@ -124,6 +127,7 @@ describe("with the real service", () => {
     expect(told).toEqual(
       new Set([
         "STATIC",
+        "DEFAULT",
         "DISABLED",
         "TARGETING_MATCH",
         "SPLIT",
@@ -141,6 +145,8 @@ describe("with the real service", () => {
       body: JSON.stringify({ context }),
     });
     const { value = false, variant, reason, metadata, errorCode } = await response.json();
-    return { value, variant, reason, own: metadata?.reason, errorCode };
+    // What only the service knows, and what a client tells by `explain`.
+    const { ruleId: _ruleId, bucket: _bucket, ...shared } = metadata ?? {};
+    return { value, variant, reason, flagMetadata: metadata && shared, errorCode };
   }
 });

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use imbl::HashMap;
 use pennon_core::model::id::RuleId;
 use pennon_core::{
-    CompiledFlag, Context, Evaluation, Explanation, MissingBucketingValue, Reason, evaluate,
-    evaluate_with_cause, explain,
+    CompiledFlag, Context, Evaluation, Explanation, MissingBucketingValue, Reason, StandardReason,
+    evaluate, evaluate_with_cause, explain,
 };
 use tokio::sync::OnceCell;
 
@@ -33,6 +33,8 @@ pub(crate) struct EnvironmentSnapshot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decision {
     pub(crate) evaluation: Evaluation,
+    /// OpenFeature's word for the reason.
+    pub(crate) standard_reason: StandardReason,
     /// The rule that matched.
     pub(crate) rule: Option<RuleId>,
     /// The subject's bucket, 0 to 99, where a rollout decided by one.
@@ -275,6 +277,7 @@ impl ServedFlag {
             evaluate_with_cause(&self.compiled, context, MissingBucketingValue::Excluded);
         Decision {
             evaluation,
+            standard_reason: self.compiled.standard_reason(evaluation.reason),
             rule: cause
                 .rule
                 .and_then(|index| self.rule_ids.get(index))

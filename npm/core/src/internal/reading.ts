@@ -86,6 +86,10 @@ export class Reading {
     return value === undefined ? this.#defaults.get(key) : this.#counted(key, value, context);
   }
 
+  isTargeted(key: string): boolean {
+    return this.values.get(key)?.targeted ?? false;
+  }
+
   readAll(context: unknown): Readonly<Record<string, Evaluation>> {
     // Without a prototype nothing is inherited, and `__proto__` is a key like any other.
     const all: Record<string, Evaluation> = Object.create(null);

@@ -1,4 +1,4 @@
-import type { EvaluationContext } from "@pennon/core";
+import type { EvaluationContext, Snapshot } from "@pennon/core";
 import type { Session } from "./session.js";
 
 /** How often something is said although there is nothing to say, so that no proxy takes the connection for dead. */
@@ -16,16 +16,16 @@ export function eventsOf<Custom extends object>(
   return new ReadableStream({
     start(controller) {
       let last: string | undefined;
-      const say = (text: string) => controller.enqueue(encoder.encode(`${text}\n\n`));
+      const say = (text: string) => controller.enqueue(encoder.encode(text));
       const tell = () => {
-        const content = JSON.stringify(flags.snapshot());
-        if (content !== last) {
-          last = content;
-          say(`data: ${content}`);
+        const event = eventOf(flags.snapshot());
+        if (event !== last) {
+          last = event;
+          say(event);
         }
       };
       tell();
-      const beat = setInterval(() => say(":"), BEAT_MS);
+      const beat = setInterval(() => say(":\n\n"), BEAT_MS);
       held.push(session.client.subscribe(tell), () => clearInterval(beat));
       held.push(
         session.onEnd(() => {
@@ -35,5 +35,24 @@ export function eventsOf<Custom extends object>(
       );
     },
     cancel: release,
+  });
+}
+
+/** A server-sent event with this snapshot. */
+export function eventOf(snapshot: Snapshot): string {
+  return `data: ${JSON.stringify(snapshot)}\n\n`;
+}
+
+/** The response with these server-sent events. */
+export function eventStream(events: ReadableStream<Uint8Array> | string): Response {
+  return new Response(events, {
+    headers: {
+      "Content-Type": "text/event-stream",
+      // Whoever compresses or buffers would hold changes back.
+      "Cache-Control": "no-store, no-transform",
+      "X-Accel-Buffering": "no",
+      // When it ends, because the server does, its connection is of no use for another one.
+      Connection: "close",
+    },
   });
 }

@@ -7,7 +7,7 @@ import {
 import type { FeatureFlagsClient, Reason } from "@pennon/core";
 import { toSubject } from "./subject.js";
 
-/** OpenFeature's words for our reasons. */
+/** OpenFeature's words for our reasons, as `pennon_core::StandardReason` has them. */
 const REASONS = {
   flag_enabled: StandardResolutionReasons.STATIC,
   flag_disabled: StandardResolutionReasons.DISABLED,
@@ -36,13 +36,20 @@ export function resolve(
     return {
       value: enabled,
       variant: enabled ? "on" : "off",
-      reason: REASONS[reason],
+      reason: standardReason(client, key, reason),
       flagMetadata: { reason },
     };
   } catch (error) {
     const { code, message } = error as Partial<Record<"code" | "message", string>>;
     return failed(otherwise, CODES[code ?? ""] ?? ErrorCode.GENERAL, message ?? String(error));
   }
+}
+
+/** Caches keep what is static for every context, so a flag with rules is not, even if none of them matched. */
+function standardReason(client: FeatureFlagsClient, key: string, reason: Reason): string {
+  return reason === "flag_enabled" && client.isTargeted(key)
+    ? StandardResolutionReasons.DEFAULT
+    : REASONS[reason];
 }
 
 /** The answer to whoever takes a flag for something else than a boolean: `otherwise`, and why. */

@@ -3,8 +3,8 @@
 use axum::response::{IntoResponse, Response};
 use http::header::{CACHE_CONTROL, ETAG, VARY};
 use http::{HeaderName, HeaderValue, StatusCode};
-use pennon_core::Reason;
 use pennon_core::model::id::RuleId;
+use pennon_core::{Reason, StandardReason};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -30,7 +30,7 @@ pub(super) struct Flag {
     value: bool,
     /// The same as a word.
     variant: Variant,
-    /// OpenFeature's word for what decided.
+    /// OpenFeature's word for what decided. No context can change an answer that is `STATIC` or `DISABLED`.
     reason: StandardReason,
     metadata: Metadata,
 }
@@ -41,20 +41,6 @@ pub(super) struct Flag {
 enum Variant {
     On,
     Off,
-}
-
-/// The reasons of OpenFeature that Pennon has.
-#[derive(Clone, Copy, Serialize, ToSchema)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-enum StandardReason {
-    /// The flag is on, and nothing else decides.
-    Static,
-    /// The flag is off or archived.
-    Disabled,
-    /// A targeting rule matched.
-    TargetingMatch,
-    /// A rollout bucketed the subject in or out.
-    Split,
 }
 
 /// What decided, in Pennon's terms.
@@ -118,12 +104,7 @@ impl Flag {
             } else {
                 Variant::Off
             },
-            reason: match evaluation.reason {
-                Reason::FlagEnabled => StandardReason::Static,
-                Reason::FlagDisabled | Reason::FlagArchived => StandardReason::Disabled,
-                Reason::TargetingRule => StandardReason::TargetingMatch,
-                Reason::Rollout => StandardReason::Split,
-            },
+            reason: decision.standard_reason,
             metadata: Metadata {
                 reason: evaluation.reason,
                 rule_id: decision.rule,

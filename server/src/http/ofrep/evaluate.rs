@@ -11,8 +11,9 @@ use crate::http::if_none_match::IfNoneMatch;
 
 /// Evaluates a flag for a context.
 ///
-/// `variant` is `on` or `off`, `reason` one of OpenFeature's own. `metadata` has Pennon's reason and, where they
-/// decided, the rule's id and the subject's bucket.
+/// `variant` is `on` or `off`, `reason` one of OpenFeature's own: `STATIC` where no context can change the answer, and
+/// `DEFAULT` where the flag is on and none of its rules matched. `metadata` has Pennon's reason and, where they decided,
+/// the rule's id and the subject's bucket.
 #[utoipa::path(post, path = "/evaluate/flags/{key}")]
 pub(super) async fn one(
     OfrepEnvironment(environment): OfrepEnvironment,

@@ -1,0 +1,4 @@
+jest.mock("@pennon/next/server", () => require("@pennon/next/testing"));
+jest.mock("@pennon/next/flags", () => require("@pennon/next/testing/flags"));
+
+require("./expectations.js");

@@ -1,0 +1,8 @@
+export default {
+  resolve: {
+    alias: {
+      "@pennon/next/server": "@pennon/next/testing",
+      "@pennon/next/flags": "@pennon/next/testing/flags",
+    },
+  },
+};

@@ -1,0 +1,73 @@
+import type { AttributeValue, EvaluationContext, FeatureFlagsClient } from "@pennon/core";
+import type { Adapter, ProviderData } from "flags";
+import type { FeatureFlagsServerOptions } from "./request.js";
+
+/** The options of `getFeatureFlags`, and where people find the dashboard. */
+export interface PennonAdapterOptions extends FeatureFlagsServerOptions {
+  /** Where the dashboard is for a browser, if that is another address than `baseUrl` or `PENNON_URL`. */
+  readonly dashboardUrl?: string | undefined;
+}
+
+/** What `flag()` of the package `flags` takes as `adapter`. Its entities are the contexts of Pennon. */
+export type PennonAdapter = <
+  Custom extends object = Readonly<Record<string, AttributeValue>>,
+>() => Adapter<boolean, EvaluationContext<Custom>>;
+
+/** Returns the client that evaluates for a context. */
+export type FindClient = (
+  context: EvaluationContext<object> | null | undefined,
+  options: FeatureFlagsServerOptions,
+) => Promise<FeatureFlagsClient>;
+
+/** An adapter that evaluates by the clients of `findClient`. */
+export function adapterOf(findClient: FindClient, options: PennonAdapterOptions): PennonAdapter {
+  // The Flags SDK evaluates the flags of one adapter and one context together.
+  const adapterId = Symbol("pennon");
+  const readerFor = async (context: EvaluationContext<object> | null | undefined) =>
+    (await findClient(context, options)).withContext(context);
+  return () => ({
+    adapterId,
+    origin: (key) => originOf(key, options),
+    async decide({ key, entities, defaultValue }) {
+      const reader = await readerFor(entities);
+      return reader.isEnabled(key, defaultValue === true);
+    },
+    async bulkDecide({ flags, entities }) {
+      const reader = await readerFor(entities);
+      return Object.fromEntries(
+        flags.map(({ key, defaultValue }) => [key, reader.isEnabled(key, defaultValue === true)]),
+      );
+    },
+  });
+}
+
+/** The flags of a client for the Flags Explorer. */
+export function providerDataOf(
+  client: FeatureFlagsClient,
+  options: PennonAdapterOptions,
+): ProviderData {
+  const definitions: ProviderData["definitions"] = {};
+  for (const key of Object.keys(client.evaluateAll())) {
+    const origin = originOf(key, options);
+    definitions[key] = { options: STATES, ...(origin !== undefined && { origin }) };
+  }
+  const hints = client.isReady() ? [] : [{ key: "pennon/no-flags", text: NO_FLAGS }];
+  return { definitions, hints };
+}
+
+const STATES = [
+  { value: false, label: "Off" },
+  { value: true, label: "On" },
+];
+
+const NO_FLAGS =
+  "There are no flags yet: is Pennon running at PENNON_URL, and is PENNON_SDK_KEY the key of an environment?";
+
+/** The flag in the dashboard, which the service serves itself. */
+function originOf(
+  key: string,
+  { dashboardUrl, baseUrl = process.env.PENNON_URL }: PennonAdapterOptions,
+): string | undefined {
+  const base = dashboardUrl ?? baseUrl;
+  return base && `${base.replace(/\/+$/, "")}/dashboard/flags?q=${encodeURIComponent(key)}`;
+}

@@ -1,0 +1,57 @@
+import { type EvaluationContext, FeatureFlagsClient, VERSION } from "@pennon/core";
+import type { FeatureFlagsServerOptions } from "./request.js";
+
+/** The flags that exist, and whether each of them is on. */
+export type MockFlags = Readonly<Record<string, boolean>>;
+
+/** The same flags for everybody, or the flags for each context. */
+export type MockFlagsSource = MockFlags | ((context: EvaluationContext) => MockFlags);
+
+interface Mock {
+  readonly source: MockFlagsSource;
+  /** The clients that have been asked for, by their flags and fallbacks. */
+  readonly clients: Map<string, Promise<FeatureFlagsClient>>;
+}
+
+const current = Symbol.for(`@pennon/next/testing ${VERSION}`);
+
+/** Test runners load a module several times: as ESM and as CommonJS, and anew for a mock. */
+const scope = globalThis as { [current]?: Mock };
+
+export function mock(source: MockFlagsSource): void {
+  scope[current] = { source, clients: new Map() };
+}
+
+/** A client that has the mocked flags for this context, and no others. */
+export function mockClient(
+  context: EvaluationContext<object> | null | undefined,
+  { defaults = {} }: FeatureFlagsServerOptions,
+): Promise<FeatureFlagsClient> {
+  scope[current] ??= { source: {}, clients: new Map() };
+  const { source, clients } = scope[current];
+  const flags = typeof source === "function" ? source({ ...context } as EvaluationContext) : source;
+  const name = JSON.stringify([flags, defaults]);
+  const client = clients.get(name) ?? start(flags, defaults);
+  clients.set(name, client);
+  return client;
+}
+
+/** A real client, so that readers and errors are those of production. Its service is in memory. */
+async function start(flags: MockFlags, defaults: MockFlags): Promise<FeatureFlagsClient> {
+  const configured = Object.entries(flags).map(([key, enabled]) => ({
+    key,
+    enabled,
+    rules: [],
+    rollout: null,
+  }));
+  const body = JSON.stringify({ flags: configured });
+  const client = new FeatureFlagsClient({
+    sdkKey: "mock",
+    transport: { send: async () => ({ status: 200, headers: { get: () => null }, body }) },
+    pollIntervalMs: 0,
+    retries: 1,
+    defaults,
+  });
+  await client.initialize();
+  return client;
+}

@@ -1,0 +1,6 @@
+/** Throws: this entry is loaded where no server components are, and `mock` takes its place in tests. */
+export function refuse(entry: string, mock: string): never {
+  throw new Error(
+    `${entry} is for server components, route handlers, server actions and the proxy: in client components use the hooks of @pennon/next/client, and in tests put ${mock} in its place`,
+  );
+}

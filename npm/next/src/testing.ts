@@ -1,0 +1,40 @@
+import type { EvaluationContext, FlagReader } from "@pennon/core";
+import { type MockFlagsSource, mock, mockClient } from "./internal/mock.js";
+import type { FeatureFlagsServerOptions } from "./internal/request.js";
+import { eventOf, eventStream } from "./internal/stream.js";
+
+export type { EvaluationContext, FlagReader, Snapshot } from "@pennon/core";
+export type { MockFlags, MockFlagsSource } from "./internal/mock.js";
+export type { FeatureFlagsServerOptions } from "./internal/request.js";
+
+/**
+ * Sets the flags of a test, until it is called again. A function returns the flags for the context that it is given.
+ *
+ * The functions of this module then take the place of those of `@pennon/next/server`:
+ *
+ * ```ts
+ * vi.mock("@pennon/next/server", () => import("@pennon/next/testing"));
+ * mockFeatureFlags({ new_checkout: true });
+ * ```
+ */
+export function mockFeatureFlags(flags: MockFlagsSource = {}): void {
+  mock(flags);
+}
+
+/** The mocked flags for this context: at once, without a service, and also outside of a request. */
+export async function getFeatureFlags<Custom extends object>(
+  context?: EvaluationContext<Custom> | null,
+  options: FeatureFlagsServerOptions = {},
+): Promise<FlagReader> {
+  const client = await mockClient(context, options);
+  return client.withContext(context);
+}
+
+/** A stream with one event, the mocked flags for this context, that then ends. */
+export async function streamFeatureFlags<Custom extends object>(
+  context?: EvaluationContext<Custom> | null,
+  options?: FeatureFlagsServerOptions,
+): Promise<Response> {
+  const flags = await getFeatureFlags(context, options);
+  return eventStream(eventOf(flags.snapshot()));
+}
