@@ -5,6 +5,7 @@ import { hear } from "./connection.ts";
 import { Hub } from "./hub.ts";
 import { listenToKeys } from "./keys.ts";
 import { keepUpToDate } from "./page.ts";
+import { tellZone } from "./zone.ts";
 
 if (typeof document === "undefined") {
   const hub = new Hub();
@@ -16,9 +17,10 @@ if (typeof document === "undefined") {
     }
   });
 } else {
+  const isInOtherZone = tellZone();
   const main = document.querySelector<HTMLElement>("main[data-drawn]");
   if (main !== null) {
-    keepUpToDate(main, hear);
+    keepUpToDate(main, hear, isInOtherZone);
     listenToKeys();
     carryCase();
   }

@@ -18,7 +18,11 @@ const pause = 5_000;
 const patience = 10_000;
 
 /** Shows what others change on the page without loading it anew, and says when that cannot be done. */
-export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Look): void {
+export function keepUpToDate(
+  main: HTMLElement,
+  hear: (listener: Listener) => Look,
+  isOutdated: boolean,
+): void {
   const bars = new Bars();
   const swap = new Swap(main);
   const own = new OwnWrites();
@@ -169,6 +173,9 @@ export function keepUpToDate(main: HTMLElement, hear: (listener: Listener) => Lo
   });
   addEventListener("pagehide", () => look(false));
   say();
+  if (isOutdated && !isAnswer) {
+    refreshSoon(0);
+  }
 }
 
 /** The page at an address, or why there is none. */

@@ -119,11 +119,19 @@ pub fn Frame(
             <Rail room/>
             <main class="content" id="content" tabindex="-1" data-drawn=drawn>
                 {children()}
+                <Zone/>
             </main>
         </div>
         <HelpDialog/>
     }
     .into_any()
+}
+
+/// Says in which time zone the times of the page are; it is seen only on pages that have any.
+#[component]
+fn Zone() -> impl IntoView {
+    let zone = visit().map_or("UTC".to_owned(), |visit| visit.zone().to_owned());
+    view! { <p class="zone" data-zone=zone.clone()>{format!("Times are in {zone}.")}</p> }
 }
 
 /// The way from room to room; on a narrow screen a bar with a menu.

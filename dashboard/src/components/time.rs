@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use pennon_core::model::time::Timestamp;
 
-use crate::port::visit;
+use crate::port::{LocalTime, local, visit};
 
 const SECOND: i64 = 1000;
 const MINUTE: i64 = 60 * SECOND;
@@ -16,47 +16,47 @@ pub fn Time(
     /// When it happened.
     at: Timestamp,
 ) -> impl IntoView {
-    let exact = at.to_string();
-    let date = exact.split('T').next().unwrap_or_default().to_owned();
-    let clock: String = exact.chars().skip(11).take(5).collect();
     let now = visit().map_or(at, |visit| visit.now());
-    let told = ago(at, now).unwrap_or_else(|| date.clone());
-    view! {
-        <time datetime=exact title=format!("{date} {clock} UTC")>
-            {told}
-        </time>
-    }
+    let told = ago(at, now).unwrap_or_else(|| local(at).date);
+    exact(at, told)
 }
 
-/// At what time of its day something happened, in UTC.
+/// At what time of its day something happened, in the visitor's time zone.
 #[component]
 pub fn Clock(
     /// When it happened.
     at: Timestamp,
 ) -> impl IntoView {
-    let exact = at.to_string();
-    let date = exact.split('T').next().unwrap_or_default().to_owned();
-    let clock: String = exact.chars().skip(11).take(5).collect();
-    let seconds: String = exact.chars().skip(11).take(8).collect();
+    exact(at, local(at).hour_and_minute().to_owned())
+}
+
+/// On which date something happens, in the visitor's time zone.
+#[component]
+pub fn Date(
+    /// When it happens.
+    at: Timestamp,
+) -> impl IntoView {
+    exact(at, local(at).date)
+}
+
+/// A moment in words, with what it is in UTC.
+fn exact(at: Timestamp, words: String) -> impl IntoView {
+    let utc = LocalTime::in_utc(at);
     view! {
-        <time datetime=exact title=format!("{date} {seconds} UTC")>
-            {clock}
+        <time datetime=at.to_string() title=format!("{} {} UTC", utc.date, utc.clock)>
+            {words}
         </time>
     }
 }
 
-/// The day on which something happened, in UTC: `Today`, `Yesterday`, or the date alone.
-pub fn day(at: Timestamp, now: Timestamp) -> String {
-    let date = |at: Timestamp| {
-        let exact = at.to_string();
-        exact.split('T').next().unwrap_or_default().to_owned()
-    };
-    let name = match now.millis().div_euclid(DAY) - at.millis().div_euclid(DAY) {
+/// The day on which something happened: `Today`, `Yesterday`, or the date alone.
+pub fn day(at: &LocalTime, now: &LocalTime) -> String {
+    let name = match now.day.saturating_sub(at.day) {
         0 => "Today · ",
         1 => "Yesterday · ",
         _ => "",
     };
-    format!("{name}{}", date(at))
+    format!("{name}{}", at.date)
 }
 
 /// The distance in one unit; none when it is better told as a date.
@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn the_last_two_days_have_a_name() {
-        let now = Timestamp::from_millis(3 * DAY + HOUR);
-        let told = |millis| day(Timestamp::from_millis(millis), now);
+        let at = |millis| LocalTime::in_utc(Timestamp::from_millis(millis));
+        let told = |millis| day(&at(millis), &at(3 * DAY + HOUR));
         assert_eq!(told(3 * DAY), "Today · 1970-01-04");
         assert_eq!(told(3 * DAY - 1), "Yesterday · 1970-01-03");
         assert_eq!(told(DAY), "1970-01-02");

@@ -12,10 +12,10 @@ use crate::{
     deed::{Change, Piece, changes, deed},
     model::{Naming, flag_address},
     pages::environments::environment_href,
-    port::{audit::Record, visit},
+    port::{audit::Record, local, visit},
 };
 
-/// Records under the day on which they were made, the newest first. Days and times are in UTC.
+/// Records under the day on which they were made, the newest first.
 #[component]
 pub fn Timeline(
     /// The records, the newest first.
@@ -24,7 +24,8 @@ pub fn Timeline(
     naming: Naming,
 ) -> impl IntoView {
     let now = visit().map_or(Timestamp::from_millis(0), |visit| visit.now());
-    let name = |record: &Record| day(record.entry.occurred_at, now);
+    let today = local(now);
+    let name = |record: &Record| day(&local(record.entry.occurred_at), &today);
     let days = records
         .chunk_by(|one, next| name(one) == name(next))
         .filter_map(|records| Some((name(records.first()?), records.to_vec())))

@@ -3,7 +3,11 @@
 use leptos::prelude::*;
 use pennon_core::model::{time::Timestamp, token::Token};
 
-use super::{confirm::Confirm, role, time::Time};
+use super::{
+    confirm::Confirm,
+    role,
+    time::{Date, Time},
+};
 use crate::port::visit;
 
 /// A row for each token, with a button that revokes it: it posts `do=revoke` and the token's id to the page.
@@ -43,12 +47,10 @@ pub fn TokenTable(
 fn row(token: Token, now: Option<Timestamp>) -> impl IntoView {
     let over = now.is_some_and(|now| token.expires_at <= now);
     let name = token.name.to_string();
-    let end = token.expires_at.to_string();
-    let end_date = end.split('T').next().unwrap_or_default().to_owned();
     let end = if over {
         view! { <span class="tag">"Ended"</span> }.into_any()
     } else {
-        view! { <time datetime=end>{end_date}</time> }.into_any()
+        view! { <Date at=token.expires_at/> }.into_any()
     };
     let fields = vec![("do", "revoke".to_owned()), ("token", token.id.to_string())];
     view! {

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use pennon_core::{Reason, model::time::Timestamp};
 
 use super::number::grouped;
+use crate::port::local;
 
 /// The reasons from the bottom of a bar to its top: what they are called, and by which class they are coloured.
 pub const REASONS: [(Reason, &str, &str); 5] = [
@@ -135,7 +136,7 @@ fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool) -> impl IntoView {
                 <table class="table">
                     <thead>
                         <tr>
-                            <th scope="col">"From (UTC)"</th>
+                            <th scope="col">"From"</th>
                             {heads}
                             <th scope="col">"Together"</th>
                         </tr>
@@ -205,14 +206,13 @@ fn scale(highest: i64) -> i64 {
     }
 }
 
-/// When a bar's time begins, in UTC: `03-01 09:00`, or `03-01` of days.
+/// When a bar's time begins: `2026-03-01 09:00`, or `2026-03-01` of days.
 fn moment(at: Timestamp, days: bool) -> String {
-    let text = at.to_string();
-    let part = |from, count| text.chars().skip(from).take(count).collect::<String>();
+    let at = local(at);
     if days {
-        part(0, 10)
+        at.date
     } else {
-        format!("{} {}", part(0, 10), part(11, 5))
+        format!("{} {}", at.date, at.hour_and_minute())
     }
 }
 

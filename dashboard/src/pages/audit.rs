@@ -24,7 +24,7 @@ use crate::{
     port::{
         audit::{AuditAdmin, AuditQuery, Record},
         environments::{EnvironmentAdmin, PolledEnvironment},
-        query, signed_in, signed_in_user,
+        local, query, signed_in, signed_in_user, visit,
     },
 };
 
@@ -104,19 +104,21 @@ struct Asked {
     to: String,
 }
 
-/// Reads the address. A day counts from its beginning or to its end, in UTC; what is neither a day nor a time counts for nothing.
+/// Reads the address. A day counts from its beginning or to its end, in the visitor's time zone; what is neither a day nor a
+/// time counts for nothing.
 impl From<&Form> for Asked {
     fn from(form: &Form) -> Self {
-        let moment = |field: &str, of_day: &str| -> Option<Timestamp> {
+        let day = |date: &str| visit().ok()?.day(date);
+        let moment = |field: &str| -> Option<(Timestamp, Timestamp)> {
             let text = form.text(field);
-            let moment = format!("{text}{of_day}").parse();
-            moment.or_else(|_| text.parse()).ok()
+            let exact = text.parse().map(|moment| (moment, moment));
+            day(&text).or(exact.ok())
         };
-        let from = moment("from", "T00:00:00Z");
-        let to = moment("to", "T23:59:59.999Z");
+        let from = moment("from").map(|(first, _)| first);
+        let to = moment("to").map(|(_, last)| last);
         let day = |moment: Option<Timestamp>| {
-            let exact = moment.map(|moment| moment.to_string()).unwrap_or_default();
-            exact.split('T').next().unwrap_or_default().to_owned()
+            let day = moment.map(|moment| local(moment).date);
+            day.unwrap_or_default()
         };
         let query = AuditQuery {
             flag_key: form.text("flagKey").trim().to_owned(),
@@ -291,7 +293,7 @@ fn Nothing(narrowed: bool) -> impl IntoView {
     if narrowed {
         view! {
             <Empty title="Nothing was changed that fits">
-                <p>"Names and keys have to be exact, and days are those of UTC."</p>
+                <p>"Names and keys have to be exact."</p>
                 <a class="button" href=Room::Audit.href()>
                     "Show all changes"
                 </a>

@@ -18,7 +18,7 @@ use crate::{
     form::Form,
     model::{Naming, flag_address},
     port::{
-        query, signed_in,
+        Visit, query, signed_in,
         usage::{EnvironmentUsage, FlagUsage, UsageAdmin},
         visit,
     },
@@ -71,11 +71,27 @@ impl Period {
         }
     }
 
-    /// When each bar begins. The last one is the one at hand.
-    fn beginnings(self, now: Timestamp) -> Vec<i64> {
+    /// When each bar begins. The last one is the one at hand. Bars begin with a day of the visitor, and after that with each
+    /// of their lengths.
+    fn beginnings(self, visit: &dyn Visit) -> Vec<i64> {
         let (length, count) = self.bars();
-        let last = now.millis() - now.millis().rem_euclid(length);
-        let beginning = |before: i64| last.saturating_sub(before.saturating_mul(length));
+        let now = visit.now();
+        let midnight = |at: Timestamp| {
+            let day = visit.day(&visit.local(at).date);
+            day.map_or(at, |(first, _)| first).millis()
+        };
+        let today = midnight(now);
+        let passed = now.millis().saturating_sub(today);
+        let last = now.millis() - passed.rem_euclid(length);
+        let beginning = |before: i64| {
+            let beginning = last.saturating_sub(before.saturating_mul(length));
+            if self == Self::Month {
+                // Days are not equally long where clocks are changed: noon is in the day for sure.
+                midnight(Timestamp::from_millis(beginning.saturating_add(12 * HOUR)))
+            } else {
+                beginning
+            }
+        };
         (0..count).rev().map(beginning).collect()
     }
 }
@@ -129,8 +145,7 @@ pub fn FlagUsagePage() -> impl IntoView {
         .unwrap_or_default();
     let view = View::from(&query());
     let page = answer(async move {
-        let now = visit()?.now();
-        let beginnings = view.period.beginnings(now);
+        let beginnings = view.period.beginnings(&*visit()?);
         let from = beginnings.first().copied().unwrap_or_default();
         let usage = signed_in::<dyn UsageAdmin>()?
             .flag_usage(&key, Timestamp::from_millis(from))
@@ -146,9 +161,11 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
     let chosen = environments
         .iter()
         .find(|environment| Some(environment.id) == view.environment);
-    let place = chosen.map_or_else(String::new, |chosen| format!(" in {}", chosen.name));
+    let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
+    let place = chosen.map(|chosen| format!(" in {}", naming.name(&chosen.product, &chosen.name)));
+    let place = place.unwrap_or_default();
     let seen = chosen.map_or(environments.as_slice(), std::slice::from_ref);
-    let bars = bars(seen, view.period, &beginnings);
+    let bars = bars(seen, &beginnings);
     let sum: i64 = bars
         .iter()
         .flat_map(|bar| bar.counts)
@@ -306,22 +323,19 @@ fn NeverEvaluated(key: String) -> impl IntoView {
 }
 
 /// The counts of some environments as bars.
-fn bars(environments: &[EnvironmentUsage], period: Period, beginnings: &[i64]) -> Vec<Bar> {
-    let (length, _) = period.bars();
+fn bars(environments: &[EnvironmentUsage], beginnings: &[i64]) -> Vec<Bar> {
     let bar = |from: &i64| Bar {
         from: Timestamp::from_millis(*from),
         counts: [0; REASONS.len()],
     };
     let mut bars: Vec<_> = beginnings.iter().map(bar).collect();
-    let first = beginnings.first().copied().unwrap_or_default();
     for count in environments
         .iter()
         .flat_map(|environment| &environment.counts)
     {
-        let place = count.hour.millis().saturating_sub(first).div_euclid(length);
-        let bar = usize::try_from(place)
-            .ok()
-            .and_then(|place| bars.get_mut(place));
+        // Where time zones are half an hour apart, an hour counts where it begins.
+        let begun = beginnings.partition_point(|from| *from <= count.hour.millis());
+        let bar = begun.checked_sub(1).and_then(|place| bars.get_mut(place));
         let reason = REASONS
             .iter()
             .position(|(reason, ..)| *reason == count.reason);

@@ -17,9 +17,9 @@ mod visit;
 use std::sync::Arc;
 
 use leptos::prelude::use_context;
-use pennon_core::model::user::User;
+use pennon_core::model::{time::Timestamp, user::User};
 
-pub use self::visit::Visit;
+pub use self::visit::{LocalTime, Visit};
 use crate::{error::AdminError, form::Form};
 
 /// The use cases of the service behind one port (`dyn FlagAdmin`), bound to the person who is signed in. Pages and server
@@ -49,4 +49,9 @@ pub fn visit() -> Result<Arc<dyn Visit>, AdminError> {
 /// The parameters of the address that was asked for; none while the list of routes is being made.
 pub(crate) fn query() -> Form {
     visit().map(|visit| visit.query()).unwrap_or_default()
+}
+
+/// A moment in the visitor's time zone.
+pub fn local(at: Timestamp) -> LocalTime {
+    visit().map_or_else(|_| LocalTime::in_utc(at), |visit| visit.local(at))
 }

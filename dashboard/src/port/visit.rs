@@ -5,6 +5,35 @@ use pennon_core::model::time::Timestamp;
 
 use crate::{error::AdminError, form::Form, model::Theme};
 
+/// A moment, as clocks in a time zone show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalTime {
+    /// The date: `2026-03-01`.
+    pub date: String,
+    /// The date as a number, of which the next day has the next.
+    pub day: i64,
+    /// The time of the day: `09:30:00`.
+    pub clock: String,
+}
+
+impl LocalTime {
+    /// A moment in UTC.
+    pub fn in_utc(at: Timestamp) -> Self {
+        let exact = at.to_string();
+        let (date, clock) = exact.split_once('T').unwrap_or_default();
+        Self {
+            date: date.to_owned(),
+            day: at.millis().div_euclid(24 * 60 * 60 * 1000),
+            clock: clock.chars().take(8).collect(),
+        }
+    }
+
+    /// The time of the day without seconds: `09:30`.
+    pub fn hour_and_minute(&self) -> &str {
+        self.clock.get(..5).unwrap_or(&self.clock)
+    }
+}
+
 /// The request at hand and the response that is being written.
 #[async_trait]
 pub trait Visit: Send + Sync {
@@ -42,4 +71,13 @@ pub trait Visit: Send + Sync {
 
     /// The time at which the request arrived; what "2 h ago" counts from.
     fn now(&self) -> Timestamp;
+
+    /// The name of the visitor's time zone, such as `Asia/Tokyo`; `UTC` where it is not known.
+    fn zone(&self) -> &str;
+
+    /// A moment in the visitor's time zone.
+    fn local(&self, at: Timestamp) -> LocalTime;
+
+    /// The first and the last moment of a date such as `2026-03-01` in the visitor's time zone; none if it is no date.
+    fn day(&self, date: &str) -> Option<(Timestamp, Timestamp)>;
 }

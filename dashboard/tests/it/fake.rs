@@ -17,7 +17,6 @@ use pennon_dashboard::app::App;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::model::{Naming, Switched, Theme};
-use pennon_dashboard::port::Visit;
 use pennon_dashboard::port::environments::{
     CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, Polling, Seen,
     UsedEnvironment,
@@ -25,6 +24,7 @@ use pennon_dashboard::port::environments::{
 use pennon_dashboard::port::flags::{
     Cell, EnvironmentColumn, FlagAdmin, FlagQuery, FlagRow, FlagTable, NewFlag,
 };
+use pennon_dashboard::port::{LocalTime, Visit};
 use uuid::Uuid;
 
 /// The key of every environment that the fake creates.
@@ -329,6 +329,19 @@ impl Visit for Request {
 
     fn now(&self) -> Timestamp {
         NOW
+    }
+
+    fn zone(&self) -> &'static str {
+        "UTC"
+    }
+
+    fn local(&self, at: Timestamp) -> LocalTime {
+        LocalTime::in_utc(at)
+    }
+
+    fn day(&self, date: &str) -> Option<(Timestamp, Timestamp)> {
+        let moment = |clock: &str| format!("{date}T{clock}Z").parse().ok();
+        Some((moment("00:00:00")?, moment("23:59:59.999")?))
     }
 }
 

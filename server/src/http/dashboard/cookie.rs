@@ -15,6 +15,9 @@ const SECURE_SESSION: &str = "__Host-pennon_session";
 /// The cookie of the theme.
 pub(super) const THEME: &str = "pennon_theme";
 
+/// The cookie of the time zone, which the dashboard's script sets.
+pub(super) const ZONE: &str = "pennon_zone";
+
 /// The name of the session's cookie. It depends on the settings alone, so that a request finds what an earlier one has
 /// set, whatever a proxy says of either.
 pub(super) fn of_session(settings: &Settings) -> &'static str {

@@ -9,6 +9,7 @@ mod protection;
 mod session;
 mod status;
 mod visit;
+mod zone;
 
 use std::sync::Arc;
 

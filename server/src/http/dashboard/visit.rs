@@ -1,6 +1,7 @@
 //! A request to the dashboard and the response to it, as its pages see them.
 
 use async_trait::async_trait;
+use chrono_tz::Tz;
 use http::header::{HOST, LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, StatusCode};
@@ -9,10 +10,10 @@ use pennon_core::model::time::Timestamp;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::model::Theme;
-use pennon_dashboard::port::Visit;
+use pennon_dashboard::port::{LocalTime, Visit};
 
 use super::super::client_address::ClientAddress;
-use super::{cookie, wants_html};
+use super::{cookie, wants_html, zone};
 use crate::auth::actor::Person;
 use crate::dashboard::told;
 use crate::service::Service;
@@ -44,6 +45,10 @@ impl CurrentVisit {
         if let Ok(cookie) = HeaderValue::from_str(&cookie) {
             self.response.append_header(SET_COOKIE, cookie);
         }
+    }
+
+    fn zone(&self) -> Tz {
+        zone::named(cookie::value(&self.parts.headers, cookie::ZONE))
     }
 
     fn set_session(&self, secret: &str, seconds: i64) {
@@ -137,5 +142,17 @@ impl Visit for CurrentVisit {
 
     fn now(&self) -> Timestamp {
         self.service.clock.now()
+    }
+
+    fn zone(&self) -> &str {
+        self.zone().name()
+    }
+
+    fn local(&self, at: Timestamp) -> LocalTime {
+        zone::local(self.zone(), at)
+    }
+
+    fn day(&self, date: &str) -> Option<(Timestamp, Timestamp)> {
+        zone::day(self.zone(), date)
     }
 }

@@ -1,0 +1,71 @@
+import type { Page } from "@playwright/test";
+import { expect, signIn, test } from "../support/test.ts";
+
+const entries = (page: Page) => page.locator(".timeline > li");
+
+// Far enough east and west of UTC that it is always another date in one of them.
+for (const zone of ["Pacific/Kiritimati", "Etc/GMT+12"]) {
+  test.describe(`in ${zone}`, { tag: "@scripts" }, () => {
+    test.use({ timezoneId: zone });
+
+    test("days and times are those of the clock on the wall", async ({ page, server, api }) => {
+      await api.createFlag("checkout_v2", "New checkout");
+      const local = (options: Intl.DateTimeFormatOptions) =>
+        new Intl.DateTimeFormat("en-CA", { timeZone: zone, hourCycle: "h23", ...options });
+      const today = local({ dateStyle: "short" });
+      await signIn(page, server);
+      await page.goto("/dashboard/audit");
+      const time = entries(page).first().locator("time");
+      const at = new Date((await time.getAttribute("datetime")) ?? "");
+      await expect(time).toHaveText(local({ timeStyle: "short" }).format(at));
+      const [date, clock] = at.toISOString().split(/[T.]/);
+      await expect(time).toHaveAttribute("title", `${date} ${clock} UTC`);
+      await expect(page.getByRole("heading", { level: 2 })).toHaveText(
+        `Today · ${today.format(at)}`,
+      );
+      await expect(page.getByText(`Times are in ${zone}.`)).toHaveCount(1);
+
+      await page.getByLabel("From").fill(today.format(at));
+      await page.getByLabel("To", { exact: true }).fill(today.format(at));
+      await page.getByRole("button", { name: "Filter" }).click();
+      await expect(entries(page)).toHaveCount(1);
+      await expect(page.getByLabel("From")).toHaveValue(today.format(at));
+      const day = 24 * 60 * 60 * 1000;
+      const yesterday = today.format(at.getTime() - day);
+      await page.goto(`/dashboard/audit?to=${yesterday}`);
+      await expect(page.getByText("Nothing was changed that fits")).toBeVisible();
+    });
+
+    test("a page that was drawn before the zone was known is drawn anew", async ({
+      page,
+      server,
+      api,
+    }) => {
+      await api.createFlag("checkout_v2", "New checkout");
+      await signIn(page, server);
+      await page.context().clearCookies({ name: "pennon_zone" });
+      const other = await page.context().newPage();
+      await other.goto("/dashboard/audit");
+      await expect(other.getByText(`Times are in ${zone}.`)).toBeVisible();
+    });
+  });
+}
+
+test("without a word from the browser, times are in UTC and say so", async ({
+  page,
+  server,
+  api,
+  javaScriptEnabled,
+}) => {
+  test.skip(javaScriptEnabled !== false, "with scripts the browser does say it");
+  await api.createFlag("checkout_v2", "New checkout");
+  await signIn(page, server);
+  await page.goto("/dashboard/audit");
+  await expect(page.getByText("Times are in UTC.")).toBeVisible();
+  const time = entries(page).first().locator("time");
+  const at = (await time.getAttribute("datetime")) ?? "";
+  await expect(time).toHaveText(at.slice(11, 16));
+  // Nothing on this page has a time.
+  await page.goto("/dashboard/flags/new");
+  await expect(page.getByText("Times are in UTC.")).toBeHidden();
+});
