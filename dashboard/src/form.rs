@@ -47,6 +47,11 @@ impl Form {
         self.0.iter().map(|(name, value)| (&**name, &**value))
     }
 
+    /// The fields that a page may hold until they are sent again: all but passwords.
+    pub fn fields_to_keep(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.fields().filter(|(name, _)| !is_password(name))
+    }
+
     fn values(&self, field: &str) -> impl Iterator<Item = String> {
         let of_field = self.0.iter().filter(move |(name, _)| name == field);
         of_field.map(|(_, value)| value.replace("\r\n", "\n"))
@@ -56,4 +61,16 @@ impl Form {
 /// Whether a field of any form of the dashboard is for a password. Their names say so.
 pub fn is_password(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with("password")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_that_came_by_way_of_the_sign_in_is_kept_without_the_password() {
+        let form = Form::parse(b"do=switch&enabled=true&sign-in-password=hunter2&newPassword=x");
+        let kept: Vec<_> = form.fields_to_keep().collect();
+        assert_eq!(kept, [("do", "switch"), ("enabled", "true")]);
+    }
 }

@@ -61,6 +61,10 @@ export class Api {
     await this.#put(flag, environment, "", { isEnabled });
   }
 
+  async keepFor(flag: Flag, environment: Environment, ttlOverrideSeconds: number): Promise<void> {
+    await this.#put(flag, environment, "", { ttlOverrideSeconds });
+  }
+
   async addRule(flag: Flag, environment: Environment, rule: Rule): Promise<{ id: string }> {
     return this.#create(`${path(flag, environment)}/rules`, rule);
   }

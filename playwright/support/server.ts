@@ -19,6 +19,7 @@ export class Server {
   readonly email = "ana@example.com";
   readonly password = "correct horse battery staple";
   readonly #folder: string;
+  #panics: string[] = [];
   #process: ChildProcess | undefined;
 
   private constructor(folder: string, port: number) {
@@ -63,6 +64,7 @@ export class Server {
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding("utf8").on("data", (text: string) => {
           output += text;
+          this.#panics.push(...(text.match(/^.* panicked at [^]*/gm) ?? []));
           if (output.includes(this.url)) {
             resolve();
           }
@@ -73,6 +75,11 @@ export class Server {
       });
       child.on("close", () => reject(new Error(`The server did not start:\n${output}`)));
     });
+  }
+
+  /** What it said where its code broke off. There is no reason for that, whatever it was asked. */
+  get panics(): readonly string[] {
+    return this.#panics;
   }
 
   /** Ends it at once, as a crash would. What it has stored stays. */

@@ -20,6 +20,7 @@ export const test = base.extend<Fixtures>({
     const server = await Server.create(parallelIndex);
     await use(server);
     await server.dispose();
+    expect(server.panics).toEqual([]);
   },
   api: async ({ server }, use) => use(await Api.signIn(server)),
   baseURL: async ({ server }, use) => use(server.url),

@@ -327,6 +327,22 @@ test("what has changed since the preview is not overwritten", async ({
   await expect(entries(page).first()).toContainText("to 10 % in production");
 });
 
+test("what was changed later and stays is no reason to warn", async ({ page, server, api }) => {
+  const production = await api.createEnvironment("Web shop", "production");
+  const flag = await api.createFlag("checkout_v2", "New checkout");
+  await api.switch(flag, production, true);
+  await api.keepFor(flag, production, 30);
+  await signIn(page, server);
+  await page.goto("/dashboard/flags/checkout_v2/history");
+  await entries(page).nth(1).getByRole("link", { name: "Revert" }).click();
+  const will = page.getByRole("region", { name: "What will change now" });
+  await expect(will.locator("ins")).toHaveText("OFF for everyone.");
+  await expect(will.getByText("It has been changed again since.")).toHaveCount(0);
+  await page.getByRole("button", { name: "Revert in production" }).click();
+  await entries(page).nth(1).getByRole("link", { name: "Revert" }).click();
+  await expect(will.locator("del")).toHaveText("30 s");
+});
+
 test("a flag that is on somewhere is not taken back, and that is said", async ({
   page,
   server,

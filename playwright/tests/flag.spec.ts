@@ -212,6 +212,23 @@ test("a whole configuration is copied after its differences were shown", async (
   await expect(page.getByText("nothing would change")).toBeVisible();
 });
 
+test("for whom a flag is tried is kept on the way to another environment", async ({
+  page,
+  server,
+  api,
+}) => {
+  const { flag, staging, production } = await shop(api);
+  await api.switch(flag, production, false);
+  await signIn(page, server);
+  await page.goto(`${address}?environment=${staging.id}&context={"userId":"ada"}`);
+  await page.getByRole("link", { name: "Copy to…" }).click();
+  await page.getByLabel("To which environment").selectOption("production");
+  await page.getByRole("button", { name: "Show what changes" }).click();
+  await page.getByRole("button", { name: "Copy to production" }).click();
+  await expect(page).toHaveURL((url) => url.searchParams.get("environment") === production.id);
+  await expect(page.getByRole("textbox", { name: "userId" })).toHaveValue("ada");
+});
+
 test("a viewer sees everything and can change nothing", async ({
   page,
   server,

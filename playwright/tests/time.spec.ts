@@ -51,21 +51,19 @@ for (const zone of ["Pacific/Kiritimati", "Etc/GMT+12"]) {
   });
 }
 
-test("without a word from the browser, times are in UTC and say so", async ({
-  page,
-  server,
-  api,
-  javaScriptEnabled,
-}) => {
-  test.skip(javaScriptEnabled !== false, "with scripts the browser does say it");
-  await api.createFlag("checkout_v2", "New checkout");
-  await signIn(page, server);
-  await page.goto("/dashboard/audit");
-  await expect(page.getByText("Times are in UTC.")).toBeVisible();
-  const time = entries(page).first().locator("time");
-  const at = (await time.getAttribute("datetime")) ?? "";
-  await expect(time).toHaveText(at.slice(11, 16));
-  // Nothing on this page has a time.
-  await page.goto("/dashboard/flags/new");
-  await expect(page.getByText("Times are in UTC.")).toBeHidden();
+test.describe("without a word from the browser", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("times are in UTC and say so", async ({ page, server, api }) => {
+    await api.createFlag("checkout_v2", "New checkout");
+    await signIn(page, server);
+    await page.goto("/dashboard/audit");
+    await expect(page.getByText("Times are in UTC.")).toBeVisible();
+    const time = entries(page).first().locator("time");
+    const at = (await time.getAttribute("datetime")) ?? "";
+    await expect(time).toHaveText(at.slice(11, 16));
+    // Nothing on this page has a time.
+    await page.goto("/dashboard/flags/new");
+    await expect(page.getByText("Times are in UTC.")).toBeHidden();
+  });
 });

@@ -82,6 +82,46 @@ test("form and JSON are the same case, and what is wrong is said", async ({
   await expect(answer(page)).toContainText("OFF");
 });
 
+test("what is wrong is neither lost nor turned into something else", async ({
+  page,
+  server,
+  api,
+}) => {
+  const { production } = await checkout(api);
+  await signIn(page, server);
+  const flag = `flag=new_checkout&environment=${production.id}`;
+  await page.goto(`/dashboard/try?${flag}&userId=ada&attribute=seats&type=number&value=many`);
+  await page.getByRole("button", { name: "Show as JSON" }).click();
+  await expect(answer(page)).toContainText("seats must be a number.");
+  await expect(page.getByLabel("Value of the attribute").first()).toHaveValue("many");
+  await page.getByLabel("Value of the attribute").first().fill("12");
+  await page.getByRole("button", { name: "Show as JSON" }).click();
+  const json = page.getByLabel("Context as JSON");
+  await json.fill('{"userId": "linus"');
+  await page.getByRole("button", { name: "Show as a form" }).click();
+  await expect(answer(page)).toContainText("This is no JSON");
+  await expect(json).toHaveValue('{"userId": "linus"');
+});
+
+test("an environment that is chosen stays when something changes", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  const { production, flag } = await checkout(api);
+  const staging = await api.createEnvironment("Web shop", "staging");
+  await signIn(page, server);
+  await page.goto(`/dashboard/try?flag=new_checkout&environment=${production.id}`);
+  await expect(page.getByText("Server and this browser agree.")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute("data-ready", "true");
+  const places = page.getByLabel("Environment");
+  await expect(places.locator("option")).toHaveText(["staging", "production"]);
+  await places.selectOption("staging");
+  await api.switch(flag, production, false);
+  await expect(answer(page)).toContainText("switched off");
+  await expect(places).toHaveValue(staging.id);
+});
+
 test("the answer follows what is typed, and server and browser agree", { tag: "@scripts" }, async ({
   page,
   server,

@@ -3,11 +3,7 @@
 use leptos::prelude::*;
 
 use super::{empty::Empty, refusal::RefusalNotice, title::Title};
-use crate::{
-    error::AdminError,
-    form::{Form, is_password},
-    port::visit,
-};
+use crate::{error::AdminError, form::Form, port::visit};
 
 /// Stands in for a page that cannot be drawn now, and holds what was sent to it: it can be sent again as it was.
 #[component]
@@ -21,8 +17,7 @@ pub fn SendAgain(
         visit.set_status(error.status());
     }
     // The form may have come by way of the sign-in.
-    let kept = form.fields().filter(|(name, _)| !is_password(name));
-    let fields = kept.map(|(name, value)| {
+    let fields = form.fields_to_keep().map(|(name, value)| {
         view! { <input type="hidden" name=name.to_owned() value=value.to_owned()/> }
     });
     let fields = fields.collect_view();

@@ -1,8 +1,8 @@
 //! Trying a flag while one types.
 
-use std::time::Duration;
+use std::{cell::RefCell, rc::Rc, time::Duration};
 
-use leptos::{ev, html, prelude::*, task::spawn_local};
+use leptos::{ev, html, prelude::*, task::spawn_local, web_sys::HtmlDivElement};
 use pennon_core::model::id::{EnvironmentId, FlagId};
 
 use crate::{
@@ -16,6 +16,9 @@ pub const ANSWER: &str = "try-answer";
 
 /// How long one has to rest before the server is asked.
 const REST: Duration = Duration::from_millis(200);
+
+/// What the script that keeps pages up to date tells whatever it cannot draw anew.
+const OUTDATED: &str = "outdated";
 
 /// Has the answer follow the fields around it, and has the engine of this browser decide the same case as the server.
 ///
@@ -36,7 +39,7 @@ pub fn TryIt(
     let agreement = RwSignal::new(Agreement::None);
     // Only where the engine of this browser runs.
     Effect::new(move || agreement.set(Agreement::of(served.as_ref())));
-    let latest = StoredValue::new(String::new());
+    let latest = StoredValue::new(0_u32);
     let live = NodeRef::<html::Div>::new();
     // What is not in the address yet is lost if the page is asked for.
     let hold = move |held: bool| {
@@ -44,13 +47,14 @@ pub fn TryIt(
             dom::set_flag(&live, "data-unsaved", held);
         }
     };
-    let ask = StoredValue::new_local(debounce(REST, move |fields: String| {
+    let ask = move |fields: String| {
         let address = address.clone();
-        latest.set_value(fields.clone());
+        let asked = latest.get_value().wrapping_add(1);
+        latest.set_value(asked);
         spawn_local(async move {
-            let tried = try_flag(flag, environment, fields.clone()).await;
+            let tried = try_flag(flag, environment, fields).await;
             // What was typed meanwhile has been asked about, too.
-            if latest.get_value() != fields {
+            if latest.get_value() != asked {
                 return;
             }
             match tried {
@@ -65,33 +69,41 @@ pub fn TryIt(
                 Err(error) => agreement.set(Agreement::Failed(error.to_string())),
             }
         });
-    }));
-    let ask_anew = move || {
-        let live = live.get_untracked();
-        let form = live.and_then(|live| dom::form_around(&live));
-        if let Some(fields) = form.and_then(|form| dom::fields(&form)) {
-            agreement.set(Agreement::Asking);
-            hold(true);
-            ask.update_value(|ask| ask(fields));
-        }
     };
-    // The flag has changed, and the fields here are in use, so that they were not drawn anew.
     Effect::new(move || {
+        let ask_soon = RefCell::new(debounce(REST, ask.clone()));
+        let ask_anew = Rc::new(move |live: &HtmlDivElement| {
+            if let Some(fields) = dom::form_around(live).and_then(|form| dom::fields(&form)) {
+                agreement.set(Agreement::Asking);
+                hold(true);
+                ask_soon.borrow_mut()(fields);
+            }
+        });
+        let typed = window_event_listener(ev::input, {
+            let ask_anew = Rc::clone(&ask_anew);
+            move |event| {
+                let within = live.get_untracked().zip(dom::target(&event));
+                if let Some((live, _)) = within.filter(|(live, at)| live.contains(Some(at))) {
+                    ask_anew(&live);
+                }
+            }
+        });
+        // The flag has changed, and the fields here are in use, so that they were not drawn anew.
         let outdated =
-            window_event_listener(ev::Custom::<ev::Event>::new("outdated"), move |event| {
-                let live = live.get_untracked();
-                let around = dom::target(&event);
-                if around
-                    .zip(live)
-                    .is_some_and(|(around, live)| around.contains(Some(&live)))
+            window_event_listener(ev::Custom::<ev::Event>::new(OUTDATED), move |event| {
+                let around = live.get_untracked().zip(dom::target(&event));
+                if let Some((live, _)) = around.filter(|(live, around)| around.contains(Some(live)))
                 {
-                    ask_anew();
+                    ask_anew(&live);
                 }
             });
-        on_cleanup(move || outdated.remove());
+        on_cleanup(move || {
+            typed.remove();
+            outdated.remove();
+        });
     });
     view! {
-        <div class="try-live" data-addressed node_ref=live on:input=move |_| ask_anew()>
+        <div class="try-live" data-addressed node_ref=live>
             {children()}
         </div>
         <Told agreement/>
