@@ -11,7 +11,7 @@ export interface LifecycleDetails {
   "refresh:success": unknown;
   /** It failed, and so did every retry. */
   "refresh:error": { readonly error: FeatureFlagsError };
-  /** Other flags are served than before. */
+  /** Other flags are served than before. Never before `ready`; flags that differ from the bootstrap are told right after it. */
   change: {
     /** The keys of all flags that are new, that differ in anything, or that are gone. */
     readonly flags: readonly string[];

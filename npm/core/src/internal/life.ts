@@ -43,6 +43,8 @@ export class Life implements Body {
   #thrown: unknown;
   /** Between `refresh:start` and its outcome. */
   #refreshing = false;
+  /** The keys of flags that differ from the bootstrap, until `ready` has been emitted: `change` never comes before it. */
+  #changedAtStart: readonly string[] = [];
   /** What the caller has given to begin with has been tried. */
   #hasBegun = false;
   #trappedAt = Number.NEGATIVE_INFINITY;
@@ -201,6 +203,11 @@ export class Life implements Body {
     this.#publisher.emit({ type });
     if (type === "ready") {
       this.#publisher.changed();
+      // A listener may have shut the client down.
+      if (this.#changedAtStart.length > 0 && !this.#ended) {
+        this.#publisher.emit({ type: "change", flags: this.#changedAtStart });
+      }
+      this.#changedAtStart = [];
     }
     if (type === "shutdown") {
       this.#publisher.end();
@@ -327,7 +334,9 @@ export class Life implements Body {
   }
 
   #changed(flags: readonly string[]): void {
-    if (flags.length > 0) {
+    if (!this.#reading.isReady) {
+      this.#changedAtStart = flags;
+    } else if (flags.length > 0) {
       this.#publisher.emit({ type: "change", flags });
       this.#publisher.changed();
     }
