@@ -135,7 +135,8 @@ impl Machine {
     /// An attempt failed: there is another one, unless it would be in vain or the service asks for a longer wait.
     fn fail(&mut self, attempt: u32, failure: Failure, retry_after: Option<u64>, moment: Moment) {
         let asked = retry_after.unwrap_or(0).min(LONGEST_REST);
-        if failure.is_passing() && attempt < self.options.retries && asked <= CEILING {
+        let is_passing = failure.is_passing(self.phase == Phase::Ready);
+        if is_passing && attempt < self.options.retries && asked <= CEILING {
             let wait = backoff(self.options.retry_delay, attempt, moment.random).max(asked);
             self.request = Some(Request::Waiting {
                 attempt: attempt.saturating_add(1),

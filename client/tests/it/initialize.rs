@@ -95,6 +95,25 @@ fn a_refused_key_is_no_outage_and_the_cache_is_not_asked() {
 }
 
 #[test]
+fn a_first_answer_that_is_no_configuration_fails_at_once() {
+    let mut world = World::new(Options {
+        retries: 3,
+        ..QUIET
+    });
+    world.happens(Event::Initialize);
+    world.answers(status(200));
+    world.happens(Event::Restored(vec![]));
+    assert_eq!(
+        world.journal(),
+        [
+            "0: fetch 0 with nothing",
+            "0: restore",
+            "0: initialize Err(Malformed)",
+        ]
+    );
+}
+
+#[test]
 fn a_first_answer_that_says_unchanged_is_a_failure() {
     let mut world = World::new(QUIET);
     world.happens(Event::Initialize);

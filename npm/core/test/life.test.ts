@@ -152,7 +152,10 @@ describe("refresh", () => {
     const errors: unknown[] = [];
     client.on("refresh:error", ({ error }) => errors.push(error));
     await client.initialize();
-    await expect(client.refresh()).rejects.toEqual(code("REFRESH_FAILED"));
+    const refreshed = expect(client.refresh()).rejects.toEqual(code("REFRESH_FAILED"));
+    await vi.advanceTimersByTimeAsync(10_000);
+    await refreshed;
+    expect(service.requests).toHaveLength(5);
     expect(errors).toEqual([code("REFRESH_FAILED")]);
     expect(events).toEqual(["ready", "refresh:start", "refresh:error"]);
     expect(client.isEnabled("beta")).toBe(true);
