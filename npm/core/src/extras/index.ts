@@ -9,13 +9,14 @@ import { Usage } from "./usage.js";
 
 /** Remote evaluation, the stream of changes, and reports of usage. */
 export class Extras {
-  readonly #usage = new Usage();
+  readonly #usage: Usage;
   readonly #settings: Settings;
   /** Of evaluations that a caller waits for. */
   readonly #pending = new Set<AbortController>();
 
   constructor(settings: Settings) {
     this.#settings = settings;
+    this.#usage = new Usage(settings.logger);
   }
 
   /** Has the service evaluate a flag. Never rejects. */
