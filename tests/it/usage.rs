@@ -241,7 +241,7 @@ async fn ids_of_reports_are_known_for_an_hour_and_in_their_own_environment() {
         let admin = app.admin().await;
         let used = usage(&admin, &format!("/flags/{}", pair.flag)).await;
         let used = used["environments"].as_array().cloned().unwrap_or_default();
-        let hours = used.iter().flat_map(|each| each["hours"].as_array());
+        let hours = used.iter().filter_map(|each| each["hours"].as_array());
         let counts = hours.flatten().map(|hour| &hour["evaluations"]["rollout"]);
         counts.filter_map(Value::as_u64).sum::<u64>()
     };

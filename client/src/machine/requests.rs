@@ -9,7 +9,7 @@ use super::{Machine, Phase};
 use crate::command::{Call, Command, Failure, Lifecycle};
 use crate::event::{Moment, Reply};
 use crate::lifetimes::Lifetimes;
-use crate::retry::{CEILING, backoff, between_half_and_whole, refused};
+use crate::retry::{CEILING, around, backoff, between_half_and_whole, refused};
 
 /// A service that asks to be left alone for longer than an hour has lost its clock.
 pub(super) const LONGEST_REST: u64 = 60 * 60 * 1_000;
@@ -113,9 +113,14 @@ impl Machine {
     }
 
     fn succeed(&mut self, moment: Moment) {
+        let was_failing = self.failing.is_some();
         self.recover();
         if self.phase == Phase::Ready {
-            self.plan_poll(moment);
+            if was_failing {
+                self.plan_poll_after_outage(moment);
+            } else {
+                self.plan_poll(moment);
+            }
             // Before the event: a refresh that a listener asks for is another one.
             self.settle_refresh(Ok(()));
             self.emit(Lifecycle::RefreshSuccess);
@@ -137,7 +142,7 @@ impl Machine {
         let asked = retry_after.unwrap_or(0).min(LONGEST_REST);
         let is_passing = failure.is_passing(self.phase == Phase::Ready);
         if is_passing && attempt < self.options.retries && asked <= CEILING {
-            let wait = backoff(self.options.retry_delay, attempt, moment.random).max(asked);
+            let wait = self.retry_wait(attempt, moment).max(asked);
             self.request = Some(Request::Waiting {
                 attempt: attempt.saturating_add(1),
                 until: moment.now.saturating_add(wait),
@@ -145,6 +150,19 @@ impl Machine {
         } else {
             self.rest_until = moment.now.saturating_add(asked);
             self.give_up(failure, moment);
+        }
+    }
+
+    /// Returns the wait before the attempt after this one. Once a refresh has failed after all its attempts, the service is
+    /// known to be away, and attempts for which no caller waits are as far apart as polls, about 30 s at most: otherwise a
+    /// service that comes back would meet four times its usual load.
+    fn retry_wait(&self, attempt: u32, moment: Moment) -> u64 {
+        let usual = backoff(self.options.retry_delay, attempt, moment.random);
+        match self.poll_interval() {
+            Some(interval) if self.failing.is_some() && !self.refresh_waits => {
+                usual.max(around(interval.min(CEILING), moment.random))
+            }
+            _ => usual,
         }
     }
 
