@@ -42,8 +42,13 @@ pub enum Event {
     /// The host has looked into its own cache, as [`Command::Restore`](crate::Command::Restore) asked, and serves what
     /// it found there: for each flag, the milliseconds that are left of its time. None, and the cache had nothing.
     Restored(Vec<u64>),
-    /// The stream has told the tag of the configuration that the service has.
-    StreamTold(String),
+    /// The stream has told which configuration the service has.
+    StreamTold {
+        /// The tag of the configuration.
+        etag: String,
+        /// Within how many milliseconds all clients should fetch it, if the service has said so.
+        spread: Option<u64>,
+    },
     /// The stream has said anything at all.
     StreamAlive,
     /// The stream has ended, or could not be opened.

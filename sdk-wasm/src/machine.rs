@@ -115,10 +115,14 @@ impl Machine {
         self.handle(Event::Restored(times.iter().copied().map(whole).collect()));
     }
 
-    /// The stream told the tag of the configuration that the service has.
+    /// The stream told the tag of the configuration that the service has, and perhaps within how many milliseconds all
+    /// clients should fetch it.
     #[wasm_bindgen(js_name = streamTold)]
-    pub fn stream_told(&mut self, etag: String) {
-        self.handle(Event::StreamTold(etag));
+    pub fn stream_told(&mut self, etag: String, spread: Option<f64>) {
+        self.handle(Event::StreamTold {
+            etag,
+            spread: spread.map(whole),
+        });
     }
 
     /// The stream ended, or was refused with this status. `retry_after` is in milliseconds.

@@ -93,7 +93,7 @@ impl Machine {
             Event::Reply { request, reply } => self.replied(request, reply, moment),
             Event::Unreachable { request } => self.unreachable(request, moment),
             Event::Restored(times) => self.restored(times, moment),
-            Event::StreamTold(etag) => self.stream_told(etag, moment),
+            Event::StreamTold { etag, spread } => self.stream_told(etag, spread, moment),
             Event::StreamAlive => self.stream_alive(moment),
             Event::StreamEnded {
                 status,

@@ -25,7 +25,10 @@ fn event() -> impl Strategy<Value = Event> {
         request.prop_map(|request| Event::Unreachable { request }),
         prop::collection::vec(0_u64..100_000, 0..3).prop_map(Event::Restored),
         Just(Event::Timer),
-        prop::sample::select(vec!["tag", "other"]).prop_map(|tag| Event::StreamTold(tag.into())),
+        prop::sample::select(vec!["tag", "other"]).prop_map(|tag| Event::StreamTold {
+            etag: tag.into(),
+            spread: None,
+        }),
         Just(Event::StreamAlive),
         prop::sample::select(vec![0, 401, 503]).prop_map(|status| Event::StreamEnded {
             status,

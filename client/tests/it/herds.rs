@@ -138,7 +138,7 @@ impl Herd {
 }
 
 fn told(etag: String) -> Event {
-    Event::StreamTold(etag)
+    Event::StreamTold { etag, spread: None }
 }
 
 #[test]
@@ -155,4 +155,30 @@ fn after_an_outage_the_busiest_second_has_at_most_twice_the_mean() {
         println!("{outage:?}: {before} before, {during} during, {after} after the outage");
         assert!(after <= 2 * mean, "{outage:?}: {after}");
     }
+}
+
+#[test]
+fn clients_that_hear_of_a_change_together_do_not_fetch_it_together() {
+    let mut herd = Herd::new(Options {
+        streaming: true,
+        ..Options::default()
+    });
+    // No stream has been silent for so long that it would be given up.
+    let change = 40_000;
+    herd.passes_until(change, None);
+    herd.etag = "v2";
+    let before = herd.requests.len();
+    for client in 0..herd.clients.len() {
+        herd.plan(change, client, told("v2".into()));
+    }
+    herd.passes_until(change + 250 + LATENCY, None);
+    let fetches = &herd.requests[before..];
+    assert_eq!(fetches.len(), herd.clients.len());
+    // Evenly, there are four in a millisecond.
+    let mut by_time = BTreeMap::<u64, usize>::new();
+    for at in fetches {
+        *by_time.entry(*at).or_default() += 1;
+    }
+    let most = by_time.values().max();
+    assert!(most.is_some_and(|most| *most <= 20), "{most:?}");
 }

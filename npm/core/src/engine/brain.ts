@@ -132,8 +132,8 @@ export class Brain implements Decider {
     });
   }
 
-  streamTold(etag: string): void {
-    this.#report(() => this.#machine.streamTold(etag));
+  streamTold(etag: string, spreadMs: number | undefined): void {
+    this.#report(() => this.#machine.streamTold(etag, spreadMs));
   }
 
   streamAlive(): void {

@@ -57,8 +57,12 @@ export class Machine {
     this.#border.wasm.machine_restored(this.#self, ...this.#border.giveNumbers(times));
   }
 
-  streamTold(etag: string): void {
-    this.#border.wasm.machine_streamTold(this.#self, ...this.#border.give(etag));
+  streamTold(etag: string, spreadMs: number | undefined): void {
+    this.#border.wasm.machine_streamTold(
+      this.#self,
+      ...this.#border.give(etag),
+      ...optional(spreadMs),
+    );
   }
 
   streamEnded(status: number, retryAfter: number | undefined): void {

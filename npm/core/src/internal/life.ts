@@ -173,7 +173,7 @@ export class Life implements Body {
   listen(): void {
     const brain = this.#brain;
     this.#onDemand.listen({
-      told: (etag) => brain?.streamTold(etag),
+      told: (etag, spreadMs) => brain?.streamTold(etag, spreadMs),
       alive: () => brain?.streamAlive(),
       ended: (status, retryAfterMs) => brain?.streamEnded(status, retryAfterMs),
     });

@@ -40,7 +40,7 @@ export class OnDemand {
     this.#load()
       .then((extras) =>
         extras.follow(stream.signal, {
-          told: (etag) => ifWanted(() => listening.told(etag)),
+          told: (etag, spreadMs) => ifWanted(() => listening.told(etag, spreadMs)),
           alive: () => ifWanted(() => listening.alive()),
         }),
       )
