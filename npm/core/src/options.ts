@@ -12,7 +12,7 @@ export interface FeatureFlagsClientOptions {
   readonly sdkKey: string | undefined;
   /** Where the service is. Default `http://127.0.0.1:3000`. */
   readonly baseUrl?: string | undefined;
-  /** The pause between two polls, in milliseconds. 0 turns polling off. Default 30000. */
+  /** The pause between two polls, in milliseconds. 0 turns polling off; less than 1000 logs a warning. Default 30000. */
   readonly pollIntervalMs?: number | undefined;
   /**
    * How long a flag may be served without being confirmed, **IN MILLISECONDS, whatever the name says**: 30 means 30 ms,
@@ -122,6 +122,11 @@ export function warnOfOptions({
   } else if (ttlMs < pollIntervalMs) {
     logger.warn(
       `cacheTtlSeconds (${ttlMs} ms) is shorter than pollIntervalMs (${pollIntervalMs} ms): flags will be fetched more often than you poll`,
+    );
+  }
+  if (pollIntervalMs > 0 && pollIntervalMs < 1_000) {
+    logger.warn(
+      `pollIntervalMs is ${pollIntervalMs} ms: each client asks the service more often than once a second; streaming brings changes sooner with fewer requests`,
     );
   }
   if (streaming && transport.open === undefined) {

@@ -290,6 +290,9 @@ describe("the time to live", () => {
     };
     expect(lines({ cacheTtlSeconds: 30 })).toEqual([expect.stringContaining("milliseconds")]);
     expect(lines({ cacheTtlSeconds: 20_000 })).toEqual([expect.stringContaining("pollIntervalMs")]);
+    expect(lines({ pollIntervalMs: 999 })).toEqual([expect.stringContaining("pollIntervalMs")]);
+    expect(lines({ pollIntervalMs: 1_000 })).toEqual([]);
+    expect(lines({ pollIntervalMs: 0 })).toEqual([]);
     expect(lines({})).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation, Explanation } from "../evaluation.js";
 import type { Logger } from "../logger.js";
 import type { Snapshot } from "../snapshot.js";
+import { ContextCheck } from "./context-check.js";
 import { evaluationOf } from "./evaluations.js";
 import type { FlagValue } from "./flags.js";
 import type { Values } from "./values.js";
@@ -23,6 +24,7 @@ export class Reading {
   count: ((key: string, evaluation: Evaluation) => void) | undefined;
   readonly #logger: Logger;
   readonly #defaults: ReadonlyMap<string, Evaluation>;
+  readonly #contextCheck: ContextCheck;
   readonly #ignoredContext = new Set<string>();
   /** Answers for one subject, for as long as there is no configuration to decide by. */
   #prepared:
@@ -33,6 +35,7 @@ export class Reading {
     this.values = values;
     this.#defaults = defaults;
     this.#logger = logger;
+    this.#contextCheck = new ContextCheck(logger);
   }
 
   /** Gives these answers for this subject until the engine can. */
@@ -135,6 +138,7 @@ export class Reading {
   }
 
   #decide(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
+    this.#contextCheck.look(context);
     if (!value.targeted) {
       return value.evaluation;
     }
