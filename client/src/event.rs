@@ -9,7 +9,7 @@ use pennon_core::model::configuration::Ttl;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// `initialize()` was called.
-    Initialize,
+    Initialize(Start),
     /// `initialize()` was called, and the host had a configuration to begin with, which it holds ready.
     Provided {
         /// The time to live of each of its flags.
@@ -62,6 +62,22 @@ pub enum Event {
     Timer,
     /// `shutdown()` was called.
     Shutdown,
+}
+
+/// How long `initialize()` tries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// The milliseconds after which the call fails; none, and it takes as long as all its attempts.
+    pub timeout: Option<u64>,
+    /// Whether to go on until the service answers, also after the call has failed by its timeout.
+    pub forever: bool,
+}
+
+impl Start {
+    pub(crate) fn deadline(self, moment: Moment) -> Option<u64> {
+        self.timeout
+            .map(|timeout| moment.now.saturating_add(timeout))
+    }
 }
 
 /// An answer of the service, as far as it decides anything.

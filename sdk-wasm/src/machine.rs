@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use pennon_client::{Command, Event, Failure, Lifecycle, Moment, Options, Reply};
+use pennon_client::{Command, Event, Failure, Lifecycle, Moment, Options, Reply, Start};
 use pennon_core::model::configuration::Ttl;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -62,13 +62,21 @@ impl Machine {
     /// Something happened of which there is no more to say, or only the number of a request.
     pub fn happened(&mut self, event: EventKind, request: u32) {
         self.handle(match event {
-            EventKind::Initialize => Event::Initialize,
             EventKind::Refresh => Event::Refresh,
             EventKind::Unreachable => Event::Unreachable { request },
             EventKind::StreamAlive => Event::StreamAlive,
             EventKind::Timer => Event::Timer,
             EventKind::Shutdown => Event::Shutdown,
         });
+    }
+
+    /// `initialize()` was called, which fails after `timeout` milliseconds, if it is given, and goes on `forever`, if it
+    /// should.
+    pub fn initialize(&mut self, timeout: Option<f64>, forever: bool) {
+        self.handle(Event::Initialize(Start {
+            timeout: timeout.map(whole),
+            forever,
+        }));
     }
 
     /// `initialize()` was called, and the engine holds a configuration to begin with, of this tag.

@@ -73,6 +73,24 @@ impl Machine {
         }
     }
 
+    /// Ends an `initialize()` that has taken as long as it may.
+    pub(super) fn look_after_deadline(&mut self, moment: Moment) {
+        if self.initialize_by.is_none_or(|by| by > moment.now) {
+            return;
+        }
+        self.initialize_by = None;
+        self.overdue = true;
+        let attempt = match self.request.take() {
+            Some(Request::UnderWay { attempt, .. }) => {
+                self.commands.push(Command::Abort);
+                attempt
+            }
+            Some(Request::Waiting { attempt, .. }) => attempt.saturating_sub(1),
+            None => return,
+        };
+        self.give_up(attempt, Failure::TimedOut, moment);
+    }
+
     /// The attempt that this answer belongs to, unless it was given up.
     fn end_attempt(&mut self, request: u32) -> Option<u32> {
         match self.request {
@@ -149,7 +167,7 @@ impl Machine {
             });
         } else {
             self.rest_until = moment.now.saturating_add(asked);
-            self.give_up(failure, moment);
+            self.give_up(attempt, failure, moment);
         }
     }
 
@@ -159,15 +177,20 @@ impl Machine {
     fn retry_wait(&self, attempt: u32, moment: Moment) -> u64 {
         let usual = backoff(self.options.retry_delay, attempt, moment.random);
         match self.poll_interval() {
-            Some(interval) if self.failing.is_some() && !self.refresh_waits => {
+            Some(interval) if self.is_away() && !self.refresh_waits => {
                 usual.max(around(interval.min(CEILING), moment.random))
             }
             _ => usual,
         }
     }
 
+    /// Whether the last refresh has failed after all its attempts.
+    fn is_away(&self) -> bool {
+        self.phase == Phase::Ready && self.failing.is_some()
+    }
+
     /// A request failed for good; the next one may have to take its time.
-    pub(super) fn give_up(&mut self, failure: Failure, moment: Moment) {
+    pub(super) fn give_up(&mut self, attempt: u32, failure: Failure, moment: Moment) {
         self.failing = Some(failure);
         let rest = self.rest(failure, moment);
         self.rest_until = self.rest_until.max(moment.now.saturating_add(rest));
@@ -180,7 +203,7 @@ impl Machine {
             }
             _ if failure.is_refusal() => self.fail_initialize(failure),
             _ => {
-                self.phase = Phase::Restoring(failure);
+                self.phase = Phase::Restoring { failure, attempt };
                 self.commands.push(Command::Restore);
             }
         }
@@ -201,16 +224,36 @@ impl Machine {
 
     fn fail_initialize(&mut self, failure: Failure) {
         self.phase = Phase::Idle;
+        self.initialize_by = None;
+        self.overdue = false;
         self.settle(Call::Initialize, Err(failure));
         self.settle_refresh(Err(failure));
     }
 
+    /// Tries on, later and later; a call whose time is over fails all the same.
+    fn go_on_initializing(&mut self, attempt: u32, failure: Failure, moment: Moment) {
+        self.phase = Phase::Initializing;
+        let wait = backoff(self.options.retry_delay, attempt, moment.random);
+        self.request = Some(Request::Waiting {
+            attempt: attempt.saturating_add(1),
+            until: moment.now.saturating_add(wait).max(self.rest_until),
+        });
+        if core::mem::take(&mut self.overdue) {
+            self.settle(Call::Initialize, Err(failure));
+            self.settle_refresh(Err(failure));
+        }
+    }
+
     pub(super) fn restored(&mut self, times: Vec<u64>, moment: Moment) {
-        let Phase::Restoring(failure) = self.phase else {
+        let Phase::Restoring { failure, attempt } = self.phase else {
             return;
         };
         if times.is_empty() {
-            self.fail_initialize(failure);
+            if self.forever && failure.is_passing(false) {
+                self.go_on_initializing(attempt, failure, moment);
+            } else {
+                self.fail_initialize(failure);
+            }
         } else {
             self.lifetimes = Lifetimes::start(moment.now, times);
             self.become_ready(moment);

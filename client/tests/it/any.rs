@@ -1,6 +1,6 @@
 //! What holds in every life, however odd.
 
-use pennon_client::{Call, Command, Event, Lifecycle, Machine, Moment, Options, Reply};
+use pennon_client::{Call, Command, Event, Lifecycle, Machine, Moment, Options, Reply, Start};
 use proptest::prelude::*;
 
 fn event() -> impl Strategy<Value = Event> {
@@ -11,7 +11,8 @@ fn event() -> impl Strategy<Value = Event> {
         prop::option::of(prop::collection::vec(Just(None), 0..3)),
     );
     prop_oneof![
-        Just(Event::Initialize),
+        (prop::option::of(0_u64..20_000), any::<bool>())
+            .prop_map(|(timeout, forever)| Event::Initialize(Start { timeout, forever })),
         Just(Event::Refresh),
         (request.clone(), reply).prop_map(|(request, (status, retry_after, flags))| Event::Reply {
             request,
@@ -55,12 +56,12 @@ proptest! {
         let mut now = 0;
         let (mut initialize_waits, mut refresh_waits) = (false, false);
         let mut under_way = None;
-        let end = [Event::Shutdown, Event::Timer, Event::Initialize, Event::Refresh].map(|event| (event, 1, 0));
+        let end = [Event::Shutdown, Event::Timer, Event::Initialize(Start::default()), Event::Refresh].map(|event| (event, 1, 0));
         let mut ended = false;
         for (event, wait, random) in steps.into_iter().chain(end) {
             now += wait;
             match &event {
-                Event::Initialize | Event::Provided { .. } => initialize_waits = true,
+                Event::Initialize(_) | Event::Provided { .. } => initialize_waits = true,
                 Event::StreamEnded { .. } => listening = false,
                 Event::Refresh => refresh_waits = true,
                 Event::Reply { request, .. } | Event::Unreachable { request } if under_way == Some(*request) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pennon_client::{Command, Event, Machine, Moment, Options};
+use pennon_client::{Command, Event, Machine, Moment, Options, Start};
 
 use crate::world::{configuration, status};
 
@@ -50,7 +50,7 @@ impl Herd {
         };
         for client in 0..herd.clients.len() {
             let at = u64::from(herd.random()) % 30_000;
-            herd.plan(at, client, Event::Initialize);
+            herd.plan(at, client, Event::Initialize(Start::default()));
         }
         herd
     }

@@ -1,4 +1,4 @@
-use pennon_client::{Event, Options};
+use pennon_client::{Event, Options, Start};
 
 use crate::world::{QUIET, World, configuration, status};
 
@@ -193,7 +193,7 @@ fn first_polls_are_spread_over_the_interval_and_later_ones_keep_it() {
     for (random, first) in [(0, 0), (1 << 31, 15_000), (u32::MAX, 30_000)] {
         let mut world = World::new(POLLING);
         world.random(random);
-        world.happens(Event::Initialize);
+        world.happens(Event::Initialize(Start::default()));
         world.answers(configuration("v1", &[None]));
         world.journal();
         world.passes(first);

@@ -1,4 +1,4 @@
-use pennon_client::{Event, Options};
+use pennon_client::{Event, Options, Start};
 
 use crate::world::{QUIET, World, configuration, status};
 
@@ -35,7 +35,7 @@ fn listening() -> World {
 #[test]
 fn the_stream_is_opened_when_the_client_is_ready() {
     let mut world = World::new(STREAMING);
-    world.happens(Event::Initialize);
+    world.happens(Event::Initialize(Start::default()));
     world.answers(configuration("v1", &[None]));
     assert_eq!(
         world.journal()[1..],

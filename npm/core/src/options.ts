@@ -1,4 +1,5 @@
 import type { Cache } from "./cache.js";
+import type { EvaluationContext } from "./context.js";
 import { FeatureFlagsError } from "./errors.js";
 import type { Evaluation } from "./evaluation.js";
 import type { EventEmitter } from "./events.js";
@@ -58,6 +59,38 @@ export interface FeatureFlagsClientOptions {
    * Default false.
    */
   readonly reportUsage?: boolean | undefined;
+  /**
+   * Is called with every evaluation: of `isEnabled`, `getValue`, `evaluate`, `read`, `evaluateRemote`, and the methods of a
+   * reader of the same names, also where the answer is a default; not of `evaluateAll` and `readAll`, nor where a read throws
+   * or gives undefined. Nothing of it is stored or sent. What it throws is logged.
+   */
+  readonly onEvaluate?: ((event: EvaluateEvent) => void) | undefined;
+}
+
+/** How long `initialize()` tries. */
+export interface InitializeOptions {
+  /**
+   * The milliseconds after which `initialize()` rejects, unless `cache` has flags that are fresh enough. By default it takes
+   * as long as all its attempts: with the default options, up to 19 seconds where nothing answers.
+   */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * `"forever"` goes on until the service answers, so that a client may start before its service: the promise waits, and
+   * where it has rejected after `timeoutMs` the client goes on by itself, and emits `ready` in the end. Attempts are up to 30
+   * seconds apart. They are made for as long as the service is out of reach, does not answer in time, or answers with status
+   * 429 or 5xx. Another status, such as that of a refused key, and an answer that is no config document end them: they come
+   * from wrong options.
+   *
+   * By default nothing goes on after a failed `initialize()`: call it again.
+   */
+  readonly retry?: "forever" | undefined;
+}
+
+/** An evaluation, as `onEvaluate` gets it. */
+export interface EvaluateEvent extends Evaluation {
+  readonly key: string;
+  /** The context by which the flag was evaluated; undefined if there was none. */
+  readonly context: EvaluationContext | undefined;
 }
 
 /** Options that have been checked, every default filled in. */
@@ -80,6 +113,7 @@ export interface Settings {
   readonly staleIfError: boolean;
   readonly streaming: boolean;
   readonly reportUsage: boolean;
+  readonly onEvaluate: ((event: EvaluateEvent) => void) | undefined;
 }
 
 /** Checks options as JavaScript may pass them, and throws `INVALID_OPTIONS` with a sentence that tells what is expected. */
@@ -104,7 +138,21 @@ export function parseOptions(options: FeatureFlagsClientOptions): Settings {
     staleIfError: flag(options, "staleIfError"),
     streaming: flag(options, "streaming"),
     reportUsage: flag(options, "reportUsage"),
+    onEvaluate: onEvaluate(options.onEvaluate),
   };
+}
+
+/** Checks the options of `initialize()`, and throws `INVALID_OPTIONS`. */
+export function parseInitializeOptions(options: InitializeOptions): InitializeOptions {
+  const { timeoutMs, retry }: Partial<Record<keyof InitializeOptions, unknown>> = options ?? {};
+  const isTime = typeof timeoutMs === "number" && Number.isFinite(timeoutMs) && timeoutMs >= 0;
+  if (timeoutMs !== undefined && !isTime) {
+    throw invalid("timeoutMs of initialize() must be a number of milliseconds, at least 0");
+  }
+  if (retry !== undefined && retry !== "forever") {
+    throw invalid('retry of initialize() must be "forever", if it is given');
+  }
+  return { timeoutMs, retry };
 }
 
 /** Says what is allowed, but seldom meant. */
@@ -158,6 +206,13 @@ function retries(count: unknown = 3): number {
     throw invalid("retries must be an integer from 1 to 10");
   }
   return count;
+}
+
+function onEvaluate(given: unknown): ((event: EvaluateEvent) => void) | undefined {
+  if (given !== undefined && typeof given !== "function") {
+    throw invalid("onEvaluate must be a function");
+  }
+  return given as ((event: EvaluateEvent) => void) | undefined;
 }
 
 type NumberOption = "pollIntervalMs" | "cacheTtlSeconds" | "retryDelayMs" | "timeoutMs";

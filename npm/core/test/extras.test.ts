@@ -215,6 +215,27 @@ describe("reports of usage", () => {
     await ended;
   });
 
+  it("are sent by flush(), which waits for them and never rejects", async () => {
+    const { service, reports } = counting(204, 503);
+    const client = await ready(service);
+    await client.flush();
+    expect(reports()).toEqual([]);
+    for (const times of [1, 2]) {
+      client.isEnabled("beta");
+      await client.flush();
+      expect(reports()).toHaveLength(times);
+    }
+    await client.shutdown();
+    await client.flush();
+    expect(reports()).toHaveLength(3);
+
+    const other = await ready(service, false);
+    other.isEnabled("beta");
+    await other.flush();
+    expect(reports()).toHaveLength(3);
+    await other.shutdown();
+  });
+
   it("are sent when a page goes away", async () => {
     const page = new EventTarget();
     vi.stubGlobal("addEventListener", page.addEventListener.bind(page));

@@ -4,6 +4,7 @@ import type { ConfiguredFlags } from "../internal/flags.js";
 import type { Decider } from "../internal/reading.js";
 import type { Reply } from "../internal/reply.js";
 import type { Logger } from "../logger.js";
+import type { InitializeOptions } from "../options.js";
 import type { Border } from "./border.js";
 import { Evaluator } from "./evaluator.js";
 import { instantiate } from "./instance.js";
@@ -82,8 +83,8 @@ export class Brain implements Decider {
     this.#body = body;
   }
 
-  initialize(): void {
-    this.#report(() => this.#machine.happened(EventKind.Initialize));
+  initialize({ timeoutMs, retry }: InitializeOptions): void {
+    this.#report(() => this.#machine.initialize(timeoutMs, retry === "forever"));
   }
 
   /** Begins from this configuration, without a request; false, and nothing has begun, if it is none. */

@@ -25,6 +25,10 @@ export class Machine {
     this.#border.wasm.machine_happened(this.#self, event, request);
   }
 
+  initialize(timeout: number | undefined, forever: boolean): void {
+    this.#border.wasm.machine_initialize(this.#self, ...optional(timeout), Number(forever));
+  }
+
   provided(etag: string | undefined, engine: Engine): void {
     this.#border.wasm.machine_provided(this.#self, ...this.#border.give(etag), engine.self);
   }

@@ -3,7 +3,7 @@ import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation } from "../evaluation.js";
 import type { LifecycleEventType } from "../events.js";
 import type { Logger } from "../logger.js";
-import type { Settings } from "../options.js";
+import type { InitializeOptions, Settings } from "../options.js";
 import type { Configuration, Snapshot } from "../snapshot.js";
 import { Calls } from "./calls.js";
 import { EVALUATIONS } from "./evaluations.js";
@@ -45,6 +45,8 @@ export class Life implements Body {
   #refreshing = false;
   /** The keys of flags that differ from the bootstrap, until `ready` has been emitted: `change` never comes before it. */
   #changedAtStart: readonly string[] = [];
+  /** Whether `initialize()` was called to go on forever, and a warning that it does is still to come. */
+  #goesOn = false;
   /** What the caller has given to begin with has been tried. */
   #hasBegun = false;
   #trappedAt = Number.NEGATIVE_INFINITY;
@@ -66,14 +68,15 @@ export class Life implements Body {
     }
   }
 
-  initialize(): Promise<void> {
+  initialize(options: InitializeOptions): Promise<void> {
     return this.#call("initialize", () => {
+      this.#goesOn ||= options.retry === "forever";
       if (this.#settings.reportUsage) {
         this.#onDemand.startCounting((count) => {
           this.#reading.count = count;
         });
       }
-      this.#awaken((brain) => this.#begin(brain));
+      this.#awaken((brain) => this.#begin(brain, options));
     });
   }
 
@@ -116,7 +119,13 @@ export class Life implements Body {
     if (this.#ended) {
       throw new FeatureFlagsError("NOT_INITIALIZED", "The client has been shut down");
     }
-    return this.#onDemand.evaluate(key, context);
+    const evaluation = await this.#onDemand.evaluate(key, context);
+    this.#reading.told(key, evaluation, context);
+    return evaluation;
+  }
+
+  flush(): Promise<void> {
+    return this.#onDemand.flush();
   }
 
   fetch(request: number, etag: string | undefined): void {
@@ -146,9 +155,18 @@ export class Life implements Body {
   }
 
   restore(): readonly number[] {
-    return this.#reading.isReady
-      ? this.#values.keep()
-      : this.#values.restore(this.#settings.staleIfError);
+    if (this.#reading.isReady) {
+      return this.#values.keep();
+    }
+    const left = this.#values.restore(this.#settings.staleIfError);
+    if (left.length === 0 && this.#goesOn) {
+      this.#goesOn = false;
+      this.#logger.warn(
+        "The service could not be asked for flags; the client goes on trying, unless the key or baseUrl is wrong",
+        this.#thrown,
+      );
+    }
+    return left;
   }
 
   apply(flags: ConfiguredFlags): void {
@@ -225,6 +243,9 @@ export class Life implements Body {
   }
 
   settle(call: Call, failure: Failure | undefined): void {
+    if (failure?.kind === "status" || failure?.kind === "malformed") {
+      this.#logUnheard(call, failure);
+    }
     this.#calls.settle(call, failure, this.#thrown);
     this.#timer.hold(this.#calls.areWaiting);
     if (call === "initialize" && failure !== undefined && this.#reading.isReady) {
@@ -272,7 +293,7 @@ export class Life implements Body {
   }
 
   /** Begins by what the caller has given, or else by a request. */
-  #begin(brain: Brain): void {
+  #begin(brain: Brain, options: InitializeOptions): void {
     const { configuration, snapshot } = this.#settings;
     if (configuration !== undefined && !this.#hasBegun) {
       this.#hasBegun = true;
@@ -281,7 +302,7 @@ export class Life implements Body {
       }
       this.#logger.error("The bootstrap is no configuration, and is left aside");
     }
-    brain.initialize();
+    brain.initialize(options);
   }
 
   /** Goes on with a new brain. */
@@ -289,7 +310,7 @@ export class Life implements Body {
     this.#awaken((brain) => {
       if (configuration === undefined || !brain.resume(configuration, refreshing)) {
         this.#fail();
-        brain.initialize();
+        brain.initialize({});
       }
       // Whoever got no answer meanwhile gets one now.
       this.#publisher.changed();
@@ -312,6 +333,14 @@ export class Life implements Body {
         this.#fail();
       },
     );
+  }
+
+  /** Logs why a client does not go on that was to go on by itself: nobody waits for its `initialize()` any longer. */
+  #logUnheard(call: Call, failure: Failure): void {
+    if (call === "initialize" && !this.#calls.isWaiting(call)) {
+      const error = toError(call, failure, this.#thrown);
+      this.#logger.error(error.message, error);
+    }
   }
 
   /** Lets go of a brain that trapped, and of all that goes on for it. */

@@ -68,6 +68,12 @@ export class OnDemand {
     this.#with((extras) => extras.report());
   }
 
+  /** Reports usage now, and waits for the outcome. Never rejects. */
+  async flush(): Promise<void> {
+    const extras = await this.#extras?.catch(() => undefined);
+    await extras?.report();
+  }
+
   /** Gives up what callers wait for, and reports usage for the last time. */
   async end(): Promise<void> {
     const extras = await this.#extras?.catch(() => undefined);

@@ -1,7 +1,9 @@
 import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation, Explanation } from "../evaluation.js";
 import type { Logger } from "../logger.js";
+import type { EvaluateEvent, Settings } from "../options.js";
 import type { Snapshot } from "../snapshot.js";
+import { contain } from "./contain.js";
 import { ContextCheck } from "./context-check.js";
 import { evaluationOf } from "./evaluations.js";
 import type { FlagValue } from "./flags.js";
@@ -20,8 +22,9 @@ export class Reading {
   isReady = false;
   /** The engine, while there is one. */
   decider: Decider | undefined;
-  /** Told of every answer, where usage is reported. */
+  /** Counts evaluations, where usage is reported. */
   count: ((key: string, evaluation: Evaluation) => void) | undefined;
+  readonly #onEvaluate: Settings["onEvaluate"];
   readonly #logger: Logger;
   readonly #defaults: ReadonlyMap<string, Evaluation>;
   readonly #contextCheck: ContextCheck;
@@ -31,9 +34,10 @@ export class Reading {
     | { readonly subject: string; readonly answers: ReadonlyMap<string, Evaluation> }
     | undefined;
 
-  constructor(values: Values, defaults: ReadonlyMap<string, Evaluation>, logger: Logger) {
+  constructor(values: Values, { defaults, logger, onEvaluate }: Settings) {
     this.values = values;
     this.#defaults = defaults;
+    this.#onEvaluate = onEvaluate;
     this.#logger = logger;
     this.#contextCheck = new ContextCheck(logger);
   }
@@ -62,19 +66,19 @@ export class Reading {
   ahead(key: string): Evaluation {
     const value = this.values.get(key);
     if (value === undefined) {
-      return this.#absent(key);
+      return this.#absent(key, undefined);
     }
     if (value.targeted && !value.isTold) {
       this.#tellOfIgnored(key, value);
     }
-    this.count?.(key, value.evaluation);
+    this.answered(key, value.evaluation, undefined);
     return value.evaluation;
   }
 
   evaluate(key: string, context: unknown): Evaluation {
     const value = this.values.get(key);
     if (value === undefined) {
-      return this.#absent(key);
+      return this.#absent(key, context);
     }
     const evaluation = this.#counted(key, value, context);
     if (evaluation === undefined) {
@@ -86,7 +90,7 @@ export class Reading {
   /** The same, or undefined where there is no answer. */
   read(key: string, context: unknown): Evaluation | undefined {
     const value = this.values.get(key);
-    return value === undefined ? this.#defaults.get(key) : this.#counted(key, value, context);
+    return value === undefined ? this.#fallback(key, context) : this.#counted(key, value, context);
   }
 
   readAll(context: unknown): Readonly<Record<string, Evaluation>> {
@@ -105,6 +109,24 @@ export class Reading {
   peek(key: string, context: unknown): Evaluation | undefined {
     const value = this.values.get(key);
     return value && this.#decide(key, value, context);
+  }
+
+  /** Counts an evaluation that a caller gets, and tells the caller's hook of it. */
+  answered(key: string, evaluation: Evaluation, context: unknown): void {
+    this.count?.(key, evaluation);
+    this.told(key, evaluation, context);
+  }
+
+  /** Tells the caller's hook of an evaluation. */
+  told(key: string, { enabled, reason }: Evaluation, context: unknown): void {
+    const onEvaluate = this.#onEvaluate;
+    if (onEvaluate !== undefined) {
+      const given = (context ?? undefined) as EvaluateEvent["context"];
+      contain(
+        () => onEvaluate({ key, context: given, enabled, reason }),
+        (error) => this.#logger.error("onEvaluate failed", error),
+      );
+    }
   }
 
   /** All flags as they are for nobody in particular. */
@@ -132,7 +154,7 @@ export class Reading {
   #counted(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
     const evaluation = this.#decide(key, value, context);
     if (evaluation !== undefined) {
-      this.count?.(key, evaluation);
+      this.answered(key, evaluation, context);
     }
     return evaluation;
   }
@@ -164,10 +186,18 @@ export class Reading {
   }
 
   /** The default of a flag that there is not. */
-  #absent(key: string): Evaluation {
-    const fallback = this.isReady ? this.#defaults.get(key) : undefined;
+  #absent(key: string, context: unknown): Evaluation {
+    const fallback = this.isReady ? this.#fallback(key, context) : undefined;
     if (fallback === undefined) {
       throw this.#error(key);
+    }
+    return fallback;
+  }
+
+  #fallback(key: string, context: unknown): Evaluation | undefined {
+    const fallback = this.#defaults.get(key);
+    if (fallback !== undefined) {
+      this.told(key, fallback, context);
     }
     return fallback;
   }
