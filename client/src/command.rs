@@ -19,7 +19,8 @@ pub enum Command {
     SetTimer(u64),
     /// Let no timer fire.
     ClearTimer,
-    /// Look for unexpired flags in a cache of the host's own, and report [`Event::Restored`](crate::Event::Restored).
+    /// Look for a configuration in the host's store, and report [`Event::Stored`](crate::Event::Stored), or else for unexpired
+    /// flags in its cache, and report [`Event::Restored`](crate::Event::Restored).
     Restore,
     /// Serve the flags of the newest configuration, and those only.
     Apply,

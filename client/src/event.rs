@@ -42,6 +42,16 @@ pub enum Event {
     /// The host has looked into its own cache, as [`Command::Restore`](crate::Command::Restore) asked, and serves what
     /// it found there: for each flag, the milliseconds that are left of its time. None, and the cache had nothing.
     Restored(Vec<u64>),
+    /// Instead of [`Restored`](Self::Restored): the host serves a configuration that it stored when the service last
+    /// confirmed it. It is served past its times to live until it is `max_age` old, or the service brings another.
+    Stored {
+        /// The time to live of each of its flags.
+        flags: Vec<Option<Ttl>>,
+        /// The milliseconds since the service confirmed it.
+        age: u64,
+        /// How old it may become, in milliseconds.
+        max_age: u64,
+    },
     /// The stream has told which configuration the service has.
     StreamTold {
         /// The tag of the configuration.

@@ -123,6 +123,16 @@ impl Machine {
         self.handle(Event::Restored(times.iter().copied().map(whole).collect()));
     }
 
+    /// The host serves the configuration that the engine holds, from a store: it was confirmed `age` milliseconds ago, and
+    /// may become `max_age` milliseconds old.
+    pub fn stored(&mut self, age: f64, max_age: f64, engine: &Engine) {
+        self.handle(Event::Stored {
+            flags: times(engine),
+            age: whole(age),
+            max_age: whole(max_age),
+        });
+    }
+
     /// The stream told the tag of the configuration that the service has, and perhaps within how many milliseconds all
     /// clients should fetch it.
     #[wasm_bindgen(js_name = streamTold)]

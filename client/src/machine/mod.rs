@@ -107,6 +107,11 @@ impl Machine {
             Event::Reply { request, reply } => self.replied(request, reply, moment),
             Event::Unreachable { request } => self.unreachable(request, moment),
             Event::Restored(times) => self.restored(times, moment),
+            Event::Stored {
+                flags,
+                age,
+                max_age,
+            } => self.stored(&flags, age, max_age, moment),
             Event::StreamTold { etag, spread } => self.stream_told(etag, spread, moment),
             Event::StreamAlive => self.stream_alive(moment),
             Event::StreamEnded {

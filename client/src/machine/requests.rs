@@ -248,30 +248,46 @@ impl Machine {
         let Phase::Restoring { failure, attempt } = self.phase else {
             return;
         };
-        if times.is_empty() {
-            if self.forever && failure.is_passing(false) {
-                self.go_on_initializing(attempt, failure, moment);
-            } else {
-                self.fail_initialize(failure);
-            }
+        if !times.is_empty() {
+            self.restored_with(times, moment);
+        } else if self.forever && failure.is_passing(false) {
+            self.go_on_initializing(attempt, failure, moment);
         } else {
-            self.lifetimes = Lifetimes::start(moment.now, times);
-            self.become_ready(moment);
-            self.settle_refresh(Err(failure));
+            self.fail_initialize(failure);
         }
+    }
+
+    /// Becomes ready with flags of the host's own, which have so many milliseconds left.
+    fn restored_with(&mut self, times: Vec<u64>, moment: Moment) {
+        let Phase::Restoring { failure, .. } = self.phase else {
+            return;
+        };
+        self.lifetimes = Lifetimes::start(moment.now, times);
+        self.become_ready(moment);
+        self.settle_refresh(Err(failure));
     }
 
     /// Serves the newest configuration, whose flags have these times to live.
     pub(super) fn serve(&mut self, flags: &[Option<Ttl>], etag: Option<String>, moment: Moment) {
-        let default = self.options.ttl;
-        let times = flags.iter().map(|ttl| {
-            ttl.map_or(default, |ttl| {
-                u64::from(ttl.seconds()).saturating_mul(1_000)
-            })
-        });
+        let times = flags.iter().map(|ttl| self.time(*ttl));
         self.lifetimes = Lifetimes::start(moment.now, times.collect());
         self.etag = etag;
         self.commands.push(Command::Apply);
+    }
+
+    /// Becomes ready with a configuration from the host's store. Its tag is not sent: an answer that nothing has changed
+    /// would renew the times that it has here, and not those of its flags.
+    pub(super) fn stored(&mut self, flags: &[Option<Ttl>], age: u64, max_age: u64, moment: Moment) {
+        let times = flags.iter().map(|ttl| self.time(*ttl).max(max_age));
+        let left: Vec<u64> = times.map(|time| time.saturating_sub(age).max(1)).collect();
+        self.restored_with(left, moment);
+    }
+
+    /// How long a flag may be served once it has been confirmed, in milliseconds.
+    fn time(&self, ttl: Option<Ttl>) -> u64 {
+        ttl.map_or(self.options.ttl, |ttl| {
+            u64::from(ttl.seconds()).saturating_mul(1_000)
+        })
     }
 
     /// What is served is still what the service has.

@@ -25,6 +25,11 @@ fn event() -> impl Strategy<Value = Event> {
         }),
         request.prop_map(|request| Event::Unreachable { request }),
         prop::collection::vec(0_u64..100_000, 0..3).prop_map(Event::Restored),
+        Just(Event::Stored {
+            flags: vec![None],
+            age: 1_000,
+            max_age: 100_000,
+        }),
         Just(Event::Timer),
         prop::sample::select(vec!["tag", "other"]).prop_map(|tag| Event::StreamTold {
             etag: tag.into(),

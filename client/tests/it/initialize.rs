@@ -1,4 +1,5 @@
 use pennon_client::{Event, Options, Reply, Start};
+use pennon_core::model::configuration::Ttl;
 
 use crate::world::{QUIET, World, configuration, status};
 
@@ -315,4 +316,57 @@ fn a_client_that_tries_forever_stops_at_shutdown() {
         ]
     );
     assert_eq!(world.timer(), None);
+}
+
+#[test]
+fn a_stored_configuration_is_served_until_it_is_too_old_or_the_service_answers() {
+    let polling = Options {
+        poll_interval: 40_000,
+        ..QUIET
+    };
+    let stored = Event::Stored {
+        flags: vec![None, Ttl::try_from(500).ok()],
+        age: 100_000,
+        max_age: 400_000,
+    };
+    let mut world = World::new(polling);
+    world.happens(Event::Initialize(Start::default()));
+    world.is_unreachable();
+    world.happens(stored.clone());
+    assert_eq!(
+        world.journal()[1..],
+        ["0: restore", "0: emit ready", "0: initialize Ok(())"]
+    );
+    let mut lines = Vec::new();
+    for _ in 0..12 {
+        world.passes(40_000);
+        world.is_unreachable();
+        lines.extend(world.journal());
+    }
+    lines.retain(|line| line.contains("expire"));
+    assert_eq!(lines, ["300000: expire [0]", "400000: expire [1]"]);
+
+    let mut world = World::new(polling);
+    world.happens(Event::Initialize(Start::default()));
+    world.is_unreachable();
+    world.happens(stored.clone());
+    world.passes(40_000);
+    world.answers(configuration("v1", &[None]));
+    assert!(
+        world
+            .journal()
+            .contains(&"40000: fetch 0 with nothing".into())
+    );
+    for _ in 0..2 {
+        world.passes(40_000);
+        world.is_unreachable();
+    }
+    let journal = world.journal();
+    let expired = journal.iter().find(|line| line.contains("expire"));
+    assert_eq!(expired.map(String::as_str), Some("103000: expire [0]"));
+
+    // It is for clients that asked for it only.
+    let mut world = World::ready(QUIET, &[None]);
+    world.happens(stored);
+    assert!(world.journal().is_empty());
 }

@@ -22,6 +22,7 @@ export { consoleLogger, type Logger, noopLogger } from "./logger.js";
 export type { EvaluateEvent, FeatureFlagsClientOptions, InitializeOptions } from "./options.js";
 export type { FlagReader } from "./reader.js";
 export type { Configuration, Snapshot, SnapshotFlag, SubjectFlag } from "./snapshot.js";
+export { localStorageStore, type Store, type StoreOptions } from "./store.js";
 export {
   fetchTransport,
   type Transport,

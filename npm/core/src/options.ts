@@ -6,6 +6,7 @@ import type { EventEmitter } from "./events.js";
 import { evaluationOf } from "./internal/evaluations.js";
 import { type Logger, noopLogger, safeLogger } from "./logger.js";
 import type { Configuration, Snapshot, SubjectFlag } from "./snapshot.js";
+import type { Store } from "./store.js";
 import { fetchTransport, type Transport } from "./transport.js";
 
 export interface FeatureFlagsClientOptions {
@@ -28,6 +29,13 @@ export interface FeatureFlagsClientOptions {
   readonly timeoutMs?: number | undefined;
   /** A second place to keep flags in. By default they are kept in memory only. */
   readonly cache?: Cache | undefined;
+  /**
+   * A place for the whole configuration, rules included: a start without the service then answers for every context. What is
+   * stored is served past its time to live, until the service answers or `maxAgeSeconds` of the store are over, a day by
+   * default. `localStorageStore()`, `fileStore(path)` of `@pennon/core/file-store`, or an object of your own. By default
+   * nothing is stored.
+   */
+  readonly store?: Store | undefined;
   /** How requests are sent. Default `fetchTransport`. */
   readonly transport?: Transport | undefined;
   /** Where the client writes what it does. Default `noopLogger`; there is a `consoleLogger` too. */
@@ -103,6 +111,7 @@ export interface Settings {
   readonly retryDelayMs: number;
   readonly timeoutMs: number;
   readonly cache: Cache | undefined;
+  readonly store: Store | undefined;
   readonly transport: Transport;
   readonly logger: Logger;
   readonly eventEmitter: EventEmitter | undefined;
@@ -130,6 +139,7 @@ export function parseOptions(options: FeatureFlagsClientOptions): Settings {
     retryDelayMs: number(options, "retryDelayMs", 1_000, 0),
     timeoutMs: number(options, "timeoutMs", 3_000, 1),
     cache: plugIn(options, "cache", ["get", "set", "delete", "clear"]),
+    store: store(options),
     transport: plugIn(options, "transport", ["send"]) ?? fetchTransport,
     logger: safeLogger(plugIn(options, "logger", ["debug", "info", "warn", "error"]) ?? noopLogger),
     eventEmitter: plugIn(options, "eventEmitter", ["on", "emit", "removeAllListeners"]),
@@ -297,7 +307,16 @@ function areAnswers(flags: readonly Partial<SubjectFlag>[] | undefined): boolean
   );
 }
 
-function plugIn<N extends "cache" | "transport" | "logger" | "eventEmitter">(
+function store(options: FeatureFlagsClientOptions): Store | undefined {
+  const store = plugIn(options, "store", ["load", "save"]);
+  const age: unknown = store?.maxAgeSeconds ?? 0;
+  if (typeof age !== "number" || !Number.isFinite(age) || age < 0) {
+    throw invalid("maxAgeSeconds of store must be a number of seconds, at least 0");
+  }
+  return store;
+}
+
+function plugIn<N extends "cache" | "store" | "transport" | "logger" | "eventEmitter">(
   options: FeatureFlagsClientOptions,
   name: N,
   methods: readonly string[],

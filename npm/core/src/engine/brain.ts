@@ -3,6 +3,7 @@ import type { Call, Failure } from "../internal/failure.js";
 import type { ConfiguredFlags } from "../internal/flags.js";
 import type { Decider } from "../internal/reading.js";
 import type { Reply } from "../internal/reply.js";
+import type { StoredDocument } from "../internal/stored.js";
 import type { Logger } from "../logger.js";
 import type { InitializeOptions } from "../options.js";
 import type { Border } from "./border.js";
@@ -19,6 +20,12 @@ export interface Body {
   clearTimer(): void;
   /** Serves what the caller's cache has, and gives the milliseconds left for each flag. */
   restore(): readonly number[];
+  /** Gives the config document of the caller's store, if it has one that may be served. */
+  stored(): StoredDocument | undefined;
+  /** Serves the flags of that document; undefined, and it was none. */
+  serveStored(flags: ConfiguredFlags | undefined): void;
+  /** The service has brought this config document. */
+  confirmed(config: Uint8Array | undefined): void;
   apply(flags: ConfiguredFlags): void;
   renew(): void;
   expire(positions: Iterable<number>): void;
@@ -129,6 +136,7 @@ export class Brain implements Decider {
       const length = status === 200 ? input.write(body) : 0;
       if (this.#machine.reply(request, status, etag, retryAfterMs, engine, length)) {
         input.accept();
+        this.#body.confirmed(input.good());
       }
     });
   }
@@ -221,8 +229,10 @@ export class Brain implements Decider {
           body.clearTimer();
           break;
         case CommandKind.Restore: {
-          const left = body.restore();
-          this.#report(() => machine.restored(left));
+          if (!this.#restoreDocument()) {
+            const left = body.restore();
+            this.#report(() => machine.restored(left));
+          }
           break;
         }
         case CommandKind.Apply:
@@ -269,6 +279,24 @@ export class Brain implements Decider {
           break;
       }
     }
+  }
+
+  /** Begins from the caller's store; false, and nothing has begun, if it has nothing that may be served. */
+  #restoreDocument(): boolean {
+    const stored = this.#body.stored();
+    if (stored === undefined) {
+      return false;
+    }
+    const { config, ageMs, maxAgeMs } = stored;
+    let good = false;
+    this.#report(() => {
+      good = this.#evaluator.load(config);
+      this.#body.serveStored(good ? this.#evaluator.flags() : undefined);
+      if (good) {
+        this.#machine.stored(ageMs, maxAgeMs, this.#evaluator.engine);
+      }
+    });
+    return good;
   }
 
   #failure(): Failure | undefined {

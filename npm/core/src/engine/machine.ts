@@ -61,6 +61,10 @@ export class Machine {
     this.#border.wasm.machine_restored(this.#self, ...this.#border.giveNumbers(times));
   }
 
+  stored(age: number, maxAge: number, engine: Engine): void {
+    this.#border.wasm.machine_stored(this.#self, age, maxAge, engine.self);
+  }
+
   streamTold(etag: string, spreadMs: number | undefined): void {
     this.#border.wasm.machine_streamTold(
       this.#self,

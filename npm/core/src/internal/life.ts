@@ -14,6 +14,7 @@ import type { Publisher } from "./publisher.js";
 import type { Reading } from "./reading.js";
 import { type Reply, toReply } from "./reply.js";
 import { requestFor } from "./request.js";
+import { DocumentKeeper, type StoredDocument } from "./stored.js";
 import { Timer } from "./timer.js";
 import type { Values } from "./values.js";
 
@@ -36,6 +37,7 @@ export class Life implements Body {
   readonly #timer = new Timer();
   readonly #calls = new Calls();
   readonly #onDemand: OnDemand;
+  readonly #keeper: DocumentKeeper | undefined;
   #awakening: Promise<void> | undefined;
   #brain: Brain | undefined;
   #request: AbortController | undefined;
@@ -59,7 +61,8 @@ export class Life implements Body {
     this.#reading = reading;
     this.#values = reading.values;
     this.#onDemand = new OnDemand(settings);
-    const { snapshot } = settings;
+    const { snapshot, store } = settings;
+    this.#keeper = store && new DocumentKeeper(store, settings);
     if (snapshot !== undefined) {
       this.#values.provide(snapshot.flags);
       if (snapshot.subject !== undefined) {
@@ -101,7 +104,7 @@ export class Life implements Body {
       this.clear();
       this.emit("shutdown");
     }
-    await this.#onDemand.end();
+    await Promise.all([this.#onDemand.end(), this.#keeper?.end()]);
   }
 
   /** The configuration being served, with its tag; undefined if it is not known. */
@@ -169,12 +172,34 @@ export class Life implements Body {
     return left;
   }
 
+  stored(): StoredDocument | undefined {
+    return this.#reading.isReady ? undefined : this.#keeper?.load();
+  }
+
+  serveStored(flags: ConfiguredFlags | undefined): void {
+    if (flags === undefined) {
+      this.#keeper?.warn("is no config document: it is ignored");
+    } else {
+      this.#keeper?.warn(
+        "is served, because the service could not be reached: flags may be older than their time to live",
+      );
+      this.#changed(this.#values.serveStored(flags));
+    }
+  }
+
+  confirmed(config: Uint8Array | undefined): void {
+    if (config !== undefined) {
+      this.#keeper?.save(config);
+    }
+  }
+
   apply(flags: ConfiguredFlags): void {
     this.#changed(this.#values.replace(flags));
   }
 
   renew(): void {
     this.#values.renew();
+    this.#keeper?.renew();
   }
 
   expire(positions: Iterable<number>): void {
