@@ -20,21 +20,25 @@ const ONE_IN = 64;
 export class ContextCheck {
   readonly #logger: Logger;
   readonly #told = new Set<string>();
-  #contexts = 0;
+  #looks = 0;
+  /** How many contexts pass before the next look. */
+  #passing = 0;
 
   constructor(logger: Logger) {
     this.#logger = logger;
   }
 
   look(context: unknown): void {
-    this.#contexts += 1;
-    const isDue = this.#contexts <= FIRST_CONTEXTS || this.#contexts % ONE_IN === 0;
-    if (isDue && this.#told.size < MOST_NAMES && typeof context === "object" && context !== null) {
+    if (this.#passing > 0) {
+      this.#passing -= 1;
+    } else {
+      this.#looks += 1;
+      this.#passing = this.#looks < FIRST_CONTEXTS ? 0 : ONE_IN - 1;
       this.#lookAt(context);
     }
   }
 
-  #lookAt(context: object): void {
+  #lookAt(context: unknown): void {
     for (const name of namesIn(context)) {
       if (!ATTRIBUTES.has(name) && !this.#told.has(name) && this.#told.size < MOST_NAMES) {
         this.#told.add(name);
@@ -46,10 +50,10 @@ export class ContextCheck {
   }
 }
 
-/** A context may be a proxy, which may throw. */
-function namesIn(context: object): readonly string[] {
+/** A context may be anything: a proxy may throw. */
+function namesIn(context: unknown): readonly string[] {
   try {
-    return Object.keys(context);
+    return typeof context === "object" && context !== null ? Object.keys(context) : [];
   } catch {
     return [];
   }

@@ -75,9 +75,7 @@ export class Life implements Body {
     return this.#call("initialize", () => {
       this.#goesOn ||= options.retry === "forever";
       if (this.#settings.reportUsage) {
-        this.#onDemand.startCounting((count) => {
-          this.#reading.count = count;
-        });
+        this.#onDemand.startCounting((count) => this.#reading.countBy(count));
       }
       this.#awaken((brain) => this.#begin(brain, options));
     });
@@ -123,7 +121,7 @@ export class Life implements Body {
       throw new FeatureFlagsError("NOT_INITIALIZED", "The client has been shut down");
     }
     const evaluation = await this.#onDemand.evaluate(key, context);
-    this.#reading.told(key, evaluation, context);
+    this.#reading.hook?.(key, evaluation, context);
     return evaluation;
   }
 

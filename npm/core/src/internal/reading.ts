@@ -15,6 +15,9 @@ export interface Decider {
   explain(flag: number, context: unknown): Explanation | undefined;
 }
 
+/** Is told of an evaluation that a caller gets. */
+export type OnAnswer = (key: string, evaluation: Evaluation, context: unknown) => void;
+
 /** Answers what is asked about flags, from memory and by the engine. */
 export class Reading {
   readonly values: Values;
@@ -22,9 +25,10 @@ export class Reading {
   isReady = false;
   /** The engine, while there is one. */
   decider: Decider | undefined;
-  /** Counts evaluations, where usage is reported. */
-  count: ((key: string, evaluation: Evaluation) => void) | undefined;
-  readonly #onEvaluate: Settings["onEvaluate"];
+  /** Is told of every evaluation that a caller gets, where somebody wants to know. */
+  onAnswer: OnAnswer | undefined;
+  /** The caller's hook, made safe. */
+  readonly hook: OnAnswer | undefined;
   readonly #logger: Logger;
   readonly #defaults: ReadonlyMap<string, Evaluation>;
   readonly #contextCheck: ContextCheck;
@@ -37,7 +41,8 @@ export class Reading {
   constructor(values: Values, { defaults, logger, onEvaluate }: Settings) {
     this.values = values;
     this.#defaults = defaults;
-    this.#onEvaluate = onEvaluate;
+    this.hook = onEvaluate && hookOf(onEvaluate, logger);
+    this.onAnswer = this.hook;
     this.#logger = logger;
     this.#contextCheck = new ContextCheck(logger);
   }
@@ -57,7 +62,7 @@ export class Reading {
   clear(): void {
     this.isReady = false;
     this.decider = undefined;
-    this.count = undefined;
+    this.onAnswer = undefined;
     this.#prepared = undefined;
     this.values.clear();
   }
@@ -71,7 +76,7 @@ export class Reading {
     if (value.targeted && !value.isTold) {
       this.#tellOfIgnored(key, value);
     }
-    this.answered(key, value.evaluation, undefined);
+    this.onAnswer?.(key, value.evaluation, undefined);
     return value.evaluation;
   }
 
@@ -111,22 +116,16 @@ export class Reading {
     return value && this.#decide(key, value, context);
   }
 
-  /** Counts an evaluation that a caller gets, and tells the caller's hook of it. */
-  answered(key: string, evaluation: Evaluation, context: unknown): void {
-    this.count?.(key, evaluation);
-    this.told(key, evaluation, context);
-  }
-
-  /** Tells the caller's hook of an evaluation. */
-  told(key: string, { enabled, reason }: Evaluation, context: unknown): void {
-    const onEvaluate = this.#onEvaluate;
-    if (onEvaluate !== undefined) {
-      const given = (context ?? undefined) as EvaluateEvent["context"];
-      contain(
-        () => onEvaluate({ key, context: given, enabled, reason }),
-        (error) => this.#logger.error("onEvaluate failed", error),
-      );
-    }
+  /** From now on counts evaluations too. */
+  countBy(count: OnAnswer): void {
+    const { hook } = this;
+    this.onAnswer =
+      hook === undefined
+        ? count
+        : (key, evaluation, context) => {
+            count(key, evaluation, context);
+            hook(key, evaluation, context);
+          };
   }
 
   /** All flags as they are for nobody in particular. */
@@ -154,7 +153,7 @@ export class Reading {
   #counted(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
     const evaluation = this.#decide(key, value, context);
     if (evaluation !== undefined) {
-      this.answered(key, evaluation, context);
+      this.onAnswer?.(key, evaluation, context);
     }
     return evaluation;
   }
@@ -197,7 +196,7 @@ export class Reading {
   #fallback(key: string, context: unknown): Evaluation | undefined {
     const fallback = this.#defaults.get(key);
     if (fallback !== undefined) {
-      this.told(key, fallback, context);
+      this.hook?.(key, fallback, context);
     }
     return fallback;
   }
@@ -221,6 +220,17 @@ export class Reading {
         : `The key of a flag is a string, not ${described(key)}`;
     return new FeatureFlagsError("FLAG_NOT_FOUND", detail);
   }
+}
+
+/** Calls the caller's hook; what it throws is logged. */
+function hookOf(onEvaluate: (event: EvaluateEvent) => void, logger: Logger): OnAnswer {
+  return (key, { enabled, reason }, context) => {
+    const given = (context ?? undefined) as EvaluateEvent["context"];
+    contain(
+      () => onEvaluate({ key, context: given, enabled, reason }),
+      (error) => logger.error("onEvaluate failed", error),
+    );
+  };
 }
 
 /** The type of a value, and the value itself if it is certain to become text. */
