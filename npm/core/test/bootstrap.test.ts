@@ -183,6 +183,19 @@ describe("a snapshot", () => {
     await client.shutdown();
   });
 
+  it("names nothing where a snapshot begins with its own configuration", async () => {
+    const flags = [flag("same"), flagWithRule("ruled", "FR")];
+    const before = await ready(new ScriptedService(configuration(flags)));
+    const client = new FeatureFlagsClient(
+      optionsFor(new ScriptedService(unreachable()), { bootstrap: posted(before.snapshot()) }),
+    );
+    const events = eventsOf(client);
+    await client.initialize();
+    expect(events).toEqual(["ready"]);
+    expect(client.evaluate("ruled", french).enabled).toBe(false);
+    await client.shutdown();
+  });
+
   it("names nothing once a listener of `ready` has shut the client down", async () => {
     const before = await ready(new ScriptedService(configuration([flag("beta")])));
     const bootstrap = posted(before.withContext({}).snapshot());

@@ -94,10 +94,12 @@ describe("initialize", () => {
     vi.setSystemTime(Date.now() + 50_000);
     const service = new ScriptedService(status(400 + 29), unreachable());
     const client = new FeatureFlagsClient(optionsFor(service, { cache, retries: 1 }));
+    const events = eventsOf(client);
     const initialized = client.initialize();
     await service.requested(1);
     await vi.advanceTimersByTimeAsync(1_000);
     await initialized;
+    expect(events).toEqual(["ready"]);
     expect(client.isReady()).toBe(true);
     expect(client.isEnabled("beta")).toBe(true);
     expect(client.evaluate("beta", { userId: "ada" }).enabled).toBe(true);

@@ -49,6 +49,7 @@ export class Life implements Body {
   #changedAtStart: readonly string[] = [];
   /** Whether `initialize()` was called to go on forever, and a warning that it does is still to come. */
   #goesOn = false;
+  #isProviding = false;
   /** What the caller has given to begin with has been tried. */
   #hasBegun = false;
   #trappedAt = Number.NEGATIVE_INFINITY;
@@ -320,7 +321,11 @@ export class Life implements Body {
     const { configuration, snapshot } = this.#settings;
     if (configuration !== undefined && !this.#hasBegun) {
       this.#hasBegun = true;
-      if (brain.provide(configuration, snapshot?.etag)) {
+      // The flags of a snapshot and its configuration are the same: that is no change.
+      this.#isProviding = true;
+      const isProvided = brain.provide(configuration, snapshot?.etag);
+      this.#isProviding = false;
+      if (isProvided) {
         return;
       }
       this.#logger.error("The bootstrap is no configuration, and is left aside");
@@ -387,7 +392,7 @@ export class Life implements Body {
 
   #changed(flags: readonly string[]): void {
     if (!this.#reading.isReady) {
-      this.#changedAtStart = flags;
+      this.#changedAtStart = this.#isProviding ? [] : flags;
     } else if (flags.length > 0) {
       this.#publisher.emit({ type: "change", flags });
       this.#publisher.changed();
