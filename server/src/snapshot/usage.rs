@@ -222,3 +222,33 @@ fn taken(count: &AtomicU64) -> Option<u64> {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn reports_that_wait_are_bounded_and_brought_to_the_database_in_time() {
+        let usage = Usage::default();
+        let environment = usage.of_environment(EnvironmentId::new(Uuid::nil()));
+        let flag = FlagId::new(Uuid::nil());
+        let report =
+            |size| environment.reported(Uuid::nil(), vec![(flag, Reason::Rollout, 1); size]);
+        let is_time = async || timeout(Duration::ZERO, usage.many_reports()).await.is_ok();
+        assert!(report(MOST_REPORTED / 2));
+        assert!(report(1));
+        assert!(!is_time().await);
+        assert!(report(MOST_REPORTED / 2 - 1));
+        assert!(is_time().await);
+        assert!(!report(1));
+        let taken = usage.take().reports;
+        assert_eq!(taken.len(), 3);
+        assert!(!report(1), "they wait until they are known to have arrived");
+        drop(taken);
+        assert!(report(1));
+    }
+}

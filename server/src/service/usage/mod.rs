@@ -54,13 +54,17 @@ impl Service {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ticks.tick().await;
         let mut stopping = pin!(self.stopping());
+        let mut is_kept = true;
         loop {
             tokio::select! {
                 _ = ticks.tick() => {}
-                () = self.snapshots.many_reports() => {}
+                // While the database is away, an attempt for every report would be in vain.
+                () = self.snapshots.many_reports(), if is_kept => {}
                 () = &mut stopping => return,
             }
-            if let Err(error) = self.bring_counts().await {
+            let kept = self.bring_counts().await;
+            is_kept = kept.is_ok();
+            if let Err(error) = kept {
                 tracing::warn!(%error, "usage is kept in memory for now");
             }
         }
