@@ -236,6 +236,47 @@ describe("reports of usage", () => {
     await other.shutdown();
   });
 
+  it("are all sent at the end, also where some have failed before", async () => {
+    const { service, reports } = counting(503, 503, 503);
+    const client = await ready(service);
+    client.isEnabled("beta");
+    await vi.advanceTimersByTimeAsync(60_000);
+    client.isEnabled("beta");
+    client.isEnabled("beta");
+    await client.shutdown();
+    expect(reports().map(([{ count }]) => count)).toEqual([1, 1, 2]);
+  });
+
+  it("do not pile up where an outage meets a flush after each request", async () => {
+    const { service, reports } = counting(...Array.from({ length: 20 }, () => 503));
+    const client = await ready(service);
+    for (let time = 0; time < 20; time += 1) {
+      client.isEnabled("beta");
+      await client.flush();
+    }
+    expect(reports()).toHaveLength(20);
+    await client.flush();
+    expect(reports().map(([{ count }]) => count)).toEqual([...Array(21).fill(1), 19]);
+    await client.shutdown();
+  });
+
+  it("do not pile up where a page that is offline goes away again and again", async () => {
+    const page = new EventTarget();
+    vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
+    const { service, reports } = counting(...Array.from({ length: 2_000 }, () => 503));
+    const client = await ready(service);
+    for (let time = 0; time < 60; time += 1) {
+      client.isEnabled("beta");
+      page.dispatchEvent(new Event("pagehide"));
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    const before = reports().length;
+    page.dispatchEvent(new Event("pagehide"));
+    expect(reports()).toHaveLength(before + 50);
+    vi.unstubAllGlobals();
+    await client.shutdown();
+  });
+
   it("are sent when a page goes away", async () => {
     const page = new EventTarget();
     vi.stubGlobal("addEventListener", page.addEventListener.bind(page));

@@ -7,6 +7,9 @@ const MOST_COUNTS_OF_REPORT = 1_000;
 /** The most counts, each of one flag and reason, that are kept for one report or, if there are more, for several. */
 const MOST_COUNTS = 50_000;
 
+/** With as many reports that wait for the service, counts are not turned into more of them. */
+const MOST_REPORTS = 50;
+
 /** The largest count that the service takes. */
 const LARGEST_COUNT = 1e9;
 
@@ -54,21 +57,33 @@ export class Usage {
   };
 
   /**
-   * Reports everything counted since the last time, in as many reports as it takes. Reports that the service could not take
-   * are sent again the next time, and only after them what has been counted since, so that they do not pile up.
+   * Reports what has been counted since the last time, in as many reports as it takes. Reports that the service could not take
+   * are sent again first; the new ones follow if that succeeds, so that they do not pile up in an outage.
    */
   async report(send: Send): Promise<void> {
-    if ([...this.#reports.values()].includes(undefined)) {
+    if (this.#hasFailed()) {
       await this.#sendAll(send);
     }
-    if (![...this.#reports.values()].includes(undefined)) {
-      this.#close();
-      await this.#sendAll(send);
+    if (!this.#hasFailed()) {
+      await this.reportAll(send);
     }
+  }
+
+  /** Reports everything at once, because this may be the last time. */
+  async reportAll(send: Send): Promise<void> {
+    this.#close();
+    await this.#sendAll(send);
+  }
+
+  #hasFailed(): boolean {
+    return [...this.#reports.values()].includes(undefined);
   }
 
   /** Turns the counts into reports. */
   #close(): void {
+    if (this.#reports.size >= MOST_REPORTS) {
+      return;
+    }
     const counts = [...this.#counts].flatMap(([flagKey, byReason]) =>
       byReason.flatMap((count, reason) =>
         count > 0 ? [{ flagKey, reason: REASONS[reason], count }] : [],
