@@ -19,7 +19,8 @@ pub enum Command {
     SetTimer(u64),
     /// Let no timer fire.
     ClearTimer,
-    /// Look for unexpired flags in a cache of the host's own, and report [`Event::Restored`](crate::Event::Restored).
+    /// Look for a configuration in the host's store, and report [`Event::Stored`](crate::Event::Stored), or else for unexpired
+    /// flags in its cache, and report [`Event::Restored`](crate::Event::Restored).
     Restore,
     /// Serve the flags of the newest configuration, and those only.
     Apply,
@@ -85,16 +86,18 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Whether the same request may succeed a moment later.
-    pub(crate) const fn is_passing(self) -> bool {
-        matches!(
-            self,
-            Self::Unreachable | Self::TimedOut | Self::Status(429 | 500..=599)
-        )
+    /// Whether the same request may succeed a moment later. Nonsense of a service that has answered well before comes
+    /// from a proxy in an outage, and passes like one; as a first answer it comes from a wrong address.
+    pub(crate) const fn is_passing(self, has_answered: bool) -> bool {
+        match self {
+            Self::Unreachable | Self::TimedOut | Self::Status(429 | 500..=599) => true,
+            Self::Malformed => has_answered,
+            _ => false,
+        }
     }
 
     /// Whether the service itself turned the client away, rather than being out of reach.
     pub(crate) const fn is_refusal(self) -> bool {
-        matches!(self, Self::Status(400..=499)) && !self.is_passing()
+        matches!(self, Self::Status(400..=428 | 430..=499))
     }
 }

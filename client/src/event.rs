@@ -9,7 +9,7 @@ use pennon_core::model::configuration::Ttl;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// `initialize()` was called.
-    Initialize,
+    Initialize(Start),
     /// `initialize()` was called, and the host had a configuration to begin with, which it holds ready.
     Provided {
         /// The time to live of each of its flags.
@@ -42,8 +42,23 @@ pub enum Event {
     /// The host has looked into its own cache, as [`Command::Restore`](crate::Command::Restore) asked, and serves what
     /// it found there: for each flag, the milliseconds that are left of its time. None, and the cache had nothing.
     Restored(Vec<u64>),
-    /// The stream has told the tag of the configuration that the service has.
-    StreamTold(String),
+    /// Instead of [`Restored`](Self::Restored): the host serves a configuration that it stored when the service last
+    /// confirmed it. It is served past its times to live until it is `max_age` old, or the service brings another.
+    Stored {
+        /// The time to live of each of its flags.
+        flags: Vec<Option<Ttl>>,
+        /// The milliseconds since the service confirmed it.
+        age: u64,
+        /// How old it may become, in milliseconds.
+        max_age: u64,
+    },
+    /// The stream has told which configuration the service has.
+    StreamTold {
+        /// The tag of the configuration.
+        etag: String,
+        /// Within how many milliseconds all clients should fetch it, if the service has said so.
+        spread: Option<u64>,
+    },
     /// The stream has said anything at all.
     StreamAlive,
     /// The stream has ended, or could not be opened.
@@ -57,6 +72,22 @@ pub enum Event {
     Timer,
     /// `shutdown()` was called.
     Shutdown,
+}
+
+/// How long `initialize()` tries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// The milliseconds after which the call fails; none, and it takes as long as all its attempts.
+    pub timeout: Option<u64>,
+    /// Whether to go on until the service answers, also after the call has failed by its timeout.
+    pub forever: bool,
+}
+
+impl Start {
+    pub(crate) fn deadline(self, moment: Moment) -> Option<u64> {
+        self.timeout
+            .map(|timeout| moment.now.saturating_add(timeout))
+    }
 }
 
 /// An answer of the service, as far as it decides anything.

@@ -1,6 +1,6 @@
 //! When to try again.
 
-/// No wait between two attempts is longer than this, in milliseconds.
+/// No backoff is longer than this, in milliseconds.
 pub const CEILING: u64 = 30_000;
 
 /// The wait after a first refusal, and after many.
@@ -32,6 +32,11 @@ pub fn between_half_and_whole(whole: u64, random: u32) -> u64 {
     half + spread(whole - half, random)
 }
 
+/// A time evenly distributed from the half to one and a half of the whole.
+pub fn around(whole: u64, random: u32) -> u64 {
+    (whole / 2).saturating_add(spread(whole, random))
+}
+
 fn doubled(delay: u64, times: u32, ceiling: u64) -> u64 {
     1_u64
         .checked_shl(times)
@@ -41,7 +46,7 @@ fn doubled(delay: u64, times: u32, ceiling: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{CEILING, backoff, refused, spread};
+    use super::{CEILING, around, backoff, refused, spread};
 
     #[test]
     fn the_wait_doubles_with_every_attempt() {
@@ -70,6 +75,13 @@ mod tests {
         let waits = [0, 1, 2, 3, 4, 99].map(|before| refused(before, u32::MAX) / 60_000);
         assert_eq!(waits, [1, 2, 4, 8, 10, 10]);
         assert_eq!(refused(0, 0), 30_000);
+    }
+
+    #[test]
+    fn around_a_time_is_from_its_half_to_one_and_a_half() {
+        let times = [0, 1 << 31, u32::MAX].map(|random| around(30_000, random));
+        assert_eq!(times, [15_000, 30_000, 45_000]);
+        assert_eq!(around(u64::MAX, u32::MAX), u64::MAX);
     }
 
     #[test]

@@ -12,8 +12,6 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// `initialize()` was called.
-    Initialize,
     /// `refresh()` was called.
     Refresh,
     /// A request came to no answer.

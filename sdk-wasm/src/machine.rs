@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use pennon_client::{Command, Event, Failure, Lifecycle, Moment, Options, Reply};
+use pennon_client::{Command, Event, Failure, Lifecycle, Moment, Options, Reply, Start};
 use pennon_core::model::configuration::Ttl;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -62,13 +62,21 @@ impl Machine {
     /// Something happened of which there is no more to say, or only the number of a request.
     pub fn happened(&mut self, event: EventKind, request: u32) {
         self.handle(match event {
-            EventKind::Initialize => Event::Initialize,
             EventKind::Refresh => Event::Refresh,
             EventKind::Unreachable => Event::Unreachable { request },
             EventKind::StreamAlive => Event::StreamAlive,
             EventKind::Timer => Event::Timer,
             EventKind::Shutdown => Event::Shutdown,
         });
+    }
+
+    /// `initialize()` was called, which fails after `timeout` milliseconds, if it is given, and goes on `forever`, if it
+    /// should.
+    pub fn initialize(&mut self, timeout: Option<f64>, forever: bool) {
+        self.handle(Event::Initialize(Start {
+            timeout: timeout.map(whole),
+            forever,
+        }));
     }
 
     /// `initialize()` was called, and the engine holds a configuration to begin with, of this tag.
@@ -115,10 +123,24 @@ impl Machine {
         self.handle(Event::Restored(times.iter().copied().map(whole).collect()));
     }
 
-    /// The stream told the tag of the configuration that the service has.
+    /// The host serves the configuration that the engine holds, from a store: it was confirmed `age` milliseconds ago, and
+    /// may become `max_age` milliseconds old.
+    pub fn stored(&mut self, age: f64, max_age: f64, engine: &Engine) {
+        self.handle(Event::Stored {
+            flags: times(engine),
+            age: whole(age),
+            max_age: whole(max_age),
+        });
+    }
+
+    /// The stream told the tag of the configuration that the service has, and perhaps within how many milliseconds all
+    /// clients should fetch it.
     #[wasm_bindgen(js_name = streamTold)]
-    pub fn stream_told(&mut self, etag: String) {
-        self.handle(Event::StreamTold(etag));
+    pub fn stream_told(&mut self, etag: String, spread: Option<f64>) {
+        self.handle(Event::StreamTold {
+            etag,
+            spread: spread.map(whole),
+        });
     }
 
     /// The stream ended, or was refused with this status. `retry_after` is in milliseconds.

@@ -117,6 +117,20 @@ async fn the_first_event_comes_at_once_and_tells_the_tag_of_the_configuration() 
 }
 
 #[tokio::test]
+async fn many_clients_are_asked_to_take_their_time() {
+    let app = TestApp::start().await;
+    let key = app.admin().await.pair().await.sdk_key;
+    let sdk = app.sdk(&key);
+    let mut streams = Vec::new();
+    for _ in 0..501 {
+        streams.push(Stream::open(&sdk).await);
+    }
+    let mut last = Stream::open(&sdk).await;
+    let event = last.block().await.expect("the first event");
+    assert!(event.ends_with(",\"spreadMs\":251}"), "{event}");
+}
+
+#[tokio::test]
 async fn each_change_is_told_to_all_who_listen_and_to_nobody_else() {
     let app = TestApp::start().await;
     let admin = app.admin().await;

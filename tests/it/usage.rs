@@ -183,6 +183,101 @@ async fn applications_may_report_what_they_evaluate_by_themselves() {
 }
 
 #[tokio::test]
+async fn a_report_with_an_id_counts_once_whichever_instances_it_reaches() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let other = app.beside().await;
+    let (here, there) = (app.sdk(&pair.sdk_key), other.sdk(&pair.sdk_key));
+    let report = async |sdk: &Caller<'_>, id: &str, count: u32| {
+        let counts = json!([{ "flagKey": "checkout", "reason": "rollout", "count": count }]);
+        let report = json!({ "id": id, "counts": counts });
+        let reported = sdk.post("/sdk/v1/usage", report).await;
+        reported.expect(StatusCode::NO_CONTENT);
+    };
+    let counted = async || {
+        let used = usage(&admin, &format!("/flags/{}", pair.flag)).await;
+        used["environments"][0]["hours"][0]["evaluations"]["rollout"].clone()
+    };
+    let (first, second) = (
+        "6f1c2a52-0f0b-4f0e-9d5e-3b1c7a9e2d41",
+        "6F1C2A52-0F0B-4F0E-9D5E-3B1C7A9E2D42",
+    );
+    // Twice to one instance and once to another, before either knows of the other's.
+    report(&here, first, 1).await;
+    report(&here, first, 1).await;
+    report(&there, first, 1).await;
+    report(&there, second, 10).await;
+    app.bring_counts().await;
+    other.bring_counts().await;
+    assert_eq!(counted().await, 11);
+    // And once more after it has been counted, beside counts without an id.
+    report(&there, first, 1).await;
+    let counts = json!([{ "flagKey": "checkout", "reason": "rollout", "count": 100 }]);
+    here.post("/sdk/v1/usage", json!({ "id": null, "counts": counts }))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    app.bring_counts().await;
+    other.bring_counts().await;
+    assert_eq!(counted().await, 111);
+}
+
+#[tokio::test]
+async fn ids_of_reports_are_known_for_an_hour_and_in_their_own_environment() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let path = "/environments";
+    let other = json!({ "product": "shop", "name": "other" });
+    let other = admin.post(path, other).await.expect(StatusCode::CREATED);
+    let report = json!({
+        "id": "6f1c2a52-0f0b-4f0e-9d5e-3b1c7a9e2d41",
+        "counts": [{ "flagKey": "checkout", "reason": "rollout", "count": 1 }],
+    });
+    let counted = async |sdk_key: &str| {
+        let reported = app.sdk(sdk_key).post("/sdk/v1/usage", report.clone()).await;
+        reported.expect(StatusCode::NO_CONTENT);
+        app.bring_counts().await;
+        let admin = app.admin().await;
+        let used = usage(&admin, &format!("/flags/{}", pair.flag)).await;
+        let used = used["environments"].as_array().cloned().unwrap_or_default();
+        let hours = used.iter().filter_map(|each| each["hours"].as_array());
+        let counts = hours.flatten().map(|hour| &hour["evaluations"]["rollout"]);
+        counts.filter_map(Value::as_u64).sum::<u64>()
+    };
+    assert_eq!(counted(&pair.sdk_key).await, 1);
+    assert_eq!(counted(&other.text("/sdkKey")).await, 2);
+    app.advance(3599);
+    assert_eq!(counted(&pair.sdk_key).await, 2);
+    // They are deleted with other old rows, at the first opportunity in the next hour.
+    app.advance(3600);
+    app.bring_counts().await;
+    assert_eq!(counted(&pair.sdk_key).await, 3);
+}
+
+#[tokio::test]
+async fn an_id_of_a_report_is_a_uuid() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let sdk = app.sdk(&pair.sdk_key);
+    let counts = json!([{ "flagKey": "checkout", "reason": "rollout", "count": 1 }]);
+    for id in [
+        json!(1),
+        json!(""),
+        json!("6f1c2a520f0b4f0e9d5e3b1c7a9e2d41"),
+        json!("6f1c2a52-0f0b-4f0e-9d5e-3b1c7a9e2d4g"),
+        json!("{6f1c2a52-0f0b-4f0e-9d5e-3b1c7a9e2d41}"),
+        json!(["6f1c2a52-0f0b-4f0e-9d5e-3b1c7a9e2d41"]),
+    ] {
+        let refused = sdk.post("/sdk/v1/usage", json!({ "id": id, "counts": counts }));
+        let refused = refused.await;
+        let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+        assert_eq!(refused.faults(), ["/id"]);
+    }
+}
+
+#[tokio::test]
 async fn a_period_has_a_beginning_before_its_end_and_at_most_31_days() {
     let app = TestApp::start().await;
     let admin = app.admin().await;

@@ -3,17 +3,17 @@
 use super::Machine;
 use crate::command::Command;
 use crate::event::Moment;
-use crate::retry::spread;
+use crate::retry::{around, spread};
 
 impl Machine {
     /// Expires what nobody could confirm, and begins the refresh that is due.
     pub(super) fn look_after_flags(&mut self, moment: Moment) {
         let due = self.lifetimes.notice(moment.now);
-        if self.request.is_some() {
-            return;
-        }
         if due && self.failing.is_some() {
             self.expire(moment);
+        }
+        if self.request.is_some() {
+            return;
         }
         if due && self.rest_until > moment.now {
             self.poll_at = Some(self.rest_until);
@@ -51,6 +51,15 @@ impl Machine {
         self.plan_poll_in(wait, moment);
     }
 
+    /// Plans the poll after an outage: clients that found the service back at the same time do not go on polling together.
+    pub(super) fn plan_poll_after_outage(&mut self, moment: Moment) {
+        let wait = self.stream_lag().or_else(|| {
+            let interval = self.poll_interval();
+            interval.map(|interval| around(interval, moment.random))
+        });
+        self.plan_poll_in(wait, moment);
+    }
+
     fn plan_poll_in(&mut self, wait: Option<u64>, moment: Moment) {
         let poll_at = wait.map(|wait| moment.now.saturating_add(wait).max(self.rest_until));
         self.poll_at = poll_at.filter(|_| !self.stream_confirms());
@@ -58,7 +67,7 @@ impl Machine {
 
     /// Who does not poll asks when a time to live is over. If that fails nothing is left whose time could be over, so it is
     /// asked on at the same pace.
-    fn poll_interval(&self) -> Option<u64> {
+    pub(super) fn poll_interval(&self) -> Option<u64> {
         match self.options.poll_interval {
             0 if self.failing.is_some() => Some(self.options.ttl),
             0 => None,

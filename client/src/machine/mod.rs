@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use pennon_core::model::configuration::Ttl;
 
 use crate::command::{Call, Command, Failure, Lifecycle};
-use crate::event::{Event, Moment};
+use crate::event::{Event, Moment, Start};
 use crate::lifetimes::Lifetimes;
 use crate::options::Options;
 use crate::retry::between_half_and_whole;
@@ -32,6 +32,12 @@ pub struct Machine {
     request: Option<Request>,
     /// The number of the last request.
     requests: u32,
+    /// Whether the first configuration is asked for until the service answers.
+    forever: bool,
+    /// When `initialize()` is to have ended.
+    initialize_by: Option<u64>,
+    /// That moment has passed, and the call is to fail once the host's own cache turns out to have nothing.
+    overdue: bool,
     /// A `refresh()` waits for the request under way.
     refresh_waits: bool,
     /// The tag of the configuration being served.
@@ -55,8 +61,13 @@ pub struct Machine {
 enum Phase {
     Idle,
     Initializing,
-    /// The first request failed for this reason; the host's own cache may have something.
-    Restoring(Failure),
+    /// The first request failed; the host's own cache may have something.
+    Restoring {
+        /// Why it failed.
+        failure: Failure,
+        /// The number of its last attempt.
+        attempt: u32,
+    },
     Ready,
     ShutDown,
 }
@@ -69,6 +80,9 @@ impl Machine {
             phase: Phase::Idle,
             request: None,
             requests: 0,
+            forever: false,
+            initialize_by: None,
+            overdue: false,
             refresh_waits: false,
             etag: None,
             lifetimes: Lifetimes::default(),
@@ -86,14 +100,19 @@ impl Machine {
     /// What to do now that `event` has happened.
     pub fn handle(&mut self, event: Event, moment: Moment) -> Vec<Command> {
         match event {
-            Event::Initialize => self.initialize(moment),
+            Event::Initialize(start) => self.initialize(start, moment),
             Event::Provided { flags, etag } => self.provided(&flags, etag, moment),
             Event::Resumed { flags, refreshing } => self.resumed(&flags, refreshing, moment),
             Event::Refresh => self.refresh(moment),
             Event::Reply { request, reply } => self.replied(request, reply, moment),
             Event::Unreachable { request } => self.unreachable(request, moment),
             Event::Restored(times) => self.restored(times, moment),
-            Event::StreamTold(etag) => self.stream_told(etag, moment),
+            Event::Stored {
+                flags,
+                age,
+                max_age,
+            } => self.stored(&flags, age, max_age, moment),
+            Event::StreamTold { etag, spread } => self.stream_told(etag, spread, moment),
             Event::StreamAlive => self.stream_alive(moment),
             Event::StreamEnded {
                 status,
@@ -116,13 +135,19 @@ impl Machine {
         self.etag.as_deref()
     }
 
-    fn initialize(&mut self, moment: Moment) {
+    fn initialize(&mut self, start: Start, moment: Moment) {
         match self.phase {
             Phase::Idle => {
                 self.phase = Phase::Initializing;
+                self.forever = start.forever;
+                self.initialize_by = start.deadline(moment);
                 self.fetch(0, moment);
             }
-            Phase::Initializing | Phase::Restoring(_) => {}
+            // Nobody waits any longer where the client goes on by itself; or else the call shares what is under way.
+            Phase::Initializing | Phase::Restoring { .. } => {
+                self.forever |= start.forever;
+                self.initialize_by = self.initialize_by.or(start.deadline(moment));
+            }
             Phase::Ready => self.settle(Call::Initialize, Ok(())),
             Phase::ShutDown => self.settle(Call::Initialize, Err(Failure::ShutDown)),
         }
@@ -134,7 +159,7 @@ impl Machine {
             self.serve(flags, etag, moment);
             self.become_ready(moment);
         } else {
-            self.initialize(moment);
+            self.initialize(Start::default(), moment);
         }
     }
 
@@ -149,7 +174,7 @@ impl Machine {
         self.begin_upkeep(moment);
         if refreshing {
             self.refresh_waits = true;
-            self.give_up(Failure::Trapped, moment);
+            self.give_up(0, Failure::Trapped, moment);
         }
     }
 
@@ -157,7 +182,7 @@ impl Machine {
         match self.phase {
             Phase::Idle => self.settle(Call::Refresh, Err(Failure::NotInitialized)),
             Phase::ShutDown => self.settle(Call::Refresh, Err(Failure::ShutDown)),
-            Phase::Initializing | Phase::Restoring(_) => self.refresh_waits = true,
+            Phase::Initializing | Phase::Restoring { .. } => self.refresh_waits = true,
             Phase::Ready => {
                 self.refresh_waits = true;
                 match self.request {
@@ -171,6 +196,8 @@ impl Machine {
 
     fn become_ready(&mut self, moment: Moment) {
         self.phase = Phase::Ready;
+        self.initialize_by = None;
+        self.overdue = false;
         self.begin_upkeep(moment);
         self.emit(Lifecycle::Ready);
         self.settle(Call::Initialize, Ok(()));
@@ -189,6 +216,7 @@ impl Machine {
 
     fn timer_fired(&mut self, moment: Moment) {
         self.timer = None;
+        self.look_after_deadline(moment);
         self.look_after_request(moment);
         if self.phase == Phase::Ready {
             self.look_after_stream(moment);
@@ -222,7 +250,8 @@ impl Machine {
         self.etag = None;
         self.lifetimes = Lifetimes::default();
         self.commands.push(Command::Clear);
-        if matches!(phase, Phase::Initializing | Phase::Restoring(_)) {
+        self.initialize_by = None;
+        if matches!(phase, Phase::Initializing | Phase::Restoring { .. }) {
             self.settle(Call::Initialize, Err(Failure::ShutDown));
         }
         self.settle_refresh(Err(Failure::ShutDown));
@@ -264,6 +293,7 @@ impl Machine {
         };
         let all = [
             request,
+            self.initialize_by,
             self.poll_at,
             expiry,
             self.stream.wakes_at(),

@@ -9,7 +9,7 @@ use super::{Machine, Phase};
 use crate::command::{Call, Command, Failure, Lifecycle};
 use crate::event::{Moment, Reply};
 use crate::lifetimes::Lifetimes;
-use crate::retry::{CEILING, backoff, between_half_and_whole, refused};
+use crate::retry::{CEILING, around, backoff, between_half_and_whole, refused};
 
 /// A service that asks to be left alone for longer than an hour has lost its clock.
 pub(super) const LONGEST_REST: u64 = 60 * 60 * 1_000;
@@ -73,6 +73,24 @@ impl Machine {
         }
     }
 
+    /// Ends an `initialize()` that has taken as long as it may.
+    pub(super) fn look_after_deadline(&mut self, moment: Moment) {
+        if self.initialize_by.is_none_or(|by| by > moment.now) {
+            return;
+        }
+        self.initialize_by = None;
+        self.overdue = true;
+        let attempt = match self.request.take() {
+            Some(Request::UnderWay { attempt, .. }) => {
+                self.commands.push(Command::Abort);
+                attempt
+            }
+            Some(Request::Waiting { attempt, .. }) => attempt.saturating_sub(1),
+            None => return,
+        };
+        self.give_up(attempt, Failure::TimedOut, moment);
+    }
+
     /// The attempt that this answer belongs to, unless it was given up.
     fn end_attempt(&mut self, request: u32) -> Option<u32> {
         match self.request {
@@ -113,9 +131,14 @@ impl Machine {
     }
 
     fn succeed(&mut self, moment: Moment) {
+        let was_failing = self.failing.is_some();
         self.recover();
         if self.phase == Phase::Ready {
-            self.plan_poll(moment);
+            if was_failing {
+                self.plan_poll_after_outage(moment);
+            } else {
+                self.plan_poll(moment);
+            }
             // Before the event: a refresh that a listener asks for is another one.
             self.settle_refresh(Ok(()));
             self.emit(Lifecycle::RefreshSuccess);
@@ -135,20 +158,39 @@ impl Machine {
     /// An attempt failed: there is another one, unless it would be in vain or the service asks for a longer wait.
     fn fail(&mut self, attempt: u32, failure: Failure, retry_after: Option<u64>, moment: Moment) {
         let asked = retry_after.unwrap_or(0).min(LONGEST_REST);
-        if failure.is_passing() && attempt < self.options.retries && asked <= CEILING {
-            let wait = backoff(self.options.retry_delay, attempt, moment.random).max(asked);
+        let is_passing = failure.is_passing(self.phase == Phase::Ready);
+        if is_passing && attempt < self.options.retries && asked <= CEILING {
+            let wait = self.retry_wait(attempt, moment).max(asked);
             self.request = Some(Request::Waiting {
                 attempt: attempt.saturating_add(1),
                 until: moment.now.saturating_add(wait),
             });
         } else {
             self.rest_until = moment.now.saturating_add(asked);
-            self.give_up(failure, moment);
+            self.give_up(attempt, failure, moment);
         }
     }
 
+    /// Returns the wait before the attempt after this one. Once a refresh has failed after all its attempts, the service is
+    /// known to be away, and attempts for which no caller waits are as far apart as polls, about 30 s at most: otherwise a
+    /// service that comes back would meet four times its usual load.
+    fn retry_wait(&self, attempt: u32, moment: Moment) -> u64 {
+        let usual = backoff(self.options.retry_delay, attempt, moment.random);
+        match self.poll_interval() {
+            Some(interval) if self.is_away() && !self.refresh_waits => {
+                usual.max(around(interval.min(CEILING), moment.random))
+            }
+            _ => usual,
+        }
+    }
+
+    /// Whether the last refresh has failed after all its attempts.
+    fn is_away(&self) -> bool {
+        self.phase == Phase::Ready && self.failing.is_some()
+    }
+
     /// A request failed for good; the next one may have to take its time.
-    pub(super) fn give_up(&mut self, failure: Failure, moment: Moment) {
+    pub(super) fn give_up(&mut self, attempt: u32, failure: Failure, moment: Moment) {
         self.failing = Some(failure);
         let rest = self.rest(failure, moment);
         self.rest_until = self.rest_until.max(moment.now.saturating_add(rest));
@@ -161,7 +203,7 @@ impl Machine {
             }
             _ if failure.is_refusal() => self.fail_initialize(failure),
             _ => {
-                self.phase = Phase::Restoring(failure);
+                self.phase = Phase::Restoring { failure, attempt };
                 self.commands.push(Command::Restore);
             }
         }
@@ -182,34 +224,70 @@ impl Machine {
 
     fn fail_initialize(&mut self, failure: Failure) {
         self.phase = Phase::Idle;
+        self.initialize_by = None;
+        self.overdue = false;
         self.settle(Call::Initialize, Err(failure));
         self.settle_refresh(Err(failure));
     }
 
-    pub(super) fn restored(&mut self, times: Vec<u64>, moment: Moment) {
-        let Phase::Restoring(failure) = self.phase else {
-            return;
-        };
-        if times.is_empty() {
-            self.fail_initialize(failure);
-        } else {
-            self.lifetimes = Lifetimes::start(moment.now, times);
-            self.become_ready(moment);
+    /// Tries on, later and later; a call whose time is over fails all the same.
+    fn go_on_initializing(&mut self, attempt: u32, failure: Failure, moment: Moment) {
+        self.phase = Phase::Initializing;
+        let wait = backoff(self.options.retry_delay, attempt, moment.random);
+        self.request = Some(Request::Waiting {
+            attempt: attempt.saturating_add(1),
+            until: moment.now.saturating_add(wait).max(self.rest_until),
+        });
+        if core::mem::take(&mut self.overdue) {
+            self.settle(Call::Initialize, Err(failure));
             self.settle_refresh(Err(failure));
         }
     }
 
+    pub(super) fn restored(&mut self, times: Vec<u64>, moment: Moment) {
+        let Phase::Restoring { failure, attempt } = self.phase else {
+            return;
+        };
+        if !times.is_empty() {
+            self.restored_with(times, moment);
+        } else if self.forever && failure.is_passing(false) {
+            self.go_on_initializing(attempt, failure, moment);
+        } else {
+            self.fail_initialize(failure);
+        }
+    }
+
+    /// Becomes ready with flags of the host's own, which have so many milliseconds left.
+    fn restored_with(&mut self, times: Vec<u64>, moment: Moment) {
+        let Phase::Restoring { failure, .. } = self.phase else {
+            return;
+        };
+        self.lifetimes = Lifetimes::start(moment.now, times);
+        self.become_ready(moment);
+        self.settle_refresh(Err(failure));
+    }
+
     /// Serves the newest configuration, whose flags have these times to live.
     pub(super) fn serve(&mut self, flags: &[Option<Ttl>], etag: Option<String>, moment: Moment) {
-        let default = self.options.ttl;
-        let times = flags.iter().map(|ttl| {
-            ttl.map_or(default, |ttl| {
-                u64::from(ttl.seconds()).saturating_mul(1_000)
-            })
-        });
+        let times = flags.iter().map(|ttl| self.time(*ttl));
         self.lifetimes = Lifetimes::start(moment.now, times.collect());
         self.etag = etag;
         self.commands.push(Command::Apply);
+    }
+
+    /// Becomes ready with a configuration from the host's store. Its tag is not sent: an answer that nothing has changed
+    /// would renew the times that it has here, and not those of its flags.
+    pub(super) fn stored(&mut self, flags: &[Option<Ttl>], age: u64, max_age: u64, moment: Moment) {
+        let times = flags.iter().map(|ttl| self.time(*ttl).max(max_age));
+        let left: Vec<u64> = times.map(|time| time.saturating_sub(age).max(1)).collect();
+        self.restored_with(left, moment);
+    }
+
+    /// How long a flag may be served once it has been confirmed, in milliseconds.
+    fn time(&self, ttl: Option<Ttl>) -> u64 {
+        ttl.map_or(self.options.ttl, |ttl| {
+            u64::from(ttl.seconds()).saturating_mul(1_000)
+        })
     }
 
     /// What is served is still what the service has.

@@ -6,7 +6,7 @@ use super::Machine;
 use super::requests::LONGEST_REST;
 use crate::command::Command;
 use crate::event::Moment;
-use crate::retry::{backoff, refused};
+use crate::retry::{backoff, refused, spread};
 
 /// The service sends something every 15 s unless it is told otherwise. A stream that is silent for longer than this is
 /// dead.
@@ -20,6 +20,13 @@ const SHORTEST_WAIT: u64 = 1_000;
 
 /// How long another instance of the service may take to hear of a change; after this it is asked once more.
 const LAG: u64 = 500;
+
+/// All clients hear of a change in the same instant. They fetch it within this time, in milliseconds, unless the service
+/// asks for another.
+const SPREAD: u64 = 250;
+
+/// The longest time that the service may ask for.
+const LONGEST_SPREAD: u64 = 60_000;
 
 #[derive(Debug)]
 pub(super) enum Stream {
@@ -84,8 +91,8 @@ impl Machine {
         lags.then_some(LAG)
     }
 
-    /// The stream says which configuration the service has.
-    pub(super) fn stream_told(&mut self, etag: String, moment: Moment) {
+    /// The stream says which configuration the service has. A new one is fetched after a random wait.
+    pub(super) fn stream_told(&mut self, etag: String, within: Option<u64>, moment: Moment) {
         let Stream::Open { told, lagged, .. } = &mut self.stream else {
             return;
         };
@@ -95,11 +102,10 @@ impl Machine {
         if self.stream_confirms() || self.request.is_some() {
             return;
         }
-        if self.rest_until > moment.now {
-            self.poll_at = Some(self.rest_until);
-        } else {
-            self.start_refresh(moment);
-        }
+        let within = within.unwrap_or(SPREAD).min(LONGEST_SPREAD);
+        let fetch_at = moment.now.saturating_add(spread(within, moment.random));
+        let sooner = self.poll_at.map_or(fetch_at, |at| at.min(fetch_at));
+        self.poll_at = Some(sooner.max(self.rest_until));
     }
 
     /// The stream has said something, if only that it is alive.

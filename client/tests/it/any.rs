@@ -1,6 +1,6 @@
 //! What holds in every life, however odd.
 
-use pennon_client::{Call, Command, Event, Lifecycle, Machine, Moment, Options, Reply};
+use pennon_client::{Call, Command, Event, Lifecycle, Machine, Moment, Options, Reply, Start};
 use proptest::prelude::*;
 
 fn event() -> impl Strategy<Value = Event> {
@@ -11,7 +11,8 @@ fn event() -> impl Strategy<Value = Event> {
         prop::option::of(prop::collection::vec(Just(None), 0..3)),
     );
     prop_oneof![
-        Just(Event::Initialize),
+        (prop::option::of(0_u64..20_000), any::<bool>())
+            .prop_map(|(timeout, forever)| Event::Initialize(Start { timeout, forever })),
         Just(Event::Refresh),
         (request.clone(), reply).prop_map(|(request, (status, retry_after, flags))| Event::Reply {
             request,
@@ -24,8 +25,16 @@ fn event() -> impl Strategy<Value = Event> {
         }),
         request.prop_map(|request| Event::Unreachable { request }),
         prop::collection::vec(0_u64..100_000, 0..3).prop_map(Event::Restored),
+        Just(Event::Stored {
+            flags: vec![None],
+            age: 1_000,
+            max_age: 100_000,
+        }),
         Just(Event::Timer),
-        prop::sample::select(vec!["tag", "other"]).prop_map(|tag| Event::StreamTold(tag.into())),
+        prop::sample::select(vec!["tag", "other"]).prop_map(|tag| Event::StreamTold {
+            etag: tag.into(),
+            spread: None,
+        }),
         Just(Event::StreamAlive),
         prop::sample::select(vec![0, 401, 503]).prop_map(|status| Event::StreamEnded {
             status,
@@ -52,12 +61,12 @@ proptest! {
         let mut now = 0;
         let (mut initialize_waits, mut refresh_waits) = (false, false);
         let mut under_way = None;
-        let end = [Event::Shutdown, Event::Timer, Event::Initialize, Event::Refresh].map(|event| (event, 1, 0));
+        let end = [Event::Shutdown, Event::Timer, Event::Initialize(Start::default()), Event::Refresh].map(|event| (event, 1, 0));
         let mut ended = false;
         for (event, wait, random) in steps.into_iter().chain(end) {
             now += wait;
             match &event {
-                Event::Initialize | Event::Provided { .. } => initialize_waits = true,
+                Event::Initialize(_) | Event::Provided { .. } => initialize_waits = true,
                 Event::StreamEnded { .. } => listening = false,
                 Event::Refresh => refresh_waits = true,
                 Event::Reply { request, .. } | Event::Unreachable { request } if under_way == Some(*request) => {

@@ -1,6 +1,6 @@
 //! Other ways to begin than by a request.
 
-use pennon_client::{Event, Options};
+use pennon_client::{Event, Options, Start};
 
 use crate::world::{QUIET, World, status};
 
@@ -20,7 +20,7 @@ fn provided(etag: Option<&str>) -> Event {
 fn a_configuration_that_was_provided_needs_no_request() {
     let mut world = World::new(QUIET);
     world.happens(provided(None));
-    world.happens(Event::Initialize);
+    world.happens(Event::Initialize(Start::default()));
     assert_eq!(
         world.journal(),
         [

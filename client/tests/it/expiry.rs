@@ -46,6 +46,32 @@ fn a_flag_past_its_time_is_gone_once_that_refresh_has_failed_for_good() {
 }
 
 #[test]
+fn nonsense_expires_a_flag_no_sooner_than_silence_does() {
+    let expires_at = |fails: fn(&mut World)| {
+        let mut world = World::ready(
+            Options {
+                poll_interval: 55_000,
+                retries: 3,
+                ..QUIET
+            },
+            &[None],
+        );
+        for wait in [55_000, 1_000, 2_000, 4_000] {
+            world.passes(wait);
+            fails(&mut world);
+        }
+        let journal = world.journal();
+        journal.into_iter().find(|line| line.contains("expire"))
+    };
+    let after_silence = expires_at(World::is_unreachable);
+    assert_eq!(after_silence.as_deref(), Some("62000: expire [0]"));
+    assert_eq!(
+        expires_at(|world| world.answers(status(200))),
+        after_silence
+    );
+}
+
+#[test]
 fn after_a_failed_refresh_a_flag_is_gone_as_soon_as_its_time_is_over() {
     let mut world = World::ready(QUIET, &[None, Some(70)]);
     world.happens(Event::Refresh);

@@ -1,11 +1,12 @@
-use pennon_client::{Event, Options};
+use pennon_client::{Event, Options, Reply, Start};
+use pennon_core::model::configuration::Ttl;
 
 use crate::world::{QUIET, World, configuration, status};
 
 #[test]
 fn initialising_fetches_applies_and_is_ready() {
     let mut world = World::new(QUIET);
-    world.happens(Event::Initialize);
+    world.happens(Event::Initialize(Start::default()));
     world.answers(configuration("v1", &[None]));
     assert_eq!(
         world.journal(),
@@ -21,22 +22,22 @@ fn initialising_fetches_applies_and_is_ready() {
 #[test]
 fn initialising_again_meanwhile_shares_the_request_and_afterwards_succeeds_at_once() {
     let mut world = World::new(QUIET);
-    world.happens(Event::Initialize);
-    world.happens(Event::Initialize);
+    world.happens(Event::Initialize(Start::default()));
+    world.happens(Event::Initialize(Start::default()));
     assert_eq!(world.journal(), ["0: fetch 0 with nothing"]);
     world.answers(configuration("v1", &[]));
     world.journal();
-    world.happens(Event::Initialize);
+    world.happens(Event::Initialize(Start::default()));
     assert_eq!(world.journal(), ["0: initialize Ok(())"]);
 }
 
 #[test]
 fn without_service_and_cache_initialising_fails_and_may_be_repeated() {
     let mut world = World::new(QUIET);
-    world.happens(Event::Initialize);
+    world.happens(Event::Initialize(Start::default()));
     world.is_unreachable();
     world.happens(Event::Restored(vec![]));
-    world.happens(Event::Initialize);
+    world.happens(Event::Initialize(Start::default()));
     world.answers(configuration("v1", &[None]));
     assert_eq!(
         world.journal(),
@@ -58,7 +59,7 @@ fn without_service_the_hosts_own_cache_is_enough() {
         poll_interval: 30_000,
         ..QUIET
     });
-    world.happens(Event::Initialize);
+    world.happens(Event::Initialize(Start::default()));
     world.answers(status(503));
     world.happens(Event::Restored(vec![10_000, 40_000]));
     assert_eq!(
@@ -86,7 +87,7 @@ fn without_service_the_hosts_own_cache_is_enough() {
 #[test]
 fn a_refused_key_is_no_outage_and_the_cache_is_not_asked() {
     let mut world = World::new(QUIET);
-    world.happens(Event::Initialize);
+    world.happens(Event::Initialize(Start::default()));
     world.answers(status(401));
     assert_eq!(
         world.journal(),
@@ -95,9 +96,28 @@ fn a_refused_key_is_no_outage_and_the_cache_is_not_asked() {
 }
 
 #[test]
+fn a_first_answer_that_is_no_configuration_fails_at_once() {
+    let mut world = World::new(Options {
+        retries: 3,
+        ..QUIET
+    });
+    world.happens(Event::Initialize(Start::default()));
+    world.answers(status(200));
+    world.happens(Event::Restored(vec![]));
+    assert_eq!(
+        world.journal(),
+        [
+            "0: fetch 0 with nothing",
+            "0: restore",
+            "0: initialize Err(Malformed)",
+        ]
+    );
+}
+
+#[test]
 fn a_first_answer_that_says_unchanged_is_a_failure() {
     let mut world = World::new(QUIET);
-    world.happens(Event::Initialize);
+    world.happens(Event::Initialize(Start::default()));
     world.answers(status(304));
     world.happens(Event::Restored(vec![]));
     assert_eq!(
@@ -113,7 +133,7 @@ fn a_first_answer_that_says_unchanged_is_a_failure() {
 #[test]
 fn a_refresh_during_initialising_waits_for_the_same_request() {
     let mut world = World::new(QUIET);
-    world.happens(Event::Initialize);
+    world.happens(Event::Initialize(Start::default()));
     world.happens(Event::Refresh);
     world.answers(configuration("v1", &[]));
     assert_eq!(
@@ -126,4 +146,227 @@ fn a_refresh_during_initialising_waits_for_the_same_request() {
             "0: refresh Ok(())",
         ]
     );
+}
+
+fn forever(timeout: Option<u64>) -> Event {
+    Event::Initialize(Start {
+        timeout,
+        forever: true,
+    })
+}
+
+const PATIENT: Options = Options {
+    retries: 1,
+    ..QUIET
+};
+
+#[test]
+fn initialising_takes_no_longer_than_its_timeout_and_then_the_cache_is_enough() {
+    for cached in [vec![], vec![60_000]] {
+        let mut world = World::new(PATIENT);
+        world.happens(Event::Initialize(Start {
+            timeout: Some(2_000),
+            forever: false,
+        }));
+        world.passes(2_000);
+        world.happens(Event::Restored(cached.clone()));
+        let journal = world.journal();
+        assert_eq!(
+            journal[..3],
+            ["0: fetch 0 with nothing", "2000: abort", "2000: restore"]
+        );
+        let expected = if cached.is_empty() {
+            vec!["2000: initialize Err(TimedOut)"]
+        } else {
+            vec!["2000: emit ready", "2000: initialize Ok(())"]
+        };
+        assert_eq!(journal[3..], expected);
+        world.passes(50_000);
+        assert!(world.journal().is_empty(), "nothing goes on by itself");
+    }
+}
+
+#[test]
+fn a_timeout_also_ends_the_wait_for_the_next_attempt() {
+    let mut world = World::new(PATIENT);
+    world.happens(Event::Initialize(Start {
+        timeout: Some(500),
+        forever: false,
+    }));
+    world.is_unreachable();
+    world.passes(500);
+    world.happens(Event::Restored(vec![]));
+    world.passes(50_000);
+    assert_eq!(
+        world.journal(),
+        [
+            "0: fetch 0 with nothing",
+            "500: restore",
+            "500: initialize Err(TimedOut)",
+        ]
+    );
+}
+
+#[test]
+fn initialising_may_go_on_until_the_service_is_there() {
+    let mut world = World::new(PATIENT);
+    world.happens(forever(None));
+    world.is_unreachable();
+    world.journal();
+    for (attempt, wait) in (1..).zip([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+        world.passes(wait - 1);
+        assert!(world.journal().is_empty());
+        world.passes(1);
+        let journal = world.journal();
+        assert!(journal[0].ends_with(&format!("fetch {attempt} with nothing")));
+        world.answers(status(502));
+        assert!(world.journal()[0].ends_with("restore"));
+        world.happens(Event::Restored(vec![]));
+    }
+    world.passes(30_000);
+    world.answers(configuration("v1", &[None]));
+    assert_eq!(
+        world.journal(),
+        [
+            "121000: fetch 8 with nothing",
+            "121000: apply",
+            "121000: emit ready",
+            "121000: initialize Ok(())",
+        ]
+    );
+}
+
+#[test]
+fn a_client_that_tries_forever_becomes_ready_after_its_call_has_timed_out() {
+    let mut world = World::new(PATIENT);
+    world.happens(forever(Some(2_000)));
+    world.passes(2_000);
+    world.happens(Event::Restored(vec![]));
+    world.passes(1_000);
+    assert_eq!(
+        world.journal(),
+        [
+            "0: fetch 0 with nothing",
+            "2000: abort",
+            "2000: restore",
+            "2000: initialize Err(TimedOut)",
+            "3000: fetch 1 with nothing",
+        ]
+    );
+    // Another call shares what goes on, and has a time of its own.
+    world.happens(forever(Some(1_000)));
+    world.passes(1_000);
+    world.happens(Event::Restored(vec![]));
+    assert_eq!(
+        world.journal(),
+        [
+            "4000: abort",
+            "4000: restore",
+            "4000: initialize Err(TimedOut)"
+        ]
+    );
+    world.passes(2_000);
+    world.answers(configuration("v1", &[None]));
+    assert_eq!(world.journal()[1..3], ["6000: apply", "6000: emit ready"]);
+}
+
+#[test]
+fn a_client_that_tries_forever_does_not_where_it_would_be_in_vain() {
+    for code in [200, 401, 403, 404] {
+        let mut world = World::new(PATIENT);
+        world.happens(forever(None));
+        world.answers(status(code));
+        world.happens(Event::Restored(vec![]));
+        let journal = world.journal();
+        assert!(
+            journal
+                .last()
+                .is_some_and(|line| line.contains("initialize Err")),
+            "{journal:?}"
+        );
+        world.passes(1_000_000);
+        assert!(world.journal().is_empty());
+    }
+}
+
+#[test]
+fn a_client_that_tries_forever_waits_as_long_as_the_service_asks_for() {
+    let mut world = World::new(PATIENT);
+    world.happens(forever(None));
+    world.answers(Reply {
+        retry_after: Some(100_000),
+        ..status(503)
+    });
+    world.happens(Event::Restored(vec![]));
+    assert_eq!(world.timer(), Some(100_000));
+}
+
+#[test]
+fn a_client_that_tries_forever_stops_at_shutdown() {
+    let mut world = World::new(PATIENT);
+    world.happens(forever(Some(2_000)));
+    world.is_unreachable();
+    world.happens(Event::Shutdown);
+    assert_eq!(
+        world.journal()[1..],
+        [
+            "0: clear",
+            "0: initialize Err(ShutDown)",
+            "0: emit shutdown"
+        ]
+    );
+    assert_eq!(world.timer(), None);
+}
+
+#[test]
+fn a_stored_configuration_is_served_until_it_is_too_old_or_the_service_answers() {
+    let polling = Options {
+        poll_interval: 40_000,
+        ..QUIET
+    };
+    let stored = Event::Stored {
+        flags: vec![None, Ttl::try_from(500).ok()],
+        age: 100_000,
+        max_age: 400_000,
+    };
+    let mut world = World::new(polling);
+    world.happens(Event::Initialize(Start::default()));
+    world.is_unreachable();
+    world.happens(stored.clone());
+    assert_eq!(
+        world.journal()[1..],
+        ["0: restore", "0: emit ready", "0: initialize Ok(())"]
+    );
+    let mut lines = Vec::new();
+    for _ in 0..12 {
+        world.passes(40_000);
+        world.is_unreachable();
+        lines.extend(world.journal());
+    }
+    lines.retain(|line| line.contains("expire"));
+    assert_eq!(lines, ["300000: expire [0]", "400000: expire [1]"]);
+
+    let mut world = World::new(polling);
+    world.happens(Event::Initialize(Start::default()));
+    world.is_unreachable();
+    world.happens(stored.clone());
+    world.passes(40_000);
+    world.answers(configuration("v1", &[None]));
+    assert!(
+        world
+            .journal()
+            .contains(&"40000: fetch 0 with nothing".into())
+    );
+    for _ in 0..2 {
+        world.passes(40_000);
+        world.is_unreachable();
+    }
+    let journal = world.journal();
+    let expired = journal.iter().find(|line| line.contains("expire"));
+    assert_eq!(expired.map(String::as_str), Some("103000: expire [0]"));
+
+    // It is for clients that asked for it only.
+    let mut world = World::ready(QUIET, &[None]);
+    world.happens(stored);
+    assert!(world.journal().is_empty());
 }

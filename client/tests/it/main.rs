@@ -3,6 +3,7 @@
 mod any;
 mod beginnings;
 mod expiry;
+mod herds;
 mod initialize;
 mod refresh;
 mod retries;

@@ -1,4 +1,4 @@
-use pennon_client::{Event, Options};
+use pennon_client::{Event, Options, Start};
 
 use crate::world::{QUIET, World, configuration, status};
 
@@ -126,15 +126,17 @@ fn an_answer_to_a_request_that_was_given_up_is_ignored() {
 }
 
 #[test]
-fn a_malformed_answer_keeps_flags_and_tag_and_is_not_retried() {
+fn a_malformed_answer_keeps_flags_and_tag_and_is_tried_again_like_an_outage() {
     let mut world = World::ready(
         Options {
-            retries: 3,
+            retries: 1,
             ..QUIET
         },
         &[None],
     );
     world.happens(Event::Refresh);
+    world.answers(status(200));
+    world.passes(1_000);
     world.answers(status(200));
     world.happens(Event::Refresh);
     assert_eq!(
@@ -142,10 +144,11 @@ fn a_malformed_answer_keeps_flags_and_tag_and_is_not_retried() {
         [
             "0: emit refresh:start",
             "0: fetch 0 with v1",
-            "0: refresh Err(Malformed)",
-            "0: emit refresh:error Malformed",
-            "0: emit refresh:start",
-            "0: fetch 0 with v1",
+            "1000: fetch 1 with v1",
+            "1000: refresh Err(Malformed)",
+            "1000: emit refresh:error Malformed",
+            "1000: emit refresh:start",
+            "1000: fetch 0 with v1",
         ]
     );
 }
@@ -190,7 +193,7 @@ fn first_polls_are_spread_over_the_interval_and_later_ones_keep_it() {
     for (random, first) in [(0, 0), (1 << 31, 15_000), (u32::MAX, 30_000)] {
         let mut world = World::new(POLLING);
         world.random(random);
-        world.happens(Event::Initialize);
+        world.happens(Event::Initialize(Start::default()));
         world.answers(configuration("v1", &[None]));
         world.journal();
         world.passes(first);

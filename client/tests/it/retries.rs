@@ -146,6 +146,66 @@ fn a_refresh_between_two_attempts_does_not_wait() {
 }
 
 #[test]
+fn in_a_known_outage_attempts_are_as_far_apart_as_polls_unless_a_caller_waits() {
+    let mut world = World::ready(
+        Options {
+            poll_interval: 20_000,
+            ..PATIENT
+        },
+        &[Some(86_400)],
+    );
+    world.happens(Event::Refresh);
+    for wait in [1_000, 2_000, 4_000] {
+        world.is_unreachable();
+        world.passes(wait);
+    }
+    world.is_unreachable();
+    world.passes(20_000);
+    world.journal();
+    // From half an interval to one and a half.
+    for random in [0, 1 << 31, u32::MAX] {
+        world.random(random);
+        world.is_unreachable();
+        let wait =
+            [10_000, 20_000, 30_000][usize::from(random > 0) + usize::from(random > 1 << 31)];
+        world.passes(wait - 1);
+        assert!(world.journal().is_empty(), "{random}");
+        world.passes(1);
+        assert_eq!(world.journal().len(), 1, "{random}");
+    }
+    world.happens(Event::Refresh);
+    world.is_unreachable();
+    world.journal();
+    world.passes(20_000);
+    world.happens(Event::Refresh);
+    world.is_unreachable();
+    world.journal();
+    world.passes(1_000);
+    assert_eq!(world.journal(), ["108000: fetch 1 with v1"]);
+}
+
+#[test]
+fn flags_do_not_outlive_their_time_because_attempts_are_far_apart() {
+    let mut world = World::ready(
+        Options {
+            poll_interval: 30_000,
+            retries: 1,
+            ..QUIET
+        },
+        &[Some(70)],
+    );
+    world.passes(30_000);
+    world.is_unreachable();
+    world.passes(1_000);
+    world.is_unreachable();
+    world.passes(30_000);
+    world.is_unreachable();
+    world.journal();
+    world.passes(10_000);
+    assert_eq!(world.journal(), ["70000: expire [0]"]);
+}
+
+#[test]
 fn a_refused_key_is_tried_again_after_minutes_that_double_up_to_ten() {
     for code in [401, 403] {
         let mut world = World::ready(
@@ -168,7 +228,7 @@ fn a_refused_key_is_tried_again_after_minutes_that_double_up_to_ten() {
         assert_eq!(polls.len(), 12);
         world.answers(status(304));
         world.journal();
-        world.passes(30_000);
+        world.passes(45_000);
         assert_eq!(world.journal().len(), 2, "the usual interval is back");
     }
 }

@@ -1,4 +1,4 @@
-use pennon_client::{Event, Options};
+use pennon_client::{Event, Options, Start};
 
 use crate::world::{QUIET, World, configuration, status};
 
@@ -26,7 +26,7 @@ fn shutting_down_aborts_clears_and_says_so_last() {
 #[test]
 fn shutting_down_while_initialising_fails_that_call() {
     let mut world = World::new(QUIET);
-    world.happens(Event::Initialize);
+    world.happens(Event::Initialize(Start::default()));
     world.happens(Event::Shutdown);
     assert_eq!(
         world.journal(),
@@ -73,7 +73,7 @@ fn shutting_down_twice_says_so_once_and_later_calls_fail() {
     world.happens(Event::Shutdown);
     world.journal();
     world.happens(Event::Shutdown);
-    world.happens(Event::Initialize);
+    world.happens(Event::Initialize(Start::default()));
     world.happens(Event::Refresh);
     world.happens(Event::Restored(vec![1]));
     assert_eq!(

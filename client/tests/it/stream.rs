@@ -1,4 +1,4 @@
-use pennon_client::{Event, Options};
+use pennon_client::{Event, Options, Start};
 
 use crate::world::{QUIET, World, configuration, status};
 
@@ -9,7 +9,14 @@ const STREAMING: Options = Options {
 };
 
 fn told(etag: &str) -> Event {
-    Event::StreamTold(etag.into())
+    told_with(etag, None)
+}
+
+fn told_with(etag: &str, spread: Option<u64>) -> Event {
+    Event::StreamTold {
+        etag: etag.into(),
+        spread,
+    }
 }
 
 const LOST: Event = Event::StreamEnded {
@@ -28,7 +35,7 @@ fn listening() -> World {
 #[test]
 fn the_stream_is_opened_when_the_client_is_ready() {
     let mut world = World::new(STREAMING);
-    world.happens(Event::Initialize);
+    world.happens(Event::Initialize(Start::default()));
     world.answers(configuration("v1", &[None]));
     assert_eq!(
         world.journal()[1..],
@@ -63,32 +70,75 @@ fn a_stream_that_is_alive_makes_polls_needless_and_keeps_flags_alive() {
 }
 
 #[test]
-fn a_change_is_fetched_as_soon_as_the_stream_tells_of_it() {
+fn a_change_is_fetched_soon_after_the_stream_tells_of_it() {
     let mut world = listening();
     world.passes(1_000);
     world.happens(told("v2"));
+    world.passes(250);
     world.answers(configuration("v2", &[None]));
     world.passes(60_000);
     assert_eq!(
         world.journal(),
         [
-            "1000: emit refresh:start",
-            "1000: fetch 0 with v1",
-            "1000: apply",
-            "1000: emit refresh:success",
+            "1250: emit refresh:start",
+            "1250: fetch 0 with v1",
+            "1250: apply",
+            "1250: emit refresh:success",
             "46000: unlisten",
             "47000: listen",
-            "61000: emit refresh:start",
-            "61000: fetch 0 with v2",
+            "61250: emit refresh:start",
+            "61250: fetch 0 with v2",
         ],
         "no poll, but flags run out of time where the stream says nothing at all"
     );
 }
 
 #[test]
-fn an_answer_older_than_what_the_stream_told_is_asked_for_once_more() {
+fn clients_fetch_a_change_within_the_time_that_the_service_asks_for() {
+    for (spread, random, wait) in [
+        (None, 0, 0),
+        (None, u32::MAX, 250),
+        (Some(4_000), 1 << 31, 2_000),
+        (Some(0), u32::MAX, 0),
+        (Some(u64::MAX), u32::MAX, 60_000),
+    ] {
+        let mut world = World::ready(STREAMING, &[Some(86_400)]);
+        world.happens(told("v1"));
+        world.random(random);
+        world.happens(told_with("v2", spread));
+        assert_eq!(world.timer(), Some(wait.min(45_000)), "{spread:?}");
+    }
+}
+
+#[test]
+fn a_change_that_is_taken_back_before_it_is_fetched_needs_no_request() {
     let mut world = listening();
     world.happens(told("v2"));
+    world.passes(100);
+    world.happens(told("v1"));
+    world.passes(10_000);
+    assert_eq!(world.journal(), ["100: renew"]);
+}
+
+#[test]
+fn many_changes_do_not_put_the_fetch_off() {
+    let mut world = listening();
+    for etag in ["v2", "v3", "v4"] {
+        world.happens(told(etag));
+        world.passes(100);
+    }
+    assert_eq!(
+        world.journal(),
+        ["250: emit refresh:start", "250: fetch 0 with v1"]
+    );
+}
+
+#[test]
+fn an_answer_older_than_what_the_stream_told_is_asked_for_once_more() {
+    let mut world = listening();
+    world.random(0);
+    world.happens(told("v2"));
+    world.passes(0);
     world.answers(status(304));
     world.journal();
     world.passes(500);

@@ -1,6 +1,8 @@
 //! A world for one client: a clock that stands until it is moved, and a service that answers when it is told to.
 
-use pennon_client::{Call, Command, Event, Failure, Lifecycle, Machine, Moment, Options, Reply};
+use pennon_client::{
+    Call, Command, Event, Failure, Lifecycle, Machine, Moment, Options, Reply, Start,
+};
 use pennon_core::model::configuration::Ttl;
 
 /// The client and everything around it. What it commands is written down, each line beginning with the time.
@@ -30,7 +32,7 @@ impl World {
     /// A world in which the client has fetched `flags` flags at the time 0, and nothing is in the journal yet.
     pub(crate) fn ready(options: Options, flags: &[Option<u32>]) -> Self {
         let mut world = Self::new(options);
-        world.happens(Event::Initialize);
+        world.happens(Event::Initialize(Start::default()));
         world.answers(configuration("v1", flags));
         world.journal();
         world

@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { app } from "./app.js";
 import { begin, client } from "./flags.js";
 
-// The first requests are to have flags. If the service does not answer soon, the server starts without.
-await Promise.race([begin(), sleep(2_000, undefined, { ref: false })]);
+// The first requests should have flags, if the service answers soon.
+await begin();
 
 const server = app.listen(process.env.PORT ?? 4001, "127.0.0.1", (error) => {
   if (error) {

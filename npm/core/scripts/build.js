@@ -77,6 +77,7 @@ for (const { formats, ...build } of builds) {
   await Promise.all(formats.map((extension) => bundle(build, extension)));
 }
 await Promise.all(["js", "cjs"].map(twin));
+await Promise.all(["js", "cjs"].map(fileStore));
 declarations();
 
 /** The module that src/engine/wasm.d.ts declares; `compiled` is what a platform imports as a compiled one. */
@@ -114,6 +115,19 @@ async function twin(extension) {
     },
     outfile: join(dist, `twin.${extension}`),
     format: formatOf(extension),
+    target: "es2022",
+    minify: true,
+  });
+}
+
+/** The only file for Node.js alone: others are loaded by browsers too, and import nothing of Node's. */
+async function fileStore(extension) {
+  await build({
+    entryPoints: [join(root, "src/file-store.ts")],
+    outfile: join(dist, `file-store.${extension}`),
+    bundle: true,
+    format: formatOf(extension),
+    platform: "node",
     target: "es2022",
     minify: true,
   });

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { EvaluationContext } from "./context.js";
 import { FeatureFlagsError } from "./errors.js";
 import type { Evaluation, Explanation, Reason } from "./evaluation.js";
@@ -7,7 +8,13 @@ import { Publisher } from "./internal/publisher.js";
 import { BoundReader } from "./internal/reader.js";
 import { Reading } from "./internal/reading.js";
 import { Values } from "./internal/values.js";
-import { type FeatureFlagsClientOptions, parseOptions, warnOfOptions } from "./options.js";
+import {
+  type FeatureFlagsClientOptions,
+  type InitializeOptions,
+  parseInitializeOptions,
+  parseOptions,
+  warnOfOptions,
+} from "./options.js";
 import type { FlagReader } from "./reader.js";
 import type { Snapshot } from "./snapshot.js";
 
@@ -32,21 +39,35 @@ export class FeatureFlagsClient {
   /** @throws {FeatureFlagsError} `INVALID_OPTIONS` */
   constructor(options: FeatureFlagsClientOptions) {
     const settings = parseOptions(options);
-    const { defaults, logger } = settings;
+    const { logger } = settings;
     warnOfOptions(settings);
     this.#publisher = new Publisher(settings.eventEmitter, logger);
-    this.#reading = new Reading(new Values(settings), defaults, logger);
+    this.#reading = new Reading(new Values(settings), settings);
     this.#life = new Life(settings, this.#reading, this.#publisher);
   }
 
   /**
    * Fetches all flags, or takes those of `bootstrap`, and begins to poll. Await it before the first evaluation. Called
-   * again meanwhile it returns the same promise; after a failure it may be called again.
+   * again meanwhile it returns the same promise.
    *
-   * @throws {FeatureFlagsError} `INITIALIZATION_FAILED`
+   * Once it has failed, nothing goes on by itself, unless `retry` is `"forever"`: call it again.
+   *
+   * @throws {FeatureFlagsError} `INITIALIZATION_FAILED`, `INVALID_OPTIONS`
    */
-  initialize(): Promise<void> {
-    return this.#life.initialize();
+  initialize(options: InitializeOptions = {}): Promise<void> {
+    try {
+      return this.#life.initialize(parseInitializeOptions(options));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /**
+   * Reports usage now, and resolves when that is done, whether or not it has succeeded: for functions that are suspended
+   * between two requests. Without `reportUsage` it does nothing.
+   */
+  flush(): Promise<void> {
+    return this.#life.flush();
   }
 
   /**
@@ -55,6 +76,11 @@ export class FeatureFlagsClient {
    */
   shutdown(): Promise<void> {
     return this.#life.shutdown();
+  }
+
+  /** The same as `shutdown()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown();
   }
 
   /** Whether `initialize()` has completed. */
@@ -189,6 +215,12 @@ export class FeatureFlagsClient {
   /** Calls `listener` at every event of this type. */
   on<T extends LifecycleEventType>(type: T, listener: Listener<T>): this {
     this.#publisher.on(type, listener);
+    return this;
+  }
+
+  /** Calls `listener` at the next event of this type, and then no longer. */
+  once<T extends LifecycleEventType>(type: T, listener: Listener<T>): this {
+    this.#publisher.once(type, listener);
     return this;
   }
 

@@ -11,7 +11,7 @@ export interface LifecycleDetails {
   "refresh:success": unknown;
   /** It failed, and so did every retry. */
   "refresh:error": { readonly error: FeatureFlagsError };
-  /** Other flags are served than before. */
+  /** Other flags are served than before. Never before `ready`; flags that differ from the bootstrap are told right after it. */
   change: {
     /** The keys of all flags that are new, that differ in anything, or that are gone. */
     readonly flags: readonly string[];
@@ -41,9 +41,15 @@ export interface EventEmitter {
   removeAllListeners(): unknown;
 }
 
+interface Registered {
+  readonly listener: Listener;
+  /** Whether it is called at the first event only. */
+  readonly isOnce: boolean;
+}
+
 /** The emitter that every client has. What one listener throws keeps no other from hearing. */
 export class BuiltInEmitter implements EventEmitter {
-  readonly #listeners = new Map<LifecycleEventType, readonly Listener[]>();
+  readonly #listeners = new Map<LifecycleEventType, readonly Registered[]>();
   readonly #onError: (error: unknown) => void;
 
   constructor(onError: (error: unknown) => void) {
@@ -51,19 +57,27 @@ export class BuiltInEmitter implements EventEmitter {
   }
 
   on<T extends LifecycleEventType>(type: T, listener: Listener<T>): void {
-    // Whoever listens to one type gets no other.
-    this.#listeners.set(type, [...this.#of(type), listener as Listener]);
+    this.#add(type, listener, false);
+  }
+
+  once<T extends LifecycleEventType>(type: T, listener: Listener<T>): void {
+    this.#add(type, listener, true);
   }
 
   off<T extends LifecycleEventType>(type: T, listener: Listener<T>): void {
     this.#listeners.set(
       type,
-      this.#of(type).filter((other) => other !== listener),
+      this.#of(type).filter((other) => other.listener !== listener),
     );
   }
 
   emit(type: LifecycleEventType, event: LifecycleEvent): void {
-    for (const listener of this.#of(type)) {
+    for (const registered of this.#of(type)) {
+      const { listener, isOnce } = registered;
+      if (isOnce && !this.#remove(type, registered)) {
+        // A listener before it has led to the same event.
+        continue;
+      }
       contain(() => listener(event), this.#onError);
     }
   }
@@ -72,7 +86,23 @@ export class BuiltInEmitter implements EventEmitter {
     this.#listeners.clear();
   }
 
-  #of(type: LifecycleEventType): readonly Listener[] {
+  #add<T extends LifecycleEventType>(type: T, listener: Listener<T>, isOnce: boolean): void {
+    // Whoever listens to one type gets no other.
+    const registered = { listener: listener as Listener, isOnce };
+    this.#listeners.set(type, [...this.#of(type), registered]);
+  }
+
+  /** Tells whether it was still there. */
+  #remove(type: LifecycleEventType, registered: Registered): boolean {
+    const before = this.#of(type);
+    this.#listeners.set(
+      type,
+      before.filter((other) => other !== registered),
+    );
+    return before.includes(registered);
+  }
+
+  #of(type: LifecycleEventType): readonly Registered[] {
     return this.#listeners.get(type) ?? [];
   }
 }

@@ -19,9 +19,10 @@ export type {
 } from "./events.js";
 export type { FlagKey, RegisteredFlags } from "./keys.js";
 export { consoleLogger, type Logger, noopLogger } from "./logger.js";
-export type { FeatureFlagsClientOptions } from "./options.js";
+export type { EvaluateEvent, FeatureFlagsClientOptions, InitializeOptions } from "./options.js";
 export type { FlagReader } from "./reader.js";
 export type { Configuration, Snapshot, SnapshotFlag, SubjectFlag } from "./snapshot.js";
+export { localStorageStore, type Store, type StoreOptions } from "./store.js";
 export {
   fetchTransport,
   type Transport,

@@ -1,10 +1,12 @@
 import type { Cache } from "./cache.js";
+import type { EvaluationContext } from "./context.js";
 import { FeatureFlagsError } from "./errors.js";
 import type { Evaluation } from "./evaluation.js";
 import type { EventEmitter } from "./events.js";
 import { evaluationOf } from "./internal/evaluations.js";
 import { type Logger, noopLogger, safeLogger } from "./logger.js";
 import type { Configuration, Snapshot, SubjectFlag } from "./snapshot.js";
+import type { Store } from "./store.js";
 import { fetchTransport, type Transport } from "./transport.js";
 
 export interface FeatureFlagsClientOptions {
@@ -12,7 +14,7 @@ export interface FeatureFlagsClientOptions {
   readonly sdkKey: string | undefined;
   /** Where the service is. Default `http://127.0.0.1:3000`. */
   readonly baseUrl?: string | undefined;
-  /** The pause between two polls, in milliseconds. 0 turns polling off. Default 30000. */
+  /** The pause between two polls, in milliseconds. 0 turns polling off; less than 1000 logs a warning. Default 30000. */
   readonly pollIntervalMs?: number | undefined;
   /**
    * How long a flag may be served without being confirmed, **IN MILLISECONDS, whatever the name says**: 30 means 30 ms,
@@ -27,6 +29,13 @@ export interface FeatureFlagsClientOptions {
   readonly timeoutMs?: number | undefined;
   /** A second place to keep flags in. By default they are kept in memory only. */
   readonly cache?: Cache | undefined;
+  /**
+   * A place for the whole configuration, rules included: a start without the service then answers for every context. What is
+   * stored is served past its time to live, until the service answers or `maxAgeSeconds` of the store are over, a day by
+   * default. `localStorageStore()`, `fileStore(path)` of `@pennon/core/file-store`, or an object of your own. By default
+   * nothing is stored.
+   */
+  readonly store?: Store | undefined;
   /** How requests are sent. Default `fetchTransport`. */
   readonly transport?: Transport | undefined;
   /** Where the client writes what it does. Default `noopLogger`; there is a `consoleLogger` too. */
@@ -58,6 +67,38 @@ export interface FeatureFlagsClientOptions {
    * Default false.
    */
   readonly reportUsage?: boolean | undefined;
+  /**
+   * Is called with every evaluation: of `isEnabled`, `getValue`, `evaluate`, `read`, `evaluateRemote`, and the methods of a
+   * reader of the same names, also where the answer is a default; not of `evaluateAll` and `readAll`, nor where a read throws
+   * or gives undefined. Nothing of it is stored or sent. What it throws is logged.
+   */
+  readonly onEvaluate?: ((event: EvaluateEvent) => void) | undefined;
+}
+
+/** How long `initialize()` tries. */
+export interface InitializeOptions {
+  /**
+   * The milliseconds after which `initialize()` rejects, unless `cache` has flags that are fresh enough. By default it takes
+   * as long as all its attempts: with the default options, up to 19 seconds where nothing answers.
+   */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * `"forever"` goes on until the service answers, so that a client may start before its service: the promise waits, and
+   * where it has rejected after `timeoutMs` the client goes on by itself, and emits `ready` in the end. Attempts are up to 30
+   * seconds apart. They are made for as long as the service is out of reach, does not answer in time, or answers with status
+   * 429 or 5xx. Another status, such as that of a refused key, and an answer that is no config document end them: they come
+   * from wrong options.
+   *
+   * By default nothing goes on after a failed `initialize()`: call it again.
+   */
+  readonly retry?: "forever" | undefined;
+}
+
+/** An evaluation, as `onEvaluate` gets it. */
+export interface EvaluateEvent extends Evaluation {
+  readonly key: string;
+  /** The context by which the flag was evaluated; undefined if there was none. */
+  readonly context: EvaluationContext | undefined;
 }
 
 /** Options that have been checked, every default filled in. */
@@ -70,6 +111,7 @@ export interface Settings {
   readonly retryDelayMs: number;
   readonly timeoutMs: number;
   readonly cache: Cache | undefined;
+  readonly store: Store | undefined;
   readonly transport: Transport;
   readonly logger: Logger;
   readonly eventEmitter: EventEmitter | undefined;
@@ -80,6 +122,7 @@ export interface Settings {
   readonly staleIfError: boolean;
   readonly streaming: boolean;
   readonly reportUsage: boolean;
+  readonly onEvaluate: ((event: EvaluateEvent) => void) | undefined;
 }
 
 /** Checks options as JavaScript may pass them, and throws `INVALID_OPTIONS` with a sentence that tells what is expected. */
@@ -96,6 +139,7 @@ export function parseOptions(options: FeatureFlagsClientOptions): Settings {
     retryDelayMs: number(options, "retryDelayMs", 1_000, 0),
     timeoutMs: number(options, "timeoutMs", 3_000, 1),
     cache: plugIn(options, "cache", ["get", "set", "delete", "clear"]),
+    store: store(options),
     transport: plugIn(options, "transport", ["send"]) ?? fetchTransport,
     logger: safeLogger(plugIn(options, "logger", ["debug", "info", "warn", "error"]) ?? noopLogger),
     eventEmitter: plugIn(options, "eventEmitter", ["on", "emit", "removeAllListeners"]),
@@ -104,7 +148,21 @@ export function parseOptions(options: FeatureFlagsClientOptions): Settings {
     staleIfError: flag(options, "staleIfError"),
     streaming: flag(options, "streaming"),
     reportUsage: flag(options, "reportUsage"),
+    onEvaluate: onEvaluate(options.onEvaluate),
   };
+}
+
+/** Checks the options of `initialize()`, and throws `INVALID_OPTIONS`. */
+export function parseInitializeOptions(options: InitializeOptions): InitializeOptions {
+  const { timeoutMs, retry }: Partial<Record<keyof InitializeOptions, unknown>> = options ?? {};
+  const isTime = typeof timeoutMs === "number" && Number.isFinite(timeoutMs) && timeoutMs >= 0;
+  if (timeoutMs !== undefined && !isTime) {
+    throw invalid("timeoutMs of initialize() must be a number of milliseconds, at least 0");
+  }
+  if (retry !== undefined && retry !== "forever") {
+    throw invalid('retry of initialize() must be "forever", if it is given');
+  }
+  return { timeoutMs, retry };
 }
 
 /** Says what is allowed, but seldom meant. */
@@ -122,6 +180,11 @@ export function warnOfOptions({
   } else if (ttlMs < pollIntervalMs) {
     logger.warn(
       `cacheTtlSeconds (${ttlMs} ms) is shorter than pollIntervalMs (${pollIntervalMs} ms): flags will be fetched more often than you poll`,
+    );
+  }
+  if (pollIntervalMs > 0 && pollIntervalMs < 1_000) {
+    logger.warn(
+      `pollIntervalMs is ${pollIntervalMs} ms: each client asks the service more often than once a second; streaming brings changes sooner with fewer requests`,
     );
   }
   if (streaming && transport.open === undefined) {
@@ -153,6 +216,13 @@ function retries(count: unknown = 3): number {
     throw invalid("retries must be an integer from 1 to 10");
   }
   return count;
+}
+
+function onEvaluate(given: unknown): ((event: EvaluateEvent) => void) | undefined {
+  if (given !== undefined && typeof given !== "function") {
+    throw invalid("onEvaluate must be a function");
+  }
+  return given as ((event: EvaluateEvent) => void) | undefined;
 }
 
 type NumberOption = "pollIntervalMs" | "cacheTtlSeconds" | "retryDelayMs" | "timeoutMs";
@@ -237,7 +307,16 @@ function areAnswers(flags: readonly Partial<SubjectFlag>[] | undefined): boolean
   );
 }
 
-function plugIn<N extends "cache" | "transport" | "logger" | "eventEmitter">(
+function store(options: FeatureFlagsClientOptions): Store | undefined {
+  const store = plugIn(options, "store", ["load", "save"]);
+  const age: unknown = store?.maxAgeSeconds ?? 0;
+  if (typeof age !== "number" || !Number.isFinite(age) || age < 0) {
+    throw invalid("maxAgeSeconds of store must be a number of seconds, at least 0");
+  }
+  return store;
+}
+
+function plugIn<N extends "cache" | "store" | "transport" | "logger" | "eventEmitter">(
   options: FeatureFlagsClientOptions,
   name: N,
   methods: readonly string[],

@@ -179,8 +179,32 @@ describe("a snapshot", () => {
     const events = eventsOf(client);
     await client.initialize();
     // Of a flag with rules or a rollout nothing was known that could be compared.
-    expect(events).toEqual(["change other rolled new", "ready"]);
+    expect(events).toEqual(["ready", "change other rolled new"]);
     await client.shutdown();
+  });
+
+  it("names nothing where a snapshot begins with its own configuration", async () => {
+    const flags = [flag("same"), flagWithRule("ruled", "FR")];
+    const before = await ready(new ScriptedService(configuration(flags)));
+    const client = new FeatureFlagsClient(
+      optionsFor(new ScriptedService(unreachable()), { bootstrap: posted(before.snapshot()) }),
+    );
+    const events = eventsOf(client);
+    await client.initialize();
+    expect(events).toEqual(["ready"]);
+    expect(client.evaluate("ruled", french).enabled).toBe(false);
+    await client.shutdown();
+  });
+
+  it("names nothing once a listener of `ready` has shut the client down", async () => {
+    const before = await ready(new ScriptedService(configuration([flag("beta")])));
+    const bootstrap = posted(before.withContext({}).snapshot());
+    const service = new ScriptedService(configuration([flag("beta", false)]));
+    const client = new FeatureFlagsClient(optionsFor(service, { bootstrap }));
+    const events = eventsOf(client);
+    client.on("ready", () => void client.shutdown());
+    await client.initialize();
+    expect(events).toEqual(["ready", "shutdown"]);
   });
 
   it("is made of a client that is ready only", () => {

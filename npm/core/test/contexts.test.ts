@@ -1,6 +1,7 @@
 import { runInNewContext } from "node:vm";
 import { type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
 import { beforeAll, describe, expect, it } from "vitest";
+import { Journal } from "./journal.ts";
 import { configuration, flag, optionsFor, ScriptedService } from "./scripted.ts";
 
 /** A flag that is on for whoever has an attribute of this value, and off for everybody else. */
@@ -267,6 +268,51 @@ describe("a context", () => {
   it("leaves nothing behind for the next one", () => {
     expect(matches("userId_is_ada", { userId: "ada" })).toBe(true);
     expect(matches("userId_is_ada", {})).toBe(false);
+  });
+});
+
+describe("an attribute that belongs under customAttributes", () => {
+  async function logging() {
+    const logger = new Journal();
+    const service = new ScriptedService(configuration([flag("plain"), flagFor("plan", 3)]));
+    const client = new FeatureFlagsClient(optionsFor(service, { logger }));
+    await client.initialize();
+    return { client, logger };
+  }
+
+  it("is named in a warning once", async () => {
+    const { client, logger } = await logging();
+    const context = { userId: "ada", plan: 3 } as EvaluationContext;
+    client.evaluate("plan_is_3", context);
+    client.evaluate("plan_is_3", context);
+    client.withContext(context).read("plan_is_3");
+    client.evaluateAll(context);
+    expect(logger.lines).toEqual([expect.stringMatching(/^warn: .*'plan'.*customAttributes/)]);
+    client.read("plain", { seats: 3 } as EvaluationContext);
+    expect(logger.lines).toEqual([
+      expect.stringContaining("'plan'"),
+      expect.stringContaining("'seats'"),
+    ]);
+    await client.shutdown();
+  });
+
+  it("is found in time where it is rare, and told of a few only", async () => {
+    const { client, logger } = await logging();
+    for (let time = 0; time < 2_000; time += 1) {
+      client.evaluate("plan_is_3", { userId: "ada", customAttributes: { plan: 3 } });
+      client.evaluate("plan_is_3", null);
+    }
+    expect(logger.lines).toEqual([]);
+    for (let time = 0; time < 64; time += 1) {
+      client.evaluate("plan_is_3", { plan: 3 } as EvaluationContext);
+    }
+    expect(logger.lines).toHaveLength(1);
+    const names = Array.from({ length: 1_000 }, (_, index) => [`name_${index}`, index]);
+    for (let time = 0; time < 64; time += 1) {
+      client.evaluate("plan_is_3", Object.fromEntries(names));
+    }
+    expect(logger.lines).toHaveLength(20);
+    await client.shutdown();
   });
 });
 

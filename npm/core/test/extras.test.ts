@@ -1,5 +1,6 @@
 import { FeatureFlagsClient, FeatureFlagsError, type TransportRequest } from "@pennon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Journal } from "./journal.ts";
 import {
   configuration,
   flag,
@@ -150,17 +151,48 @@ describe("reports of usage", () => {
     expect(reports()).toEqual([]);
   });
 
-  it("are made up for the next time when they fail, but not when they are refused", async () => {
-    const { service, reports } = counting(503, 204, 400, 204);
+  it("are sent again as they were when they fail, but not when they are refused", async () => {
+    const { service, reports } = counting(503, 503, 204, 204, 400, 204);
     const client = await ready(service);
-    for (const expected of [1, 2, 1, 1]) {
-      client.isEnabled("beta");
+    const minutes = [];
+    for (let minute = 1; minute <= 5; minute += 1) {
+      const before = reports().length;
+      for (let time = 0; time < minute; time += 1) {
+        client.isEnabled("beta");
+      }
       await vi.advanceTimersByTimeAsync(60_000);
-      expect(reports().at(-1)).toEqual([
-        { flagKey: "beta", reason: "flag_enabled", count: expected },
-      ]);
+      minutes.push(
+        reports()
+          .slice(before)
+          .map(([{ count }]) => count),
+      );
+    }
+    expect(minutes).toEqual([[1], [1], [1, 5], [4], [5]]);
+    const bodies = service.requests.filter(isReport).map(({ body }) => body);
+    expect(new Set(bodies.slice(0, 3)).size).toBe(1);
+    const ids = bodies.map((body) => JSON.parse(body ?? "").id);
+    expect(new Set(ids).size).toBe(4);
+    for (const id of ids) {
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     }
     await client.shutdown();
+  });
+
+  it("are sent once at a time, and again under the same id if no answer comes", async () => {
+    const slow = held();
+    const service = new ScriptedService((request) =>
+      isReport(request) ? slow.answer(request) : on(request),
+    );
+    const client = await ready(service);
+    client.isEnabled("beta");
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(service.requests.filter(isReport)).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(3_000);
+    service.nowAnswers((request) => (isReport(request) ? status(204)(request) : on(request)));
+    await client.shutdown();
+    const [first, second, ...more] = service.requests.filter(isReport).map(({ body }) => body);
+    expect(second).toBe(first);
+    expect(more).toEqual([]);
   });
 
   it("are sent at shutdown, which waits for them, but not for ever", async () => {
@@ -183,6 +215,68 @@ describe("reports of usage", () => {
     await ended;
   });
 
+  it("are sent by flush(), which waits for them and never rejects", async () => {
+    const { service, reports } = counting(204, 503);
+    const client = await ready(service);
+    await client.flush();
+    expect(reports()).toEqual([]);
+    for (const times of [1, 2]) {
+      client.isEnabled("beta");
+      await client.flush();
+      expect(reports()).toHaveLength(times);
+    }
+    await client.shutdown();
+    await client.flush();
+    expect(reports()).toHaveLength(3);
+
+    const other = await ready(service, false);
+    other.isEnabled("beta");
+    await other.flush();
+    expect(reports()).toHaveLength(3);
+    await other.shutdown();
+  });
+
+  it("are all sent at the end, also where some have failed before", async () => {
+    const { service, reports } = counting(503, 503, 503);
+    const client = await ready(service);
+    client.isEnabled("beta");
+    await vi.advanceTimersByTimeAsync(60_000);
+    client.isEnabled("beta");
+    client.isEnabled("beta");
+    await client.shutdown();
+    expect(reports().map(([{ count }]) => count)).toEqual([1, 1, 2]);
+  });
+
+  it("do not pile up where an outage meets a flush after each request", async () => {
+    const { service, reports } = counting(...Array.from({ length: 20 }, () => 503));
+    const client = await ready(service);
+    for (let time = 0; time < 20; time += 1) {
+      client.isEnabled("beta");
+      await client.flush();
+    }
+    expect(reports()).toHaveLength(20);
+    await client.flush();
+    expect(reports().map(([{ count }]) => count)).toEqual([...Array(21).fill(1), 19]);
+    await client.shutdown();
+  });
+
+  it("do not pile up where a page that is offline goes away again and again", async () => {
+    const page = new EventTarget();
+    vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
+    const { service, reports } = counting(...Array.from({ length: 2_000 }, () => 503));
+    const client = await ready(service);
+    for (let time = 0; time < 60; time += 1) {
+      client.isEnabled("beta");
+      page.dispatchEvent(new Event("pagehide"));
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    const before = reports().length;
+    page.dispatchEvent(new Event("pagehide"));
+    expect(reports()).toHaveLength(before + 50);
+    vi.unstubAllGlobals();
+    await client.shutdown();
+  });
+
   it("are sent when a page goes away", async () => {
     const page = new EventTarget();
     vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
@@ -200,21 +294,40 @@ describe("reports of usage", () => {
     vi.unstubAllGlobals();
   });
 
-  it("are bounded", async () => {
-    const flags = Array.from({ length: 1_500 }, (_, index) => flag(`flag_${index}`));
+  it("tell of any number of flags, in reports that the service takes", async () => {
+    const flags = Array.from({ length: 2_500 }, (_, index) => flag(`flag_${index}`));
+    const { service, reports } = counting();
+    service.nowAnswers((request) =>
+      isReport(request) ? status(204)(request) : configuration(flags)(request),
+    );
+    const client = await ready(service);
+    for (const { key } of flags) {
+      client.isEnabled(key);
+    }
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(reports().map((counts) => counts.length)).toEqual([1_000, 1_000, 500]);
+    const keys = reports().flatMap((counts) => counts.map(({ flagKey }: never) => flagKey));
+    expect(new Set(keys)).toEqual(new Set(flags.map(({ key }) => key)));
+    await client.shutdown();
+  });
+
+  it("are bounded, and say once what is left out", async () => {
+    const flags = Array.from({ length: 50_002 }, (_, index) => flag(`flag_${index}`));
+    const logger = new Journal();
     const service = new ScriptedService((request) =>
       isReport(request) ? status(503)(request) : configuration(flags)(request),
     );
-    const client = await ready(service);
+    const client = new FeatureFlagsClient(optionsFor(service, { reportUsage: true, logger }));
+    await client.initialize();
+    await vi.dynamicImportSettled();
     for (const minute of [1, 2, 3]) {
       for (const { key } of flags) {
         client.isEnabled(key);
       }
       await vi.advanceTimersByTimeAsync(60_000);
-      const { counts } = JSON.parse(service.requests.findLast(isReport)?.body ?? "");
-      expect(counts).toHaveLength(1_000);
-      expect(counts[0]).toEqual({ flagKey: "flag_0", reason: "flag_enabled", count: minute });
+      expect(service.requests.filter(isReport)).toHaveLength(50 * minute);
     }
+    expect(logger.lines).toEqual([expect.stringContaining("50000 flags and reasons")]);
     await client.shutdown();
   });
 });

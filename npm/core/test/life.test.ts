@@ -94,10 +94,12 @@ describe("initialize", () => {
     vi.setSystemTime(Date.now() + 50_000);
     const service = new ScriptedService(status(400 + 29), unreachable());
     const client = new FeatureFlagsClient(optionsFor(service, { cache, retries: 1 }));
+    const events = eventsOf(client);
     const initialized = client.initialize();
     await service.requested(1);
     await vi.advanceTimersByTimeAsync(1_000);
     await initialized;
+    expect(events).toEqual(["ready"]);
     expect(client.isReady()).toBe(true);
     expect(client.isEnabled("beta")).toBe(true);
     expect(client.evaluate("beta", { userId: "ada" }).enabled).toBe(true);
@@ -152,7 +154,10 @@ describe("refresh", () => {
     const errors: unknown[] = [];
     client.on("refresh:error", ({ error }) => errors.push(error));
     await client.initialize();
-    await expect(client.refresh()).rejects.toEqual(code("REFRESH_FAILED"));
+    const refreshed = expect(client.refresh()).rejects.toEqual(code("REFRESH_FAILED"));
+    await vi.advanceTimersByTimeAsync(10_000);
+    await refreshed;
+    expect(service.requests).toHaveLength(5);
     expect(errors).toEqual([code("REFRESH_FAILED")]);
     expect(events).toEqual(["ready", "refresh:start", "refresh:error"]);
     expect(client.isEnabled("beta")).toBe(true);
@@ -287,6 +292,9 @@ describe("the time to live", () => {
     };
     expect(lines({ cacheTtlSeconds: 30 })).toEqual([expect.stringContaining("milliseconds")]);
     expect(lines({ cacheTtlSeconds: 20_000 })).toEqual([expect.stringContaining("pollIntervalMs")]);
+    expect(lines({ pollIntervalMs: 999 })).toEqual([expect.stringContaining("pollIntervalMs")]);
+    expect(lines({ pollIntervalMs: 1_000 })).toEqual([]);
+    expect(lines({ pollIntervalMs: 0 })).toEqual([]);
     expect(lines({})).toEqual([]);
   });
 });

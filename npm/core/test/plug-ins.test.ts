@@ -267,6 +267,7 @@ describe("options", () => {
       [{ sdkKey: "k", streaming: 1 }, "streaming must be true or false"],
       [{ sdkKey: "k", staleIfError: 60_000 }, "staleIfError must be true or false"],
       [{ sdkKey: "k", reportUsage: "yes" }, "reportUsage must be true or false"],
+      [{ sdkKey: "k", onEvaluate: {} }, "onEvaluate must be a function"],
       [{ sdkKey: "k", defaults: { beta: "on" } }, "defaults must be an object with true or false"],
       [{ sdkKey: "k", defaults: null }, "defaults must be"],
       [{ sdkKey: "k", defaults: [true, 1] }, "defaults must be"],

@@ -28,8 +28,9 @@ export class StreamingService extends ScriptedService {
     this.#controller?.enqueue(new TextEncoder().encode(text));
   }
 
-  tells(etag: string): void {
-    this.says(`event: config\nid: ${etag.length}\ndata: ${JSON.stringify({ etag })}\n\n`);
+  tells(etag: string, more: object = {}): void {
+    const data = JSON.stringify({ etag, ...more });
+    this.says(`event: config\nid: ${etag.length}\ndata: ${data}\n\n`);
   }
 
   ends(): void {

@@ -17,6 +17,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+/** The longest that a client waits before it fetches what a stream has told of. */
+const spread = () => vi.advanceTimersByTimeAsync(250);
 const moment = () => vi.advanceTimersByTimeAsync(0);
 
 /** A client that listens to a service and has heard that it is up to date. */
@@ -35,6 +37,28 @@ async function listening(
 }
 
 describe("a client that streams", () => {
+  it("fetches a change after a random wait, as long as the service asks for", async () => {
+    for (const [more, longest] of [
+      [{}, 250],
+      [{ spreadMs: 4_000 }, 4_000],
+      [{ spreadMs: 0 }, 0],
+      [{ spreadMs: "long" }, 250],
+      [{ spreadMs: -1 }, 0],
+    ] as const) {
+      const service = new StreamingService(on, off);
+      const client = await listening(service);
+      service.tells('W/"off"', more);
+      await moment();
+      if (longest > 0) {
+        await vi.advanceTimersByTimeAsync(longest - 1);
+        expect(service.requests).toHaveLength(1);
+        await vi.advanceTimersByTimeAsync(1);
+      }
+      expect(service.requests).toHaveLength(2);
+      await client.shutdown();
+    }
+  });
+
   it("asks with the key in a header, and hears of changes at once", async () => {
     const service = new StreamingService(on, off);
     const client = await listening(service, { baseUrl: "https://flags.example.com/" });
@@ -47,7 +71,7 @@ describe("a client that streams", () => {
     ]);
     const events = eventsOf(client);
     service.tells('W/"off"');
-    await moment();
+    await spread();
     expect(client.isEnabled("beta")).toBe(false);
     expect(events).toEqual(["refresh:start", "change beta", "refresh:success"]);
     await client.shutdown();
@@ -74,11 +98,12 @@ describe("a client that streams", () => {
       service.says(character);
       await moment();
     }
+    await spread();
     expect(client.isEnabled("beta")).toBe(false);
     expect(service.requests).toHaveLength(2);
     service.tells('W/"older"');
     service.tells('W/"on"');
-    await moment();
+    await spread();
     expect(client.isEnabled("beta")).toBe(true);
     await client.shutdown();
   });

@@ -67,6 +67,21 @@ impl Announcer {
         receiver.mark_changed();
         receiver
     }
+
+    /// Counts the followers, now and later.
+    pub(super) fn followers(&self) -> FollowerCount {
+        FollowerCount(Arc::downgrade(&self.0))
+    }
+}
+
+/// The number of followers of an environment. It does not keep an environment alive that is no longer served.
+pub(super) struct FollowerCount(Weak<Parts>);
+
+impl FollowerCount {
+    pub(super) fn get(&self) -> usize {
+        let parts = self.0.upgrade();
+        parts.map_or(0, |parts| parts.announced.receiver_count())
+    }
 }
 
 impl Parts {

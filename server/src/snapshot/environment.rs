@@ -9,6 +9,7 @@ use pennon_core::{
     evaluate, evaluate_with_cause, explain,
 };
 use tokio::sync::OnceCell;
+use uuid::Uuid;
 
 use super::document::Document;
 use super::filtered::Filtered;
@@ -96,6 +97,21 @@ impl EnvironmentSnapshot {
         if let Some(flag) = self.flags.get(key) {
             flag.usage.evaluated(reason, count);
         }
+    }
+
+    /// Counts a report of evaluations that happened elsewhere, unless one with this id is counted within an hour, by any
+    /// instance. Flags that the environment does not have are passed over. False if too many reports wait to be counted.
+    pub(crate) fn reported<'k>(
+        &self,
+        id: Uuid,
+        counts: impl Iterator<Item = (&'k str, Reason, u64)>,
+    ) -> bool {
+        let counts: Vec<_> = counts
+            .filter_map(|(key, reason, count)| {
+                Some((self.flags.get(key)?.usage.flag(), reason, count))
+            })
+            .collect();
+        counts.is_empty() || self.usage.reported(id, counts)
     }
 
     /// Counts a fetch of the configuration.

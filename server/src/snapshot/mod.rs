@@ -24,7 +24,7 @@ pub(crate) use document::{Document, Encoding};
 pub(crate) use environment::{Decision, EnvironmentSnapshot};
 pub(crate) use pace::Pace;
 pub(crate) use served::Follower;
-pub(crate) use usage::{Counts, PollKind};
+pub(crate) use usage::{Counts, PollKind, UsageReport};
 
 use self::faults::{Faults, Found, Unreadable};
 use self::served::Served;
@@ -69,6 +69,11 @@ impl Snapshots {
     /// Takes what has been counted since the last time.
     pub(crate) fn take_usage(&self) -> Counts {
         self.usage.take()
+    }
+
+    /// Waits until reports of usage should be brought to the database sooner than usual.
+    pub(crate) async fn many_reports(&self) {
+        self.usage.many_reports().await;
     }
 
     /// How many environments are served, and how many flags in all of them.

@@ -6,7 +6,7 @@ use arc_swap::ArcSwap;
 use pennon_core::model::id::EnvironmentId;
 use tokio::sync::watch;
 
-use super::announcer::Announcer;
+use super::announcer::{Announcer, FollowerCount};
 use super::environment::EnvironmentSnapshot;
 use super::faults::{Found, Unreadable};
 
@@ -19,7 +19,10 @@ pub(super) struct Served {
 
 /// Somebody who follows an environment from one snapshot to the next. Whoever is slow finds the newest one, and none of
 /// those in between: that is all that is ever kept for a follower.
-pub(crate) struct Follower(watch::Receiver<Option<Arc<EnvironmentSnapshot>>>);
+pub(crate) struct Follower {
+    snapshots: watch::Receiver<Option<Arc<EnvironmentSnapshot>>>,
+    followers: FollowerCount,
+}
 
 impl Served {
     pub(super) fn new(id: EnvironmentId, snapshot: EnvironmentSnapshot) -> Self {
@@ -59,22 +62,30 @@ impl Served {
 
     /// Follows the environment from now on.
     pub(super) fn follow(&self) -> Follower {
-        Follower(self.announcer.subscribe())
+        Follower {
+            snapshots: self.announcer.subscribe(),
+            followers: self.announcer.followers(),
+        }
     }
 }
 
 impl Follower {
     /// The last snapshot that was announced, whether or not it has been handed out; none once the key is refused.
     pub(crate) fn current(&self) -> Option<Arc<EnvironmentSnapshot>> {
-        self.0.borrow().clone()
+        self.snapshots.borrow().clone()
     }
 
     /// The newest snapshot that has not been handed out, as soon as there is one, and the current one the first time;
     /// none once the environment is no longer served with the key by which it was found.
     pub(crate) async fn next(&mut self) -> Option<Arc<EnvironmentSnapshot>> {
         // An error means that it has been dropped from what is served.
-        self.0.changed().await.ok()?;
-        self.0.borrow_and_update().clone()
+        self.snapshots.changed().await.ok()?;
+        self.snapshots.borrow_and_update().clone()
+    }
+
+    /// How many follow the same environment at this instance, this one among them.
+    pub(crate) fn followers(&self) -> usize {
+        self.followers.get()
     }
 }
 

@@ -6,25 +6,58 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pennon_core::Reason;
 use pennon_core::model::id::{EnvironmentId, FlagId};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use uuid::Uuid;
 
 use super::pace::Paces;
 
+/// How many counts of reports with an id may wait for the database, each of some 40 bytes. Counts without an id are summed,
+/// and have no bound.
+const MOST_REPORTED: usize = 500_000;
+
+/// With fewer free places than this, reports are brought to the database at once.
+const FEW_PLACES: usize = MOST_REPORTED / 2;
+
 /// What is counted of all environments that are served, and of those that no longer are until that has been taken.
-#[derive(Default)]
-pub(crate) struct Usage(Mutex<Vec<Arc<EnvironmentUsage>>>);
+pub(crate) struct Usage {
+    environments: Mutex<Vec<Arc<EnvironmentUsage>>>,
+    places: Arc<ReportPlaces>,
+}
+
+/// The places for counts of reports that wait for the database.
+struct ReportPlaces {
+    free: Arc<Semaphore>,
+    /// Notified when few are free.
+    few: Notify,
+}
 
 /// What is counted of an environment, whichever snapshot it serves.
 pub(crate) struct EnvironmentUsage {
     /// The first of the environments that replaced each other by key rotations: they share their usage.
     lineage: EnvironmentId,
     flags: Mutex<HashMap<FlagId, Arc<FlagUsage>>>,
+    /// Reports with an id. Whether another instance has counted one is known only when it is brought to the database.
+    reports: Mutex<Vec<UsageReport>>,
+    places: Arc<ReportPlaces>,
     polls: [AtomicU64; PollKind::ALL.len()],
     pub(super) paces: Paces,
 }
 
 /// How often a flag was evaluated, by reason.
-#[derive(Default)]
-pub(crate) struct FlagUsage([AtomicU64; Reason::ALL.len()]);
+pub(crate) struct FlagUsage {
+    flag: FlagId,
+    counts: [AtomicU64; Reason::ALL.len()],
+}
+
+/// Evaluations that a client has counted by itself, under the id that it gave them.
+#[derive(Debug)]
+pub(crate) struct UsageReport {
+    pub(crate) lineage: EnvironmentId,
+    pub(crate) id: Uuid,
+    pub(crate) counts: Vec<(FlagId, Reason, u64)>,
+    /// One for each count.
+    _places: OwnedSemaphorePermit,
+}
 
 /// What a client that fetches the configuration has already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,6 +87,20 @@ impl PollKind {
 pub(crate) struct Counts {
     pub(crate) evaluations: Vec<(EnvironmentId, FlagId, Reason, u64)>,
     pub(crate) polls: Vec<(EnvironmentId, PollKind, u64)>,
+    pub(crate) reports: Vec<UsageReport>,
+}
+
+impl Default for Usage {
+    fn default() -> Self {
+        let places = ReportPlaces {
+            free: Arc::new(Semaphore::new(MOST_REPORTED)),
+            few: Notify::new(),
+        };
+        Self {
+            environments: Mutex::default(),
+            places: Arc::new(places),
+        }
+    }
 }
 
 impl Usage {
@@ -62,17 +109,19 @@ impl Usage {
         let usage = Arc::new(EnvironmentUsage {
             lineage,
             flags: Mutex::default(),
+            reports: Mutex::default(),
+            places: Arc::clone(&self.places),
             polls: Default::default(),
             paces: Paces::default(),
         });
-        lock(&self.0).push(Arc::clone(&usage));
+        lock(&self.environments).push(Arc::clone(&usage));
         usage
     }
 
     /// Takes what has been counted since the last time, and lets go of environments that are no longer served.
     pub(crate) fn take(&self) -> Counts {
         let mut counts = Counts::default();
-        lock(&self.0).retain(|environment| {
+        lock(&self.environments).retain(|environment| {
             // Looked at first: who counts after that is taken the next time.
             let is_served = Arc::strong_count(environment) > 1;
             environment.take(&mut counts);
@@ -80,12 +129,40 @@ impl Usage {
         });
         counts
     }
+
+    /// Waits until so many reports wait for the database that they should be brought there now.
+    pub(super) async fn many_reports(&self) {
+        self.places.few.notified().await;
+    }
 }
 
 impl EnvironmentUsage {
     /// The counts of a flag.
     pub(super) fn flag(&self, flag: FlagId) -> Arc<FlagUsage> {
-        Arc::clone(lock(&self.flags).entry(flag).or_default())
+        let mut flags = lock(&self.flags);
+        let usage = flags
+            .entry(flag)
+            .or_insert_with(|| Arc::new(FlagUsage::new(flag)));
+        Arc::clone(usage)
+    }
+
+    /// Keeps a report until it is brought to the database; false if too many wait there already.
+    pub(super) fn reported(&self, id: Uuid, counts: Vec<(FlagId, Reason, u64)>) -> bool {
+        let size = u32::try_from(counts.len()).unwrap_or(u32::MAX);
+        let free = &self.places.free;
+        if free.available_permits() < FEW_PLACES {
+            self.places.few.notify_one();
+        }
+        let Ok(places) = Arc::clone(free).try_acquire_many_owned(size) else {
+            return false;
+        };
+        lock(&self.reports).push(UsageReport {
+            lineage: self.lineage,
+            id,
+            counts,
+            _places: places,
+        });
+        true
     }
 
     /// Counts a fetch of the configuration.
@@ -97,13 +174,14 @@ impl EnvironmentUsage {
 
     fn take(&self, counts: &mut Counts) {
         for (id, flag) in lock(&self.flags).iter() {
-            for (reason, count) in Reason::ALL.iter().zip(&flag.0) {
+            for (reason, count) in Reason::ALL.iter().zip(&flag.counts) {
                 if let Some(count) = taken(count) {
                     let evaluations = &mut counts.evaluations;
                     evaluations.push((self.lineage, *id, *reason, count));
                 }
             }
         }
+        counts.reports.append(&mut lock(&self.reports));
         for (kind, count) in PollKind::ALL.into_iter().zip(&self.polls) {
             if let Some(count) = taken(count) {
                 counts.polls.push((self.lineage, kind, count));
@@ -113,9 +191,20 @@ impl EnvironmentUsage {
 }
 
 impl FlagUsage {
+    fn new(flag: FlagId) -> Self {
+        Self {
+            flag,
+            counts: Default::default(),
+        }
+    }
+
+    pub(super) fn flag(&self) -> FlagId {
+        self.flag
+    }
+
     /// Counts evaluations that ended for this reason.
     pub(crate) fn evaluated(&self, reason: Reason, count: u64) {
-        if let Some(counted) = self.0.get(reason as usize) {
+        if let Some(counted) = self.counts.get(reason as usize) {
             counted.fetch_add(count, Ordering::Relaxed);
         }
     }
@@ -132,4 +221,34 @@ fn taken(count: &AtomicU64) -> Option<u64> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn reports_that_wait_are_bounded_and_brought_to_the_database_in_time() {
+        let usage = Usage::default();
+        let environment = usage.of_environment(EnvironmentId::new(Uuid::nil()));
+        let flag = FlagId::new(Uuid::nil());
+        let report =
+            |size| environment.reported(Uuid::nil(), vec![(flag, Reason::Rollout, 1); size]);
+        let is_time = async || timeout(Duration::ZERO, usage.many_reports()).await.is_ok();
+        assert!(report(MOST_REPORTED / 2));
+        assert!(report(1));
+        assert!(!is_time().await);
+        assert!(report(MOST_REPORTED / 2 - 1));
+        assert!(is_time().await);
+        assert!(!report(1));
+        let taken = usage.take().reports;
+        assert_eq!(taken.len(), 3);
+        assert!(!report(1), "they wait until they are known to have arrived");
+        drop(taken);
+        assert!(report(1));
+    }
 }

@@ -3,7 +3,7 @@
 //! What is added has another number of rows each time, and so another statement. None of these is kept to be used again: with
 //! a thousand rows each takes close to a megabyte, and a connection would keep the last hundred of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use pennon_core::Reason;
 use pennon_core::model::id::{EnvironmentId, FlagId};
@@ -87,6 +87,39 @@ pub(crate) async fn begin_batch(tx: &mut Tx, id: Uuid, now: Timestamp) -> Result
         "insert into usage_batches (id, brought_at) values ($1, $2) on conflict (id) do nothing",
     ).bind(id).bind(now.millis()).execute(conn).await.map(|done| done.rows_affected()))?;
     Ok(rows > 0)
+}
+
+/// Notes that these reports are counted, and returns those that were not counted before.
+///
+/// The ids are inserted in ascending order: two instances that insert the same ones then wait for each other, and do not
+/// deadlock.
+pub(crate) async fn begin_reports(
+    tx: &mut Tx,
+    reports: &BTreeSet<(EnvironmentId, Uuid)>,
+    now: Timestamp,
+) -> Result<HashSet<(EnvironmentId, Uuid)>, Error> {
+    if reports.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let rows: Vec<(Uuid, Uuid)> = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new("insert into usage_reports (lineage_id, id, counted_at) ");
+        query.push_values(reports, |mut row, (lineage, id)| {
+            row.push_bind(lineage.uuid()).push_bind(*id).push_bind(now.millis());
+        });
+        query.push(" on conflict (lineage_id, id) do nothing returning lineage_id, id");
+        query.build_query_as().persistent(false).fetch_all(conn).await
+    })?;
+    let new = rows.into_iter();
+    Ok(new
+        .map(|(lineage, id)| (EnvironmentId::new(lineage), id))
+        .collect())
+}
+
+/// Deletes the ids of reports that were counted before this time.
+pub(crate) async fn forget_reports_before(tx: &mut Tx, time: Timestamp) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query("delete from usage_reports where counted_at < $1")
+        .bind(time.millis()).execute(conn).await.map(drop))?;
+    Ok(())
 }
 
 /// Adds evaluations, of which no two are of the same flag, environment, hour and reason, also to what all environments

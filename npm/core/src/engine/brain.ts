@@ -3,7 +3,9 @@ import type { Call, Failure } from "../internal/failure.js";
 import type { ConfiguredFlags } from "../internal/flags.js";
 import type { Decider } from "../internal/reading.js";
 import type { Reply } from "../internal/reply.js";
+import type { StoredDocument } from "../internal/stored.js";
 import type { Logger } from "../logger.js";
+import type { InitializeOptions } from "../options.js";
 import type { Border } from "./border.js";
 import { Evaluator } from "./evaluator.js";
 import { instantiate } from "./instance.js";
@@ -18,6 +20,12 @@ export interface Body {
   clearTimer(): void;
   /** Serves what the caller's cache has, and gives the milliseconds left for each flag. */
   restore(): readonly number[];
+  /** Gives the config document of the caller's store, if it has one that may be served. */
+  stored(): StoredDocument | undefined;
+  /** Serves the flags of that document; undefined, and it was none. */
+  serveStored(flags: ConfiguredFlags | undefined): void;
+  /** The service has brought this config document. */
+  confirmed(config: Uint8Array | undefined): void;
   apply(flags: ConfiguredFlags): void;
   renew(): void;
   expire(positions: Iterable<number>): void;
@@ -82,8 +90,8 @@ export class Brain implements Decider {
     this.#body = body;
   }
 
-  initialize(): void {
-    this.#report(() => this.#machine.happened(EventKind.Initialize));
+  initialize({ timeoutMs, retry }: InitializeOptions): void {
+    this.#report(() => this.#machine.initialize(timeoutMs, retry === "forever"));
   }
 
   /** Begins from this configuration, without a request; false, and nothing has begun, if it is none. */
@@ -128,12 +136,13 @@ export class Brain implements Decider {
       const length = status === 200 ? input.write(body) : 0;
       if (this.#machine.reply(request, status, etag, retryAfterMs, engine, length)) {
         input.accept();
+        this.#body.confirmed(input.good());
       }
     });
   }
 
-  streamTold(etag: string): void {
-    this.#report(() => this.#machine.streamTold(etag));
+  streamTold(etag: string, spreadMs: number | undefined): void {
+    this.#report(() => this.#machine.streamTold(etag, spreadMs));
   }
 
   streamAlive(): void {
@@ -220,8 +229,10 @@ export class Brain implements Decider {
           body.clearTimer();
           break;
         case CommandKind.Restore: {
-          const left = body.restore();
-          this.#report(() => machine.restored(left));
+          if (!this.#restoreDocument()) {
+            const left = body.restore();
+            this.#report(() => machine.restored(left));
+          }
           break;
         }
         case CommandKind.Apply:
@@ -268,6 +279,24 @@ export class Brain implements Decider {
           break;
       }
     }
+  }
+
+  /** Begins from the caller's store; false, and nothing has begun, if it has nothing that may be served. */
+  #restoreDocument(): boolean {
+    const stored = this.#body.stored();
+    if (stored === undefined) {
+      return false;
+    }
+    const { config, ageMs, maxAgeMs } = stored;
+    let good = false;
+    this.#report(() => {
+      good = this.#evaluator.load(config);
+      this.#body.serveStored(good ? this.#evaluator.flags() : undefined);
+      if (good) {
+        this.#machine.stored(ageMs, maxAgeMs, this.#evaluator.engine);
+      }
+    });
+    return good;
   }
 
   #failure(): Failure | undefined {

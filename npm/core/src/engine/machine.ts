@@ -25,6 +25,10 @@ export class Machine {
     this.#border.wasm.machine_happened(this.#self, event, request);
   }
 
+  initialize(timeout: number | undefined, forever: boolean): void {
+    this.#border.wasm.machine_initialize(this.#self, ...optional(timeout), Number(forever));
+  }
+
   provided(etag: string | undefined, engine: Engine): void {
     this.#border.wasm.machine_provided(this.#self, ...this.#border.give(etag), engine.self);
   }
@@ -57,8 +61,16 @@ export class Machine {
     this.#border.wasm.machine_restored(this.#self, ...this.#border.giveNumbers(times));
   }
 
-  streamTold(etag: string): void {
-    this.#border.wasm.machine_streamTold(this.#self, ...this.#border.give(etag));
+  stored(age: number, maxAge: number, engine: Engine): void {
+    this.#border.wasm.machine_stored(this.#self, age, maxAge, engine.self);
+  }
+
+  streamTold(etag: string, spreadMs: number | undefined): void {
+    this.#border.wasm.machine_streamTold(
+      this.#self,
+      ...this.#border.give(etag),
+      ...optional(spreadMs),
+    );
   }
 
   streamEnded(status: number, retryAfter: number | undefined): void {

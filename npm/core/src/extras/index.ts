@@ -9,13 +9,14 @@ import { Usage } from "./usage.js";
 
 /** Remote evaluation, the stream of changes, and reports of usage. */
 export class Extras {
-  readonly #usage = new Usage();
+  readonly #usage: Usage;
   readonly #settings: Settings;
   /** Of evaluations that a caller waits for. */
   readonly #pending = new Set<AbortController>();
 
   constructor(settings: Settings) {
     this.#settings = settings;
+    this.#usage = new Usage(settings.logger);
   }
 
   /** Has the service evaluate a flag. Never rejects. */
@@ -40,25 +41,31 @@ export class Extras {
 
   /** Begins to count usage, by the function that it gives. A page that goes away reports what it has. */
   startCounting(): Usage["count"] {
-    globalThis.addEventListener?.("pagehide", this.report);
+    globalThis.addEventListener?.("pagehide", this.#reportAll);
     return this.#usage.count;
   }
 
   /** Reports what usage has been counted since the last time. Never rejects. */
-  readonly report = async (): Promise<void> => {
-    await this.#usage.report(async (body, keepalive) => {
-      const { status } = await this.#post("usage", body, keepalive, new AbortController());
-      return status;
-    });
+  async report(): Promise<void> {
+    await this.#usage.report(this.#sendReport);
+  }
+
+  readonly #reportAll = async (): Promise<void> => {
+    await this.#usage.reportAll(this.#sendReport);
+  };
+
+  readonly #sendReport = async (body: string, keepalive: boolean): Promise<number> => {
+    const { status } = await this.#post("usage", body, keepalive, new AbortController());
+    return status;
   };
 
   /** Gives up what callers wait for, and reports usage for the last time. */
   async end(): Promise<void> {
-    globalThis.removeEventListener?.("pagehide", this.report);
+    globalThis.removeEventListener?.("pagehide", this.#reportAll);
     for (const controller of this.#pending) {
       controller.abort();
     }
-    await this.report();
+    await this.#reportAll();
   }
 
   /** Sends JSON, once, for as long as one attempt may take. */

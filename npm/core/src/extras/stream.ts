@@ -6,8 +6,8 @@ const LONGEST_LINE = 65_536;
 
 /** What a stream says. */
 export interface StreamListener {
-  /** The service has the configuration of this tag. */
-  told(etag: string): void;
+  /** The service has the configuration of this tag, and may have said within how many milliseconds to fetch it. */
+  told(etag: string, spreadMs: number | undefined): void;
   /** The stream is alive. */
   alive(): void;
 }
@@ -59,24 +59,27 @@ async function read(
     if (rest.length > LONGEST_LINE) {
       return;
     }
-    const tags = lines.map(tagIn).filter((tag) => tag !== undefined);
-    const last = tags.at(-1);
+    const last = lines.map(eventIn).findLast((event) => event !== undefined);
     if (last === undefined) {
       listener.alive();
     } else {
-      listener.told(last);
+      listener.told(last.etag, last.spreadMs);
     }
   }
 }
 
-/** The tag in a line such as `data: {"etag":"W/\"1\""}`. The service's events have one such line, and nothing else counts. */
-function tagIn(line: string): string | undefined {
+/** What a line such as `data: {"etag":"W/\"1\"","spreadMs":2000}` says. The service's events have one such line each. */
+function eventIn(
+  line: string,
+): { readonly etag: string; readonly spreadMs: number | undefined } | undefined {
   if (!line.startsWith("data:")) {
     return undefined;
   }
   try {
-    const { etag } = JSON.parse(line.slice(5));
-    return typeof etag === "string" ? etag : undefined;
+    const { etag, spreadMs } = JSON.parse(line.slice(5));
+    return typeof etag === "string"
+      ? { etag, spreadMs: Number.isFinite(spreadMs) ? spreadMs : undefined }
+      : undefined;
   } catch {
     return undefined;
   }

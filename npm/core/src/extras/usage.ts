@@ -1,9 +1,19 @@
 import type { Evaluation, Reason } from "../evaluation.js";
+import type { Logger } from "../logger.js";
 
-/** The service takes no more counts at once. */
-const MOST_COUNTS = 1_000;
+/** The most counts that the service takes in one report. */
+const MOST_COUNTS_OF_REPORT = 1_000;
 
-/** A browser sends no more than 64 KiB for a page that goes away. */
+/** The most counts, each of one flag and reason, that are kept for one report or, if there are more, for several. */
+const MOST_COUNTS = 50_000;
+
+/** With as many reports that wait for the service, counts are not turned into more of them. */
+const MOST_REPORTS = 50;
+
+/** The largest count that the service takes. */
+const LARGEST_COUNT = 1e9;
+
+/** A browser sends no more than 64 KiB in all for a page that goes away. */
 const MOST_CHARACTERS = 60_000;
 
 const REASONS: readonly Reason[] = [
@@ -14,57 +24,117 @@ const REASONS: readonly Reason[] = [
   "rollout",
 ];
 
-/** Counts evaluations by flag and reason. There is a bound: what does not fit is not counted. */
+/** Sends a report and resolves to the status of the answer. */
+type Send = (body: string, keepalive: boolean) => Promise<number>;
+
+/** Counts evaluations by flag and reason, and reports them. */
 export class Usage {
+  readonly #logger: Logger;
   /** For each flag, the counts by reason. */
   #counts = new Map<string, number[]>();
   #size = 0;
+  #hasWarned = false;
+  /**
+   * The reports that the service has not answered, each with its outcome while it is being sent. Sent again, a report is the
+   * same to the letter: if the first one has arrived, the service recognizes it by its id and does not count it twice.
+   */
+  readonly #reports = new Map<string, Promise<void> | undefined>();
 
-  readonly count = (key: string, { reason }: Evaluation): void => {
-    this.#add(key, REASONS.indexOf(reason), 1);
-  };
-
-  /** Reports what has been counted since the last time. If that fails, it is reported the next time. */
-  async report(send: (body: string, keepalive: boolean) => Promise<number>): Promise<void> {
-    if (this.#size === 0) {
-      return;
-    }
-    const counts = this.#counts;
-    this.#counts = new Map();
-    this.#size = 0;
-    const body = toBody(counts);
-    const status = await send(body, body.length < MOST_CHARACTERS).catch(() => 0);
-    if (status === 0 || status === 429 || status >= 500) {
-      for (const [key, byReason] of counts) {
-        byReason.forEach((count, reason) => {
-          this.#add(key, reason, count);
-        });
-      }
-    }
+  constructor(logger: Logger) {
+    this.#logger = logger;
   }
 
-  #add(key: string, reason: number, count: number): void {
-    const byReason = this.#counts.get(key);
-    const before = byReason?.[reason] ?? 0;
-    if (reason < 0 || count === 0 || (before === 0 && this.#size === MOST_COUNTS)) {
+  readonly count = (key: string, { reason }: Evaluation): void => {
+    const index = REASONS.indexOf(reason);
+    const byReason = this.#counts.get(key) ?? REASONS.map(() => 0);
+    const before = byReason[index];
+    if (before === undefined || (before === 0 && this.#isFull())) {
       return;
     }
     this.#size += before === 0 ? 1 : 0;
-    if (byReason === undefined) {
-      const first = REASONS.map(() => 0);
-      first[reason] = count;
-      this.#counts.set(key, first);
-    } else {
-      byReason[reason] = before + count;
+    byReason[index] = Math.min(before + 1, LARGEST_COUNT);
+    this.#counts.set(key, byReason);
+  };
+
+  /**
+   * Reports what has been counted since the last time, in as many reports as it takes. Reports that the service could not take
+   * are sent again first; the new ones follow if that succeeds, so that they do not pile up in an outage.
+   */
+  async report(send: Send): Promise<void> {
+    if (this.#hasFailed()) {
+      await this.#sendAll(send);
     }
+    if (!this.#hasFailed()) {
+      await this.reportAll(send);
+    }
+  }
+
+  /** Reports everything at once, because this may be the last time. */
+  async reportAll(send: Send): Promise<void> {
+    this.#close();
+    await this.#sendAll(send);
+  }
+
+  #hasFailed(): boolean {
+    return [...this.#reports.values()].includes(undefined);
+  }
+
+  /** Turns the counts into reports. */
+  #close(): void {
+    if (this.#reports.size >= MOST_REPORTS) {
+      return;
+    }
+    const counts = [...this.#counts].flatMap(([flagKey, byReason]) =>
+      byReason.flatMap((count, reason) =>
+        count > 0 ? [{ flagKey, reason: REASONS[reason], count }] : [],
+      ),
+    );
+    this.#counts = new Map();
+    this.#size = 0;
+    for (let start = 0; start < counts.length; start += MOST_COUNTS_OF_REPORT) {
+      const report = { id: randomId(), counts: counts.slice(start, start + MOST_COUNTS_OF_REPORT) };
+      this.#reports.set(JSON.stringify(report), undefined);
+    }
+  }
+
+  /** Sends all reports that are not being sent, and waits for the outcome of all. */
+  async #sendAll(send: Send): Promise<void> {
+    let characters = 0;
+    for (const [body, outcome] of this.#reports) {
+      characters += body.length;
+      if (outcome === undefined) {
+        this.#reports.set(body, this.#send(body, characters < MOST_CHARACTERS, send));
+      }
+    }
+    await Promise.all(this.#reports.values());
+  }
+
+  async #send(body: string, keepalive: boolean, send: Send): Promise<void> {
+    const status = await send(body, keepalive).catch(() => 0);
+    if (status === 0 || status === 429 || status >= 500) {
+      this.#reports.set(body, undefined);
+    } else {
+      this.#reports.delete(body);
+    }
+  }
+
+  #isFull(): boolean {
+    const isFull = this.#size >= MOST_COUNTS;
+    if (isFull && !this.#hasWarned) {
+      this.#hasWarned = true;
+      this.#logger.warn(
+        `Usage is counted for ${MOST_COUNTS} flags and reasons at most between two reports: the others are not counted`,
+      );
+    }
+    return isFull;
   }
 }
 
-function toBody(counts: ReadonlyMap<string, readonly number[]>): string {
-  const items = [...counts].flatMap(([flagKey, byReason]) =>
-    byReason.flatMap((count, reason) =>
-      count > 0 ? [{ flagKey, reason: REASONS[reason], count: Math.min(count, 1e9) }] : [],
-    ),
-  );
-  return JSON.stringify({ counts: items });
+/** A random UUID, also in pages without https, which lack `crypto.randomUUID`. */
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] ?? 0) % 16) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) % 64) | 0x80;
+  const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return digits.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, "$1-$2-$3-$4-$5");
 }

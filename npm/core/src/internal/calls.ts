@@ -21,6 +21,10 @@ export class Calls {
     return deferred.promise;
   }
 
+  isWaiting(call: Call): boolean {
+    return this.#waiting.has(call);
+  }
+
   /** `thrown` is what the transport, or the engine, threw last. */
   settle(call: Call, failure: Failure | undefined, thrown: unknown): void {
     const waiting = this.#waiting.get(call);

@@ -3,7 +3,7 @@ import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation } from "../evaluation.js";
 import type { LifecycleEventType } from "../events.js";
 import type { Logger } from "../logger.js";
-import type { Settings } from "../options.js";
+import type { InitializeOptions, Settings } from "../options.js";
 import type { Configuration, Snapshot } from "../snapshot.js";
 import { Calls } from "./calls.js";
 import { EVALUATIONS } from "./evaluations.js";
@@ -14,6 +14,7 @@ import type { Publisher } from "./publisher.js";
 import type { Reading } from "./reading.js";
 import { type Reply, toReply } from "./reply.js";
 import { requestFor } from "./request.js";
+import { DocumentKeeper, type StoredDocument } from "./stored.js";
 import { Timer } from "./timer.js";
 import type { Values } from "./values.js";
 
@@ -36,6 +37,7 @@ export class Life implements Body {
   readonly #timer = new Timer();
   readonly #calls = new Calls();
   readonly #onDemand: OnDemand;
+  readonly #keeper: DocumentKeeper | undefined;
   #awakening: Promise<void> | undefined;
   #brain: Brain | undefined;
   #request: AbortController | undefined;
@@ -43,6 +45,11 @@ export class Life implements Body {
   #thrown: unknown;
   /** Between `refresh:start` and its outcome. */
   #refreshing = false;
+  /** The keys of flags that differ from the bootstrap, until `ready` has been emitted: `change` never comes before it. */
+  #changedAtStart: readonly string[] = [];
+  /** Whether `initialize()` was called to go on forever, and a warning that it does is still to come. */
+  #goesOn = false;
+  #isProviding = false;
   /** What the caller has given to begin with has been tried. */
   #hasBegun = false;
   #trappedAt = Number.NEGATIVE_INFINITY;
@@ -55,7 +62,8 @@ export class Life implements Body {
     this.#reading = reading;
     this.#values = reading.values;
     this.#onDemand = new OnDemand(settings);
-    const { snapshot } = settings;
+    const { snapshot, store } = settings;
+    this.#keeper = store && new DocumentKeeper(store, settings);
     if (snapshot !== undefined) {
       this.#values.provide(snapshot.flags);
       if (snapshot.subject !== undefined) {
@@ -64,14 +72,13 @@ export class Life implements Body {
     }
   }
 
-  initialize(): Promise<void> {
+  initialize(options: InitializeOptions): Promise<void> {
     return this.#call("initialize", () => {
+      this.#goesOn ||= options.retry === "forever";
       if (this.#settings.reportUsage) {
-        this.#onDemand.startCounting((count) => {
-          this.#reading.count = count;
-        });
+        this.#onDemand.startCounting((count) => this.#reading.countBy(count));
       }
-      this.#awaken((brain) => this.#begin(brain));
+      this.#awaken((brain) => this.#begin(brain, options));
     });
   }
 
@@ -96,7 +103,7 @@ export class Life implements Body {
       this.clear();
       this.emit("shutdown");
     }
-    await this.#onDemand.end();
+    await Promise.all([this.#onDemand.end(), this.#keeper?.end()]);
   }
 
   /** The configuration being served, with its tag; undefined if it is not known. */
@@ -114,7 +121,13 @@ export class Life implements Body {
     if (this.#ended) {
       throw new FeatureFlagsError("NOT_INITIALIZED", "The client has been shut down");
     }
-    return this.#onDemand.evaluate(key, context);
+    const evaluation = await this.#onDemand.evaluate(key, context);
+    this.#reading.hook?.(key, evaluation, context);
+    return evaluation;
+  }
+
+  flush(): Promise<void> {
+    return this.#onDemand.flush();
   }
 
   fetch(request: number, etag: string | undefined): void {
@@ -144,9 +157,39 @@ export class Life implements Body {
   }
 
   restore(): readonly number[] {
-    return this.#reading.isReady
-      ? this.#values.keep()
-      : this.#values.restore(this.#settings.staleIfError);
+    if (this.#reading.isReady) {
+      return this.#values.keep();
+    }
+    const left = this.#values.restore(this.#settings.staleIfError);
+    if (left.length === 0 && this.#goesOn) {
+      this.#goesOn = false;
+      this.#logger.warn(
+        "The service could not be asked for flags; the client goes on trying, unless the key or baseUrl is wrong",
+        this.#thrown,
+      );
+    }
+    return left;
+  }
+
+  stored(): StoredDocument | undefined {
+    return this.#reading.isReady ? undefined : this.#keeper?.load();
+  }
+
+  serveStored(flags: ConfiguredFlags | undefined): void {
+    if (flags === undefined) {
+      this.#keeper?.warn("is no config document: it is ignored");
+    } else {
+      this.#keeper?.warn(
+        "is served, because the service could not be reached: flags may be older than their time to live",
+      );
+      this.#changed(this.#values.serveStored(flags));
+    }
+  }
+
+  confirmed(config: Uint8Array | undefined): void {
+    if (config !== undefined) {
+      this.#keeper?.save(config);
+    }
   }
 
   apply(flags: ConfiguredFlags): void {
@@ -155,6 +198,7 @@ export class Life implements Body {
 
   renew(): void {
     this.#values.renew();
+    this.#keeper?.renew();
   }
 
   expire(positions: Iterable<number>): void {
@@ -171,7 +215,7 @@ export class Life implements Body {
   listen(): void {
     const brain = this.#brain;
     this.#onDemand.listen({
-      told: (etag) => brain?.streamTold(etag),
+      told: (etag, spreadMs) => brain?.streamTold(etag, spreadMs),
       alive: () => brain?.streamAlive(),
       ended: (status, retryAfterMs) => brain?.streamEnded(status, retryAfterMs),
     });
@@ -201,6 +245,11 @@ export class Life implements Body {
     this.#publisher.emit({ type });
     if (type === "ready") {
       this.#publisher.changed();
+      // A listener may have shut the client down.
+      if (this.#changedAtStart.length > 0 && !this.#ended) {
+        this.#publisher.emit({ type: "change", flags: this.#changedAtStart });
+      }
+      this.#changedAtStart = [];
     }
     if (type === "shutdown") {
       this.#publisher.end();
@@ -218,6 +267,9 @@ export class Life implements Body {
   }
 
   settle(call: Call, failure: Failure | undefined): void {
+    if (failure?.kind === "status" || failure?.kind === "malformed") {
+      this.#logUnheard(call, failure);
+    }
     this.#calls.settle(call, failure, this.#thrown);
     this.#timer.hold(this.#calls.areWaiting);
     if (call === "initialize" && failure !== undefined && this.#reading.isReady) {
@@ -265,16 +317,20 @@ export class Life implements Body {
   }
 
   /** Begins by what the caller has given, or else by a request. */
-  #begin(brain: Brain): void {
+  #begin(brain: Brain, options: InitializeOptions): void {
     const { configuration, snapshot } = this.#settings;
     if (configuration !== undefined && !this.#hasBegun) {
       this.#hasBegun = true;
-      if (brain.provide(configuration, snapshot?.etag)) {
+      // The flags of a snapshot and its configuration are the same: that is no change.
+      this.#isProviding = true;
+      const isProvided = brain.provide(configuration, snapshot?.etag);
+      this.#isProviding = false;
+      if (isProvided) {
         return;
       }
       this.#logger.error("The bootstrap is no configuration, and is left aside");
     }
-    brain.initialize();
+    brain.initialize(options);
   }
 
   /** Goes on with a new brain. */
@@ -282,7 +338,7 @@ export class Life implements Body {
     this.#awaken((brain) => {
       if (configuration === undefined || !brain.resume(configuration, refreshing)) {
         this.#fail();
-        brain.initialize();
+        brain.initialize({});
       }
       // Whoever got no answer meanwhile gets one now.
       this.#publisher.changed();
@@ -307,6 +363,14 @@ export class Life implements Body {
     );
   }
 
+  /** Logs why a client does not go on that was to go on by itself: nobody waits for its `initialize()` any longer. */
+  #logUnheard(call: Call, failure: Failure): void {
+    if (call === "initialize" && !this.#calls.isWaiting(call)) {
+      const error = toError(call, failure, this.#thrown);
+      this.#logger.error(error.message, error);
+    }
+  }
+
   /** Lets go of a brain that trapped, and of all that goes on for it. */
   #disconnect(): void {
     this.#brain = undefined;
@@ -327,7 +391,9 @@ export class Life implements Body {
   }
 
   #changed(flags: readonly string[]): void {
-    if (flags.length > 0) {
+    if (!this.#reading.isReady) {
+      this.#changedAtStart = this.#isProviding ? [] : flags;
+    } else if (flags.length > 0) {
       this.#publisher.emit({ type: "change", flags });
       this.#publisher.changed();
     }

@@ -40,7 +40,7 @@ export class OnDemand {
     this.#load()
       .then((extras) =>
         extras.follow(stream.signal, {
-          told: (etag) => ifWanted(() => listening.told(etag)),
+          told: (etag, spreadMs) => ifWanted(() => listening.told(etag, spreadMs)),
           alive: () => ifWanted(() => listening.alive()),
         }),
       )
@@ -66,6 +66,12 @@ export class OnDemand {
 
   report(): void {
     this.#with((extras) => extras.report());
+  }
+
+  /** Reports usage now, and waits for the outcome. Never rejects. */
+  async flush(): Promise<void> {
+    const extras = await this.#extras?.catch(() => undefined);
+    await extras?.report();
   }
 
   /** Gives up what callers wait for, and reports usage for the last time. */

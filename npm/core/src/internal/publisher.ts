@@ -25,6 +25,10 @@ export class Publisher {
     this.#builtIn.on(type, listener);
   }
 
+  once<T extends LifecycleEventType>(type: T, listener: Listener<T>): void {
+    this.#builtIn.once(type, listener);
+  }
+
   off<T extends LifecycleEventType>(type: T, listener: Listener<T>): void {
     this.#builtIn.off(type, listener);
   }

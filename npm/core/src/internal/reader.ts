@@ -31,7 +31,7 @@ export class BoundReader implements FlagReader {
     }
     const known = this.#answers.get(key);
     if (known !== undefined) {
-      reading.count?.(key, known);
+      reading.onAnswer?.(key, known, this.context);
       return known;
     }
     const answer = reading.read(key, this.context);

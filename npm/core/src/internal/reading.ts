@@ -1,7 +1,10 @@
 import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation, Explanation } from "../evaluation.js";
 import type { Logger } from "../logger.js";
+import type { EvaluateEvent, Settings } from "../options.js";
 import type { Snapshot } from "../snapshot.js";
+import { contain } from "./contain.js";
+import { ContextCheck } from "./context-check.js";
 import { evaluationOf } from "./evaluations.js";
 import type { FlagValue } from "./flags.js";
 import type { Values } from "./values.js";
@@ -12,6 +15,9 @@ export interface Decider {
   explain(flag: number, context: unknown): Explanation | undefined;
 }
 
+/** Is told of an evaluation that a caller gets. */
+export type OnAnswer = (key: string, evaluation: Evaluation, context: unknown) => void;
+
 /** Answers what is asked about flags, from memory and by the engine. */
 export class Reading {
   readonly values: Values;
@@ -19,20 +25,26 @@ export class Reading {
   isReady = false;
   /** The engine, while there is one. */
   decider: Decider | undefined;
-  /** Told of every answer, where usage is reported. */
-  count: ((key: string, evaluation: Evaluation) => void) | undefined;
+  /** Is told of every evaluation that a caller gets, where somebody wants to know. */
+  onAnswer: OnAnswer | undefined;
+  /** The caller's hook, made safe. */
+  readonly hook: OnAnswer | undefined;
   readonly #logger: Logger;
   readonly #defaults: ReadonlyMap<string, Evaluation>;
+  readonly #contextCheck: ContextCheck;
   readonly #ignoredContext = new Set<string>();
   /** Answers for one subject, for as long as there is no configuration to decide by. */
   #prepared:
     | { readonly subject: string; readonly answers: ReadonlyMap<string, Evaluation> }
     | undefined;
 
-  constructor(values: Values, defaults: ReadonlyMap<string, Evaluation>, logger: Logger) {
+  constructor(values: Values, { defaults, logger, onEvaluate }: Settings) {
     this.values = values;
     this.#defaults = defaults;
+    this.hook = onEvaluate && hookOf(onEvaluate, logger);
+    this.onAnswer = this.hook;
     this.#logger = logger;
+    this.#contextCheck = new ContextCheck(logger);
   }
 
   /** Gives these answers for this subject until the engine can. */
@@ -50,7 +62,7 @@ export class Reading {
   clear(): void {
     this.isReady = false;
     this.decider = undefined;
-    this.count = undefined;
+    this.onAnswer = undefined;
     this.#prepared = undefined;
     this.values.clear();
   }
@@ -59,19 +71,19 @@ export class Reading {
   ahead(key: string): Evaluation {
     const value = this.values.get(key);
     if (value === undefined) {
-      return this.#absent(key);
+      return this.#absent(key, undefined);
     }
     if (value.targeted && !value.isTold) {
       this.#tellOfIgnored(key, value);
     }
-    this.count?.(key, value.evaluation);
+    this.onAnswer?.(key, value.evaluation, undefined);
     return value.evaluation;
   }
 
   evaluate(key: string, context: unknown): Evaluation {
     const value = this.values.get(key);
     if (value === undefined) {
-      return this.#absent(key);
+      return this.#absent(key, context);
     }
     const evaluation = this.#counted(key, value, context);
     if (evaluation === undefined) {
@@ -83,7 +95,7 @@ export class Reading {
   /** The same, or undefined where there is no answer. */
   read(key: string, context: unknown): Evaluation | undefined {
     const value = this.values.get(key);
-    return value === undefined ? this.#defaults.get(key) : this.#counted(key, value, context);
+    return value === undefined ? this.#fallback(key, context) : this.#counted(key, value, context);
   }
 
   isTargeted(key: string): boolean {
@@ -106,6 +118,18 @@ export class Reading {
   peek(key: string, context: unknown): Evaluation | undefined {
     const value = this.values.get(key);
     return value && this.#decide(key, value, context);
+  }
+
+  /** From now on counts evaluations too. */
+  countBy(count: OnAnswer): void {
+    const { hook } = this;
+    this.onAnswer =
+      hook === undefined
+        ? count
+        : (key, evaluation, context) => {
+            count(key, evaluation, context);
+            hook(key, evaluation, context);
+          };
   }
 
   /** All flags as they are for nobody in particular. */
@@ -133,12 +157,13 @@ export class Reading {
   #counted(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
     const evaluation = this.#decide(key, value, context);
     if (evaluation !== undefined) {
-      this.count?.(key, evaluation);
+      this.onAnswer?.(key, evaluation, context);
     }
     return evaluation;
   }
 
   #decide(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
+    this.#contextCheck.look(context);
     if (!value.targeted) {
       return value.evaluation;
     }
@@ -164,10 +189,18 @@ export class Reading {
   }
 
   /** The default of a flag that there is not. */
-  #absent(key: string): Evaluation {
-    const fallback = this.isReady ? this.#defaults.get(key) : undefined;
+  #absent(key: string, context: unknown): Evaluation {
+    const fallback = this.isReady ? this.#fallback(key, context) : undefined;
     if (fallback === undefined) {
       throw this.#error(key);
+    }
+    return fallback;
+  }
+
+  #fallback(key: string, context: unknown): Evaluation | undefined {
+    const fallback = this.#defaults.get(key);
+    if (fallback !== undefined) {
+      this.hook?.(key, fallback, context);
     }
     return fallback;
   }
@@ -191,6 +224,17 @@ export class Reading {
         : `The key of a flag is a string, not ${described(key)}`;
     return new FeatureFlagsError("FLAG_NOT_FOUND", detail);
   }
+}
+
+/** Calls the caller's hook; what it throws is logged. */
+function hookOf(onEvaluate: (event: EvaluateEvent) => void, logger: Logger): OnAnswer {
+  return (key, { enabled, reason }, context) => {
+    const given = (context ?? undefined) as EvaluateEvent["context"];
+    contain(
+      () => onEvaluate({ key, context: given, enabled, reason }),
+      (error) => logger.error("onEvaluate failed", error),
+    );
+  };
 }
 
 /** The type of a value, and the value itself if it is certain to become text. */

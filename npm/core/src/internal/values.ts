@@ -4,12 +4,10 @@ import type { SnapshotFlag } from "../snapshot.js";
 import { catchRejection, contain } from "./contain.js";
 import { evaluationOf } from "./evaluations.js";
 import { type ConfiguredFlags, type Flags, type FlagValue, StoredFlags } from "./flags.js";
+import { sourceOf } from "./source.js";
 
 /** How many keys of no flag are remembered: those that an application knows of, not all that its users may invent. */
 const MOST_MISSING = 1_000;
-
-/** The length of the part of an SDK key that is no secret, and names its environment. */
-const PUBLIC_PREFIX = 12;
 
 const NO_FLAGS: Flags = new StoredFlags([]);
 
@@ -32,7 +30,7 @@ export class Values {
 
   constructor({ ttlMs, cache, logger, sdkKey, baseUrl }: Settings) {
     this.#defaultTtlMs = ttlMs;
-    this.#source = `${sdkKey.slice(0, PUBLIC_PREFIX)} ${baseUrl}`;
+    this.#source = sourceOf(sdkKey, baseUrl);
     this.#onError = (error) => logger.error("The cache failed", error);
     this.#cache = cache && watched(cache, this.#onError);
   }
@@ -56,12 +54,7 @@ export class Values {
 
   /** Serves these flags, and those only, and gives the keys of those that have changed; none where there were none before. */
   replace(flags: ConfiguredFlags): readonly string[] {
-    const expired = Array.from(this.#gone, (position) => this.#flags.key(position));
-    const before = this.#serve(flags);
-    const changes = this.#configured
-      ? [...new Set([...flags.changes(), ...expired])]
-      : differences(before, flags);
-    this.#configured = true;
+    const [changes, before] = this.#configure(flags);
     this.#write((cache) => {
       for (const key of keysOf(before).filter((key) => flags.find(key) < 0)) {
         cache.delete(key);
@@ -74,6 +67,22 @@ export class Values {
     });
     this.renew();
     return changes;
+  }
+
+  /** The same with flags that the service has not just confirmed: the cache does not get them. */
+  serveStored(flags: ConfiguredFlags): readonly string[] {
+    return this.#configure(flags)[0];
+  }
+
+  /** Gives the keys of the flags that have changed, and the flags before. */
+  #configure(flags: ConfiguredFlags): readonly [changes: readonly string[], before: Flags] {
+    const expired = Array.from(this.#gone, (position) => this.#flags.key(position));
+    const before = this.#serve(flags);
+    const changes = this.#configured
+      ? [...new Set([...flags.changes(), ...expired])]
+      : differences(before, flags);
+    this.#configured = true;
+    return [changes, before];
   }
 
   /** Serves the flags of a snapshot. */

@@ -20,6 +20,12 @@ use crate::http::openapi::{Answer, Answered, Draft, Input, Schemas};
 use crate::service::Service;
 use crate::snapshot::Follower;
 
+/// Within how many milliseconds clients fetch a change unless they are told otherwise.
+const USUAL_SPREAD_MS: usize = 250;
+
+/// The longest time that they are told. A change arrives late by as much.
+const LONGEST_SPREAD_MS: usize = 5_000;
+
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Tells when the configuration has changed.
@@ -27,6 +33,9 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Server-Sent Events: one at once, and one whenever `GET /sdk/v1/config` without `keys[]` has come to answer something
 /// else. Of changes in quick succession only the last may be told. Lines that begin with a colon show that the stream is
 /// alive. It ends when the key is refused, and when the server stops: whoever comes back then is told by the status.
+///
+/// All clients hear of a change in the same instant. Each should wait for a random time before it fetches the configuration:
+/// up to `spreadMs` milliseconds of the event's data, or up to 250 where the data has no such member.
 #[utoipa::path(get, path = "/stream")]
 pub(super) async fn stream(
     State(service): State<Service>,
@@ -50,8 +59,18 @@ pub(super) struct Changes {
 
 /// What an event says.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Changed<'a> {
     etag: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spread_ms: Option<usize>,
+}
+
+/// Within how many milliseconds this many clients should fetch a change, if that is longer than they take by themselves:
+/// half a millisecond for each, which makes 2,000 requests a second, and 5 seconds at most.
+fn spread_ms(clients: usize) -> Option<usize> {
+    let spread = (clients / 2).min(LONGEST_SPREAD_MS);
+    (spread > USUAL_SPREAD_MS).then_some(spread)
 }
 
 impl Changes {
@@ -70,7 +89,8 @@ impl Changes {
             if self.known.as_deref() != Some(id) {
                 self.known = Some(id.to_owned());
                 let event = Event::default().event("config").id(id);
-                return Some(event.json_data(Changed { etag }));
+                let spread_ms = spread_ms(self.follower.followers());
+                return Some(event.json_data(Changed { etag, spread_ms }));
             }
         }
     }
@@ -116,7 +136,8 @@ impl Answer for Changes {
                 "data",
                 text()
                     .description(Some(
-                        "A JSON object whose `etag` is that of the configuration.",
+                        "A JSON object whose `etag` is that of the configuration. It may have `spreadMs`: within how many \
+                         milliseconds to fetch it.",
                     ))
                     .examples(["{\"etag\":\"W/\\\"pFJxH3TEVXmT\\\"\"}"]),
             )
@@ -164,6 +185,28 @@ impl Input for LastEventId {
                 ))
                 .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
                 .build(),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread_ms;
+
+    #[test]
+    fn the_more_clients_follow_the_longer_they_take_to_fetch_a_change() {
+        let spreads = [0, 1, 501, 502, 2_000, 10_000, 1_000_000].map(spread_ms);
+        assert_eq!(
+            spreads,
+            [
+                None,
+                None,
+                None,
+                Some(251),
+                Some(1_000),
+                Some(5_000),
+                Some(5_000)
+            ]
         );
     }
 }

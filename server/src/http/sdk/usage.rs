@@ -1,8 +1,10 @@
 //! What applications report that evaluate by themselves.
 
 use pennon_core::Reason;
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
+use uuid::Uuid;
+use uuid::fmt::Hyphenated;
 
 use crate::auth::sdk_environment::ConfiguredEnvironment;
 use crate::error::{Error, Fault};
@@ -23,7 +25,9 @@ const COUNT: std::ops::RangeInclusive<f64> = 1.0..=1_000_000_000.0;
 
 /// Reports evaluations that needed no request.
 ///
-/// They count as if the server had made them just now. Flags that the environment does not have are passed over.
+/// They count as if the server had made them just now. Flags that the environment does not have are passed over. A report
+/// with an `id` counts once, however often and to whichever instance it is sent within an hour: send it again if no answer
+/// has come.
 #[utoipa::path(post, path = "/usage")]
 pub(super) async fn report(
     ConfiguredEnvironment(environment): ConfiguredEnvironment,
@@ -31,7 +35,19 @@ pub(super) async fn report(
 ) -> Result<NoContent, Error> {
     let bytes = body.bytes(LIMIT).await?;
     let mut faults = Vec::new();
-    let reports = match object(&bytes)?.take("counts") {
+    let mut body = object(&bytes)?;
+    let id = match body.take("id") {
+        Json::Null => None,
+        given => {
+            let id = uuid(&given);
+            if id.is_none() {
+                let expected = "must be a UUID such as 6f1c2a52-0f0b-4f0e-9d5e-3b1c7a9e2d41";
+                faults.push(Fault::pointer("/id", expected));
+            }
+            id
+        }
+    };
+    let reports = match body.take("counts") {
         Json::Array(items) if ITEMS.contains(&items.len()) => items
             .into_iter()
             .enumerate()
@@ -49,7 +65,7 @@ pub(super) async fn report(
     if !faults.is_empty() {
         return Err(Error::Invalid(faults));
     }
-    usage::report(&environment, &reports);
+    usage::report(&environment, id, &reports)?;
     Ok(NoContent)
 }
 
@@ -94,6 +110,14 @@ fn one(mut item: Json<'_>, pointer: &str, faults: &mut Vec<Fault>) -> Option<Rep
     })
 }
 
+/// Reads a UUID in its usual form, with hyphens.
+fn uuid(given: &Json<'_>) -> Option<Uuid> {
+    match given {
+        Json::String(text) if text.len() == Hyphenated::LENGTH => Uuid::try_parse(text).ok(),
+        _ => None,
+    }
+}
+
 fn whole(number: f64) -> Option<u64> {
     if !COUNT.contains(&number) || number.fract() != 0.0 {
         return None;
@@ -135,11 +159,14 @@ impl InBody for Counts {
                 .items(item)
                 .min_items(Some(*ITEMS.start()))
                 .max_items(Some(*ITEMS.end()));
+            let id = text("A random UUID. A report with the same id counts once within an hour.")
+                .format(Some(SchemaFormat::Custom("uuid".to_owned())));
             ObjectBuilder::new()
                 .schema_type(Type::Object)
                 .description(Some(
                     "Evaluations since the last report. Other members are ignored.",
                 ))
+                .property("id", id)
                 .property("counts", counts)
                 .required("counts")
                 .into()

@@ -10,6 +10,7 @@ use pennon_core::Reason;
 use pennon_core::model::time::Timestamp;
 use tokio::sync::Mutex;
 use tokio::time::MissedTickBehavior;
+use uuid::Uuid;
 
 use self::pending::Sums;
 pub(crate) use self::reading::{
@@ -38,7 +39,7 @@ const KEEP_DAYS: i64 = 31;
 #[derive(Default)]
 pub(crate) struct Pending(Mutex<Sums>);
 
-/// What an application has counted by itself, evaluating without a request.
+/// What an application has counted by itself of one flag, evaluating without a request.
 pub(crate) struct Report {
     pub(crate) flag_key: String,
     pub(crate) reason: Reason,
@@ -53,12 +54,17 @@ impl Service {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ticks.tick().await;
         let mut stopping = pin!(self.stopping());
+        let mut is_kept = true;
         loop {
             tokio::select! {
                 _ = ticks.tick() => {}
+                // While the database is away, an attempt for every report would be in vain.
+                () = self.snapshots.many_reports(), if is_kept => {}
                 () = &mut stopping => return,
             }
-            if let Err(error) = self.bring_counts().await {
+            let kept = self.bring_counts().await;
+            is_kept = kept.is_ok();
+            if let Err(error) = kept {
                 tracing::warn!(%error, "usage is kept in memory for now");
             }
         }
@@ -85,13 +91,23 @@ impl Service {
     }
 }
 
-/// Counts what an application has evaluated by itself. Flags that the environment does not have are passed over.
-pub(crate) fn report(environment: &SdkEnvironment, reports: &[Report]) {
-    for report in reports {
-        environment
-            .snapshot()
-            .evaluated(&report.flag_key, report.reason, report.count);
-    }
+/// Counts what an application has evaluated by itself, once for each id. Flags that the environment does not have are
+/// passed over.
+pub(crate) fn report(
+    environment: &SdkEnvironment,
+    id: Option<Uuid>,
+    reports: &[Report],
+) -> Result<(), Error> {
+    let snapshot = environment.snapshot();
+    let mut counts = reports
+        .iter()
+        .map(|report| (report.flag_key.as_str(), report.reason, report.count));
+    let Some(id) = id else {
+        counts.for_each(|(key, reason, count)| snapshot.evaluated(key, reason, count));
+        return Ok(());
+    };
+    let is_kept = snapshot.reported(id, &mut counts);
+    is_kept.then_some(()).ok_or(Error::Overloaded)
 }
 
 pub(super) fn hour_of(now: Timestamp) -> i64 {

@@ -1,6 +1,6 @@
 //! Usage that is on its way to the database, which may be away.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::Hash;
 
 use pennon_core::Reason;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::{DAY_MILLIS, HOUR_MILLIS, KEEP_DAYS, hour_of};
 use crate::error::Error;
 use crate::service::Service;
-use crate::snapshot::{Counts, PollKind};
+use crate::snapshot::{Counts, PollKind, UsageReport};
 use crate::store::usage::{Evaluations, Polls};
 use crate::store::{self, Tx};
 
@@ -26,6 +26,8 @@ const MOST: usize = 100_000;
 pub(super) struct Sums {
     evaluations: Hourly<(EnvironmentId, FlagId, Reason)>,
     polls: Hourly<(EnvironmentId, PollKind)>,
+    /// Reports with the hour in which they came. They are not summed before the database knows their ids.
+    reports: VecDeque<(i64, UsageReport)>,
     /// What is being brought. Until it is known to have arrived it stays as it is.
     batch: Option<Batch>,
     /// The hour in which old rows were last deleted.
@@ -37,6 +39,7 @@ struct Batch {
     id: Uuid,
     evaluations: Vec<Evaluations>,
     polls: Vec<Polls>,
+    reports: Vec<(i64, UsageReport)>,
 }
 
 impl Sums {
@@ -49,6 +52,8 @@ impl Sums {
         for (environment, kind, count) in counts.polls {
             self.polls.add(hour, (environment, kind), count);
         }
+        let reports = counts.reports.into_iter();
+        self.reports.extend(reports.map(|report| (hour, report)));
         let oldest = oldest_hour(now).millis();
         self.evaluations.bound(oldest, MOST);
         self.polls.bound(oldest, MOST);
@@ -78,14 +83,7 @@ impl Sums {
 
     /// As many sums as one transaction is to have.
     fn next_batch(&mut self, service: &Service, now: Timestamp) -> Option<Batch> {
-        let evaluations = self.evaluations.take(BATCH).into_iter();
-        let evaluations = evaluations.map(|(hour, (lineage, flag, reason), count)| Evaluations {
-            lineage,
-            flag,
-            hour: Timestamp::from_millis(hour),
-            reason,
-            count,
-        });
+        let evaluations = to_evaluations(self.evaluations.take(BATCH));
         let polls = self.polls.take(BATCH).into_iter();
         let polls = polls.map(|(hour, (lineage, kind), count)| Polls {
             lineage,
@@ -93,13 +91,28 @@ impl Sums {
             kind,
             count,
         });
-        let (evaluations, polls): (Vec<_>, Vec<_>) = (evaluations.collect(), polls.collect());
-        let is_empty = evaluations.is_empty() && polls.is_empty();
+        let polls: Vec<_> = polls.collect();
+        let reports = self.next_reports();
+        let is_empty = evaluations.is_empty() && polls.is_empty() && reports.is_empty();
         (!is_empty).then(|| Batch {
             id: service.entropy.id(now),
             evaluations,
             polls,
+            reports,
         })
+    }
+
+    /// As many reports as have [`BATCH`] counts together, or one more.
+    fn next_reports(&mut self) -> Vec<(i64, UsageReport)> {
+        let mut counts = 0;
+        let mut reports = Vec::new();
+        while counts < BATCH
+            && let Some((hour, report)) = self.reports.pop_front()
+        {
+            counts += report.counts.len();
+            reports.push((hour, report));
+        }
+        reports
     }
 
     /// Deletes what is too old, once an hour.
@@ -110,6 +123,8 @@ impl Sums {
         }
         let mut tx = service.db.write().await?;
         store::usage::forget_before(&mut tx, oldest_hour(now)).await?;
+        let hour_ago = Timestamp::from_millis(now.millis().saturating_sub(HOUR_MILLIS));
+        store::usage::forget_reports_before(&mut tx, hour_ago).await?;
         tx.commit().await?;
         self.cleaned = Some(hour);
         Ok(())
@@ -122,16 +137,40 @@ impl Batch {
             Timestamp::from_millis(now.millis().min(hour.millis() + HOUR_MILLIS - 1))
         };
         let (mut flags, mut environments) = (HashMap::new(), HashMap::new());
-        for one in &self.evaluations {
+        let evaluations = self.evaluations(tx, now).await?;
+        for one in &evaluations {
             note(&mut flags, (one.lineage, one.flag), seen(one.hour));
         }
         for one in &self.polls {
             note(&mut environments, one.lineage, seen(one.hour));
         }
-        store::usage::add_evaluations(tx, &self.evaluations).await?;
+        store::usage::add_evaluations(tx, &evaluations).await?;
         store::usage::flags_seen(tx, &flags).await?;
         store::usage::add_polls(tx, &self.polls).await?;
         store::usage::environments_seen(tx, &environments).await
+    }
+
+    /// The evaluations to add: those counted here, and those of reports that no instance has counted.
+    async fn evaluations(&self, tx: &mut Tx, now: Timestamp) -> Result<Vec<Evaluations>, Error> {
+        let reports = self.reports.iter();
+        let ids: BTreeSet<_> = reports
+            .map(|(_, report)| (report.lineage, report.id))
+            .collect();
+        let mut new = store::usage::begin_reports(tx, &ids, now).await?;
+        let mut sums = Hourly::default();
+        for one in &self.evaluations {
+            let what = (one.lineage, one.flag, one.reason);
+            sums.add(one.hour.millis(), what, one.count);
+        }
+        for (hour, report) in &self.reports {
+            // A second report with the same id finds it gone.
+            if new.remove(&(report.lineage, report.id)) {
+                for (flag, reason, count) in &report.counts {
+                    sums.add(*hour, (report.lineage, *flag, *reason), *count);
+                }
+            }
+        }
+        Ok(to_evaluations(sums.take(usize::MAX)))
     }
 }
 
@@ -172,6 +211,18 @@ impl<K: Copy + Eq + Hash> Hourly<K> {
             .map(|((hour, what), count)| (hour, what, count))
             .collect()
     }
+}
+
+fn to_evaluations(sums: Vec<(i64, (EnvironmentId, FlagId, Reason), u64)>) -> Vec<Evaluations> {
+    let sums = sums.into_iter();
+    let evaluations = sums.map(|(hour, (lineage, flag, reason), count)| Evaluations {
+        lineage,
+        flag,
+        hour: Timestamp::from_millis(hour),
+        reason,
+        count,
+    });
+    evaluations.collect()
 }
 
 /// Notes the latest of the times at which something was seen.

@@ -1,0 +1,184 @@
+//! A thousand clients of one service, in virtual time: how many requests come in the busiest second.
+
+use std::collections::BTreeMap;
+
+use pennon_client::{Command, Event, Machine, Moment, Options, Start};
+
+use crate::world::{configuration, status};
+
+const CLIENTS: u64 = 1_000;
+const MINUTE: u64 = 60_000;
+
+/// How long the service takes to answer, in milliseconds.
+const LATENCY: u64 = 5;
+
+/// How the service fails during an outage.
+#[derive(Clone, Copy, Debug)]
+enum Outage {
+    /// Connections are refused at once.
+    Refused,
+    /// Nothing answers.
+    Silent,
+    /// A proxy answers in its place.
+    Status(u16),
+}
+
+/// Clients, what will happen to them and when, and what they have asked.
+struct Herd {
+    clients: Vec<Machine>,
+    timers: Vec<Option<u64>>,
+    /// By time and order of planning: the client, and what happens to it.
+    agenda: BTreeMap<(u64, u64), (usize, Event)>,
+    planned: u64,
+    requests: Vec<u64>,
+    seed: u64,
+    /// The tag of the configuration that the service has.
+    etag: &'static str,
+}
+
+impl Herd {
+    /// Clients that start within one poll interval.
+    fn new(options: Options) -> Self {
+        let mut herd = Self {
+            clients: (0..CLIENTS).map(|_| Machine::new(options)).collect(),
+            timers: (0..CLIENTS).map(|_| None).collect(),
+            agenda: BTreeMap::new(),
+            planned: 0,
+            requests: Vec::new(),
+            seed: 0x9e37_79b9_7f4a_7c15,
+            etag: "v1",
+        };
+        for client in 0..herd.clients.len() {
+            let at = u64::from(herd.random()) % 30_000;
+            herd.plan(at, client, Event::Initialize(Start::default()));
+        }
+        herd
+    }
+
+    /// Lets time pass up to this moment. What fails does so in this way, if there is an outage.
+    fn passes_until(&mut self, end: u64, outage: Option<Outage>) {
+        while let Some(entry) = self.agenda.first_entry() {
+            let now = entry.key().0;
+            if now >= end {
+                return;
+            }
+            let (client, event) = entry.remove();
+            if event == Event::Timer && self.timers[client] != Some(now) {
+                continue;
+            }
+            self.happens(client, event, now, outage);
+        }
+    }
+
+    fn happens(&mut self, client: usize, event: Event, now: u64, outage: Option<Outage>) {
+        let random = self.random();
+        for command in self.clients[client].handle(event, Moment { now, random }) {
+            match command {
+                Command::SetTimer(wait) => {
+                    self.timers[client] = Some(now + wait);
+                    self.plan(now + wait, client, Event::Timer);
+                }
+                Command::ClearTimer => self.timers[client] = None,
+                Command::Fetch { request, .. } => {
+                    self.requests.push(now);
+                    self.answer(client, request, now, outage);
+                }
+                Command::Restore => self.plan(now, client, Event::Restored(vec![])),
+                Command::Listen => {
+                    let etag = self.etag.into();
+                    self.plan(now + LATENCY, client, told(etag));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn answer(&mut self, client: usize, request: u32, now: u64, outage: Option<Outage>) {
+        let reply = match outage {
+            None if self.clients[client].etag() == Some(self.etag) => status(304),
+            None => configuration(self.etag, &[None]),
+            Some(Outage::Status(code)) => status(code),
+            Some(Outage::Refused) => {
+                return self.plan(now, client, Event::Unreachable { request });
+            }
+            Some(Outage::Silent) => return,
+        };
+        self.plan(now + LATENCY, client, Event::Reply { request, reply });
+    }
+
+    fn plan(&mut self, at: u64, client: usize, event: Event) {
+        self.planned += 1;
+        self.agenda.insert((at, self.planned), (client, event));
+    }
+
+    /// The most requests within one second, whenever that begins, between two moments.
+    fn busiest_second(&self, from: u64, to: u64) -> usize {
+        let within: Vec<u64> = self
+            .requests
+            .iter()
+            .copied()
+            .filter(|at| (from..to).contains(at))
+            .collect();
+        (0..within.len())
+            .map(|first| {
+                let end = within[first] + 1_000;
+                within[first..].iter().take_while(|at| **at < end).count()
+            })
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// The same numbers in every run.
+    fn random(&mut self) -> u32 {
+        self.seed ^= self.seed << 13;
+        self.seed ^= self.seed >> 7;
+        self.seed ^= self.seed << 17;
+        (self.seed >> 32) as u32
+    }
+}
+
+fn told(etag: String) -> Event {
+    Event::StreamTold { etag, spread: None }
+}
+
+#[test]
+fn after_an_outage_the_busiest_second_has_at_most_twice_the_mean() {
+    let mean = usize::try_from(CLIENTS / 30).expect("a small number");
+    for outage in [Outage::Refused, Outage::Silent, Outage::Status(503)] {
+        let mut herd = Herd::new(Options::default());
+        herd.passes_until(5 * MINUTE, None);
+        let before = herd.busiest_second(2 * MINUTE, 5 * MINUTE);
+        herd.passes_until(6 * MINUTE, Some(outage));
+        let during = herd.busiest_second(5 * MINUTE, 6 * MINUTE);
+        herd.passes_until(16 * MINUTE, None);
+        let after = herd.busiest_second(6 * MINUTE, 16 * MINUTE);
+        println!("{outage:?}: {before} before, {during} during, {after} after the outage");
+        assert!(after <= 2 * mean, "{outage:?}: {after}");
+    }
+}
+
+#[test]
+fn clients_that_hear_of_a_change_together_do_not_fetch_it_together() {
+    let mut herd = Herd::new(Options {
+        streaming: true,
+        ..Options::default()
+    });
+    // No stream has been silent for so long that it would be given up.
+    let change = 40_000;
+    herd.passes_until(change, None);
+    herd.etag = "v2";
+    let before = herd.requests.len();
+    for client in 0..herd.clients.len() {
+        herd.plan(change, client, told("v2".into()));
+    }
+    herd.passes_until(change + 250 + LATENCY, None);
+    let fetches = &herd.requests[before..];
+    assert_eq!(fetches.len(), herd.clients.len());
+    // Evenly, there are four in a millisecond.
+    let mut by_time = BTreeMap::<u64, usize>::new();
+    for at in fetches {
+        *by_time.entry(*at).or_default() += 1;
+    }
+    let most = by_time.values().max();
+    assert!(most.is_some_and(|most| *most <= 20), "{most:?}");
+}

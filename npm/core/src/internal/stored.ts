@@ -1,0 +1,110 @@
+import type { Settings } from "../options.js";
+import type { Store } from "../store.js";
+import { contain } from "./contain.js";
+import { sourceOf } from "./source.js";
+
+/** The version of what is stored. A client of another version does not read it. */
+const VERSION = 1;
+
+/** A document that has not changed is saved again, as confirmed, after this part of the time that it may be stored. */
+const RENEWED_AFTER = 0.1;
+
+/** A config document from a store. */
+export interface StoredDocument {
+  /** The text of the config document. */
+  readonly config: string;
+  /** The time since the service confirmed it. */
+  readonly ageMs: number;
+  readonly maxAgeMs: number;
+}
+
+/** Keeps the config document in the caller's store, bound to the environment that it is of. */
+export class DocumentKeeper {
+  readonly #store: Store;
+  readonly #source: string;
+  readonly #logger: Settings["logger"];
+  readonly #maxAgeMs: number;
+  /** The text of the newest config document. */
+  #config: string | undefined;
+  #savedAt = 0;
+  #hasWarned = false;
+  #saving: unknown;
+
+  constructor(store: Store, { sdkKey, baseUrl, logger }: Settings) {
+    this.#store = store;
+    this.#source = sourceOf(sdkKey, baseUrl);
+    this.#logger = logger;
+    this.#maxAgeMs = store.maxAgeSeconds * 1_000;
+  }
+
+  /** What is stored, if it may be served. What else is found there is ignored, with one warning. */
+  load(): StoredDocument | undefined {
+    const text = contain(
+      () => this.#store.load(),
+      (error) => this.#warn("cannot be read", error),
+    );
+    return typeof text === "string" ? this.#parse(text) : undefined;
+  }
+
+  /** Says that what is stored could not be served, or that it is. */
+  warn(detail: string): void {
+    this.#warn(detail, undefined);
+  }
+
+  /** Saves a config document that the service has just brought. */
+  save(config: Uint8Array): void {
+    this.#config = new TextDecoder().decode(config);
+    this.#write(this.#config);
+  }
+
+  /** Notes that the service has just confirmed it. */
+  renew(): void {
+    if (this.#config !== undefined && Date.now() - this.#savedAt > this.#maxAgeMs * RENEWED_AFTER) {
+      this.#write(this.#config);
+    }
+  }
+
+  /** Resolves when what has been saved is stored. Never rejects. */
+  async end(): Promise<void> {
+    await Promise.resolve(this.#saving).catch(() => {});
+  }
+
+  #write(config: string): void {
+    const confirmedAt = Date.now();
+    this.#savedAt = confirmedAt;
+    const head = JSON.stringify({ version: VERSION, source: this.#source, confirmedAt });
+    this.#saving = contain(
+      () => this.#store.save(`${head.slice(0, -1)},"config":${config}}`),
+      (error) => this.#logger.error("The store failed", error),
+    );
+  }
+
+  #parse(text: string): StoredDocument | undefined {
+    let parsed: Record<string, unknown> | undefined;
+    try {
+      parsed = Object(JSON.parse(text));
+    } catch {
+      // It is damaged.
+    }
+    const { version, source, confirmedAt, config } = parsed ?? {};
+    if (version !== VERSION || typeof confirmedAt !== "number" || Object(config) !== config) {
+      return this.#warn("is damaged, or of another version of the client: it is ignored");
+    }
+    if (source !== this.#source) {
+      return this.#warn("is of another environment: it is ignored");
+    }
+    // A clock may have been set back.
+    const ageMs = Math.max(0, Date.now() - confirmedAt);
+    if (!(ageMs <= this.#maxAgeMs)) {
+      return this.#warn("is older than maxAgeSeconds: it is ignored");
+    }
+    return { config: JSON.stringify(config), ageMs, maxAgeMs: this.#maxAgeMs };
+  }
+
+  #warn(detail: string, error?: unknown): undefined {
+    if (!this.#hasWarned) {
+      this.#hasWarned = true;
+      this.#logger.warn(`What is in the store ${detail}`, error);
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import {
+  type EvaluateEvent,
+  FeatureFlagsClient,
+  type FeatureFlagsClientOptions,
+} from "@pennon/core";
+import { describe, expect, it } from "vitest";
+import { Journal } from "./journal.ts";
+import { configuration, flag, flagWithRule, optionsFor, ScriptedService } from "./scripted.ts";
+
+const on = configuration([flag("beta"), flagWithRule("ruled", "FR")]);
+
+async function ready(options: Partial<FeatureFlagsClientOptions>) {
+  const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), options));
+  await client.initialize();
+  return client;
+}
+
+describe("onEvaluate", () => {
+  it("is called with each evaluation that a caller gets", async () => {
+    const events: EvaluateEvent[] = [];
+    const client = await ready({
+      onEvaluate: (event) => events.push(event),
+      defaults: { missing: true },
+    });
+    const french = { country: "FR" };
+    const reader = client.withContext(french);
+    client.isEnabled("beta", french);
+    client.getValue("beta");
+    client.evaluate("ruled", french);
+    reader.read("ruled");
+    reader.isEnabled("ruled");
+    client.read("missing", null);
+    const enabled = { key: "beta", context: undefined, enabled: true, reason: "flag_enabled" };
+    const ruled = { key: "ruled", context: french, enabled: false, reason: "targeting_rule" };
+    expect(events).toEqual([
+      enabled,
+      enabled,
+      ruled,
+      ruled,
+      ruled,
+      { key: "missing", context: undefined, enabled: true, reason: "default" },
+    ]);
+    await client.shutdown();
+  });
+
+  it("is called with evaluations by the service too", async () => {
+    const events: EvaluateEvent[] = [];
+    const answer = () => ({
+      status: 200,
+      headers: new Headers(),
+      body: JSON.stringify({ enabled: false, reason: "rollout" }),
+    });
+    const client = new FeatureFlagsClient(
+      optionsFor(new ScriptedService(answer), { onEvaluate: (event) => events.push(event) }),
+    );
+    const context = { userId: "ada" };
+    await client.evaluateRemote("beta", context);
+    expect(events).toEqual([{ key: "beta", context, enabled: false, reason: "rollout" }]);
+  });
+
+  it("is not called where nobody asked for one flag, or there is no answer", async () => {
+    const events: EvaluateEvent[] = [];
+    const client = await ready({ onEvaluate: (event) => events.push(event) });
+    client.evaluateAll({ country: "FR" });
+    client.explain("ruled", {});
+    client.snapshot();
+    client.withContext({}).readAll();
+    client.read("missing");
+    expect(() => client.evaluate("missing")).toThrow();
+    expect(events).toEqual([]);
+    await client.shutdown();
+  });
+
+  it("may throw, at once or later, which is logged", async () => {
+    const logger = new Journal();
+    const hooks = [
+      () => {
+        throw new Error("broken");
+      },
+      () => Promise.reject(new Error("broken later")) as never,
+    ];
+    for (const onEvaluate of hooks) {
+      const client = await ready({ onEvaluate, logger });
+      expect(client.evaluate("beta").enabled).toBe(true);
+      await client.shutdown();
+    }
+    expect(logger.lines).toEqual(["error: onEvaluate failed", "error: onEvaluate failed"]);
+  });
+});

@@ -1,0 +1,200 @@
+import { FeatureFlagsClient } from "@pennon/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { eventsOf, Journal } from "./journal.ts";
+import {
+  configuration,
+  flag,
+  held,
+  malformed,
+  optionsFor,
+  ScriptedService,
+  status,
+  unreachable,
+} from "./scripted.ts";
+
+const on = configuration([flag("beta")]);
+const failed = expect.objectContaining({ code: "INITIALIZATION_FAILED" });
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** The promise's outcome as soon as there is one. */
+function outcomeOf(promise: Promise<void>): { outcome: unknown } {
+  const found = { outcome: undefined as unknown };
+  promise.then(
+    () => {
+      found.outcome = "done";
+    },
+    (error) => {
+      found.outcome = error;
+    },
+  );
+  return found;
+}
+
+describe("initialize()", () => {
+  it("fails after timeoutMs, however many attempts are left", async () => {
+    const service = new ScriptedService(held().answer);
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const found = outcomeOf(client.initialize({ timeoutMs: 1_000 }));
+    await service.requested(1);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(found.outcome).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(found.outcome).toEqual(failed);
+    expect(service.requests[0]?.signal.aborted).toBe(true);
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(service.requests).toHaveLength(1);
+    service.nowAnswers(on);
+    await client.initialize();
+    expect(client.isEnabled("beta")).toBe(true);
+    await client.shutdown();
+  });
+
+  it("starts from the cache after timeoutMs", async () => {
+    const cache = new Map();
+    await new FeatureFlagsClient(optionsFor(new ScriptedService(on), { cache })).initialize();
+    const service = new ScriptedService(held().answer);
+    const client = new FeatureFlagsClient(optionsFor(service, { cache }));
+    const initialized = client.initialize({ timeoutMs: 1_000, retry: "forever" });
+    await service.requested(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await initialized;
+    expect(client.isEnabled("beta")).toBe(true);
+    await client.shutdown();
+  });
+
+  it("waits for a service that starts later, where it retries forever", async () => {
+    const logger = new Journal();
+    const service = new ScriptedService(unreachable());
+    const client = new FeatureFlagsClient(optionsFor(service, { logger }));
+    const events = eventsOf(client);
+    const found = outcomeOf(client.initialize({ retry: "forever" }));
+    await service.requested(1);
+    await vi.advanceTimersByTimeAsync(300_000);
+    expect(service.requests.length).toBeGreaterThan(10);
+    expect(found.outcome).toBeUndefined();
+    expect(logger.lines).toEqual([expect.stringContaining("goes on trying")]);
+    service.nowAnswers(on);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(found.outcome).toBe("done");
+    expect(events).toEqual(["ready"]);
+    expect(client.isEnabled("beta")).toBe(true);
+    await client.shutdown();
+  });
+
+  it("goes on by itself after timeoutMs, where it retries forever", async () => {
+    const service = new ScriptedService(status(503));
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const events = eventsOf(client);
+    const found = outcomeOf(client.initialize({ timeoutMs: 5_000, retry: "forever" }));
+    await service.requested(1);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(found.outcome).toEqual(failed);
+    expect(client.isReady()).toBe(false);
+    const again = outcomeOf(client.initialize());
+    service.nowAnswers(on);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(client.isReady()).toBe(true);
+    expect(again.outcome).toBe("done");
+    expect(events).toEqual(["ready"]);
+    await client.shutdown();
+  });
+
+  it("does not go on where that would be in vain", async () => {
+    for (const answer of [status(401), status(404), malformed()]) {
+      const service = new ScriptedService(answer);
+      const client = new FeatureFlagsClient(optionsFor(service));
+      await expect(client.initialize({ retry: "forever" })).rejects.toEqual(failed);
+      await vi.advanceTimersByTimeAsync(1_000_000);
+      expect(service.requests).toHaveLength(1);
+    }
+  });
+
+  it("says in the log why it does not go on, where nobody waits for it any longer", async () => {
+    const logger = new Journal();
+    const service = new ScriptedService(unreachable());
+    const client = new FeatureFlagsClient(optionsFor(service, { logger }));
+    const found = outcomeOf(client.initialize({ timeoutMs: 0, retry: "forever" }));
+    await vi.dynamicImportSettled();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(found.outcome).toEqual(failed);
+    service.nowAnswers(status(401));
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(logger.lines).toEqual([
+      expect.stringContaining("goes on trying"),
+      expect.stringMatching(/^error: .*does not accept the sdkKey/),
+    ]);
+    const requests = service.requests.length;
+    service.nowAnswers(on);
+    await client.initialize();
+    expect(service.requests).toHaveLength(requests + 1);
+    await client.shutdown();
+  });
+
+  it("stops trying at shutdown()", async () => {
+    const service = new ScriptedService(unreachable());
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const found = outcomeOf(client.initialize({ retry: "forever" }));
+    await service.requested(1);
+    await client.shutdown();
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(found.outcome).toEqual(failed);
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it("refuses options that make no sense", async () => {
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    for (const options of [{ timeoutMs: -1 }, { timeoutMs: "1" }, { retry: true }]) {
+      await expect(client.initialize(options as never)).rejects.toEqual(
+        expect.objectContaining({ code: "INVALID_OPTIONS" }),
+      );
+    }
+    await client.initialize({ timeoutMs: undefined, retry: undefined });
+    await client.shutdown();
+  });
+});
+
+describe("a client", () => {
+  it("calls a listener once that was added by once()", async () => {
+    const service = new ScriptedService(on);
+    const client = new FeatureFlagsClient(optionsFor(service));
+    const heard: string[] = [];
+    const never = () => heard.push("never");
+    client.on("refresh:success", () => heard.push("always"));
+    client.once("refresh:success", ({ type }) => heard.push(`once ${type}`));
+    client.once("refresh:success", never).off("refresh:success", never);
+    await client.initialize();
+    await client.refresh();
+    await client.refresh();
+    expect(heard).toEqual(["always", "once refresh:success", "always"]);
+    await client.shutdown();
+  });
+
+  it("calls it once even if a listener before it leads to the same event", async () => {
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    let times = 0;
+    client.on("shutdown", () => void client.shutdown());
+    client.once("shutdown", () => {
+      times += 1;
+    });
+    await client.initialize();
+    await client.shutdown();
+    expect(times).toBe(1);
+  });
+
+  it("is shut down where `await using` ends", async () => {
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
+    const events = eventsOf(client);
+    await client.initialize();
+    await client[Symbol.asyncDispose]();
+    expect(events).toEqual(["ready", "shutdown"]);
+  });
+});

@@ -1,0 +1,311 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  FeatureFlagsClient,
+  type FeatureFlagsClientOptions,
+  localStorageStore,
+  type Store,
+} from "@pennon/core";
+import { fileStore } from "@pennon/core/file-store";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { eventsOf, Journal } from "./journal.ts";
+import {
+  configuration,
+  flag,
+  flagWithRule,
+  optionsFor,
+  ScriptedService,
+  status,
+  unreachable,
+} from "./scripted.ts";
+
+const on = configuration([flag("beta"), flagWithRule("ruled", "FR")]);
+const french = { country: "FR" };
+const failed = expect.objectContaining({ code: "INITIALIZATION_FAILED" });
+const DAY = 86_400_000;
+
+/** A store in memory, with all that was ever saved. */
+function memoryStore(maxAgeSeconds = 86_400): Store & { readonly saved: string[] } {
+  const saved: string[] = [];
+  return {
+    maxAgeSeconds,
+    saved,
+    load: () => saved.at(-1),
+    save: (text) => void saved.push(text),
+  };
+}
+
+function clientOf(service: ScriptedService, options: Partial<FeatureFlagsClientOptions>) {
+  return new FeatureFlagsClient(
+    optionsFor(service, { retries: 1, retryDelayMs: 0, sdkKey: "pnk_production_1", ...options }),
+  );
+}
+
+/** Runs a client of a service that is there, so that the store has something. */
+async function fill(store: Store): Promise<void> {
+  const client = clientOf(new ScriptedService(on), { store });
+  await client.initialize();
+  await client.shutdown();
+}
+
+/** Starts a client without a service. */
+async function restart(store: Store, options: Partial<FeatureFlagsClientOptions> = {}) {
+  const logger = new Journal();
+  const service = new ScriptedService(unreachable());
+  const client = clientOf(service, { store, logger, ...options });
+  const events = eventsOf(client);
+  const found = await Promise.allSettled([client.initialize()]);
+  const error = found[0]?.status === "rejected" ? found[0].reason : undefined;
+  return { client, service, logger, events, error };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout", "performance"] });
+  vi.spyOn(Math, "random").mockReturnValue(0);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+const { setInterval, clearInterval } = globalThis;
+
+/** The same while the clock, which otherwise stands, runs on. */
+async function restartInTime(...given: Parameters<typeof restart>) {
+  const clock = setInterval(() => vi.advanceTimersByTime(10), 1);
+  const restarted = await restart(...given);
+  clearInterval(clock);
+  return restarted;
+}
+
+describe("a store", () => {
+  it("answers for every context when the service is away at the start", async () => {
+    const store = memoryStore();
+    await fill(store);
+    expect(store.saved).toHaveLength(1);
+    expect(store.saved[0]).not.toContain("pnk_production_1");
+    vi.setSystemTime(Date.now() + DAY / 2);
+    const { client, events, logger } = await restartInTime(store);
+    expect(client.isReady()).toBe(true);
+    expect(events).toEqual(["ready"]);
+    expect(client.evaluate("ruled", french)).toEqual({ enabled: false, reason: "targeting_rule" });
+    expect(client.evaluate("ruled", {})).toEqual({ enabled: true, reason: "flag_enabled" });
+    expect(client.explain("ruled", french).rules).toHaveLength(1);
+    expect(logger.lines).toEqual([expect.stringContaining("What is in the store is served")]);
+    expect(store.saved).toHaveLength(1);
+    await client.shutdown();
+  });
+
+  it("is served until the service answers, and then flags have their usual times", async () => {
+    const store = memoryStore();
+    await fill(store);
+    const { client, service } = await restartInTime(store);
+    await vi.advanceTimersByTimeAsync(DAY / 2);
+    expect(client.evaluate("ruled", french).enabled).toBe(false);
+    service.nowAnswers(configuration([flag("beta", false)], 'W/"2"'));
+    await client.refresh();
+    expect(service.tags.every((tag) => tag === undefined)).toBe(true);
+    expect(client.isEnabled("beta")).toBe(false);
+    expect(client.read("ruled")).toBeUndefined();
+    service.nowAnswers(unreachable());
+    await vi.advanceTimersByTimeAsync(130_000);
+    expect(client.read("beta")).toBeUndefined();
+    await client.shutdown();
+  });
+
+  it("is served until it is too old, and then no more", async () => {
+    const store = memoryStore(600);
+    await fill(store);
+    vi.setSystemTime(Date.now() + 300_000);
+    const { client } = await restartInTime(store);
+    await vi.advanceTimersByTimeAsync(299_000);
+    expect(client.read("ruled", french)).toBeDefined();
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(client.read("ruled", french)).toBeUndefined();
+    await client.shutdown();
+    vi.setSystemTime(Date.now() + 600_000);
+    const late = await restartInTime(store);
+    expect(late.error).toEqual(failed);
+    expect(late.logger.lines).toEqual([expect.stringContaining("older than maxAgeSeconds")]);
+  });
+
+  it("is confirmed by answers that nothing has changed, now and then", async () => {
+    const store = memoryStore(1_000);
+    const client = clientOf(new ScriptedService(on, status(304)), {
+      store,
+      pollIntervalMs: 10_000,
+    });
+    await client.initialize();
+    await vi.advanceTimersByTimeAsync(1_000_000);
+    expect(store.saved.length).toBeGreaterThan(8);
+    expect(store.saved.length).toBeLessThan(12);
+    const [first, last] = [store.saved[0], store.saved.at(-1)].map((text) =>
+      JSON.parse(text ?? ""),
+    );
+    expect(last.config).toEqual(first.config);
+    expect(last.confirmedAt).toBeGreaterThan(first.confirmedAt + 800_000);
+    await client.shutdown();
+  });
+
+  it("does not make a refused key work", async () => {
+    const store = memoryStore();
+    await fill(store);
+    const client = clientOf(new ScriptedService(status(401)), { store });
+    await expect(client.initialize()).rejects.toEqual(failed);
+  });
+
+  it("is not read where flags run out of time later", async () => {
+    const store = memoryStore();
+    const service = new ScriptedService(on, unreachable());
+    const client = clientOf(service, { store, pollIntervalMs: 10_000 });
+    await client.initialize();
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(client.read("beta")).toBeUndefined();
+    await client.shutdown();
+  });
+
+  it("does not make a cache look fresh", async () => {
+    const store = memoryStore();
+    await fill(store);
+    vi.setSystemTime(Date.now() + DAY / 2);
+    const cache = new Map();
+    const { client } = await restartInTime(store, { cache });
+    expect(client.read("beta")).toBeDefined();
+    expect([...cache]).toEqual([]);
+    await client.shutdown();
+  });
+
+  it("is ignored with one warning where it holds anything else", async () => {
+    const store = memoryStore();
+    await fill(store);
+    const good = JSON.parse(store.saved[0] ?? "");
+    const odd: unknown[] = [
+      "",
+      "<html>",
+      "null",
+      "[]",
+      "3",
+      store.saved[0]?.slice(0, -2),
+      { ...good, version: 2 },
+      { ...good, confirmedAt: "yesterday" },
+      { ...good, confirmedAt: null },
+      { ...good, source: undefined },
+      { ...good, source: "pnk_staging_1 http://127.0.0.1:3000" },
+      { ...good, config: null },
+      { ...good, config: "text" },
+      { ...good, config: {} },
+      { ...good, config: { flags: [{ key: "beta" }] } },
+    ];
+    for (const each of odd) {
+      const text = typeof each === "string" ? each : JSON.stringify(each);
+      const { error, logger } = await restartInTime({ ...store, load: () => text });
+      expect(error, text).toEqual(failed);
+      expect(logger.lines, text).toEqual([expect.stringMatching(/^warn: What is in the store/)]);
+    }
+    for (const options of [{ sdkKey: "pnk_staging_1" }, { baseUrl: "https://flags.example.com" }]) {
+      const { error } = await restartInTime(store, options);
+      expect(error).toEqual(failed);
+    }
+    const { error } = await restartInTime(store, { sdkKey: "pnk_production_1" });
+    expect(error).toBeUndefined();
+  });
+
+  it("may fail, which is logged", async () => {
+    const broken = () => {
+      throw new Error("broken");
+    };
+    const store = {
+      maxAgeSeconds: 60,
+      load: broken,
+      save: () => Promise.reject(new Error("full")),
+    };
+    const { error, logger } = await restartInTime(store);
+    expect(error).toEqual(failed);
+    expect(logger.lines).toEqual(["warn: What is in the store cannot be read"]);
+    const journal = new Journal();
+    const client = clientOf(new ScriptedService(on), { store, logger: journal });
+    await client.initialize();
+    await client.shutdown();
+    expect(journal.lines).toEqual(["error: The store failed"]);
+  });
+
+  it("must be one", () => {
+    for (const store of [
+      {},
+      { load() {}, save() {}, maxAgeSeconds: "1" },
+      { load() {}, save() {}, maxAgeSeconds: -1 },
+    ]) {
+      expect(() => clientOf(new ScriptedService(on), { store: store as never })).toThrow(
+        expect.objectContaining({ code: "INVALID_OPTIONS" }),
+      );
+    }
+  });
+});
+
+describe("fileStore", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "pennon-store-"));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it("keeps the config document in a file of its owner's", async () => {
+    const path = join(folder, "flags.json");
+    await fill(fileStore(path));
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await readdir(folder)).toEqual(["flags.json"]);
+    expect(JSON.parse(await readFile(path, "utf8")).config.flags).toHaveLength(2);
+    const { client } = await restartInTime(fileStore(path));
+    expect(client.evaluate("ruled", french).enabled).toBe(false);
+    await client.shutdown();
+  });
+
+  it("saves the newest of many texts, and leaves nothing beside it", async () => {
+    const path = join(folder, "flags.json");
+    await writeFile(path, "before", { mode: 0o644 });
+    const store = fileStore(path, { maxAgeSeconds: 60 });
+    expect(store.maxAgeSeconds).toBe(60);
+    const saved = Array.from({ length: 100 }, (_, index) => store.save(`text ${index}`));
+    await Promise.all(saved);
+    expect(store.load()).toBe("text 99");
+    expect(await readdir(folder)).toEqual(["flags.json"]);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it("has nothing where there is no file, and says so where it cannot be written", async () => {
+    const store = fileStore(join(folder, "missing", "flags.json"));
+    expect(store.load()).toBeUndefined();
+    await expect(store.save("text")).rejects.toThrow("ENOENT");
+    await expect(store.save("text")).rejects.toThrow("ENOENT");
+    expect(() => fileStore(folder).load()).toThrow("EISDIR");
+  });
+});
+
+describe("localStorageStore", () => {
+  it("keeps the config document of a page", async () => {
+    const items = new Map<string, string>();
+    vi.stubGlobal("localStorage", {
+      getItem: (key: string) => items.get(key) ?? null,
+      setItem: (key: string, text: string) => items.set(key, text),
+    });
+    await fill(localStorageStore());
+    expect([...items.keys()]).toEqual(["pennon-config"]);
+    const { client } = await restartInTime(localStorageStore());
+    expect(client.evaluate("ruled", french).enabled).toBe(false);
+    await client.shutdown();
+    const other = await restartInTime(localStorageStore("other"));
+    expect(other.error).toEqual(failed);
+    expect(other.logger.lines).toEqual([]);
+  });
+
+  it("stores nothing outside of a page", async () => {
+    vi.stubGlobal("localStorage", undefined);
+    const store = localStorageStore(undefined, { maxAgeSeconds: 1 });
+    store.save("text");
+    expect(store.load()).toBeUndefined();
+    expect(store.maxAgeSeconds).toBe(1);
+  });
+});
