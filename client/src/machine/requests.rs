@@ -9,7 +9,7 @@ use super::{Machine, Phase};
 use crate::command::{Call, Command, Failure, Lifecycle};
 use crate::event::{Moment, Reply};
 use crate::lifetimes::Lifetimes;
-use crate::retry::{CEILING, around, backoff, between_half_and_whole, refused};
+use crate::retry::{CEILING, backoff, between_half_and_whole, refused};
 
 /// A service that asks to be left alone for longer than an hour has lost its clock.
 pub(super) const LONGEST_REST: u64 = 60 * 60 * 1_000;
@@ -172,13 +172,13 @@ impl Machine {
     }
 
     /// Returns the wait before the attempt after this one. Once a refresh has failed after all its attempts, the service is
-    /// known to be away, and attempts for which no caller waits are as far apart as polls, about 30 s at most: otherwise a
+    /// known to be away, and attempts for which no caller waits are as far apart as polls, 30 s at most: otherwise a
     /// service that comes back would meet four times its usual load.
     fn retry_wait(&self, attempt: u32, moment: Moment) -> u64 {
         let usual = backoff(self.options.retry_delay, attempt, moment.random);
         match self.poll_interval() {
             Some(interval) if self.is_away() && !self.refresh_waits => {
-                usual.max(around(interval.min(CEILING), moment.random))
+                usual.max(between_half_and_whole(interval.min(CEILING), moment.random))
             }
             _ => usual,
         }
