@@ -58,13 +58,15 @@ pub fn Effect(
             </p>
         }
     });
+    let sample = view! { <EffectOnSample before=entry(&before) after=entry(&after)/> };
+    let sample = sample.into_any();
     view! {
         <div class="effect-words" class:alarming=alarming>
-            {warning}
+            {warning.into_any()}
             <Sentences before=before.clone() after=after.clone() later="After reverting"/>
             <Findings flag=after.clone()/>
         </div>
-        <EffectOnSample before=entry(&before) after=entry(&after)/>
+        {sample}
     }
     .into_any()
 }
@@ -154,7 +156,7 @@ fn Sentences(
 fn Findings(flag: FlagConfig) -> impl IntoView {
     let findings = lint(&flag);
     let numbers = Numbers::of(&flag.rules);
-    (!findings.is_empty()).then(|| {
+    let findings = (!findings.is_empty()).then(|| {
         let findings = findings.into_iter().map(|finding| {
             view! {
                 <li>
@@ -164,7 +166,9 @@ fn Findings(flag: FlagConfig) -> impl IntoView {
             }
         });
         view! { <ul class="findings">{findings.collect_view()}</ul> }
-    })
+    });
+    // The types of whole pages are longer than rustc puts up with.
+    findings.into_any()
 }
 
 /// The rules as people count them.
