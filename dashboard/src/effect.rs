@@ -20,6 +20,8 @@ pub enum Change {
     Rule(Priority),
     /// The rollout is set.
     Rollout,
+    /// Nothing that is typed: it is known what will be.
+    Known,
 }
 
 /// What the server says of a change that is being typed.

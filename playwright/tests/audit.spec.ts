@@ -239,7 +239,12 @@ test("the effect of a revert is tried on a sample", { tag: "@scripts" }, async (
   await expectAccessible(page);
 });
 
-test("rules that changed places go back to theirs", async ({ page, server, api }) => {
+test("rules that changed places go back to theirs", async ({
+  page,
+  server,
+  api,
+  javaScriptEnabled,
+}) => {
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
   for (const [index, value] of [true, false].entries()) {
@@ -249,7 +254,13 @@ test("rules that changed places go back to theirs", async ({ page, server, api }
   await api.switch(flag, production, true);
   await signIn(page, server);
   await page.goto(`/dashboard/flags/checkout_v2?environment=${production.id}`);
+  if (javaScriptEnabled) {
+    await expect(page.locator("#rules[data-ready]")).toBeVisible();
+  }
   await page.getByRole("button", { name: "Move down" }).first().click();
+  if (javaScriptEnabled) {
+    await page.getByRole("button", { name: "Save order" }).click();
+  }
   const inGermany = async () => {
     return evaluate(server, production.sdkKey, "checkout_v2", { country: "DE" });
   };

@@ -109,7 +109,7 @@ test("archiving is refused where the flag is still on, with links; then it works
   await page.getByRole("button", { name: "Archive" }).click();
   const refusal = page.getByRole("alert");
   await expect(refusal).toContainText("Not archived.");
-  await expect(refusal.getByRole("link")).toHaveText(["production", "staging"]);
+  await expect(refusal.getByRole("link")).toHaveText(["staging", "production"]);
   await refusal.getByRole("link", { name: "staging" }).click();
   await expect(page).toHaveURL(`${address}?environment=${staging.id}`);
 

@@ -17,7 +17,7 @@ test("a new flag is listed, and off in every environment", async ({ page, server
   await expect(row).toContainText("new_checkout");
   const switches = row.getByRole("switch");
   await expect(switches).toHaveCount(2);
-  await expect(switches.first()).toHaveAccessibleName("New checkout in production");
+  await expect(switches.first()).toHaveAccessibleName("New checkout in staging");
   for (const each of await switches.all()) {
     await expect(each).not.toBeChecked();
   }

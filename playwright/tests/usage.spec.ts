@@ -20,7 +20,7 @@ test("usage is drawn by reason, and told as a table", async ({ page, server, api
   await page.getByText("The numbers").click();
   const numbers = page.getByRole("region", { name: "The numbers" });
   await expect(numbers.getByRole("columnheader")).toHaveText([
-    "From (UTC)",
+    "From",
     "On for everyone",
     "Off",
     "Together",

@@ -56,10 +56,13 @@ export class Swap {
 
   /** Whether somebody has typed something on the page that is to be saved. What an open dialog holds goes with it. */
   get hasTyped(): boolean {
-    return [...this.#touched].some((field) => {
-      const isSaved = field.closest("form")?.method === "post" && field.closest("dialog") === null;
-      return isSaved && field.isConnected;
-    });
+    return (
+      [...this.#touched].some((field) => {
+        const isSaved =
+          field.closest("form")?.method === "post" && field.closest("dialog") === null;
+        return isSaved && field.isConnected;
+      }) || this.#main.querySelector(`form${unsaved}`) !== null
+    );
   }
 
   /** Forgets what was typed in a form. */
@@ -83,8 +86,8 @@ export class Swap {
         kept = "untouched";
       }
       if (this.#known.get(unit) !== next) {
-        // What follows the server by itself, such as a decision beside the fields, asks it now.
-        unit.dispatchEvent(new Event("outdated", { bubbles: true }));
+        // What is decided for the fields there is asked anew, as if somebody had typed.
+        unit.querySelector(".try-live")?.dispatchEvent(new Event("input", { bubbles: true }));
       }
       this.#known.set(unit, next);
       if (isIsland(unit)) {

@@ -4,7 +4,10 @@ use leptos::prelude::*;
 use pennon_core::{
     FlagConfig,
     lint::{Finding, lint, turns_somebody_on},
-    model::rule::{Priority, Rule},
+    model::{
+        id::{EnvironmentId, FlagId},
+        rule::{Priority, Rule},
+    },
 };
 
 use super::icon::{Drawing, Icon};
@@ -13,7 +16,7 @@ use crate::{
     effect::{Change, Preview},
     error::FieldError,
     form::Form,
-    islands::effect::EffectOnSample,
+    islands::effect::EffectBeforeSave,
     words,
 };
 
@@ -44,6 +47,10 @@ fn entry(flag: &FlagConfig) -> String {
 /// What a flag does before and after a change that is about to be made.
 #[component]
 pub fn Effect(
+    /// The flag.
+    flag: FlagId,
+    /// The environment.
+    environment: EnvironmentId,
     /// The flag as it is.
     before: FlagConfig,
     /// The flag as it will be.
@@ -58,7 +65,11 @@ pub fn Effect(
             </p>
         }
     });
-    let sample = view! { <EffectOnSample before=entry(&before) after=entry(&after)/> };
+    let sample = view! {
+        <div data-before=entry(&before) data-after=entry(&after)>
+            <EffectBeforeSave flag environment change=Change::Known/>
+        </div>
+    };
     let sample = sample.into_any();
     view! {
         <div class="effect-words" class:alarming=alarming>
@@ -99,6 +110,7 @@ fn changed(
     let mut after = before.clone();
     let rule = |priority| RuleDraft::read(|name| form.texts(name)).rule(priority);
     match change {
+        Change::Known => {}
         Change::Rollout => {
             after.rollout = Some(RolloutDraft::read(|name| form.texts(name)).rollout()?);
         }

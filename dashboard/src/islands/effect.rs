@@ -26,7 +26,9 @@ const SAMPLE: &str = "pennon-sample";
 
 /// The sentence before and after, what is surely not meant, and how many of a sample of contexts would see something else.
 ///
-/// It follows the form that it stands in. Without scripts there is nothing to see.
+/// It follows the form that it stands in. Where the change is known, it is told already, and stands in an element with the flag
+/// before and after it, as entries of the config document in `data-before` and `data-after`. Without scripts there is nothing
+/// to see.
 #[island]
 pub fn EffectBeforeSave(
     /// The flag.
@@ -53,14 +55,25 @@ pub fn EffectBeforeSave(
                     failure.set(None);
                     html.set(preview.html);
                     let change = preview.change;
-                    configs.set(change.and_then(|(before, after)| read(&before, &after)));
+                    configs.set(change.and_then(read));
                 }
                 Err(error) => failure.set(Some(error)),
             }
         });
     };
     Effect::new(move || {
-        let Some(form) = root.get().and_then(|root| dom::form_around(&root)) else {
+        let Some(root) = root.get() else {
+            return;
+        };
+        let known = root
+            .parent_element()
+            .and_then(|island| island.parent_element());
+        let told = |name| known.as_ref()?.get_attribute(name);
+        if let Some(change) = told("data-before").zip(told("data-after")) {
+            configs.set(read(change));
+            return;
+        }
+        let Some(form) = dom::form_around(&root) else {
             return;
         };
         ask(dom::fields(&form).unwrap_or_default());
@@ -83,34 +96,14 @@ pub fn EffectBeforeSave(
     }
 }
 
-/// How many of a sample of contexts would see something else after a change. Without scripts there is nothing to see.
-#[island]
-pub fn EffectOnSample(
-    /// The flag as it is, as an entry of the config document.
-    before: String,
-    /// The flag as it would be.
-    after: String,
-) -> impl IntoView {
-    let configs = RwSignal::new(None);
-    // Only where the engine of this browser runs.
-    Effect::new(move || configs.set(read(&before, &after)));
-    view! {
-        <div class="effect scripts">
-            <Sample configs/>
-        </div>
-    }
-}
-
 /// A flag before and after a change.
-type BeforeAndAfter = Option<(FlagConfig, FlagConfig)>;
-
-fn read(before: &str, after: &str) -> BeforeAndAfter {
-    Some((trial::read(before)?, trial::read(after)?))
+fn read((before, after): (String, String)) -> Option<(FlagConfig, FlagConfig)> {
+    Some((trial::read(&before)?, trial::read(&after)?))
 }
 
 /// A sample to type or load, and what a change does to it.
 #[component]
-fn Sample(configs: RwSignal<BeforeAndAfter>) -> impl IntoView {
+fn Sample(configs: RwSignal<Option<(FlagConfig, FlagConfig)>>) -> impl IntoView {
     let sample = RwSignal::new(String::new());
     Effect::new(move || sample.set(dom::remembered(SAMPLE).unwrap_or_default()));
     let effect = move || {

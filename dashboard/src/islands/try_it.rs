@@ -1,8 +1,8 @@
 //! Trying a flag while one types.
 
-use std::{cell::RefCell, rc::Rc, time::Duration};
+use std::time::Duration;
 
-use leptos::{ev, html, prelude::*, task::spawn_local, web_sys::HtmlDivElement};
+use leptos::{html, prelude::*, task::spawn_local};
 use pennon_core::model::id::{EnvironmentId, FlagId};
 
 use crate::{
@@ -17,10 +17,8 @@ pub const ANSWER: &str = "try-answer";
 /// How long one has to rest before the server is asked.
 const REST: Duration = Duration::from_millis(200);
 
-/// What the script that keeps pages up to date tells whatever it cannot draw anew.
-const OUTDATED: &str = "outdated";
-
-/// Has the answer follow the fields around it, and has the engine of this browser decide the same case as the server.
+/// Has the answer follow the fields around it, and the flag: where these fields are in use, so that they cannot be drawn
+/// anew, the script that keeps pages up to date acts as if somebody had typed. It also has the engine of this browser decide the same case as the server.
 ///
 /// Without scripts it is the fields and the answer as the server drew them, and a button that asks anew.
 #[island]
@@ -47,7 +45,7 @@ pub fn TryIt(
             dom::set_flag(&live, "data-unsaved", held);
         }
     };
-    let ask = move |fields: String| {
+    let mut ask = debounce(REST, move |fields: String| {
         let address = address.clone();
         let asked = latest.get_value().wrapping_add(1);
         latest.set_value(asked);
@@ -69,41 +67,18 @@ pub fn TryIt(
                 Err(error) => agreement.set(Agreement::Failed(error.to_string())),
             }
         });
-    };
-    Effect::new(move || {
-        let ask_soon = RefCell::new(debounce(REST, ask.clone()));
-        let ask_anew = Rc::new(move |live: &HtmlDivElement| {
-            if let Some(fields) = dom::form_around(live).and_then(|form| dom::fields(&form)) {
-                agreement.set(Agreement::Asking);
-                hold(true);
-                ask_soon.borrow_mut()(fields);
-            }
-        });
-        let typed = window_event_listener(ev::input, {
-            let ask_anew = Rc::clone(&ask_anew);
-            move |event| {
-                let within = live.get_untracked().zip(dom::target(&event));
-                if let Some((live, _)) = within.filter(|(live, at)| live.contains(Some(at))) {
-                    ask_anew(&live);
-                }
-            }
-        });
-        // The flag has changed, and the fields here are in use, so that they were not drawn anew.
-        let outdated =
-            window_event_listener(ev::Custom::<ev::Event>::new(OUTDATED), move |event| {
-                let around = live.get_untracked().zip(dom::target(&event));
-                if let Some((live, _)) = around.filter(|(live, around)| around.contains(Some(live)))
-                {
-                    ask_anew(&live);
-                }
-            });
-        on_cleanup(move || {
-            typed.remove();
-            outdated.remove();
-        });
     });
+    let ask_anew = move |_| {
+        let live = live.get_untracked();
+        let form = live.and_then(|live| dom::form_around(&live));
+        if let Some(fields) = form.and_then(|form| dom::fields(&form)) {
+            agreement.set(Agreement::Asking);
+            hold(true);
+            ask(fields);
+        }
+    };
     view! {
-        <div class="try-live" data-addressed node_ref=live>
+        <div class="try-live" data-addressed node_ref=live on:input=ask_anew>
             {children()}
         </div>
         <Told agreement/>

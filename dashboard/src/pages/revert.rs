@@ -167,7 +167,15 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
             view! { <h3><code>{effect.before.key.to_string()}</code> " in " {place}</h3> }
         });
         let says = says_something_else(&effect.before, &effect.after);
-        let words = says.then(|| view! { <Effect before=effect.before after=effect.after/> });
+        let words = says.then(|| {
+            let PlannedEffect {
+                flag,
+                environment,
+                before,
+                after,
+            } = effect;
+            view! { <Effect flag environment=environment.id before after/> }
+        });
         view! {
             {heading}
             {words}

@@ -6,7 +6,7 @@ use pennon_core::{
     model::{
         audit::{AuditAction, AuditEntry},
         environment::Environment,
-        id::{AuditId, EnvironmentId},
+        id::{AuditId, EnvironmentId, FlagId},
         page::{Page, PageRequest},
         time::Timestamp,
     },
@@ -98,6 +98,8 @@ pub struct PlannedChange {
 /// What a flag does in an environment, before and after.
 #[derive(Clone, Debug)]
 pub struct PlannedEffect {
+    /// The flag.
+    pub flag: FlagId,
     /// The environment.
     pub environment: Environment,
     /// The flag as it stands.

@@ -78,6 +78,7 @@ fn planned(change: reversal::PlannedChange) -> PlannedChange {
 
 fn effect(effect: reversal::Effect) -> PlannedEffect {
     PlannedEffect {
+        flag: effect.flag,
         environment: effect.environment,
         before: effect.before,
         after: effect.after,

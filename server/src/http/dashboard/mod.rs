@@ -88,7 +88,7 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         .layer(from_fn(status::of_failure))
         .layer(map_response(status::when_to_return))
         .layer(from_fn_with_state(service.clone(), protection::same_origin))
-        .layer(CompressionLayer::new().quality(CompressionLevel::Precise(3)))
+        .layer(CompressionLayer::new().quality(CompressionLevel::Precise(4)))
         .layer(RequestBodyLimitLayer::new(FORM_LIMIT))
         .route(&format!("/{}/{{name}}", assets::FOLDER), get(assets::serve))
         .layer(map_response(protection::headers))

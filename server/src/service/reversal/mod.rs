@@ -10,7 +10,7 @@ use pennon_core::FlagConfig;
 use pennon_core::model::audit::AuditAction;
 use pennon_core::model::environment::Environment;
 use pennon_core::model::flag::FlagKey;
-use pennon_core::model::id::AuditId;
+use pennon_core::model::id::{AuditId, FlagId};
 use pennon_core::model::user::Role;
 use serde_json::Value;
 
@@ -56,6 +56,7 @@ pub(crate) struct PlannedChange {
 
 /// What a flag does in an environment, before and after.
 pub(crate) struct Effect {
+    pub(crate) flag: FlagId,
     pub(crate) environment: Environment,
     pub(crate) before: FlagConfig,
     pub(crate) after: FlagConfig,

@@ -250,6 +250,7 @@ impl Undone {
                 });
             }
             effects.push(Effect {
+                flag: flag.id,
                 environment: environment.clone(),
                 before: now.config(&now.draft()),
                 after: now.config(then),
