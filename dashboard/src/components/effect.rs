@@ -65,19 +65,16 @@ pub fn Effect(
             </p>
         }
     });
-    let sample = view! {
-        <div data-before=entry(&before) data-after=entry(&after)>
-            <EffectBeforeSave flag environment change=Change::Known/>
-        </div>
-    };
-    let sample = sample.into_any();
+    let sample = view! { <EffectBeforeSave flag environment change=Change::Known/> }.into_any();
     view! {
         <div class="effect-words" class:alarming=alarming>
             {warning.into_any()}
             <Sentences before=before.clone() after=after.clone() later="After reverting"/>
             <Findings flag=after.clone()/>
         </div>
-        {sample}
+        <div data-before=entry(&before) data-after=entry(&after)>
+            {sample}
+        </div>
     }
     .into_any()
 }
