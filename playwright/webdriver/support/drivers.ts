@@ -25,7 +25,6 @@ const {
   PENNON_BROWSERS = "firefox,webkit",
   PENNON_FIREFOX,
   PENNON_GECKODRIVER = "geckodriver",
-  PENNON_WEBKIT_DRIVER = "WebKitWebDriver",
 } = process.env;
 
 const startTimeout = 30_000;
@@ -78,7 +77,7 @@ async function startFirefox(processes: Processes): Promise<Browser> {
 async function startWebKit(processes: Processes): Promise<Browser> {
   const display = await processes.startDisplay();
   const port = await freePort();
-  const driver = await processes.startDriver(port, PENNON_WEBKIT_DRIVER, [`--port=${port}`], {
+  const driver = await processes.startDriver(port, "WebKitWebDriver", [`--port=${port}`], {
     DISPLAY: display,
     GDK_BACKEND: "x11",
   });
