@@ -126,7 +126,7 @@ describe.each(inject("browsers"))("$name", (browser) => {
     await page.choose("#rule-form [name=operator]", ">");
     await page.type("#rule-form [name=operand]:enabled", "10");
     await page.click(button("Add rule"));
-    await expect.poll(() => page.text("#rules .step-text")).toContain("ON when seats");
+    await expect.poll(() => page.text("#rules .step-text")).toBe("ON when seats is more than 10");
     expect(await api.rules(flag, staging)).toMatchObject([
       { value: true, conditions: [{ attribute: "seats", operator: ">", valueInt: 10 }] },
     ]);
