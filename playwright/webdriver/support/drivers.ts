@@ -1,6 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,12 +31,7 @@ const startTimeout = 30_000;
 
 /** Starts the drivers of the browsers in `PENNON_BROWSERS`, and stops them after the tests. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), "pennon-browsers-"));
-  const processes = new Processes(folder);
-  const stop = async () => {
-    await processes.stop();
-    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-  };
+  const processes = new Processes();
   try {
     const names = PENNON_BROWSERS.split(",");
     const browsers: Browser[] = [];
@@ -47,9 +42,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
       browsers.push(await startWebKit(processes));
     }
     project.provide("browsers", browsers);
-    return stop;
+    return () => processes.stop();
   } catch (error) {
-    await stop();
+    await processes.stop();
     throw error;
   }
 }
@@ -85,16 +80,23 @@ async function startWebKit(processes: Processes): Promise<Browser> {
   return { name: "WebKit", driver, capabilities: { browserName: "MiniBrowser" } };
 }
 
-/** The programs behind the tests. None outlives the process that started them. */
+/** The programs behind the tests, which never outlive the process that started them, and a folder for their files. */
 class Processes {
-  readonly #folder: string;
+  readonly #folder = mkdtempSync(join(tmpdir(), "pennon-browsers-"));
   readonly #all: ChildProcess[] = [];
-  readonly #kill = () => this.#all.forEach(killGroup);
+  readonly #clear = () => {
+    this.#all.forEach(killGroup);
+    try {
+      rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    } catch {
+      // A server of an interrupted test is still writing: the folder for temporary files keeps its data.
+    }
+  };
 
-  /** The folder is for their profiles, caches and temporary files. */
-  constructor(folder: string) {
-    this.#folder = folder;
-    process.on("exit", this.#kill);
+  constructor() {
+    // The servers of the tests keep their data there, too.
+    process.env.TMPDIR = this.#folder;
+    process.on("exit", this.#clear);
   }
 
   /** Starts a driver, waits until it answers, and returns its address. */
@@ -128,13 +130,14 @@ class Processes {
 
   async stop(): Promise<void> {
     const ends = this.#all.map(ended);
-    this.#kill();
+    this.#all.forEach(killGroup);
     await Promise.all(ends);
-    process.off("exit", this.#kill);
+    this.#clear();
+    process.off("exit", this.#clear);
   }
 
   #start(program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
-    const env = { ...process.env, HOME: this.#folder, TMPDIR: this.#folder, ...options.env };
+    const env = { ...process.env, HOME: this.#folder, ...options.env };
     // The process leads a group, so that the browsers it starts can be stopped with it.
     const child = spawn(program, args, { ...options, env, detached: true });
     this.#all.push(child);

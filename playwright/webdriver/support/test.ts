@@ -21,13 +21,22 @@ const results = new URL("../../results/", import.meta.url);
 /** Apart from the ports of the tests in Chromium. */
 const worker = 8;
 
+// The exit handlers run when the tests are interrupted, too.
+process.once("SIGTERM", () => process.exit(1));
+
 /** Tests in a browser. */
 export function testIn(browser: Browser) {
   return base.extend<Fixtures>({
-    server: async ({}, use) => {
+    server: async ({ onTestFinished }, use) => {
       const server = await Server.create(worker);
+      const kill = () => void server.stop();
+      process.on("exit", kill);
+      // Runs whatever fails before it; the lines after `use` do not.
+      onTestFinished(async () => {
+        await server.dispose();
+        process.off("exit", kill);
+      });
       await use(server);
-      await server.dispose();
       expect(server.panics).toEqual([]);
     },
     api: async ({ server }, use) => use(await Api.signIn(server)),
