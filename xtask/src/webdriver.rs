@@ -104,7 +104,7 @@ fn chosen(list: &str) -> Result<Vec<Browser>> {
     list.split(',').map(|name| browser(name.trim())).collect()
 }
 
-/// Makes sure that all programs for these browsers are there. Installs Debian's packages where it may.
+/// Makes sure that all programs for these browsers are there. Installs Debian's packages where it can.
 fn find_or_install(workspace: &Workspace, browsers: &[Browser]) -> Result<()> {
     let mut missing = missing(browsers)?;
     if !missing.is_empty() && debian::can_install(workspace) {
@@ -116,10 +116,9 @@ fn find_or_install(workspace: &Workspace, browsers: &[Browser]) -> Result<()> {
     if !missing.is_empty() {
         let (programs, packages): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
         bail!(
-            "The tests in Firefox and WebKit need {}: install {} (Debian: {}), or leave a browser out with \
-             {BROWSERS}=firefox, as on macOS, where WebKitGTK does not exist, or {BROWSERS}=webkit.",
-            programs.join(" and "),
-            if programs.len() == 1 { "it" } else { "them" },
+            "not found: {}. Install the Debian packages {} or their like, or leave a browser out with \
+             {BROWSERS}=firefox or {BROWSERS}=webkit; macOS has no WebKitGTK.",
+            programs.join(", "),
             packages.join(", "),
         );
     }
