@@ -64,7 +64,7 @@ export class Server {
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding("utf8").on("data", (text: string) => {
           output += text;
-          this.#panics.push(...(text.match(/^.* panicked at .*$/gm) ?? []));
+          this.#panics.push(...(text.match(/^.* panicked at [\s\S]*/gm) ?? []));
           if (output.includes(this.url)) {
             resolve();
           }

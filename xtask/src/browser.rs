@@ -1,13 +1,13 @@
 //! A Chromium for the browser tests: found, or installed where that can be done.
 
 use std::env;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::debian;
 use crate::node;
-use crate::process::Run as _;
+use crate::process::{self, Run as _};
 use crate::workspace::Workspace;
 
 /// The variables that name a browser, ours first.
@@ -53,18 +53,11 @@ fn find(workspace: &Workspace) -> Result<Option<PathBuf>> {
             return Ok(Some(browser));
         }
     }
-    let on_path = NAMES.iter().find_map(|name| on_path(name));
+    let on_path = NAMES.into_iter().find_map(process::on_path);
     let known = || Some(PathBuf::from(MACOS)).filter(|path| path.is_file());
     Ok(on_path
         .or_else(known)
         .or_else(|| playwrights_own(workspace)))
-}
-
-fn on_path(name: &str) -> Option<PathBuf> {
-    let folders = env::var_os("PATH")?;
-    env::split_paths(&folders)
-        .map(|folder| folder.join(name))
-        .find(|file| file.is_file())
 }
 
 /// The browser that Playwright itself would have downloaded.
@@ -81,22 +74,9 @@ fn playwrights_own(workspace: &Workspace) -> Option<PathBuf> {
 
 /// Debian's own package where we may install it, otherwise Playwright's download.
 fn install(workspace: &Workspace) -> Result<()> {
-    if is_debian() && is_root(workspace) {
+    if debian::can_install(workspace) {
         eprintln!("    no Chromium found: installing Debian's");
-        let apt = |arguments: &[&str]| {
-            let mut apt = workspace.command("apt-get");
-            apt.args(arguments)
-                .env("DEBIAN_FRONTEND", "noninteractive")
-                .run_quietly()
-        };
-        apt(&["update"])?;
-        apt(&[
-            "install",
-            "--yes",
-            "--no-install-recommends",
-            HEADLESS,
-            "fonts-liberation",
-        ])?;
+        debian::install(workspace, &[HEADLESS, "fonts-liberation"])?;
     } else {
         eprintln!("    no Chromium found: letting Playwright download one");
         node::tool(workspace, "playwright")
@@ -104,18 +84,4 @@ fn install(workspace: &Workspace) -> Result<()> {
             .run_quietly()?;
     }
     Ok(())
-}
-
-/// Ubuntu is left out on purpose: its package of that name is a stub for a snap.
-fn is_debian() -> bool {
-    let release = fs::read_to_string(Path::new("/etc/os-release")).unwrap_or_default();
-    release.lines().any(|line| line.trim() == "ID=debian")
-}
-
-fn is_root(workspace: &Workspace) -> bool {
-    workspace
-        .command("id")
-        .arg("-u")
-        .run_quietly()
-        .is_ok_and(|id| id.trim() == "0")
 }

@@ -5,6 +5,7 @@ mod bench;
 mod browser;
 mod check;
 mod contract;
+mod debian;
 mod digest;
 mod instance;
 mod node;
@@ -19,6 +20,7 @@ mod step;
 mod tally;
 mod twin;
 mod wasm;
+mod webdriver;
 mod workspace;
 
 use std::ffi::OsString;
@@ -89,6 +91,8 @@ enum Command {
     },
     /// Run the browser tests
     Playwright,
+    /// Run the browser tests in Firefox and WebKit, or in those that `PENNON_BROWSERS` names
+    Browsers,
     /// Take pictures of all pages of the dashboard, into the target folder's screenshots/
     Screenshots,
     /// Measure a release build, and print what docs/performance.md shows
@@ -208,6 +212,10 @@ const BROWSER_TESTS: Step = Step {
     title: "Tests in a browser",
     work: check::playwright,
 };
+const OTHER_BROWSERS: Step = Step {
+    title: "Tests in Firefox and WebKit",
+    work: webdriver::test,
+};
 const SCREENSHOTS: Step = Step {
     title: "Screenshots",
     work: |workspace, _| check::screenshots(workspace),
@@ -317,7 +325,7 @@ fn steps(command: &Command) -> Vec<Step> {
             let matrix = if *all { WHOLE_MATRIX } else { MATRIX };
             steps.extend([NPM_TESTS, PARITY, matrix, BROWSER_TESTS, OPENFEATURE]);
             if *all {
-                steps.extend([CONTRACT, RELEASE, ALONE, CHAOS]);
+                steps.extend([OTHER_BROWSERS, CONTRACT, RELEASE, ALONE, CHAOS]);
             }
             steps
         }
@@ -333,6 +341,7 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Matrix { all: false } => [packages, &[MATRIX]].concat(),
         Command::Matrix { all: true } => [packages, &[WHOLE_MATRIX]].concat(),
         Command::Playwright => [site, packages, &[SERVER, BROWSER_TESTS]].concat(),
+        Command::Browsers => [site, &[SERVER, OTHER_BROWSERS]].concat(),
         Command::Screenshots => [site, &[SERVER, SCREENSHOTS]].concat(),
         Command::Bench {
             what: Measured::Admin,

@@ -1,6 +1,8 @@
 //! How xtask runs other programs.
 
+use std::env;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -55,6 +57,14 @@ impl Run for Command {
         let status = child.wait()?;
         succeeded(self, status)
     }
+}
+
+/// The program of this name on the search path.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
+    let folders = env::var_os("PATH")?;
+    env::split_paths(&folders)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
 }
 
 fn succeeded(command: &Command, status: ExitStatus) -> Result<()> {
