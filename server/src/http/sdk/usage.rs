@@ -10,6 +10,7 @@ use crate::auth::sdk_environment::ConfiguredEnvironment;
 use crate::error::{Error, Fault};
 use crate::http::body::{Body, object};
 use crate::http::json::Json;
+use crate::http::openapi::shape::nullable;
 use crate::http::openapi::{InBody, Schemas};
 use crate::http::respond::NoContent;
 use crate::service::usage::{self, Report};
@@ -166,7 +167,7 @@ impl InBody for Counts {
                 .description(Some(
                     "Evaluations since the last report. Other members are ignored.",
                 ))
-                .property("id", id)
+                .property("id", nullable(id.into()))
                 .property("counts", counts)
                 .required("counts")
                 .into()
