@@ -86,7 +86,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Whether the same request may succeed a moment later. Nonsense of a service that has answered well before comes
+    /// Returns true if the same request may succeed a moment later. Nonsense of a service that has answered well before comes
     /// from a proxy in an outage, and passes like one; as a first answer it comes from a wrong address.
     pub(crate) const fn is_passing(self, has_answered: bool) -> bool {
         match self {

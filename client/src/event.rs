@@ -49,7 +49,7 @@ pub enum Event {
         flags: Vec<Option<Ttl>>,
         /// The milliseconds since the service confirmed it.
         age: u64,
-        /// How old it may become, in milliseconds.
+        /// The maximum age, in milliseconds.
         max_age: u64,
     },
     /// The stream has told which configuration the service has.
@@ -74,12 +74,12 @@ pub enum Event {
     Shutdown,
 }
 
-/// How long `initialize()` tries.
+/// The limits of `initialize()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// The milliseconds after which the call fails; none, and it takes as long as all its attempts.
     pub timeout: Option<u64>,
-    /// Whether to go on until the service answers, also after the call has failed by its timeout.
+    /// Keeps trying until the service answers, even after the call has timed out.
     pub forever: bool,
 }
 

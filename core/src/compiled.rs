@@ -82,7 +82,7 @@ impl CompiledFlag {
         }
     }
 
-    /// Whether more than the enabled state takes part in the decision. Without that, no context can change the answer.
+    /// Returns true if rules or a rollout take part in the decision. Otherwise no context can change the answer.
     pub fn is_targeted(&self) -> bool {
         self.targeting.is_some()
     }

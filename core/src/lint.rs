@@ -135,7 +135,8 @@ fn reached(rules: &[&Rule]) -> Option<Vec<Priority>> {
     Some(reached)
 }
 
-/// Whether somebody gets ON after a change of a flag who gets OFF before it; none if that is too much to find out.
+/// Returns true if some context evaluates to OFF before a change of a flag and to ON after it; `None` if there are too many
+/// combinations of attributes to try.
 pub fn turns_somebody_on(before: &FlagConfig, after: &FlagConfig) -> Option<bool> {
     let rules = before.rules.iter().chain(&after.rules);
     let conditions: Vec<&Condition> = rules.flat_map(|rule| &rule.conditions).collect();
@@ -164,7 +165,7 @@ pub fn turns_somebody_on(before: &FlagConfig, after: &FlagConfig) -> Option<bool
     }))
 }
 
-/// How many of those whom no rule tells from a subject get ON.
+/// The share of ON among all contexts that no rule distinguishes from a given one.
 struct Share {
     percentage: u8,
     /// By what the rollout chooses them; none if they are all or none.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::words;
 
-/// What the time to live of a flag is called.
+/// The label of a flag's TTL.
 pub const TIME_TO_LIVE: &str = "Time to live";
 
 /// A piece of a sentence, so that a page can make links of what it names.

@@ -58,7 +58,7 @@ impl Form {
     }
 }
 
-/// Whether a field of any form of the dashboard is for a password. Their names say so.
+/// Returns true for the name of a password field. This holds for every form of the dashboard.
 pub fn is_password(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with("password")
 }

@@ -8,7 +8,7 @@
 //! with what was wrong (nothing that was typed is lost, and nothing secret goes through a URL), or a server function
 //! that an island calls and that a plain form can post to as well. All of it works without scripts.
 
-// The types of views are as deep as what they draw.
+// Types of Leptos views nest as deeply as the markup, which overflows the default limit in release builds.
 #![recursion_limit = "256"]
 
 pub mod api;

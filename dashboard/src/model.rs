@@ -62,15 +62,15 @@ pub fn looks_like_production(name: &str) -> bool {
         .any(|word| words.clone().any(|each| each == *word))
 }
 
-/// What environments are called: by their name, and with their product before it as soon as there are several products.
+/// The naming scheme of environments: the name alone, or `product / name` once there are several products.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Naming {
-    /// Whether there are several products.
+    /// Prefixes names with the product.
     pub with_products: bool,
 }
 
 impl Naming {
-    /// What the environments of these products are called.
+    /// The scheme for environments of these products.
     pub fn of<'p>(mut products: impl Iterator<Item = &'p str>) -> Self {
         let first = products.next();
         Self {
@@ -78,7 +78,7 @@ impl Naming {
         }
     }
 
-    /// What an environment is called: `Payments / production`.
+    /// Returns the name of an environment, such as `Payments / production`.
     pub fn name(self, product: &str, name: &str) -> String {
         if self.with_products {
             format!("{product} / {name}")
@@ -88,8 +88,7 @@ impl Naming {
     }
 }
 
-/// How near an environment is to users, as far as its name says, from 0 for a developer's machine. Lists show the
-/// environments of a product in this order.
+/// The rank of an environment in lists, derived from its name: 0 for development to 4 for production.
 pub fn nearness_to_users(name: &str) -> u8 {
     if looks_like_production(name) {
         return 4;

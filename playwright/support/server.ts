@@ -77,7 +77,7 @@ export class Server {
     });
   }
 
-  /** What it said where its code broke off. There is no reason for that, whatever it was asked. */
+  /** The panic messages in the server's output. No request may cause one. */
   get panics(): readonly string[] {
     return this.#panics;
   }

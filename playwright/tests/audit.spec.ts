@@ -202,7 +202,7 @@ test("what one action changed is one group, and is taken back as a whole", async
   await expect(will.locator("ins")).toHaveText(
     "ON when country is DE; otherwise 10 % of users are ON, by userId; everyone else is OFF.",
   );
-  await expect(will.getByText("Some who get OFF now will get ON.")).toHaveCount(0);
+  await expect(will.getByText("Some users who get OFF now will get ON.")).toHaveCount(0);
   await page.getByRole("button", { name: "Revert in Web shop / production" }).click();
   await expect(page).toHaveURL(/\/flags\/checkout_v2\/history$/);
   const context = { userId: "ada", country: "DE" };
@@ -213,7 +213,7 @@ test("what one action changed is one group, and is taken back as a whole", async
 
   // And the way back gives ON to many who have OFF.
   await newest.getByRole("link", { name: "Revert" }).click();
-  await expect(will.getByText("Some who get OFF now will get ON.")).toBeVisible();
+  await expect(will.getByText("Some users who get OFF now will get ON.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Revert in Web shop / production" })).toHaveClass(
     /danger/,
   );

@@ -273,7 +273,7 @@ test("a rule that is half typed is not left without a question", { tag: "@script
   await expect(page).toHaveURL(/flags\/checkout_v2\?environment=[^&]*$/);
   expect(asked).toBe(2);
 
-  // Who presses one of the form's own buttons has decided.
+  // The form's own buttons do not ask.
   await page.goto(`${address}?edit=rule`);
   await alive(page);
   await attribute.pressSequentially("country");

@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::process::Run as _;
 use crate::workspace::Workspace;
 
-/// Whether packages can be installed: on Debian, as root.
+/// Returns true on Debian as root, where packages can be installed.
 ///
 /// Ubuntu is left out on purpose: its packages of browsers are stubs for snaps.
 pub(crate) fn can_install(workspace: &Workspace) -> bool {

@@ -32,9 +32,9 @@ pub struct Machine {
     request: Option<Request>,
     /// The number of the last request.
     requests: u32,
-    /// Whether the first configuration is asked for until the service answers.
+    /// Keeps requesting the first configuration until the service answers.
     forever: bool,
-    /// When `initialize()` is to have ended.
+    /// The deadline of `initialize()`.
     initialize_by: Option<u64>,
     /// That moment has passed, and the call is to fail once the host's own cache turns out to have nothing.
     overdue: bool,
@@ -63,7 +63,7 @@ enum Phase {
     Initializing,
     /// The first request failed; the host's own cache may have something.
     Restoring {
-        /// Why it failed.
+        /// The cause.
         failure: Failure,
         /// The number of its last attempt.
         attempt: u32,

@@ -184,7 +184,7 @@ impl Machine {
         }
     }
 
-    /// Whether the last refresh has failed after all its attempts.
+    /// Returns true if the last refresh failed after all its attempts.
     fn is_away(&self) -> bool {
         self.phase == Phase::Ready && self.failing.is_some()
     }
@@ -283,7 +283,7 @@ impl Machine {
         self.restored_with(left, moment);
     }
 
-    /// How long a flag may be served once it has been confirmed, in milliseconds.
+    /// The time for which a confirmed flag may be served, in milliseconds.
     fn time(&self, ttl: Option<Ttl>) -> u64 {
         ttl.map_or(self.options.ttl, |ttl| {
             u64::from(ttl.seconds()).saturating_mul(1_000)

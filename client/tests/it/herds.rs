@@ -9,10 +9,10 @@ use crate::world::{configuration, status};
 const CLIENTS: u64 = 1_000;
 const MINUTE: u64 = 60_000;
 
-/// How long the service takes to answer, in milliseconds.
+/// The response time of the service, in milliseconds.
 const LATENCY: u64 = 5;
 
-/// How the service fails during an outage.
+/// The failure mode of the service during an outage.
 #[derive(Clone, Copy, Debug)]
 enum Outage {
     /// Connections are refused at once.

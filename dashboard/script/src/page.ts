@@ -150,7 +150,7 @@ export function keepUpToDate(
       }
     });
   });
-  // A link in a form, such as "Cancel", is the way to give up what is typed there.
+  // A link inside a form, such as "Cancel", discards its input.
   main.addEventListener("click", ({ target }) => {
     const form = target instanceof Element ? target.closest("a[href]")?.closest("form") : null;
     if (form) {

@@ -14,7 +14,7 @@ declare global {
 const units = "leptos-island, form, [data-unit]";
 /** What an island marks in which somebody has changed something that is not sent yet. */
 const unsaved = "[data-unsaved]";
-/** What is in the address as soon as it is typed, and so in the page that is asked for. */
+/** Fields whose values are mirrored in the URL, so that a fresh page has them too. */
 const addressed = "[data-addressed]";
 /** Where one types or chooses. */
 const fields = "input, textarea, select";
@@ -54,7 +54,7 @@ export class Swap {
     });
   }
 
-  /** Whether somebody has typed something on the page that is to be saved. What an open dialog holds goes with it. */
+  /** True if the page has unsaved input outside of dialogs. */
   get hasTyped(): boolean {
     return (
       [...this.#touched].some((field) => {
@@ -65,7 +65,7 @@ export class Swap {
     );
   }
 
-  /** Forgets what was typed in a form. */
+  /** Marks the input of a form as discarded. */
   discard(form: Element): void {
     for (const field of this.#touched) {
       if (form.contains(field)) {
@@ -86,7 +86,7 @@ export class Swap {
         kept = "untouched";
       }
       if (this.#known.get(unit) !== next) {
-        // What is decided for the fields there is asked anew, as if somebody had typed.
+        // Re-evaluates the playground as if the user had typed.
         unit.querySelector(".try-live")?.dispatchEvent(new Event("input", { bubbles: true }));
       }
       this.#known.set(unit, next);

@@ -1,8 +1,8 @@
-/** The cookie in which the server finds the time zone that it shows times in, and how long it lasts, in seconds. */
+/** The cookie with the user's time zone, and its lifetime in seconds. */
 const cookie = "pennon_zone";
 const year = 365 * 24 * 60 * 60;
 
-/** Tells the server the time zone of this browser. Answers whether the page at hand was drawn in another one. */
+/** Stores the browser's time zone in a cookie. Returns true if the server rendered this page in another zone. */
 export function tellZone(): boolean {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   if (

@@ -44,7 +44,7 @@ fn entry(flag: &FlagConfig) -> String {
     serde_json::to_string(flag).unwrap_or_default()
 }
 
-/// What a flag does before and after a change that is about to be made.
+/// The effect of a pending change on a flag: before and after, lint findings, and a sample of contexts.
 #[component]
 pub fn Effect(
     /// The flag.
@@ -61,7 +61,7 @@ pub fn Effect(
         view! {
             <p class="effect-warning">
                 <Drawing icon=Icon::Alert/>
-                "Some who get OFF now will get ON."
+                "Some users who get OFF now will get ON."
             </p>
         }
     });
@@ -79,18 +79,18 @@ pub fn Effect(
     .into_any()
 }
 
-/// Whether a change gives ON to somebody who gets OFF, as far as is known.
+/// Returns true unless a change surely turns nobody on.
 pub fn is_alarming(before: &FlagConfig, after: &FlagConfig) -> bool {
     after.enabled && turns_somebody_on(before, after) != Some(false)
 }
 
-/// Whether a flag does something else after a change, or will once it is switched on.
+/// Returns true if the description of a flag differs before and after a change.
 pub fn says_something_else(before: &FlagConfig, after: &FlagConfig) -> bool {
     let (was, would_be) = sentences(before, after);
     was != would_be
 }
 
-/// What a flag does, before and after. If a change leaves it switched off, that is what it does once it is on.
+/// Describes a flag before and after a change. A flag that stays switched off is described as if it were on.
 fn sentences(before: &FlagConfig, after: &FlagConfig) -> (String, String) {
     let stays_off = !before.enabled && !after.enabled;
     let sentence =
@@ -129,12 +129,12 @@ fn after_all(rules: &[Rule]) -> Priority {
     Priority::try_from(next).unwrap_or(Priority::FIRST)
 }
 
-/// What the flag does, before and after.
+/// The descriptions of a flag before and after a change.
 #[component]
 fn Sentences(
     before: FlagConfig,
     after: FlagConfig,
-    /// What the time after the change is called.
+    /// The label of the second description.
     later: &'static str,
 ) -> impl IntoView {
     let (was, would_be) = sentences(&before, &after);

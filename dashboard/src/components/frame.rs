@@ -127,7 +127,7 @@ pub fn Frame(
     .into_any()
 }
 
-/// Says in which time zone the times of the page are; it is seen only on pages that have any.
+/// Names the time zone of the page; visible only on pages with times.
 #[component]
 fn Zone() -> impl IntoView {
     let zone = visit().map_or("UTC".to_owned(), |visit| visit.zone().to_owned());

@@ -19,7 +19,7 @@ use crate::{
 pub fn NewKey(
     /// The environment and its key.
     created: CreatedEnvironment,
-    /// What environments are called.
+    /// The naming scheme of environments.
     naming: Naming,
     /// Where applications reach the service.
     base_url: String,

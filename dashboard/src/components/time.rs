@@ -33,7 +33,7 @@ pub fn Clock(
 /// On which date something happens, in the visitor's time zone.
 #[component]
 pub fn Date(
-    /// When it happens.
+    /// The moment.
     at: Timestamp,
 ) -> impl IntoView {
     exact(at, local(at).date)

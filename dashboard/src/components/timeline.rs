@@ -20,7 +20,7 @@ use crate::{
 pub fn Timeline(
     /// The records, the newest first.
     records: Vec<Record>,
-    /// What environments are called.
+    /// The naming scheme of environments.
     naming: Naming,
 ) -> impl IntoView {
     let now = visit().map_or(Timestamp::from_millis(0), |visit| visit.now());
@@ -61,7 +61,7 @@ fn revert(entry: &AuditEntry) -> impl IntoView + use<> {
     }
 }
 
-/// What one action changed, the newest first.
+/// The entries of one action, newest first.
 fn entries(group: &[Record], naming: Naming) -> AnyView {
     let Some(Record { entry: newest, .. }) = group.first() else {
         return ().into_any();
@@ -140,14 +140,14 @@ pub fn Deed(
     entry: AuditEntry,
     /// The environment concerned.
     environment: Option<EnvironmentId>,
-    /// What environments are called.
+    /// The naming scheme of environments.
     naming: Naming,
 ) -> impl IntoView {
     let sentence = sentence(&entry, environment, naming);
     view! { <p class="deed"><strong>{entry.actor_identity}</strong> " " {sentence}</p> }.into_any()
 }
 
-/// What was done, without the name of who did it.
+/// The audit description without the actor.
 fn sentence(entry: &AuditEntry, environment: Option<EnvironmentId>, naming: Naming) -> AnyView {
     let product = entry.product.clone().unwrap_or_default();
     let pieces = deed(entry).into_iter().map(|piece| match piece {

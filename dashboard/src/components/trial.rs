@@ -24,7 +24,7 @@ const EMPTY_ROWS: usize = 2;
 /// For whom a flag is tried, as it was typed.
 #[derive(Clone, Default)]
 pub struct Case {
-    /// Whether it is to be shown as JSON.
+    /// Shows the context as JSON instead of a form.
     as_json: bool,
     /// Whether it was typed as JSON, and what.
     json: Option<String>,
@@ -61,7 +61,7 @@ impl From<&Form> for Case {
         };
         match case.context() {
             Ok(_) => case,
-            // What is wrong has no other form: it stays as it was typed.
+            // An invalid context cannot be converted, so keep the input as typed.
             Err(_) => Self {
                 as_json: case.json.is_some(),
                 ..case

@@ -206,7 +206,7 @@ fn scale(highest: i64) -> i64 {
     }
 }
 
-/// When a bar's time begins: `2026-03-01 09:00`, or `2026-03-01` of days.
+/// The start of a bar: `2026-03-01 09:00`, or `2026-03-01` if bars are days.
 fn moment(at: Timestamp, days: bool) -> String {
     let at = local(at);
     if days {

@@ -88,7 +88,7 @@ impl Environments {
     }
 }
 
-/// What an environment that is asked for is called.
+/// The name of the environment in the filter.
 fn called(query: &AuditQuery) -> String {
     let naming = Naming {
         with_products: !query.product.is_empty(),

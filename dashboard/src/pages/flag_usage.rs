@@ -71,8 +71,8 @@ impl Period {
         }
     }
 
-    /// When each bar begins. The last one is the one at hand. Bars begin with a day of the visitor, and after that with each
-    /// of their lengths.
+    /// The start of each bar, in milliseconds; the last bar is the current one. Bars are aligned to midnight in the
+    /// visitor's time zone.
     fn beginnings(self, visit: &dyn Visit) -> Vec<i64> {
         let (length, count) = self.bars();
         let now = visit.now();
@@ -333,7 +333,7 @@ fn bars(environments: &[EnvironmentUsage], beginnings: &[i64]) -> Vec<Bar> {
         .iter()
         .flat_map(|environment| &environment.counts)
     {
-        // Where time zones are half an hour apart, an hour counts where it begins.
+        // In zones with a half-hour offset, an hour belongs to the bar in which it begins.
         let begun = beginnings.partition_point(|from| *from <= count.hour.millis());
         let bar = begun.checked_sub(1).and_then(|place| bars.get_mut(place));
         let reason = REASONS

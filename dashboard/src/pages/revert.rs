@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// How many changes are shown, and how many flags in environments.
+/// The maximum number of changes and of flag configurations on the page.
 const SHOWN: usize = 20;
 
 /// The preview of a reversal, with a form that posts to it.
@@ -41,7 +41,7 @@ pub fn Revert() -> impl IntoView {
         let mut refused = None;
         let reversal = audit.reversal(id).await?;
         if let Some(form) = visit.form() {
-            match audit.revert(id, &form.text("seen")).await {
+            match audit.revert(id, &form.text("fingerprint")).await {
                 Ok(()) => visit.redirect(&afterwards(&reversal.records)),
                 Err(error) => {
                     visit.set_status(error.status());
@@ -59,7 +59,7 @@ pub fn Revert() -> impl IntoView {
     }
 }
 
-/// Where the new changes are seen first.
+/// The page to open after the revert: the history of the flag, or the audit log if there are several.
 fn afterwards(records: &[Record]) -> String {
     let mut keys = records
         .iter()
@@ -137,7 +137,7 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
         changes,
         effects,
         overwrites,
-        seen,
+        fingerprint,
     } = plan;
     let meanwhile = overwrites.then(|| {
         view! {
@@ -149,15 +149,16 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
     let alarming = effects
         .iter()
         .any(|each| is_alarming(&each.before, &each.after));
-    let button = match &*places(&effects, naming) {
+    let button = match &*affected_environments(&effects, naming) {
         [] => "Revert".to_owned(),
         [place] => format!("Revert in {place}"),
         places => format!("Revert in {} environments", places.len()),
     };
     let left_out = effects.len().saturating_sub(SHOWN);
-    let left_out = (left_out > 0)
-        .then(|| view! { <p class="quiet">{format!("… and as much for {left_out} more.")}</p> });
-    let told = told_by_sentences(&effects);
+    let left_out = (left_out > 0).then(
+        || view! { <p class="quiet">{format!("… and {left_out} more flag configurations.")}</p> },
+    );
+    let told = shown_as_sentences(&effects);
     let rest = changes.iter().filter(|change| !told(change)).take(SHOWN);
     let rest = rest.map(member_changes).collect_view();
     let several = effects.len() > 1;
@@ -191,7 +192,7 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
             {left_out}
             {rest}
             <form class="form-actions" method="post">
-                <input type="hidden" name="seen" value=seen/>
+                <input type="hidden" name="fingerprint" value=fingerprint/>
                 <button class="button primary" class:danger=alarming>
                     {button}
                 </button>
@@ -210,7 +211,7 @@ fn name_of(effect: &PlannedEffect, naming: Naming) -> String {
 }
 
 /// The environments in which something will be otherwise.
-fn places(effects: &[PlannedEffect], naming: Naming) -> Vec<String> {
+fn affected_environments(effects: &[PlannedEffect], naming: Naming) -> Vec<String> {
     let mut places: Vec<_> = effects.iter().map(|each| name_of(each, naming)).collect();
     places.sort_unstable();
     places.dedup();
@@ -218,7 +219,7 @@ fn places(effects: &[PlannedEffect], naming: Naming) -> Vec<String> {
 }
 
 /// Which changes the sentences of these effects tell: those of the switch, rules and rollouts, where they make a difference.
-fn told_by_sentences(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> bool + use<> {
+fn shown_as_sentences(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> bool + use<> {
     let told = effects
         .iter()
         .filter(|each| says_something_else(&each.before, &each.after));
@@ -238,7 +239,7 @@ fn told_by_sentences(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> bo
     }
 }
 
-/// What a change does, member by member.
+/// The changed members of one change.
 fn member_changes(change: &PlannedChange) -> AnyView {
     let effect = effect(change.action, change.now.as_ref());
     view! {

@@ -21,11 +21,11 @@ pub trait AuditAdmin: Send + Sync {
     /// One page of changes, newest first. What is about accounts is for administrators alone.
     async fn changes(&self, query: AuditQuery) -> Result<Page<Record>, AdminError>;
 
-    /// What would take back the action that made a change, as things stand now.
+    /// Plans the revert of the action that wrote an entry, against the current state.
     async fn reversal(&self, id: AuditId) -> Result<Reversal, AdminError>;
 
     /// Takes back the action that made a change, if things still stand as in the plan that was seen.
-    async fn revert(&self, id: AuditId, seen: &str) -> Result<(), AdminError>;
+    async fn revert(&self, id: AuditId, fingerprint: &str) -> Result<(), AdminError>;
 }
 
 /// Which changes to list.
@@ -58,12 +58,12 @@ pub struct Record {
     pub revertible: bool,
 }
 
-/// What one action changed, and what would take that back.
+/// The entries of one action, and the plan of its revert.
 #[derive(Clone, Debug)]
 pub struct Reversal {
-    /// What the action changed, the newest first.
+    /// The entries, newest first.
     pub records: Vec<Record>,
-    /// What would take it back, or a sentence that says why nothing does.
+    /// The plan, or a sentence that explains why the action cannot be reverted.
     pub plan: Result<Plan, String>,
 }
 
@@ -72,12 +72,12 @@ pub struct Reversal {
 pub struct Plan {
     /// All of them.
     pub changes: Vec<PlannedChange>,
-    /// What becomes of each flag in each environment in which it would do something else.
+    /// The effect on each flag configuration that would change.
     pub effects: Vec<PlannedEffect>,
-    /// Whether something that goes was changed after the action.
+    /// True if the revert overwrites a change that was made after the action.
     pub overwrites: bool,
-    /// What the plan is about, and in which state.
-    pub seen: String,
+    /// The fingerprint of everything that the plan depends on.
+    pub fingerprint: String,
 }
 
 /// A change that would take others back.
@@ -95,7 +95,7 @@ pub struct PlannedChange {
     pub then: Option<Value>,
 }
 
-/// What a flag does in an environment, before and after.
+/// A flag in an environment before and after the revert.
 #[derive(Clone, Debug)]
 pub struct PlannedEffect {
     /// The flag.

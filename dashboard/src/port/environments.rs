@@ -16,7 +16,7 @@ pub trait EnvironmentAdmin: Send + Sync {
     /// All active environments by product and nearness to users, with how each was polled in the last day.
     async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError>;
 
-    /// What environments are called.
+    /// The naming scheme of environments.
     async fn naming(&self) -> Result<Naming, AdminError>;
 
     /// One page of revoked environments, newest first.

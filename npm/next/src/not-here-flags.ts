@@ -1,4 +1,4 @@
-// What @pennon/next/flags is for code that goes to the browser: nothing, so that it cannot be built. It has a file of its
+// Replaces @pennon/next/flags in code for the browser, and fails to build there. It has a file of its
 // own, because test runners replace modules by their files.
 
 import { refuse } from "./internal/refuse.js";

@@ -1,4 +1,4 @@
-// What @pennon/next/server is for code that goes to the browser: nothing, so that it cannot be built.
+// Replaces @pennon/next/server in code for the browser, and fails to build there.
 
 import { refuse } from "./internal/refuse.js";
 

@@ -145,7 +145,7 @@ describe("with the real service", () => {
       body: JSON.stringify({ context }),
     });
     const { value = false, variant, reason, metadata, errorCode } = await response.json();
-    // What only the service knows, and what a client tells by `explain`.
+    // Known only to the service, or available from `explain`.
     const { ruleId: _ruleId, bucket: _bucket, ...shared } = metadata ?? {};
     return { value, variant, reason, flagMetadata: metadata && shared, errorCode };
   }

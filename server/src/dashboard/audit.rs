@@ -39,7 +39,7 @@ impl AuditAdmin for SignedIn {
             changes: plan.changes.into_iter().map(planned).collect(),
             effects: plan.effects.into_iter().map(effect).collect(),
             overwrites: plan.overwrites,
-            seen: plan.seen,
+            fingerprint: plan.fingerprint,
         });
         Ok(Reversal {
             records: entries.into_iter().map(|each| self.record(each)).collect(),
@@ -47,8 +47,8 @@ impl AuditAdmin for SignedIn {
         })
     }
 
-    async fn revert(&self, id: AuditId, seen: &str) -> Result<(), AdminError> {
-        reversal::revert(&self.service, &self.actor, id, seen)
+    async fn revert(&self, id: AuditId, fingerprint: &str) -> Result<(), AdminError> {
+        reversal::revert(&self.service, &self.actor, id, fingerprint)
             .await
             .map_err(told)?
             .map_err(|obstacle| AdminError::Conflict(sentence(&obstacle.to_string())))

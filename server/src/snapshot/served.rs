@@ -83,7 +83,7 @@ impl Follower {
         self.snapshots.borrow_and_update().clone()
     }
 
-    /// How many follow the same environment at this instance, this one among them.
+    /// The number of streams of the same environment on this instance, including this one.
     pub(crate) fn followers(&self) -> usize {
         self.followers.get()
     }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::pace::Paces;
 
-/// How many counts of reports with an id may wait for the database, each of some 40 bytes. Counts without an id are summed,
+/// The maximum number of counts of reports with an id in memory, about 40 bytes each. Counts without an id are summed,
 /// and have no bound.
 const MOST_REPORTED: usize = 500_000;
 

@@ -26,19 +26,18 @@ const SQLITE_CORRUPT: u32 = 11;
 const SQLITE_CANTOPEN: u32 = 14;
 const SQLITE_NOTADB: u32 = 26;
 
-/// For how long SQLite itself tries to lock the file for a write that is one of many. It tries less and less often, in
-/// the end every 100 ms, so it is asked anew before that.
+/// The busy timeout of one attempt to lock the file. SQLite's busy handler backs off to 100 ms between attempts, so
+/// [`File::begin_to_write`] restarts it before that.
 const LOCKING: Duration = Duration::from_millis(50);
 
 /// A database in one file.
 #[derive(Clone)]
 pub(super) struct File {
-    /// One connection, so that writes of this process take turns in the order in which they came.
+    /// The single connection for short writes, so that they run in the order in which they arrive.
     writer: SqlitePool,
-    /// The writer that is next: it alone tries to lock the file.
+    /// Admits one waiting writer at a time to the lock of the file.
     next: Arc<Semaphore>,
-    /// One connection for work that takes long before it writes, such as an import, or does not lock the file, such as a
-    /// copy.
+    /// The connection for migrations, imports and backups, with SQLite's own busy handler.
     preparer: SqlitePool,
     readers: SqlitePool,
 }
@@ -129,7 +128,7 @@ fn pool(connections: u32) -> SqlitePoolOptions {
         .after_release(|connection, _| Box::pin(is_reusable(connection)))
 }
 
-/// Whether somebody else has locked the file.
+/// Returns true if another connection has locked the file.
 fn is_busy(error: &sqlx::Error) -> bool {
     primary_code(error) == Some(SQLITE_BUSY)
 }

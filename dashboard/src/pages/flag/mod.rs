@@ -323,12 +323,12 @@ impl Shown {
         Naming::of(places.map(|(place, _)| place.product.as_str()))
     }
 
-    /// What an environment of the list is called.
+    /// Returns the name of an environment of the list.
     fn place_name(&self, place: &EnvironmentColumn) -> String {
         self.naming().name(&place.product, &place.name)
     }
 
-    /// What an environment is called.
+    /// Returns the name of an environment.
     fn name_of(&self, environment: &Environment) -> String {
         let (product, name) = (environment.product.as_str(), environment.name.as_str());
         self.naming().name(product, name)

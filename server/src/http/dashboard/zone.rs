@@ -32,7 +32,7 @@ pub(super) fn day(zone: Tz, date: &str) -> Option<(Timestamp, Timestamp)> {
     Some((first, last))
 }
 
-/// When a date begins. Where clocks are put forward at midnight, its first hour is not midnight's.
+/// Returns the first moment of a date. Where clocks go forward at midnight, the date begins at 01:00.
 fn beginning(zone: Tz, date: NaiveDate) -> Option<Timestamp> {
     let hours = (0..24).filter_map(|hour| NaiveTime::from_hms_opt(hour, 0, 0));
     let mut moments = hours.map(|time| zone.from_local_datetime(&date.and_time(time)).earliest());

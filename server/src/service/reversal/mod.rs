@@ -14,7 +14,7 @@ use pennon_core::model::id::{AuditId, FlagId};
 use pennon_core::model::user::Role;
 use serde_json::Value;
 
-use self::undo::{Halt, Undone};
+use self::undo::{PendingRevert, UndoError};
 use super::{Service, audit, changes};
 use crate::auth::actor::Actor;
 use crate::error::Error;
@@ -24,7 +24,7 @@ use crate::store::{self, Tx};
 /// The most entries of one action that are taken back at once.
 const MOST_ENTRIES: usize = 1_000;
 
-/// What an action changed, and what would take that back.
+/// The entries of one action, and the plan of its revert.
 pub(crate) struct Reversal {
     /// The entries of the action, newest first.
     pub(crate) entries: Vec<Recorded>,
@@ -34,12 +34,12 @@ pub(crate) struct Reversal {
 /// The changes that take others back.
 pub(crate) struct Plan {
     pub(crate) changes: Vec<PlannedChange>,
-    /// What becomes of each flag in each environment in which it will do something else.
+    /// The effect on each flag configuration that changes.
     pub(crate) effects: Vec<Effect>,
-    /// Whether something that goes was changed after the action.
+    /// True if the revert overwrites a change that was made after the action.
     pub(crate) overwrites: bool,
-    /// What the plan is about, and in which state: another one, and it is another plan.
-    pub(crate) seen: String,
+    /// The fingerprint of everything that the plan depends on. The revert is refused if it differs.
+    pub(crate) fingerprint: String,
 }
 
 /// One change that takes others back.
@@ -54,7 +54,7 @@ pub(crate) struct PlannedChange {
     pub(crate) then: Option<Value>,
 }
 
-/// What a flag does in an environment, before and after.
+/// A flag in an environment before and after the revert.
 pub(crate) struct Effect {
     pub(crate) flag: FlagId,
     pub(crate) environment: Environment,
@@ -62,7 +62,7 @@ pub(crate) struct Effect {
     pub(crate) after: FlagConfig,
 }
 
-/// Why what an action changed cannot be taken back.
+/// The reason why an action cannot be reverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Obstacle {
     #[error("changes of this kind cannot be reverted")]
@@ -71,7 +71,7 @@ pub(crate) enum Obstacle {
     NewEnvironment,
     #[error("a key that was revoked or replaced never works again")]
     KeyGone,
-    #[error("this is undone already: there is nothing left to revert")]
+    #[error("this is pending already: there is nothing left to revert")]
     AlreadySo,
     #[error("what was changed is not there any more")]
     Gone,
@@ -112,7 +112,7 @@ pub(crate) fn needed(action: AuditAction) -> Option<Role> {
     }
 }
 
-/// What would take back the action that wrote an entry; none if there is no such entry.
+/// Plans the revert of the action that wrote an entry; `None` if the entry does not exist.
 pub(crate) async fn preview(
     service: &Service,
     actor: &Actor,
@@ -122,9 +122,9 @@ pub(crate) async fn preview(
         return Ok(None);
     }
     let mut tx = service.db.read().await?;
-    let (entries, undone) = undone(service, &mut tx, actor, id).await?;
-    let plan = match undone {
-        Ok(undone) => Ok(undone.plan()?),
+    let (entries, pending) = pending(service, &mut tx, actor, id).await?;
+    let plan = match pending {
+        Ok(pending) => Ok(pending.plan()?),
         Err(obstacle) => Err(obstacle),
     };
     Ok(Some(Reversal { entries, plan }))
@@ -135,28 +135,28 @@ pub(crate) async fn revert(
     service: &Service,
     actor: &Actor,
     id: AuditId,
-    seen: &str,
+    fingerprint: &str,
 ) -> Result<Result<(), Obstacle>, Error> {
     let mut tx = service.db.write().await?;
-    let (_, undone) = undone(service, &mut tx, actor, id).await?;
-    let undone = match undone {
-        Ok(undone) => undone,
+    let (_, pending) = pending(service, &mut tx, actor, id).await?;
+    let pending = match pending {
+        Ok(pending) => pending,
         Err(obstacle) => return Ok(Err(obstacle)),
     };
-    if undone.seen() != seen {
+    if pending.fingerprint() != fingerprint {
         return Err(Error::Stale { current: None });
     }
-    let changed = undone.carry_out(service, &mut tx, actor).await?;
+    let changed = pending.carry_out(service, &mut tx, actor).await?;
     changes::commit(service, tx, changed).await.map(Ok)
 }
 
 /// The entries of the action that wrote this one, and all that they are about as it was before them.
-async fn undone(
+async fn pending(
     service: &Service,
     tx: &mut Tx,
     actor: &Actor,
     id: AuditId,
-) -> Result<(Vec<Recorded>, Result<Undone, Obstacle>), Error> {
+) -> Result<(Vec<Recorded>, Result<PendingRevert, Obstacle>), Error> {
     let Some(one) = store::audit::find(tx, id).await? else {
         return Ok((Vec::new(), Err(Obstacle::Gone)));
     };
@@ -171,11 +171,11 @@ async fn undone(
     if entries.len() > MOST_ENTRIES {
         return Ok((entries, Err(Obstacle::TooMany)));
     }
-    let undone = match Undone::of(service, tx, &entries).await {
-        Ok(undone) => Ok(undone),
-        Err(Halt::Obstacle(obstacle)) => Err(obstacle),
-        Err(Halt::Failed(Error::NotFound(_))) => Err(Obstacle::Gone),
-        Err(Halt::Failed(error)) => return Err(error),
+    let pending = match PendingRevert::of(service, tx, &entries).await {
+        Ok(pending) => Ok(pending),
+        Err(UndoError::Obstacle(obstacle)) => Err(obstacle),
+        Err(UndoError::Failed(Error::NotFound(_))) => Err(Obstacle::Gone),
+        Err(UndoError::Failed(error)) => return Err(error),
     };
-    Ok((entries, undone))
+    Ok((entries, pending))
 }

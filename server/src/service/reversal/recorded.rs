@@ -27,7 +27,7 @@ pub(super) fn changed<T: DeserializeOwned>(
     read(old).map(Some)
 }
 
-/// What a member was after the recorded change; none if there was no object any more.
+/// Returns the value of a member after the recorded change; `None` if the object was deleted.
 pub(super) fn after<T: DeserializeOwned>(
     entry: &AuditEntry,
     member: &str,

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::audit::value;
 use super::super::changes::Change;
-use super::super::targeting::{self, Draft, PairId, Standing};
+use super::super::targeting::{self, DesiredConfiguration, PairId, Standing};
 use super::super::{Service, environments, flags};
 use super::recorded::{after, before, changed, read};
 use super::{Effect, Obstacle, Plan, PlannedChange};
@@ -24,65 +24,69 @@ use crate::store::audit::Recorded;
 use crate::store::{self, Tx};
 
 /// Something as it stands, and as it is to be.
-struct Turned<T> {
+struct BeforeAfter<T> {
     now: T,
     then: T,
 }
 
 /// How a flag is set up in an environment, and how it is to be.
-struct TurnedSetup {
+struct ConfigurationRevert {
     now: Standing,
-    then: Draft,
+    then: DesiredConfiguration,
     /// The revision of all that the two have in common.
     revision: i64,
 }
 
 /// All that entries are about.
 #[derive(Default)]
-pub(super) struct Undone {
-    environments: Vec<Turned<Environment>>,
-    flags: Vec<Turned<Flag>>,
-    setups: Vec<TurnedSetup>,
-    /// Whether something was changed again after the entries.
+pub(super) struct PendingRevert {
+    environments: Vec<BeforeAfter<Environment>>,
+    flags: Vec<BeforeAfter<Flag>>,
+    setups: Vec<ConfigurationRevert>,
+    /// True if the revert overwrites a change that was made after the entries.
     overwrites: bool,
 }
 
-/// Why entries are not undone.
-pub(super) enum Halt {
+/// The reason why entries cannot be pending.
+pub(super) enum UndoError {
     Obstacle(Obstacle),
     Failed(Error),
 }
 
-impl From<Obstacle> for Halt {
+impl From<Obstacle> for UndoError {
     fn from(obstacle: Obstacle) -> Self {
         Self::Obstacle(obstacle)
     }
 }
 
-impl From<Error> for Halt {
+impl From<Error> for UndoError {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
 }
 
-impl Undone {
+impl PendingRevert {
     /// Undoes entries, of which the newest is first.
     pub(super) async fn of(
         service: &Service,
         tx: &mut Tx,
         entries: &[Recorded],
-    ) -> Result<Self, Halt> {
-        let mut undone = Self::default();
+    ) -> Result<Self, UndoError> {
+        let mut pending = Self::default();
         for recorded in entries {
-            undone.undo(service, tx, recorded).await?;
+            pending.undo(service, tx, recorded).await?;
         }
-        if undone.setups.iter().any(TurnedSetup::has_two_in_one_place) {
+        if pending
+            .setups
+            .iter()
+            .any(ConfigurationRevert::has_two_in_one_place)
+        {
             return Err(Obstacle::PlaceTaken.into());
         }
-        if undone.changes_nothing() {
+        if pending.changes_nothing() {
             return Err(Obstacle::AlreadySo.into());
         }
-        Ok(undone)
+        Ok(pending)
     }
 
     async fn undo(
@@ -90,7 +94,7 @@ impl Undone {
         service: &Service,
         tx: &mut Tx,
         recorded: &Recorded,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), UndoError> {
         let entry = &recorded.entry;
         match entry.action {
             AuditAction::FlagCreated | AuditAction::FlagUpdated | AuditAction::FlagArchived => {
@@ -128,12 +132,12 @@ impl Undone {
         }
     }
 
-    async fn flag(&mut self, tx: &mut Tx, id: FlagId) -> Result<&mut Turned<Flag>, Error> {
+    async fn flag(&mut self, tx: &mut Tx, id: FlagId) -> Result<&mut BeforeAfter<Flag>, Error> {
         let place = self.flags.iter().position(|flag| flag.now.id == id);
         if place.is_none() {
             let now = flags::find(tx, id).await?;
             let then = now.clone();
-            self.flags.push(Turned { now, then });
+            self.flags.push(BeforeAfter { now, then });
         }
         let found = match place {
             Some(place) => self.flags.get_mut(place),
@@ -142,20 +146,24 @@ impl Undone {
         found.ok_or_else(|| Error::Internal("a flag that was found is lost".to_owned()))
     }
 
-    fn rename(&mut self, now: Environment, entry: &AuditEntry) -> Result<(), Halt> {
+    fn rename(&mut self, now: Environment, entry: &AuditEntry) -> Result<(), UndoError> {
         if let Some(name) = changed(entry, "name")? {
             let then = Environment {
                 name,
                 ..now.clone()
             };
             self.overwrites |= Some(&now.name) != after(entry, "name")?.as_ref();
-            self.environments.push(Turned { now, then });
+            self.environments.push(BeforeAfter { now, then });
         }
         Ok(())
     }
 
     /// The set-up that an entry is about, if it can be changed.
-    async fn setup(&mut self, tx: &mut Tx, recorded: &Recorded) -> Result<&mut TurnedSetup, Halt> {
+    async fn setup(
+        &mut self,
+        tx: &mut Tx,
+        recorded: &Recorded,
+    ) -> Result<&mut ConfigurationRevert, UndoError> {
         let flag = recorded.flag.ok_or(Obstacle::Gone)?;
         let environment = current(tx, recorded.environment).await?.id;
         let known = self.flags.iter().find(|known| known.now.id == flag);
@@ -170,9 +178,9 @@ impl Undone {
         let place = self.setups.iter().position(|setup| setup.now.id() == id);
         if place.is_none() {
             let now = Standing::find(tx, id).await?;
-            let setup = TurnedSetup {
+            let setup = ConfigurationRevert {
                 revision: store::configurations::config_revision(tx, flag, environment).await?,
-                then: now.draft(),
+                then: now.desired(),
                 now,
             };
             self.setups.push(setup);
@@ -185,16 +193,17 @@ impl Undone {
     }
 
     fn changes_nothing(&self) -> bool {
-        let same_flag = |flag: &Turned<Flag>| flag.now == flag.then;
-        let same_name = |one: &Turned<Environment>| one.now.name == one.then.name;
-        let same_setup = |setup: &TurnedSetup| setup.now.steps_to_draft(&setup.then).is_empty();
+        let same_flag = |flag: &BeforeAfter<Flag>| flag.now == flag.then;
+        let same_name = |one: &BeforeAfter<Environment>| one.now.name == one.then.name;
+        let same_setup =
+            |setup: &ConfigurationRevert| setup.now.steps_to_desired(&setup.then).is_empty();
         self.flags.iter().all(same_flag)
             && self.environments.iter().all(same_name)
             && self.setups.iter().all(same_setup)
     }
 
-    /// What stands for all that this is about in its present state.
-    pub(super) fn seen(&self) -> String {
+    /// The fingerprint of the current state of everything concerned.
+    pub(super) fn fingerprint(&self) -> String {
         let environments = self.environments.iter();
         let environments = environments.map(|one| format!("{} {}", one.now.id, one.now.revision));
         let flags = self.flags.iter();
@@ -208,16 +217,16 @@ impl Undone {
         URL_SAFE_NO_PAD.encode(Sha256::digest(all.join("\n")))
     }
 
-    /// What a person is told.
+    /// The plan for the preview.
     pub(super) fn plan(&self) -> Result<Plan, Error> {
         let mut changes = Vec::new();
-        for Turned { now, then } in &self.environments {
+        for BeforeAfter { now, then } in &self.environments {
             changes.push(PlannedChange {
                 environment: Some(then.clone()),
                 ..planned(AuditAction::EnvironmentUpdated, now, then)?
             });
         }
-        for Turned { now, then } in &self.flags {
+        for BeforeAfter { now, then } in &self.flags {
             if now == then {
                 continue;
             }
@@ -234,8 +243,8 @@ impl Undone {
             });
         }
         let mut effects = Vec::new();
-        for TurnedSetup { now, then, .. } in &self.setups {
-            let steps = now.steps_to_draft(then);
+        for ConfigurationRevert { now, then, .. } in &self.setups {
+            let steps = now.steps_to_desired(then);
             if steps.is_empty() {
                 continue;
             }
@@ -252,7 +261,7 @@ impl Undone {
             effects.push(Effect {
                 flag: flag.id,
                 environment: environment.clone(),
-                before: now.config(&now.draft()),
+                before: now.config(&now.desired()),
                 after: now.config(then),
             });
         }
@@ -260,7 +269,7 @@ impl Undone {
             changes,
             effects,
             overwrites: self.overwrites,
-            seen: self.seen(),
+            fingerprint: self.fingerprint(),
         })
     }
 
@@ -273,11 +282,11 @@ impl Undone {
         actor: &Actor,
     ) -> Result<Vec<Change>, Error> {
         let mut changes = Vec::new();
-        for Turned { now, then } in &self.environments {
+        for BeforeAfter { now, then } in &self.environments {
             environments::rename_within(service, tx, actor, now, then.name.clone()).await?;
         }
         let mut archived = Vec::new();
-        for Turned { now, then } in self.flags {
+        for BeforeAfter { now, then } in self.flags {
             let mut flag = now;
             if flag.archived_at.is_some() && then.archived_at.is_none() {
                 let (restored, raised) = flags::bring_back(service, tx, actor, &flag).await?;
@@ -294,7 +303,7 @@ impl Undone {
         }
         for setup in self.setups {
             let id = setup.now.id();
-            changes.extend(targeting::set_up(service, tx, actor, id, &setup.then).await?);
+            changes.extend(targeting::apply(service, tx, actor, id, &setup.then).await?);
         }
         for flag in &archived {
             changes.extend(flags::put_away(service, tx, actor, flag).await?);
@@ -304,7 +313,7 @@ impl Undone {
 }
 
 /// The environment that is in an environment's place now, after the keys that it got meanwhile.
-async fn current(tx: &mut Tx, id: Option<EnvironmentId>) -> Result<Environment, Halt> {
+async fn current(tx: &mut Tx, id: Option<EnvironmentId>) -> Result<Environment, UndoError> {
     let id = id.ok_or(Obstacle::Gone)?;
     let environment = store::environments::newest_of_lineage(tx, id).await?;
     let environment = environment.ok_or(Obstacle::Gone)?;
@@ -315,7 +324,7 @@ async fn current(tx: &mut Tx, id: Option<EnvironmentId>) -> Result<Environment, 
 }
 
 /// Undoes an entry about a flag, and answers whether it overwrites what was changed later.
-fn undo_flag(service: &Service, flag: &mut Flag, entry: &AuditEntry) -> Result<bool, Halt> {
+fn undo_flag(service: &Service, flag: &mut Flag, entry: &AuditEntry) -> Result<bool, UndoError> {
     let is_archived = flag.archived_at.is_some();
     let came_back = changed::<Option<String>>(entry, "archivedAt")?.is_some();
     match entry.action {
@@ -333,7 +342,7 @@ fn undo_flag(service: &Service, flag: &mut Flag, entry: &AuditEntry) -> Result<b
 }
 
 /// Gives a flag back the name and the description that an entry took from it.
-fn describe(flag: &mut Flag, entry: &AuditEntry) -> Result<bool, Halt> {
+fn describe(flag: &mut Flag, entry: &AuditEntry) -> Result<bool, UndoError> {
     let mut overwrites = false;
     if let Some(name) = changed(entry, "name")? {
         overwrites |= Some(&flag.name) != after(entry, "name")?.as_ref();
@@ -346,12 +355,12 @@ fn describe(flag: &mut Flag, entry: &AuditEntry) -> Result<bool, Halt> {
     Ok(overwrites)
 }
 
-impl TurnedSetup {
+impl ConfigurationRevert {
     /// Undoes an entry, and answers whether it overwrites what was changed later.
-    fn undo(&mut self, recorded: &Recorded) -> Result<bool, Halt> {
+    fn undo(&mut self, recorded: &Recorded) -> Result<bool, UndoError> {
         let entry = &recorded.entry;
         match entry.action {
-            AuditAction::FlagEnvironmentUpdated => self.configure(entry).map_err(Halt::from),
+            AuditAction::FlagEnvironmentUpdated => self.configure(entry).map_err(UndoError::from),
             AuditAction::RuleCreated | AuditAction::RuleUpdated | AuditAction::RuleDeleted => {
                 self.undo_rule(recorded)
             }
@@ -378,7 +387,7 @@ impl TurnedSetup {
         Ok(overwrites)
     }
 
-    fn undo_rule(&mut self, recorded: &Recorded) -> Result<bool, Halt> {
+    fn undo_rule(&mut self, recorded: &Recorded) -> Result<bool, UndoError> {
         let entry = &recorded.entry;
         let left: Option<Rule> = whole(entry.new_value.as_ref())?;
         let rules = &mut self.then.rules;

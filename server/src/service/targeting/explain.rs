@@ -20,7 +20,7 @@ pub(crate) async fn explain(
 ) -> Result<Explained, Error> {
     let standing = Standing::find(&mut service.db.read().await?, id).await?;
     let ids: Vec<RuleId> = standing.rules.iter().map(|rule| rule.id).collect();
-    let flag = CompiledFlag::from(standing.config(&standing.draft()));
+    let flag = CompiledFlag::from(standing.config(&standing.desired()));
     let explanation = pennon_core::explain(&flag, context, MissingBucketingValue::Excluded);
     Ok(Explained::new(explanation, &ids))
 }
@@ -32,5 +32,5 @@ pub(crate) async fn flag_config(
     id: PairId,
 ) -> Result<FlagConfig, Error> {
     let standing = Standing::find(&mut service.db.read().await?, id).await?;
-    Ok(standing.config(&standing.draft()))
+    Ok(standing.config(&standing.desired()))
 }

@@ -23,7 +23,7 @@ pub(crate) use self::rules::{
     Rules, check_rule, create_rule, delete_rule, reorder_rules, replace_rule, rules,
 };
 pub(crate) use self::setup::{Copied, Difference, Part, SeenOfCopy, Setup, Switch, copy};
-pub(super) use self::setup::{Draft, Standing, set_up};
+pub(super) use self::setup::{DesiredConfiguration, Standing, apply};
 
 use super::changes::Change;
 use super::{Service, audit, changes, environments, flags};

@@ -73,7 +73,7 @@ pub(in crate::service) struct Standing {
 }
 
 /// How a flag is to be set up, where rules may be those that it has already.
-pub(in crate::service) struct Draft {
+pub(in crate::service) struct DesiredConfiguration {
     pub(in crate::service) switch: Switch,
     /// Each with the id of the rule whose place it takes, if there is one.
     pub(in crate::service) rules: Vec<(Option<RuleId>, Rule)>,
@@ -154,19 +154,19 @@ pub(crate) async fn copy(
 }
 
 /// Sets a flag up in another way, within a transaction, and answers what that changed.
-pub(in crate::service) async fn set_up(
+pub(in crate::service) async fn apply(
     service: &Service,
     tx: &mut Tx,
     actor: &Actor,
     id: PairId,
-    wanted: &Draft,
+    wanted: &DesiredConfiguration,
 ) -> Result<Option<Change>, Error> {
     if wanted.rules.len() > MAX_RULES {
         return Err(Conflict::TooManyRules.into());
     }
     let pair = Pair::find_writable(tx, id).await?;
     let standing = Standing::of(tx, pair).await?;
-    let steps = standing.steps_to_draft(wanted);
+    let steps = standing.steps_to_desired(wanted);
     if steps.is_empty() {
         return Ok(None);
     }
@@ -236,25 +236,25 @@ impl Standing {
     }
 
     /// How it is set up now.
-    pub(in crate::service) fn draft(&self) -> Draft {
+    pub(in crate::service) fn desired(&self) -> DesiredConfiguration {
         let rules = self.rules.iter();
-        Draft {
+        DesiredConfiguration {
             switch: self.switch(),
             rules: rules.map(|old| (Some(old.id), old.rule.clone())).collect(),
             rollout: self.rollout.as_ref().map(|rollout| rollout.rollout),
         }
     }
 
-    /// What an engine would know of the flag if it were set up like this.
-    pub(in crate::service) fn config(&self, draft: &Draft) -> FlagConfig {
-        let rules = draft.rules.iter();
+    /// The flag's entry of the config document if it had this configuration.
+    pub(in crate::service) fn config(&self, desired: &DesiredConfiguration) -> FlagConfig {
+        let rules = desired.rules.iter();
         FlagConfig {
             key: self.pair.flag.key.as_str().into(),
             archived: self.pair.flag.archived_at.is_some(),
-            enabled: draft.switch.is_enabled,
+            enabled: desired.switch.is_enabled,
             rules: rules.map(|(_, rule)| rule.clone()).collect(),
-            rollout: draft.rollout,
-            ttl: draft.switch.ttl,
+            rollout: desired.rollout,
+            ttl: desired.switch.ttl,
         }
     }
 
@@ -290,15 +290,15 @@ impl Standing {
             let old = old.find(|old| old.rule.priority == new.priority);
             (old.map(|old| old.id), new.clone())
         };
-        self.steps_to_draft(&Draft {
+        self.steps_to_desired(&DesiredConfiguration {
             switch: wanted.switch,
             rules: wanted.rules.iter().map(in_place).collect(),
             rollout: wanted.rollout,
         })
     }
 
-    /// The changes that lead to a draft.
-    pub(in crate::service) fn steps_to_draft(&self, wanted: &Draft) -> Vec<Step> {
+    /// The changes that lead to a desired.
+    pub(in crate::service) fn steps_to_desired(&self, wanted: &DesiredConfiguration) -> Vec<Step> {
         let switch = (self.switch() != wanted.switch).then_some(Step::Switch(wanted.switch));
         let of_old = self.rules.iter().filter_map(|old| {
             let mut new = wanted.rules.iter();
