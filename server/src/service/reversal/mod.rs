@@ -71,7 +71,7 @@ pub(crate) enum Obstacle {
     NewEnvironment,
     #[error("a key that was revoked or replaced never works again")]
     KeyGone,
-    #[error("this is pending already: there is nothing left to revert")]
+    #[error("this is undone already: there is nothing left to revert")]
     AlreadySo,
     #[error("what was changed is not there any more")]
     Gone,
