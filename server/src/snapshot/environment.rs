@@ -6,7 +6,7 @@ use imbl::HashMap;
 use pennon_core::model::id::RuleId;
 use pennon_core::{
     CompiledFlag, Context, Evaluation, Explanation, MissingBucketingValue, Reason, StandardReason,
-    evaluate, evaluate_with_cause, explain,
+    evaluate, explain,
 };
 use tokio::sync::OnceCell;
 use uuid::Uuid;
@@ -30,16 +30,11 @@ pub(crate) struct EnvironmentSnapshot {
     filtered: Filtered,
 }
 
-/// A result, and what decided.
+/// An evaluation, and OpenFeature's word for its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decision {
     pub(crate) evaluation: Evaluation,
-    /// OpenFeature's word for the reason.
     pub(crate) standard_reason: StandardReason,
-    /// The rule that matched.
-    pub(crate) rule: Option<RuleId>,
-    /// The subject's bucket, 0 to 99, where a rollout decided by one.
-    pub(crate) bucket: Option<u32>,
 }
 
 /// A flag that could not be read.
@@ -124,7 +119,7 @@ impl EnvironmentSnapshot {
         &self.usage.paces
     }
 
-    /// Decides a flag as [`evaluate`](Self::evaluate) does, and tells what decided.
+    /// Decides and counts a flag as [`evaluate`](Self::evaluate) does, for OpenFeature.
     pub(crate) fn decide(&self, key: &str, context: &Context<'_>) -> Option<Decision> {
         let flag = self.flags.get(key)?;
         let decision = flag.decide(context);
@@ -289,16 +284,10 @@ impl ServedFlag {
     }
 
     fn decide(&self, context: &Context<'_>) -> Decision {
-        let (evaluation, cause) =
-            evaluate_with_cause(&self.compiled, context, MissingBucketingValue::Excluded);
+        let evaluation = evaluate(&self.compiled, context, MissingBucketingValue::Excluded);
         Decision {
             evaluation,
             standard_reason: self.compiled.standard_reason(evaluation.reason),
-            rule: cause
-                .rule
-                .and_then(|index| self.rule_ids.get(index))
-                .copied(),
-            bucket: cause.bucket,
         }
     }
 }

@@ -3,7 +3,6 @@
 use axum::response::{IntoResponse, Response};
 use http::header::{CACHE_CONTROL, ETAG, VARY};
 use http::{HeaderName, HeaderValue, StatusCode};
-use pennon_core::model::id::RuleId;
 use pennon_core::{Reason, StandardReason};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -43,19 +42,12 @@ enum Variant {
     Off,
 }
 
-/// What decided, in Pennon's terms.
+/// The metadata of an evaluation: the same as a client has, which evaluates on the spot.
 #[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
 #[schema(as = OfrepMetadata)]
 struct Metadata {
     /// Pennon's own reason.
     reason: Reason,
-    /// The rule that matched.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule_id: Option<RuleId>,
-    /// The subject's bucket, 0 to 99.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bucket: Option<u32>,
 }
 
 /// All active flags, by key.
@@ -107,8 +99,6 @@ impl Flag {
             reason: decision.standard_reason,
             metadata: Metadata {
                 reason: evaluation.reason,
-                rule_id: decision.rule,
-                bucket: decision.bucket,
             },
         }
     }

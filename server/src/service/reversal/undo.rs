@@ -47,7 +47,7 @@ pub(super) struct PendingRevert {
     overwrites: bool,
 }
 
-/// The reason why entries cannot be pending.
+/// The reason why entries cannot be undone.
 pub(super) enum UndoError {
     Obstacle(Obstacle),
     Failed(Error),
