@@ -79,8 +79,21 @@ pub enum Event {
 pub struct Start {
     /// The milliseconds after which the call fails; none, and it takes as long as all its attempts.
     pub timeout: Option<u64>,
-    /// Keeps trying until the service answers, even after the call has timed out.
-    pub forever: bool,
+    /// What happens after the attempts of the call.
+    pub retry: Retry,
+}
+
+/// What happens once the first configuration could not be fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Retry {
+    /// The call fails, and nothing more is attempted.
+    #[default]
+    None,
+    /// The call fails, and further attempts are made without it.
+    Background,
+    /// The call waits for further attempts, unless they would hardly help: a refused key, or an answer that is no
+    /// configuration. Then it fails, and they are made without it.
+    Forever,
 }
 
 impl Start {

@@ -20,6 +20,6 @@ pub mod options;
 pub mod retry;
 
 pub use command::{Call, Command, Failure, Lifecycle};
-pub use event::{Event, Moment, Reply, Start};
+pub use event::{Event, Moment, Reply, Retry, Start};
 pub use machine::Machine;
 pub use options::Options;

@@ -5,7 +5,7 @@
     reason = "in what wasm_bindgen makes of an enum, out of reach of a narrower attribute"
 )]
 
-use pennon_client::{Call, Command, Failure, Lifecycle};
+use pennon_client::{Call, Command, Failure, Lifecycle, Retry};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// What happened, where that says it all.
@@ -22,6 +22,18 @@ pub enum EventKind {
     Timer,
     /// `shutdown()` was called.
     Shutdown,
+}
+
+/// What happens once the first configuration could not be fetched: see [`Retry`].
+#[wasm_bindgen]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetryKind {
+    /// `initialize()` fails, and nothing more is attempted.
+    None,
+    /// It fails, and further attempts are made without it.
+    Background,
+    /// It waits for further attempts.
+    Forever,
 }
 
 /// What the host has to do.
@@ -128,6 +140,16 @@ impl From<Failure> for FailureKind {
             Failure::Trapped => Self::Trapped,
             Failure::NotInitialized => Self::NotInitialized,
             Failure::ShutDown => Self::ShutDown,
+        }
+    }
+}
+
+impl From<RetryKind> for Retry {
+    fn from(retry: RetryKind) -> Self {
+        match retry {
+            RetryKind::None => Self::None,
+            RetryKind::Background => Self::Background,
+            RetryKind::Forever => Self::Forever,
         }
     }
 }

@@ -15,5 +15,5 @@ mod runtime;
 mod slots;
 
 pub use engine::Engine;
-pub use kinds::{CommandKind, EventKind, FailureKind};
+pub use kinds::{CommandKind, EventKind, FailureKind, RetryKind};
 pub use machine::Machine;

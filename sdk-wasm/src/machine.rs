@@ -8,7 +8,7 @@ use pennon_core::model::configuration::Ttl;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::engine::Engine;
-use crate::kinds::{CommandKind, EventKind, FailureKind};
+use crate::kinds::{CommandKind, EventKind, FailureKind, RetryKind};
 
 /// Decides what a client does. The host sets the moment, reports an event, and then takes command after command.
 #[wasm_bindgen]
@@ -70,12 +70,11 @@ impl Machine {
         });
     }
 
-    /// `initialize()` was called, which fails after `timeout` milliseconds, if it is given, and goes on `forever`, if it
-    /// should.
-    pub fn initialize(&mut self, timeout: Option<f64>, forever: bool) {
+    /// `initialize()` was called, which fails after `timeout` milliseconds, if it is given.
+    pub fn initialize(&mut self, timeout: Option<f64>, retry: RetryKind) {
         self.handle(Event::Initialize(Start {
             timeout: timeout.map(whole),
-            forever,
+            retry: retry.into(),
         }));
     }
 

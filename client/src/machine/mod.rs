@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use pennon_core::model::configuration::Ttl;
 
 use crate::command::{Call, Command, Failure, Lifecycle};
-use crate::event::{Event, Moment, Start};
+use crate::event::{Event, Moment, Retry, Start};
 use crate::lifetimes::Lifetimes;
 use crate::options::Options;
 use crate::retry::between_half_and_whole;
@@ -32,9 +32,11 @@ pub struct Machine {
     request: Option<Request>,
     /// The number of the last request.
     requests: u32,
-    /// Keeps requesting the first configuration until the service answers.
-    forever: bool,
-    /// The deadline of `initialize()`.
+    /// What happens once the first configuration could not be fetched.
+    retry: Retry,
+    /// A call of `initialize()` has no outcome yet.
+    initialize_waits: bool,
+    /// Its deadline.
     initialize_by: Option<u64>,
     /// That moment has passed, and the call is to fail once the host's own cache turns out to have nothing.
     overdue: bool,
@@ -80,7 +82,8 @@ impl Machine {
             phase: Phase::Idle,
             request: None,
             requests: 0,
-            forever: false,
+            retry: Retry::None,
+            initialize_waits: false,
             initialize_by: None,
             overdue: false,
             refresh_waits: false,
@@ -139,14 +142,18 @@ impl Machine {
         match self.phase {
             Phase::Idle => {
                 self.phase = Phase::Initializing;
-                self.forever = start.forever;
+                self.retry = start.retry;
+                self.initialize_waits = true;
                 self.initialize_by = start.deadline(moment);
                 self.fetch(0, moment);
             }
-            // Nobody waits any longer where the client goes on by itself; or else the call shares what is under way.
             Phase::Initializing | Phase::Restoring { .. } => {
-                self.forever |= start.forever;
+                self.retry = self.retry.max(start.retry);
                 self.initialize_by = self.initialize_by.or(start.deadline(moment));
+                let is_first = !core::mem::replace(&mut self.initialize_waits, true);
+                if is_first && let Some(Request::Waiting { .. }) = self.request {
+                    self.fetch(0, moment);
+                }
             }
             Phase::Ready => self.settle(Call::Initialize, Ok(())),
             Phase::ShutDown => self.settle(Call::Initialize, Err(Failure::ShutDown)),
@@ -196,11 +203,10 @@ impl Machine {
 
     fn become_ready(&mut self, moment: Moment) {
         self.phase = Phase::Ready;
-        self.initialize_by = None;
         self.overdue = false;
         self.begin_upkeep(moment);
         self.emit(Lifecycle::Ready);
-        self.settle(Call::Initialize, Ok(()));
+        self.settle_initialize(Ok(()));
     }
 
     /// Begins with all that goes on by itself from now on.
@@ -250,9 +256,8 @@ impl Machine {
         self.etag = None;
         self.lifetimes = Lifetimes::default();
         self.commands.push(Command::Clear);
-        self.initialize_by = None;
         if matches!(phase, Phase::Initializing | Phase::Restoring { .. }) {
-            self.settle(Call::Initialize, Err(Failure::ShutDown));
+            self.settle_initialize(Err(Failure::ShutDown));
         }
         self.settle_refresh(Err(Failure::ShutDown));
         self.emit(Lifecycle::Shutdown);
@@ -264,6 +269,12 @@ impl Machine {
 
     fn settle(&mut self, call: Call, outcome: Result<(), Failure>) {
         self.commands.push(Command::Settle(call, outcome));
+    }
+
+    fn settle_initialize(&mut self, outcome: Result<(), Failure>) {
+        self.initialize_waits = false;
+        self.initialize_by = None;
+        self.settle(Call::Initialize, outcome);
     }
 
     fn settle_refresh(&mut self, outcome: Result<(), Failure>) {

@@ -6,13 +6,16 @@ use alloc::vec::Vec;
 use pennon_core::model::configuration::Ttl;
 
 use super::{Machine, Phase};
-use crate::command::{Call, Command, Failure, Lifecycle};
-use crate::event::{Moment, Reply};
+use crate::command::{Command, Failure, Lifecycle};
+use crate::event::{Moment, Reply, Retry};
 use crate::lifetimes::Lifetimes;
 use crate::retry::{CEILING, backoff, between_half_and_whole, refused};
 
 /// A service that asks to be left alone for longer than an hour has lost its clock.
 pub(super) const LONGEST_REST: u64 = 60 * 60 * 1_000;
+
+/// The shortest delay, in milliseconds, from which attempts without end back off.
+const SHORTEST_DELAY: u64 = 1_000;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Request {
@@ -80,15 +83,27 @@ impl Machine {
         }
         self.initialize_by = None;
         self.overdue = true;
-        let attempt = match self.request.take() {
-            Some(Request::UnderWay { attempt, .. }) => {
-                self.commands.push(Command::Abort);
-                attempt
+        match self.request {
+            // It goes on without the call.
+            Some(Request::UnderWay { attempt, .. }) if self.retry != Retry::None => {
+                self.restore(attempt, Failure::TimedOut);
             }
-            Some(Request::Waiting { attempt, .. }) => attempt.saturating_sub(1),
-            None => return,
-        };
-        self.give_up(attempt, Failure::TimedOut, moment);
+            Some(Request::UnderWay { attempt, .. }) => {
+                self.abort_request();
+                self.give_up(attempt, Failure::TimedOut, moment);
+            }
+            Some(Request::Waiting { attempt, .. }) => {
+                self.request = None;
+                self.give_up(attempt.saturating_sub(1), Failure::TimedOut, moment);
+            }
+            None => {}
+        }
+    }
+
+    fn abort_request(&mut self) {
+        if let Some(Request::UnderWay { .. }) = self.request.take() {
+            self.commands.push(Command::Abort);
+        }
     }
 
     /// The attempt that this answer belongs to, unless it was given up.
@@ -201,12 +216,15 @@ impl Machine {
                 self.settle_refresh(Err(failure));
                 self.emit(Lifecycle::RefreshError(failure));
             }
-            _ if failure.is_refusal() => self.fail_initialize(failure),
-            _ => {
-                self.phase = Phase::Restoring { failure, attempt };
-                self.commands.push(Command::Restore);
-            }
+            _ if failure.is_refusal() => self.fail_initialize(attempt, failure, moment),
+            _ => self.restore(attempt, failure),
         }
+    }
+
+    /// Asks the host for what it has kept itself.
+    fn restore(&mut self, attempt: u32, failure: Failure) {
+        self.phase = Phase::Restoring { failure, attempt };
+        self.commands.push(Command::Restore);
     }
 
     /// How long it would be in vain to ask again.
@@ -222,25 +240,36 @@ impl Machine {
         }
     }
 
-    fn fail_initialize(&mut self, failure: Failure) {
-        self.phase = Phase::Idle;
-        self.initialize_by = None;
-        self.overdue = false;
-        self.settle(Call::Initialize, Err(failure));
-        self.settle_refresh(Err(failure));
+    /// Nothing has brought a configuration: neither the service nor the host.
+    fn fail_initialize(&mut self, attempt: u32, failure: Failure, moment: Moment) {
+        let call_fails = match self.retry {
+            Retry::None => true,
+            Retry::Background => self.initialize_waits,
+            Retry::Forever => false,
+        };
+        if self.retry == Retry::None {
+            self.phase = Phase::Idle;
+        } else {
+            self.phase = Phase::Initializing;
+            self.plan_attempt_after(attempt, moment);
+        }
+        let is_overdue = core::mem::take(&mut self.overdue);
+        // The host reports a refusal also where no call waits for it.
+        if call_fails || is_overdue || !failure.is_passing(false) {
+            self.settle_initialize(Err(failure));
+            self.settle_refresh(Err(failure));
+        }
     }
 
-    /// Tries on, later and later; a call whose time is over fails all the same.
-    fn go_on_initializing(&mut self, attempt: u32, failure: Failure, moment: Moment) {
-        self.phase = Phase::Initializing;
-        let wait = backoff(self.options.retry_delay, attempt, moment.random);
-        self.request = Some(Request::Waiting {
-            attempt: attempt.saturating_add(1),
-            until: moment.now.saturating_add(wait).max(self.rest_until),
-        });
-        if core::mem::take(&mut self.overdue) {
-            self.settle(Call::Initialize, Err(failure));
-            self.settle_refresh(Err(failure));
+    /// Plans another attempt to initialize, unless one is under way.
+    fn plan_attempt_after(&mut self, attempt: u32, moment: Moment) {
+        if self.request.is_none() {
+            let delay = self.options.retry_delay.max(SHORTEST_DELAY);
+            let wait = backoff(delay, attempt, moment.random);
+            self.request = Some(Request::Waiting {
+                attempt: attempt.saturating_add(1),
+                until: moment.now.saturating_add(wait).max(self.rest_until),
+            });
         }
     }
 
@@ -248,12 +277,10 @@ impl Machine {
         let Phase::Restoring { failure, attempt } = self.phase else {
             return;
         };
-        if !times.is_empty() {
-            self.restored_with(times, moment);
-        } else if self.forever && failure.is_passing(false) {
-            self.go_on_initializing(attempt, failure, moment);
+        if times.is_empty() {
+            self.fail_initialize(attempt, failure, moment);
         } else {
-            self.fail_initialize(failure);
+            self.restored_with(times, moment);
         }
     }
 
@@ -262,6 +289,7 @@ impl Machine {
         let Phase::Restoring { failure, .. } = self.phase else {
             return;
         };
+        self.abort_request();
         self.lifetimes = Lifetimes::start(moment.now, times);
         self.become_ready(moment);
         self.settle_refresh(Err(failure));

@@ -1,6 +1,8 @@
 //! What holds in every life, however odd.
 
-use pennon_client::{Call, Command, Event, Lifecycle, Machine, Moment, Options, Reply, Start};
+use pennon_client::{
+    Call, Command, Event, Lifecycle, Machine, Moment, Options, Reply, Retry, Start,
+};
 use proptest::prelude::*;
 
 fn event() -> impl Strategy<Value = Event> {
@@ -11,8 +13,11 @@ fn event() -> impl Strategy<Value = Event> {
         prop::option::of(prop::collection::vec(Just(None), 0..3)),
     );
     prop_oneof![
-        (prop::option::of(0_u64..20_000), any::<bool>())
-            .prop_map(|(timeout, forever)| Event::Initialize(Start { timeout, forever })),
+        (
+            prop::option::of(0_u64..20_000),
+            prop::sample::select(vec![Retry::None, Retry::Background, Retry::Forever]),
+        )
+            .prop_map(|(timeout, retry)| Event::Initialize(Start { timeout, retry })),
         Just(Event::Refresh),
         (request.clone(), reply).prop_map(|(request, (status, retry_after, flags))| Event::Reply {
             request,

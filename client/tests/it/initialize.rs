@@ -1,4 +1,4 @@
-use pennon_client::{Event, Options, Reply, Start};
+use pennon_client::{Event, Options, Reply, Retry, Start};
 use pennon_core::model::configuration::Ttl;
 
 use crate::world::{QUIET, World, configuration, status};
@@ -151,7 +151,14 @@ fn a_refresh_during_initialising_waits_for_the_same_request() {
 fn forever(timeout: Option<u64>) -> Event {
     Event::Initialize(Start {
         timeout,
-        forever: true,
+        retry: Retry::Forever,
+    })
+}
+
+fn background(timeout: Option<u64>) -> Event {
+    Event::Initialize(Start {
+        timeout,
+        retry: Retry::Background,
     })
 }
 
@@ -166,7 +173,7 @@ fn initialising_takes_no_longer_than_its_timeout_and_then_the_cache_is_enough() 
         let mut world = World::new(PATIENT);
         world.happens(Event::Initialize(Start {
             timeout: Some(2_000),
-            forever: false,
+            retry: Retry::None,
         }));
         world.passes(2_000);
         world.happens(Event::Restored(cached.clone()));
@@ -191,7 +198,7 @@ fn a_timeout_also_ends_the_wait_for_the_next_attempt() {
     let mut world = World::new(PATIENT);
     world.happens(Event::Initialize(Start {
         timeout: Some(500),
-        forever: false,
+        retry: Retry::None,
     }));
     world.is_unreachable();
     world.passes(500);
@@ -247,46 +254,122 @@ fn a_client_that_tries_forever_becomes_ready_after_its_call_has_timed_out() {
         world.journal(),
         [
             "0: fetch 0 with nothing",
-            "2000: abort",
             "2000: restore",
             "2000: initialize Err(TimedOut)",
-            "3000: fetch 1 with nothing",
+            "3000: abort",
         ]
     );
-    // Another call shares what goes on, and has a time of its own.
+    world.passes(1_000);
+    assert_eq!(world.journal(), ["4000: fetch 1 with nothing"]);
+    // Another call shares the request under way, and has a deadline of its own.
     world.happens(forever(Some(1_000)));
     world.passes(1_000);
     world.happens(Event::Restored(vec![]));
     assert_eq!(
         world.journal(),
-        [
-            "4000: abort",
-            "4000: restore",
-            "4000: initialize Err(TimedOut)"
-        ]
+        ["5000: restore", "5000: initialize Err(TimedOut)"]
     );
-    world.passes(2_000);
     world.answers(configuration("v1", &[None]));
-    assert_eq!(world.journal()[1..3], ["6000: apply", "6000: emit ready"]);
+    assert_eq!(world.journal()[..2], ["5000: apply", "5000: emit ready"]);
 }
 
 #[test]
-fn a_client_that_tries_forever_does_not_where_it_would_be_in_vain() {
-    for code in [200, 401, 403, 404] {
-        let mut world = World::new(PATIENT);
-        world.happens(forever(None));
-        world.answers(status(code));
+fn what_was_restored_at_the_deadline_ends_the_request_under_way() {
+    let mut world = World::new(PATIENT);
+    world.happens(background(Some(2_000)));
+    world.passes(2_000);
+    world.happens(Event::Restored(vec![60_000]));
+    assert_eq!(
+        world.journal()[1..],
+        [
+            "2000: restore",
+            "2000: abort",
+            "2000: emit ready",
+            "2000: initialize Ok(())"
+        ]
+    );
+}
+
+#[test]
+fn a_failure_that_hardly_passes_ends_the_call_and_not_the_attempts() {
+    for start in [forever(None), background(None)] {
+        for (code, wait) in [(200, 1_000), (404, 1_000), (401, 60_000), (403, 60_000)] {
+            let mut world = World::new(PATIENT);
+            world.happens(start.clone());
+            world.answers(status(code));
+            world.happens(Event::Restored(vec![]));
+            let journal = world.journal();
+            assert!(
+                journal
+                    .last()
+                    .is_some_and(|line| line.contains("initialize Err")),
+                "{journal:?}"
+            );
+            world.passes(wait - 1);
+            assert!(world.journal().is_empty());
+            world.passes(1);
+            assert_eq!(world.journal(), [format!("{wait}: fetch 1 with nothing")]);
+        }
+    }
+}
+
+#[test]
+fn in_the_background_attempts_go_on_once_the_call_has_failed() {
+    let mut world = World::new(Options {
+        retry_delay: 0,
+        ..PATIENT
+    });
+    world.happens(background(None));
+    world.is_unreachable();
+    world.passes(0);
+    world.is_unreachable();
+    world.happens(Event::Restored(vec![]));
+    assert_eq!(
+        world.journal(),
+        [
+            "0: fetch 0 with nothing",
+            "0: fetch 1 with nothing",
+            "0: restore",
+            "0: initialize Err(Unreachable)",
+        ]
+    );
+    for (attempt, wait) in (2..).zip([2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+        world.passes(wait - 1);
+        assert!(world.journal().is_empty());
+        world.passes(1);
+        world.answers(status(502));
         world.happens(Event::Restored(vec![]));
         let journal = world.journal();
-        assert!(
-            journal
-                .last()
-                .is_some_and(|line| line.contains("initialize Err")),
-            "{journal:?}"
-        );
-        world.passes(1_000_000);
-        assert!(world.journal().is_empty());
+        assert!(journal[0].ends_with(&format!("fetch {attempt} with nothing")));
+        assert!(journal[1].ends_with("restore"));
+        assert_eq!(journal.len(), 2, "no call waits");
     }
+    world.passes(30_000);
+    world.answers(configuration("v1", &[None]));
+    assert_eq!(
+        world.journal()[1..3],
+        ["120000: apply", "120000: emit ready"]
+    );
+}
+
+#[test]
+fn another_call_during_a_wait_in_the_background_tries_at_once() {
+    let mut world = World::new(PATIENT);
+    world.happens(background(None));
+    world.answers(status(401));
+    world.journal();
+    world.passes(10_000);
+    world.happens(Event::Initialize(Start::default()));
+    world.answers(status(401));
+    assert_eq!(
+        world.journal(),
+        [
+            "10000: fetch 0 with nothing",
+            "10000: initialize Err(Status(401))"
+        ]
+    );
+    // It is refused for the second time.
+    assert_eq!(world.timer(), Some(130_000));
 }
 
 #[test]

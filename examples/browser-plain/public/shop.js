@@ -28,15 +28,9 @@ function show() {
   reason.textContent = flags.read("new_checkout")?.reason ?? "no such flag";
 }
 
-/** Fetches the flags, and tries again for as long as the service is down. */
-async function begin() {
-  try {
-    await client.initialize();
-    good();
-  } catch (error) {
-    bad({ error });
-    setTimeout(begin, 5_000);
-  }
+/** Fetches the flags. While the service is down, the client goes on trying. */
+function begin() {
+  client.initialize({ retry: "background" }).catch((error) => bad({ error }));
 }
 
 function good() {
@@ -49,6 +43,7 @@ function bad({ error }) {
 
 user.addEventListener("change", show);
 client.subscribe(show);
+client.on("ready", good);
 client.on("refresh:success", good);
 client.on("refresh:error", bad);
 show();

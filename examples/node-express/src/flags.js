@@ -15,7 +15,7 @@ client.on("refresh:error", ({ error }) => console.warn(error.message));
 /** Fetches the flags. If the service does not answer soon, the client goes on trying. Until then, flags are off. */
 export async function begin() {
   try {
-    await client.initialize({ timeoutMs: 2_000, retry: "forever" });
+    await client.initialize({ timeoutMs: 2_000, retry: "background" });
   } catch (error) {
     console.warn(error.message);
   }

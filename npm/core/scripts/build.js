@@ -90,6 +90,7 @@ function wasmModule(compiled) {
     ${enumeration("CommandKind", glue)}
     ${enumeration("EventKind", glue)}
     ${enumeration("FailureKind", glue)}
+    ${enumeration("RetryKind", glue)}
   `;
 }
 

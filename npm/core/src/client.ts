@@ -50,7 +50,7 @@ export class FeatureFlagsClient {
    * Fetches all flags, or takes those of `bootstrap`, and begins to poll. Await it before the first evaluation. Called
    * again meanwhile it returns the same promise.
    *
-   * Once it has failed, nothing goes on by itself, unless `retry` is `"forever"`: call it again.
+   * Once it has failed, the client goes on trying only with the option `retry`. Call it again to try at once.
    *
    * @throws {FeatureFlagsError} `INITIALIZATION_FAILED`, `INVALID_OPTIONS`
    */

@@ -83,15 +83,17 @@ export interface InitializeOptions {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * `"forever"` goes on until the service answers, so that a client may start before its service: the promise waits, and
-   * where it has rejected after `timeoutMs` the client goes on by itself, and emits `ready` in the end. Attempts are up to 30
-   * seconds apart. They are made for as long as the service is out of reach, does not answer in time, or answers with status
-   * 429 or 5xx. Another status, such as that of a refused key, and an answer that is no config document end them: they come
-   * from wrong options.
+   * What happens where the flags cannot be fetched, so that an application may start before its service. By default
+   * `initialize()` rejects once all attempts have failed, and nothing more is attempted until it is called again.
    *
-   * By default nothing goes on after a failed `initialize()`: call it again.
+   * - `"background"`: it rejects as by default, and the client goes on trying by itself until it has flags. Then it emits
+   *   `ready`.
+   * - `"forever"`: it waits until the client has flags. It rejects before only after `timeoutMs`, where the key is refused,
+   *   and where the answer is no config document; the client goes on trying in these cases too.
+   *
+   * Attempts are up to 30 seconds apart. A refused key is tried again after one minute, and later every ten.
    */
-  readonly retry?: "forever" | undefined;
+  readonly retry?: "background" | "forever" | undefined;
 }
 
 /** An evaluation, as `onEvaluate` gets it. */
@@ -159,8 +161,8 @@ export function parseInitializeOptions(options: InitializeOptions): InitializeOp
   if (timeoutMs !== undefined && !isTime) {
     throw invalid("timeoutMs of initialize() must be a number of milliseconds, at least 0");
   }
-  if (retry !== undefined && retry !== "forever") {
-    throw invalid('retry of initialize() must be "forever", if it is given');
+  if (retry !== undefined && retry !== "background" && retry !== "forever") {
+    throw invalid('retry of initialize() must be "background" or "forever", if it is given');
   }
   return { timeoutMs, retry };
 }

@@ -108,17 +108,44 @@ describe("initialize()", () => {
     await client.shutdown();
   });
 
-  it("does not go on where that would be in vain", async () => {
-    for (const answer of [status(401), status(404), malformed()]) {
-      const service = new ScriptedService(answer);
-      const client = new FeatureFlagsClient(optionsFor(service));
-      await expect(client.initialize({ retry: "forever" })).rejects.toEqual(failed);
-      await vi.advanceTimersByTimeAsync(1_000_000);
-      expect(service.requests).toHaveLength(1);
+  it("rejects and goes on in the background once all attempts have failed", async () => {
+    const logger = new Journal();
+    const service = new ScriptedService(unreachable());
+    const options = optionsFor(service, { logger, retries: 2, retryDelayMs: 0 });
+    const client = new FeatureFlagsClient(options);
+    const events = eventsOf(client);
+    const found = outcomeOf(client.initialize({ retry: "background" }));
+    await service.requested(1);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(found.outcome).toEqual(failed);
+    expect(service.requests).toHaveLength(3);
+    await vi.advanceTimersByTimeAsync(60_000);
+    // Even where there is no delay between the attempts of the call.
+    expect(service.requests).toHaveLength(7);
+    expect(logger.lines).toEqual([expect.stringContaining("goes on trying")]);
+    service.nowAnswers(on);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(client.isEnabled("beta")).toBe(true);
+    expect(events).toEqual(["ready"]);
+    await client.shutdown();
+  });
+
+  it("rejects at once where the options are wrong, and goes on all the same", async () => {
+    for (const retry of ["background", "forever"] as const) {
+      for (const answer of [status(401), status(404), malformed()]) {
+        const service = new ScriptedService(answer);
+        const client = new FeatureFlagsClient(optionsFor(service));
+        await expect(client.initialize({ retry })).rejects.toEqual(failed);
+        expect(service.requests).toHaveLength(1);
+        service.nowAnswers(on);
+        await vi.advanceTimersByTimeAsync(60_000);
+        expect(client.isEnabled("beta")).toBe(true);
+        await client.shutdown();
+      }
     }
   });
 
-  it("says in the log why it does not go on, where nobody waits for it any longer", async () => {
+  it("logs why the flags are missing, where no call waits for them", async () => {
     const logger = new Journal();
     const service = new ScriptedService(unreachable());
     const client = new FeatureFlagsClient(optionsFor(service, { logger }));
@@ -127,7 +154,7 @@ describe("initialize()", () => {
     await vi.advanceTimersByTimeAsync(10);
     expect(found.outcome).toEqual(failed);
     service.nowAnswers(status(401));
-    await vi.advanceTimersByTimeAsync(100_000);
+    await vi.advanceTimersByTimeAsync(10_000);
     expect(logger.lines).toEqual([
       expect.stringContaining("goes on trying"),
       expect.stringMatching(/^error: .*does not accept the sdkKey/),
@@ -152,7 +179,7 @@ describe("initialize()", () => {
 
   it("refuses options that make no sense", async () => {
     const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
-    for (const options of [{ timeoutMs: -1 }, { timeoutMs: "1" }, { retry: true }]) {
+    for (const options of [{ timeoutMs: -1 }, { timeoutMs: "1" }, { retry: true }, { retry: "once" }]) {
       await expect(client.initialize(options as never)).rejects.toEqual(
         expect.objectContaining({ code: "INVALID_OPTIONS" }),
       );

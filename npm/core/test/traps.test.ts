@@ -180,4 +180,16 @@ describe("an engine that traps", () => {
     await client.initialize();
     expect(client.isEnabled("beta")).toBe(true);
   });
+
+  it("is started anew by itself where initialize() is to be retried", async () => {
+    vi.useFakeTimers();
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(trap, on)));
+    await expect(client.initialize({ retry: "background" })).rejects.toMatchObject({
+      code: "INITIALIZATION_FAILED",
+    });
+    expect(client.isReady()).toBe(false);
+    await vi.advanceTimersByTimeAsync(30_000);
+    await vi.waitFor(() => expect(client.isEnabled("beta")).toBe(true));
+    await client.shutdown();
+  });
 });

@@ -68,7 +68,7 @@ describe("a start", () => {
   });
 
   it("tries again until the service is back", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     const service = new ScriptedService(unreachable());
     const options = optionsFor(service, quick);
     const starting = start({

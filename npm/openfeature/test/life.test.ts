@@ -60,10 +60,9 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     await vi.advanceTimersByTimeAsync(10);
     await failed;
     expect(events.list).toEqual([]);
-    service.nowAnswers(on);
-    await vi.advanceTimersByTimeAsync(29_000);
     expect(provider.client.isReady()).toBe(false);
-    await vi.advanceTimersByTimeAsync(1_000);
+    service.nowAnswers(on);
+    await vi.advanceTimersByTimeAsync(30_000);
     expect(await events.told(1)).toEqual(["READY"]);
     expect(provider.client.isReady()).toBe(true);
     await provider.onClose();

@@ -10,7 +10,7 @@ import type { Border } from "./border.js";
 import { Evaluator } from "./evaluator.js";
 import { instantiate } from "./instance.js";
 import { Machine } from "./machine.js";
-import { CommandKind, EventKind, FailureKind } from "./wasm.js";
+import { CommandKind, EventKind, FailureKind, RetryKind } from "./wasm.js";
 
 /** What a brain can have done. Nothing here throws. */
 export interface Body {
@@ -91,7 +91,7 @@ export class Brain implements Decider {
   }
 
   initialize({ timeoutMs, retry }: InitializeOptions): void {
-    this.#report(() => this.#machine.initialize(timeoutMs, retry === "forever"));
+    this.#report(() => this.#machine.initialize(timeoutMs, retryKind(retry)));
   }
 
   /** Begins from this configuration, without a request; false, and nothing has begun, if it is none. */
@@ -318,5 +318,16 @@ export class Brain implements Decider {
       case FailureKind.ShutDown:
         return { kind: "shut-down" };
     }
+  }
+}
+
+function retryKind(retry: InitializeOptions["retry"]): RetryKind {
+  switch (retry) {
+    case undefined:
+      return RetryKind.None;
+    case "background":
+      return RetryKind.Background;
+    case "forever":
+      return RetryKind.Forever;
   }
 }

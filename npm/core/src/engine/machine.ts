@@ -1,6 +1,6 @@
 import type { Border } from "./border.js";
 import type { Engine } from "./engine.js";
-import type { CommandKind, EventKind, FailureKind } from "./wasm.js";
+import type { CommandKind, EventKind, FailureKind, RetryKind } from "./wasm.js";
 
 /** `Machine` of sdk-wasm, where each method is documented. */
 export class Machine {
@@ -25,8 +25,8 @@ export class Machine {
     this.#border.wasm.machine_happened(this.#self, event, request);
   }
 
-  initialize(timeout: number | undefined, forever: boolean): void {
-    this.#border.wasm.machine_initialize(this.#self, ...optional(timeout), Number(forever));
+  initialize(timeout: number | undefined, retry: RetryKind): void {
+    this.#border.wasm.machine_initialize(this.#self, ...optional(timeout), retry);
   }
 
   provided(etag: string | undefined, engine: Engine): void {

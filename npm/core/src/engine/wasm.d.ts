@@ -5,4 +5,4 @@
 export declare const base64: string;
 /** The same module where the platform has compiled it. */
 export declare const module: WebAssembly.Module;
-export { CommandKind, EventKind, FailureKind } from "../../generated/engine.js";
+export { CommandKind, EventKind, FailureKind, RetryKind } from "../../generated/engine.js";

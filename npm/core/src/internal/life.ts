@@ -47,8 +47,9 @@ export class Life implements Body {
   #refreshing = false;
   /** The keys of flags that differ from the bootstrap, until `ready` has been emitted: `change` never comes before it. */
   #changedAtStart: readonly string[] = [];
-  /** Whether `initialize()` was called to go on forever, and a warning that it does is still to come. */
-  #goesOn = false;
+  /** The option of `initialize()`. */
+  #retry: InitializeOptions["retry"];
+  #hasWarnedOfRetries = false;
   #isProviding = false;
   /** What the caller has given to begin with has been tried. */
   #hasBegun = false;
@@ -74,7 +75,7 @@ export class Life implements Body {
 
   initialize(options: InitializeOptions): Promise<void> {
     return this.#call("initialize", () => {
-      this.#goesOn ||= options.retry === "forever";
+      this.#retry = options.retry ?? this.#retry;
       if (this.#settings.reportUsage) {
         this.#onDemand.startCounting((count) => this.#reading.countBy(count));
       }
@@ -161,12 +162,9 @@ export class Life implements Body {
       return this.#values.keep();
     }
     const left = this.#values.restore(this.#settings.staleIfError);
-    if (left.length === 0 && this.#goesOn) {
-      this.#goesOn = false;
-      this.#logger.warn(
-        "The service could not be asked for flags; the client goes on trying, unless the key or baseUrl is wrong",
-        this.#thrown,
-      );
+    if (left.length === 0 && this.#retry && !this.#hasWarnedOfRetries) {
+      this.#hasWarnedOfRetries = true;
+      this.#logger.warn("The flags could not be fetched; the client goes on trying", this.#thrown);
     }
     return left;
   }
@@ -272,9 +270,8 @@ export class Life implements Body {
     }
     this.#calls.settle(call, failure, this.#thrown);
     this.#timer.hold(this.#calls.areWaiting);
-    if (call === "initialize" && failure !== undefined && this.#reading.isReady) {
-      // Nobody waits: an engine was to be started anew, and could not.
-      this.#timer.set(RECOVERY_MS, () => this.#revive(undefined, false));
+    if (call === "initialize" && failure !== undefined && failure.kind !== "shut-down") {
+      this.#recoverEngine(failure);
     }
   }
 
@@ -363,7 +360,17 @@ export class Life implements Body {
     );
   }
 
-  /** Logs why a client does not go on that was to go on by itself: nobody waits for its `initialize()` any longer. */
+  /** Starts an engine later if the client is to go on and none of its engines does. */
+  #recoverEngine(failure: Failure): void {
+    const retry = this.#retry;
+    if (this.#reading.isReady) {
+      this.#timer.set(RECOVERY_MS, () => this.#revive(undefined, false));
+    } else if (retry !== undefined && failure.kind === "no-engine") {
+      this.#timer.set(RECOVERY_MS, () => this.#awaken((brain) => this.#begin(brain, { retry })));
+    }
+  }
+
+  /** Logs a failure that no call of `initialize()` reports: the client goes on trying by itself. */
   #logUnheard(call: Call, failure: Failure): void {
     if (call === "initialize" && !this.#calls.isWaiting(call)) {
       const error = toError(call, failure, this.#thrown);

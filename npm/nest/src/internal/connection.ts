@@ -1,6 +1,5 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from "@nestjs/common";
 import { type Evaluation, type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
-import { Beginning } from "../../../beginning.js";
 import { requireSameVersion } from "../../../same-version.js";
 import type { FeatureFlagsModuleOptions } from "../options.js";
 
@@ -13,16 +12,12 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
   readonly #options: FeatureFlagsModuleOptions;
   readonly #logger = new Logger("FeatureFlags");
   readonly #isOwn: boolean;
-  readonly #beginning: Beginning;
 
   constructor(options: FeatureFlagsModuleOptions) {
     requireSameVersion();
     this.#options = options;
     this.client = options.client ?? made(options);
     this.#isOwn = options.client === undefined;
-    this.#beginning = new Beginning(this.client, (error) =>
-      this.#logger.warn(`There are no flags yet: ${error}`),
-    );
   }
 
   /** For whom a request is, or undefined if the application's resolver failed. */
@@ -48,14 +43,13 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
     if (this.#options.required) {
       await this.#require();
     } else {
-      // The logger is told of a failure.
-      const begun = this.#beginning.begin().catch(() => {});
-      await within(this.#options.waitMs ?? WAIT_MS, begun);
+      await this.client
+        .initialize({ timeoutMs: this.#options.waitMs ?? WAIT_MS, retry: "background" })
+        .catch((error) => this.#logger.warn(`There are no flags yet: ${error}`));
     }
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.#beginning.end();
     if (this.#isOwn) {
       await this.client.shutdown();
     }
@@ -77,14 +71,4 @@ function made({ options }: FeatureFlagsModuleOptions): FeatureFlagsClient {
     throw new TypeError("FeatureFlagsModule needs a client, or options for one");
   }
   return new FeatureFlagsClient(options);
-}
-
-/** Waits for `work`, but not for longer. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, over]);
-  clearTimeout(timer);
 }

@@ -1,9 +1,8 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions, VERSION } from "@pennon/core";
-import { Beginning } from "../../../beginning.js";
 import { transport } from "./transport.js";
 
 /** How long a page waits at most for the first flags of a process, if no other `timeoutMs` is given. */
-const PATIENCE_MS = 3_000;
+const WAIT_MS = 3_000;
 
 /** A client for the rest of the process. */
 export class Session {
@@ -18,15 +17,9 @@ export class Session {
       ...options,
       transport: options.transport ?? transport,
     });
-    this.settled = new Promise((resolve) => {
-      const patience = setTimeout(resolve, options.timeoutMs ?? PATIENCE_MS);
-      const settle = () => {
-        clearTimeout(patience);
-        resolve();
-      };
-      // The logger is told of a failure. Readers give defaults meanwhile, and see the flags as soon as there are some.
-      new Beginning(this.client).begin().then(settle, settle);
-    });
+    const timeoutMs = options.timeoutMs ?? WAIT_MS;
+    // The client logs a failure. Readers give defaults meanwhile, and have the flags as soon as there are some.
+    this.settled = this.client.initialize({ timeoutMs, retry: "background" }).catch(() => {});
     onTermination(() => {
       this.#isTerminated = true;
       for (const end of this.#streams) {

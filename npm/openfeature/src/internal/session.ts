@@ -1,6 +1,5 @@
 import { ErrorCode } from "@openfeature/core";
 import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
-import { Beginning } from "../../../beginning.js";
 import { requireSameVersion } from "../../../same-version.js";
 
 /** An event of a provider, by its name in either SDK. */
@@ -19,7 +18,6 @@ export class Session {
   /** What the provider makes its own clients of; it has none where the application gave one. */
   readonly #options: FeatureFlagsClientOptions | undefined;
   #client: FeatureFlagsClient;
-  #beginning: Beginning;
   #detach: (() => void) | undefined;
   #isClosed = false;
   /** OpenFeature has been told, by us or by a failed `initialize`, that something is wrong. */
@@ -32,7 +30,6 @@ export class Session {
     this.#tell = tell;
     this.#options = isClient(given) ? undefined : given;
     this.#client = isClient(given) ? given : new FeatureFlagsClient(given);
-    this.#beginning = this.#beginningOf(this.#client);
   }
 
   get client(): FeatureFlagsClient {
@@ -45,16 +42,21 @@ export class Session {
       this.#isClosed = false;
       // A client that was shut down stays so, and a provider may be registered again.
       this.#client = this.#options ? new FeatureFlagsClient(this.#options) : this.#client;
-      this.#beginning = this.#beginningOf(this.#client);
     }
     this.#detach ??= this.#attach(this.#client);
     await this.ready();
   }
 
-  /** Resolves when the client is ready, and has it try once more if it has failed before. */
+  /** Resolves when the client is ready, and has it try at once if it has failed before. */
   async ready(): Promise<void> {
-    if (!this.#client.isReady()) {
-      await this.#beginning.begin();
+    if (this.#client.isReady()) {
+      return;
+    }
+    try {
+      await this.#client.initialize({ retry: "background" });
+    } catch (error) {
+      this.#isTroubled = !this.#isClosed;
+      throw error;
     }
   }
 
@@ -63,18 +65,11 @@ export class Session {
     this.#isClosed = true;
     this.#isTroubled = false;
     this.#isBroken = false;
-    this.#beginning.end();
     this.#detach?.();
     this.#detach = undefined;
     if (this.#options !== undefined) {
       await this.#client.shutdown();
     }
-  }
-
-  #beginningOf(client: FeatureFlagsClient): Beginning {
-    return new Beginning(client, () => {
-      this.#isTroubled = true;
-    });
   }
 
   #attach(client: FeatureFlagsClient): () => void {

@@ -1,12 +1,10 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
-import { Beginning } from "../../../beginning.js";
 import { Monitor } from "./monitor.js";
 
 /** A client that a provider has made: it begins when the provider is mounted, and ends with it. */
 export class Ownership {
   readonly client: FeatureFlagsClient;
   readonly monitor: Monitor;
-  readonly #beginning: Beginning;
   #held = false;
   #ended = false;
 
@@ -14,7 +12,6 @@ export class Ownership {
   constructor(options: FeatureFlagsClientOptions) {
     this.client = new FeatureFlagsClient(options);
     this.monitor = new Monitor(this.client);
-    this.#beginning = new Beginning(this.client, (error) => this.monitor.failed(error));
   }
 
   /** Whether another one is needed, because this one's client has been shut down. */
@@ -24,8 +21,9 @@ export class Ownership {
 
   hold(): () => void {
     this.#held = true;
-    // The monitor hears of a failure.
-    this.#beginning.begin().catch(() => {});
+    this.client
+      .initialize({ retry: "background" })
+      .catch((error) => this.#ended || this.monitor.failed(error));
     return () => {
       this.#held = false;
       // StrictMode and hot reloads let go and take hold again at once.
@@ -35,7 +33,6 @@ export class Ownership {
 
   #end(): void {
     this.#ended = true;
-    this.#beginning.end();
     void this.client.shutdown();
   }
 }
