@@ -12,6 +12,9 @@ use crate::model::rule::{
     Attribute, Condition, Integer, Logic, Operand, OperandText, Operator, Priority, Rule, ValueType,
 };
 
+/// The format of the config documents that the service writes. A client reads documents of every format as far as it can.
+pub const FORMAT: u32 = 1;
+
 /// One flag in one environment, as the config document says it.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
@@ -51,43 +54,59 @@ pub struct FlagConfig {
 pub struct ParseError {
     /// Where the problem was noticed, in bytes from the start.
     pub offset: usize,
-    /// What is wrong, in a sentence.
+    /// A sentence that says what is wrong; empty without the feature `problems`.
     pub problem: &'static str,
 }
 
+/// An entry of a config document: a flag with its key, or what has no usable key or switch.
+pub(crate) type Entry<'k> = Result<(&'k str, FlagState), ParseError>;
+
 /// What a config document says of one flag, beside its key.
+#[derive(Default)]
 pub(crate) struct FlagState {
     pub(crate) archived: bool,
     pub(crate) enabled: bool,
     pub(crate) rules: Vec<Rule>,
     pub(crate) rollout: Option<Rollout>,
     pub(crate) ttl: Option<Ttl>,
+    /// The first member that could not be read. Its part above is empty.
+    pub(crate) unreadable: Option<ParseError>,
 }
 
-/// Reads a config document, `{ "flags": [..] }`. Members that it does not know are passed over, so that an older client
-/// can read a newer server's document.
+/// Reads a config document, `{ "flags": [..] }`, of which every word must be known. Members that it does not know are passed
+/// over.
+///
+/// # Errors
+///
+/// The text is no config document, or one flag has a value that this version does not know. [`Snapshot`](crate::Snapshot)
+/// reads the other flags of such a document.
 pub fn parse(text: &[u8]) -> Result<Vec<FlagConfig>, ParseError> {
     let mut flags = Vec::new();
-    each(text, |key, flag| {
-        flags.push(FlagConfig {
-            key: key.into(),
-            archived: flag.archived,
-            enabled: flag.enabled,
-            rules: flag.rules,
-            rollout: flag.rollout,
-            ttl: flag.ttl,
-        });
+    let mut unknown = None;
+    each(text, |entry| match entry {
+        Ok((key, flag)) => {
+            flags.push(FlagConfig {
+                key: key.into(),
+                archived: flag.archived,
+                enabled: flag.enabled,
+                rules: flag.rules,
+                rollout: flag.rollout,
+                ttl: flag.ttl,
+            });
+            unknown = unknown.or(flag.unreadable);
+        }
+        Err(unreadable) => unknown = unknown.or(Some(unreadable)),
     })?;
-    Ok(flags)
+    unknown.map_or(Ok(flags), Err)
 }
 
-/// Reads a config document and calls `take` with one flag after the other, so that they need not all be there at once.
-pub(crate) fn each(text: &[u8], take: impl FnMut(&str, FlagState)) -> Result<(), ParseError> {
+/// Reads a config document and calls `take` with one entry after the other, so that they need not all be there at once.
+pub(crate) fn each(text: &[u8], take: impl FnMut(Entry<'_>)) -> Result<(), ParseError> {
     let mut reader = Reader::new(text)?;
     document(&mut reader, take).map_err(|Refused| reader.error())
 }
 
-fn document(reader: &mut Reader<'_>, mut take: impl FnMut(&str, FlagState)) -> Read<()> {
+fn document(reader: &mut Reader<'_>, mut take: impl FnMut(Entry<'_>)) -> Read<()> {
     let mut found = false;
     let mut key = String::new();
     let mut document = reader.object()?;
@@ -99,7 +118,7 @@ fn document(reader: &mut Reader<'_>, mut take: impl FnMut(&str, FlagState)) -> R
                 let mut flags = reader.items()?;
                 while reader.has_next(&mut flags)? {
                     let flag = flag(reader, &mut key)?;
-                    take(&key, flag);
+                    take(flag.map(|flag| (&*key, flag)));
                 }
             }
             _ => reader.skip()?,
@@ -111,36 +130,80 @@ fn document(reader: &mut Reader<'_>, mut take: impl FnMut(&str, FlagState)) -> R
     reader.end()
 }
 
-/// Reads a flag, its key into a text that is used for all of them.
-fn flag(reader: &mut Reader<'_>, key: &mut String) -> Read<FlagState> {
-    let (mut has_key, mut archived, mut enabled) = (false, false, None);
-    let (mut rules, mut rollout, mut ttl) = (None, None, None);
-    let mut flag = reader.object()?;
-    while let Some(member) = reader.next_member(&mut flag)? {
-        match member {
-            "key" => {
-                key.clear();
-                key.push_str(reader.string()?);
-                has_key = true;
-            }
-            "archived" => archived = reader.boolean()?,
-            "enabled" => enabled = Some(reader.boolean()?),
-            "rules" => rules = Some(reader.array(rule)?),
-            "rollout" => rollout = nullable(reader, self::rollout)?,
-            "ttlOverrideSeconds" => ttl = nullable(reader, integer::<Ttl>)?,
-            _ => reader.skip()?,
+/// A member of a flag.
+#[derive(Clone, Copy)]
+enum Member {
+    Key,
+    Archived,
+    Enabled,
+    Rules,
+    Rollout,
+    Ttl,
+    Unknown,
+}
+
+impl Member {
+    fn parse(name: &str) -> Self {
+        match name {
+            "key" => Self::Key,
+            "archived" => Self::Archived,
+            "enabled" => Self::Enabled,
+            "rules" => Self::Rules,
+            "rollout" => Self::Rollout,
+            "ttlOverrideSeconds" => Self::Ttl,
+            _ => Self::Unknown,
         }
     }
-    match (enabled, rules) {
-        (Some(enabled), Some(rules)) if has_key => Ok(FlagState {
-            archived,
-            enabled,
-            rules,
-            rollout,
-            ttl,
-        }),
-        _ => reader.refuse("a flag needs `key`, `enabled` and `rules`"),
+}
+
+/// Reads a flag, its key into a text that is used for all of them. There is none without a key and a switch; any other member
+/// that cannot be read is noted in the flag.
+fn flag(reader: &mut Reader<'_>, key: &mut String) -> Read<Result<FlagState, ParseError>> {
+    let mut state = FlagState::default();
+    let (mut has_key, mut is_switched, mut has_rules) = (false, false, false);
+    if !reader.is_object() {
+        reader.skip()?;
+        return Ok(Err(reader.found("a flag is an object")));
     }
+    let mut flag = reader.object()?;
+    while let Some(name) = reader.next_member(&mut flag)? {
+        let member = Member::parse(name);
+        let mut read = |reader: &mut Reader<'_>| {
+            match member {
+                Member::Key => {
+                    has_key = false;
+                    key.clear();
+                    key.push_str(reader.string()?);
+                    has_key = true;
+                }
+                Member::Enabled => {
+                    is_switched = false;
+                    state.enabled = reader.boolean()?;
+                    is_switched = true;
+                }
+                Member::Rules => {
+                    has_rules = true;
+                    state.rules = reader.array(rule)?;
+                }
+                Member::Archived => state.archived = reader.boolean()?,
+                Member::Rollout => state.rollout = nullable(reader, rollout)?,
+                Member::Ttl => state.ttl = nullable(reader, integer::<Ttl>)?,
+                Member::Unknown => reader.skip()?,
+            }
+            Ok(())
+        };
+        if let Some(unreadable) = reader.attempt(&mut read)? {
+            state.unreadable.get_or_insert(unreadable);
+        }
+    }
+    if !has_rules && state.unreadable.is_none() {
+        state.unreadable = Some(reader.found("a flag needs `rules`"));
+    }
+    Ok(if has_key && is_switched {
+        Ok(state)
+    } else {
+        Err(reader.found("a flag needs `key` and `enabled`"))
+    })
 }
 
 fn rule(reader: &mut Reader<'_>) -> Read<Rule> {

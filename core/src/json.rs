@@ -21,6 +21,8 @@ pub(crate) struct Reader<'t> {
     text: &'t str,
     at: usize,
     depth: u8,
+    /// Where the last token started.
+    token: usize,
     /// The last string that was written with escapes. Strings without are read where they stand.
     unescaped: String,
     problem: &'static str,
@@ -39,6 +41,7 @@ impl<'t> Reader<'t> {
                 text,
                 at: 0,
                 depth: 0,
+                token: 0,
                 unescaped: String::new(),
                 problem: "",
             }),
@@ -50,9 +53,9 @@ impl<'t> Reader<'t> {
     }
 
     /// Refuses what stands at the place reached.
-    #[cold]
+    #[inline]
     pub(crate) fn refuse<T>(&mut self, problem: &'static str) -> Read<T> {
-        self.problem = problem;
+        self.problem = sentence(problem);
         Err(Refused)
     }
 
@@ -62,6 +65,34 @@ impl<'t> Reader<'t> {
             offset: self.at,
             problem: self.problem,
         }
+    }
+
+    /// Reads a value by `read`, or passes over it if it is JSON all the same, and returns why `read` refused it.
+    pub(crate) fn attempt(
+        &mut self,
+        read: &mut dyn FnMut(&mut Self) -> Read<()>,
+    ) -> Read<Option<ParseError>> {
+        let (start, depth) = (self.at, self.depth);
+        if read(self).is_ok() {
+            return Ok(None);
+        }
+        let error = self.found(self.problem);
+        (self.at, self.depth) = (start, depth);
+        self.skip()?;
+        Ok(Some(error))
+    }
+
+    /// Describes a problem with the value that was read last, which is not one of the text itself.
+    pub(crate) fn found(&self, problem: &'static str) -> ParseError {
+        ParseError {
+            offset: self.token,
+            problem: sentence(problem),
+        }
+    }
+
+    /// Returns true if the next value is an object.
+    pub(crate) fn is_object(&mut self) -> bool {
+        self.peek() == Some(b'{')
     }
 
     /// Makes sure that nothing but white space is left.
@@ -324,7 +355,10 @@ impl<'t> Reader<'t> {
         loop {
             match self.byte()? {
                 b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
-                byte => return Some(byte),
+                byte => {
+                    self.token = self.at;
+                    return Some(byte);
+                }
             }
         }
     }
@@ -344,5 +378,15 @@ impl<'t> Reader<'t> {
 
     fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
+    }
+}
+
+/// A sentence for people, where it is ever shown.
+#[inline]
+const fn sentence(problem: &'static str) -> &'static str {
+    if cfg!(feature = "problems") {
+        problem
+    } else {
+        ""
     }
 }

@@ -29,4 +29,4 @@ pub use evaluate::{
 };
 pub use model::context::{Context, Subject, Value};
 pub use model::evaluation::{Evaluation, Reason, StandardReason};
-pub use snapshot::Snapshot;
+pub use snapshot::{Snapshot, UnsupportedFlag};

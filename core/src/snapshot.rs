@@ -6,8 +6,9 @@ use core::cmp::Ordering;
 use core::ops::Range;
 
 use crate::compiled::CompiledFlag;
-use crate::config::{self, ParseError};
+use crate::config::{self, FlagState, ParseError};
 use crate::model::configuration::Ttl;
+use crate::model::evaluation::{Evaluation, Reason};
 
 /// A flag without rules takes at least this much of a document of the service,
 const BYTES_PER_FLAG: usize = 80;
@@ -25,17 +26,53 @@ pub struct Snapshot {
     /// All keys in one text: ten thousand texts of their own would take several times the memory.
     keys: String,
     flags: Vec<Entry>,
+    skipped: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Entry {
     key: Range<usize>,
     ttl: Option<Ttl>,
-    flag: CompiledFlag,
+    flag: Result<CompiledFlag, UnsupportedFlag>,
+}
+
+/// A flag that is on, and of which the document has something that this version does not know: a newer operator, for
+/// instance. Only [ahead of time](Self::AHEAD), without a context, is there an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct UnsupportedFlag {
+    offset: usize,
+}
+
+impl UnsupportedFlag {
+    /// The evaluation without a context, in which neither rules nor a rollout take part.
+    pub const AHEAD: Evaluation = Evaluation {
+        enabled: true,
+        reason: Reason::FlagEnabled,
+    };
+
+    /// Where the first value stands that is not known, in bytes from the start of the document. Where a member is missing, it
+    /// is the end of its object.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+}
+
+/// None has an answer, wherever it stands.
+impl PartialEq for UnsupportedFlag {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Snapshot {
     /// Reads and compiles a config document. Of two flags with one key, the later one counts.
+    ///
+    /// A value that this version does not know makes its flag [unsupported](UnsupportedFlag), unless the flag is archived or
+    /// disabled, and an entry without a usable key or switch is [skipped](Self::skipped).
+    ///
+    /// # Errors
+    ///
+    /// The text is not JSON in UTF-8, nests too deeply, or has no array `flags`.
     pub fn parse(text: &[u8]) -> Result<Self, ParseError> {
         let flags = text.len() / BYTES_PER_FLAG;
         Self::read(text, flags, flags * KEY_BYTES)
@@ -54,14 +91,19 @@ impl Snapshot {
     fn read(text: &[u8], flags: usize, key_bytes: usize) -> Result<Self, ParseError> {
         let mut keys = String::with_capacity(key_bytes.next_multiple_of(KEYS_STEP));
         let mut flags = Vec::with_capacity(flags.next_multiple_of(FLAGS_STEP));
-        config::each(text, |key, flag| {
+        let mut skipped = 0;
+        config::each(text, |entry| {
+            let Ok((key, flag)) = entry else {
+                skipped += 1;
+                return;
+            };
             let place = place(&keys, &flags, key);
             let start = keys.len();
             keys.push_str(key);
             let entry = Entry {
                 key: start..keys.len(),
                 ttl: flag.ttl,
-                flag: CompiledFlag::new(flag.archived, flag.enabled, flag.rules, flag.rollout),
+                flag: compiled(flag),
             };
             match place.map(|same| flags.get_mut(same)) {
                 Ok(Some(same)) => *same = entry,
@@ -71,7 +113,11 @@ impl Snapshot {
         })?;
         keys.shrink_to(keys.len().next_multiple_of(KEYS_STEP));
         flags.shrink_to(flags.len().next_multiple_of(FLAGS_STEP));
-        Ok(Self { keys, flags })
+        Ok(Self {
+            keys,
+            flags,
+            skipped,
+        })
     }
 
     /// How many flags there are.
@@ -85,8 +131,13 @@ impl Snapshot {
     }
 
     /// All flags.
-    pub fn flags(&self) -> impl ExactSizeIterator<Item = &CompiledFlag> {
-        self.flags.iter().map(|entry| &entry.flag)
+    pub fn flags(&self) -> impl ExactSizeIterator<Item = Result<&CompiledFlag, &UnsupportedFlag>> {
+        self.flags.iter().map(Entry::flag)
+    }
+
+    /// The number of entries that have been left out, because their `key` is not a string or their `enabled` not a boolean.
+    pub fn skipped(&self) -> usize {
+        self.skipped
     }
 
     /// The keys of all flags.
@@ -105,8 +156,8 @@ impl Snapshot {
     }
 
     /// The flag at `index`.
-    pub fn get(&self, index: usize) -> Option<&CompiledFlag> {
-        self.flags.get(index).map(|entry| &entry.flag)
+    pub fn get(&self, index: usize) -> Option<Result<&CompiledFlag, &UnsupportedFlag>> {
+        self.flags.get(index).map(Entry::flag)
     }
 
     /// The index of the flag with this key.
@@ -136,15 +187,36 @@ impl Snapshot {
         })
     }
 
-    fn entries(&self) -> impl Iterator<Item = (&str, Option<Ttl>, &CompiledFlag)> {
+    fn entries(
+        &self,
+    ) -> impl Iterator<Item = (&str, Option<Ttl>, Result<&CompiledFlag, &UnsupportedFlag>)> {
         let entries = self.flags.iter();
-        entries.map(|entry| (entry.key(&self.keys), entry.ttl, &entry.flag))
+        entries.map(|entry| (entry.key(&self.keys), entry.ttl, entry.flag()))
     }
 }
 
 impl Entry {
     fn key<'k>(&self, keys: &'k str) -> &'k str {
         keys.get(self.key.clone()).unwrap_or_default()
+    }
+
+    fn flag(&self) -> Result<&CompiledFlag, &UnsupportedFlag> {
+        self.flag.as_ref()
+    }
+}
+
+/// A kill switch must work whatever else is unknown, so a flag that is off is never unsupported.
+fn compiled(flag: FlagState) -> Result<CompiledFlag, UnsupportedFlag> {
+    match flag.unreadable {
+        Some(ParseError { offset, .. }) if flag.enabled && !flag.archived => {
+            Err(UnsupportedFlag { offset })
+        }
+        _ => Ok(CompiledFlag::new(
+            flag.archived,
+            flag.enabled,
+            flag.rules,
+            flag.rollout,
+        )),
     }
 }
 

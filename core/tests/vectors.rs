@@ -13,8 +13,8 @@ use pennon_core::config::{self, FlagConfig};
 use pennon_core::model::context::CustomValue;
 use pennon_core::model::rule::Attribute;
 use pennon_core::{
-    CompiledFlag, Context, Evaluation, MissingBucketingValue, Snapshot, Subject, Value, evaluate,
-    explain,
+    CompiledFlag, Context, Evaluation, MissingBucketingValue, Snapshot, Subject, UnsupportedFlag,
+    Value, evaluate, explain,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -26,16 +26,24 @@ type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 struct Index {
     files: Vec<String>,
     cases: usize,
+    future: FutureIndex,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File<'a> {
+struct FutureIndex {
+    files: Vec<String>,
+    cases: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File<'a, C> {
     description: String,
     /// Kept as text, so that both readers see the escapes and the layout of the file itself.
     #[serde(borrow)]
     config: &'a RawValue,
-    cases: Vec<Case>,
+    cases: Vec<C>,
 }
 
 #[derive(Deserialize)]
@@ -54,8 +62,37 @@ struct Case {
     expected: Option<Evaluation>,
 }
 
+/// A case about a document of a newer service.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FutureCase {
+    description: String,
+    key: String,
+    context: serde_json::Value,
+    #[serde(deserialize_with = "present")]
+    expected: Option<FutureEvaluation>,
+    /// The evaluation without a context.
+    #[serde(deserialize_with = "present")]
+    ahead: Option<Evaluation>,
+}
+
+#[derive(Deserialize, PartialEq, Debug)]
+#[serde(untagged)]
+enum FutureEvaluation {
+    Known(Evaluation),
+    Word(FutureWord),
+}
+
+#[derive(Deserialize, PartialEq, Debug)]
+#[serde(rename_all = "lowercase")]
+enum FutureWord {
+    Unsupported,
+}
+
 /// Reads an optional value whose member must be there: a forgotten `expected` is not an unknown flag.
-fn present<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Evaluation>, D::Error> {
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    member: D,
+) -> Result<Option<T>, D::Error> {
     Option::deserialize(member)
 }
 
@@ -65,7 +102,7 @@ fn every_case_gives_the_expected_answer() -> Outcome {
     let (mut run, mut failures) = (0, Vec::new());
     for name in &index.files {
         let text = fs::read_to_string(folder().join(name))?;
-        let file: File = serde_json::from_str(&text)?;
+        let file: File<'_, Case> = serde_json::from_str(&text)?;
         let engine = Engine::start(file.config.get())?;
         for case in &file.cases {
             run += 1;
@@ -77,6 +114,41 @@ fn every_case_gives_the_expected_answer() -> Outcome {
     // Written past the test harness, which would keep the count of a run without failures to itself.
     writeln!(io::stderr(), "{run} vectors in {} files", index.files.len())?;
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert_eq!(run, index.cases, "index.json promises another count");
+    Ok(())
+}
+
+#[test]
+fn an_unknown_word_of_a_newer_service_takes_away_one_flag_only() -> Outcome {
+    let index = index()?.future;
+    let mut run = 0;
+    for name in &index.files {
+        let text = fs::read_to_string(folder().join(name))?;
+        let file: File<'_, FutureCase> = serde_json::from_str(&text)?;
+        assert!(!file.description.is_empty(), "{name} has no description");
+        let snapshot = Snapshot::parse(file.config.get().as_bytes())?;
+        for case in &file.cases {
+            run += 1;
+            let flag = snapshot
+                .find(&case.key)
+                .and_then(|index| snapshot.get(index));
+            let context = context(&case.context)?;
+            let evaluated = flag.map(|flag| match flag {
+                Ok(flag) => FutureEvaluation::Known(ask(flag, &context)),
+                Err(_) => FutureEvaluation::Word(FutureWord::Unsupported),
+            });
+            let ahead = flag.map(|flag| match flag {
+                Ok(flag) => evaluate(
+                    flag,
+                    &Context::default(),
+                    MissingBucketingValue::FallsThrough,
+                ),
+                Err(_) => UnsupportedFlag::AHEAD,
+            });
+            assert_eq!(evaluated, case.expected, "{name}: {}", case.description);
+            assert_eq!(ahead, case.ahead, "{name}: {}", case.description);
+        }
+    }
     assert_eq!(run, index.cases, "index.json promises another count");
     Ok(())
 }
@@ -97,7 +169,8 @@ fn every_file_of_the_folder_is_listed_once() -> Outcome {
         }
     }
     found.remove("index.json");
-    let listed = index()?.files;
+    let Index { files, future, .. } = index()?;
+    let listed = [files, future.files].concat();
     assert_eq!(
         listed.len(),
         found.len(),
@@ -112,7 +185,7 @@ fn one_service_can_hold_all_files_at_once() -> Outcome {
     let (mut owners, mut asked, mut unknown) = (BTreeMap::new(), BTreeSet::new(), Vec::new());
     for name in index()?.files {
         let text = fs::read_to_string(folder().join(&name))?;
-        let file: File = serde_json::from_str(&text)?;
+        let file: File<'_, Case> = serde_json::from_str(&text)?;
         assert!(!file.description.is_empty(), "{name} has no description");
         for flag in config::parse(file.config.get().as_bytes())? {
             let other = owners.insert(flag.key.to_string(), name.clone());
@@ -171,7 +244,7 @@ impl Engine {
         let found = self
             .snapshot
             .find(&case.key)
-            .and_then(|index| self.snapshot.get(index));
+            .and_then(|index| self.snapshot.get(index)?.ok());
         let by_serde = self.by_serde.get(&*case.key);
         let context = context(&case.context)?;
         let answers = [

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use pennon_core::evaluate::observe;
 use pennon_core::model::configuration::Ttl;
-use pennon_core::{CompiledFlag, MissingBucketingValue, Snapshot, evaluate};
+use pennon_core::{CompiledFlag, MissingBucketingValue, Snapshot, UnsupportedFlag, evaluate};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::json::{Trace, array};
@@ -17,6 +17,9 @@ const NONE: u32 = u32::MAX;
 
 /// Marks a flag that has rules or a rollout.
 const TARGETED: u32 = 16;
+
+/// Marks a flag that this version cannot evaluate for a subject.
+const UNSUPPORTED: u32 = 32;
 
 /// Holds a configuration and evaluates it. Flags are numbered by their position in it, in the order of their keys.
 #[wasm_bindgen]
@@ -99,9 +102,23 @@ impl Engine {
     }
 
     /// What each flag is for a subject without attributes, in the form of `Evaluation::encode`: the evaluation ahead of
-    /// time, in which a rollout falls through. `TARGETED` is added where a subject's attributes could matter.
+    /// time, in which a rollout falls through. `TARGETED` is added where a subject's attributes could matter, and `UNSUPPORTED`
+    /// where they do and this version cannot evaluate them.
     pub fn defaults(&self) -> Vec<u8> {
         self.snapshot.flags().map(default).collect()
+    }
+
+    /// Where in the input the value is that makes a flag unsupported; 2^32 - 1 if it is not.
+    pub fn unsupported(&self, flag: usize) -> usize {
+        match self.snapshot.get(flag) {
+            Some(Err(unsupported)) => unsupported.offset(),
+            _ => usize::MAX,
+        }
+    }
+
+    /// The number of entries that have been left out, because they have no usable key or switch.
+    pub fn skipped(&self) -> usize {
+        self.snapshot.skipped()
     }
 
     /// The time to live of each flag in seconds, 0 where it is the client's default.
@@ -112,7 +129,7 @@ impl Engine {
 
     /// The name of the attribute that a flag reads from this slot.
     pub fn attribute(&self, flag: usize, slot: usize) -> Option<String> {
-        let attribute = self.snapshot.get(flag)?.attributes().get(slot)?;
+        let attribute = self.snapshot.get(flag)?.ok()?.attributes().get(slot)?;
         Some(attribute.as_str().into())
     }
 
@@ -138,17 +155,18 @@ impl Engine {
     }
 
     /// What a flag is for the subject in the slots, in the form of `Evaluation::encode`; 2^32 - 1 if there is no such
-    /// flag.
+    /// flag, or it is unsupported.
     pub fn evaluate(&self, flag: usize) -> u32 {
-        self.snapshot.get(flag).map_or(NONE, |flag| {
-            evaluate(flag, &self.slots, MissingBucketingValue::Excluded).encode()
-        })
+        match self.snapshot.get(flag) {
+            Some(Ok(flag)) => evaluate(flag, &self.slots, MissingBucketingValue::Excluded).encode(),
+            _ => NONE,
+        }
     }
 
     /// How a flag is decided for the subject in the slots: the complete trace as JSON, with `null` for
     /// the values met, which the host has at hand.
     pub fn explain(&self, flag: usize) -> Option<String> {
-        let flag = self.snapshot.get(flag)?;
+        let flag = self.snapshot.get(flag)?.ok()?;
         let mut trace = Trace::default();
         let missing = MissingBucketingValue::Excluded;
         let evaluation = observe(flag, &self.slots, missing, &mut trace);
@@ -160,8 +178,14 @@ impl Engine {
     }
 }
 
-fn default(flag: &CompiledFlag) -> u8 {
-    let evaluation = evaluate(flag, &Nobody, MissingBucketingValue::FallsThrough).encode();
-    let targeted = if flag.is_targeted() { TARGETED } else { 0 };
-    u8::try_from(evaluation | targeted).unwrap_or(u8::MAX)
+fn default(flag: Result<&CompiledFlag, &UnsupportedFlag>) -> u8 {
+    let number = match flag {
+        Ok(flag) => {
+            let evaluation = evaluate(flag, &Nobody, MissingBucketingValue::FallsThrough);
+            let targeted = if flag.is_targeted() { TARGETED } else { 0 };
+            evaluation.encode() | targeted
+        }
+        Err(_) => UnsupportedFlag::AHEAD.encode() | TARGETED | UNSUPPORTED,
+    };
+    u8::try_from(number).unwrap_or(u8::MAX)
 }

@@ -52,7 +52,10 @@ async fn the_document_has_active_flags_by_key_with_rules_by_priority() {
         .get("/sdk/v1/config")
         .await
         .expect(StatusCode::OK);
-    assert_eq!(answer.json(), json!({ "flags": [off("B"), off("a"), on] }));
+    assert_eq!(
+        answer.json(),
+        json!({ "format": 1, "flags": [off("B"), off("a"), on] })
+    );
     assert_eq!(answer.header("content-type"), "application/json");
     assert_eq!(answer.header("cache-control"), "private, no-cache");
     assert_eq!(
@@ -146,7 +149,7 @@ async fn keys_narrow_the_document_and_its_tag() {
             .get(&format!("/sdk/v1/config?{nothing}"))
             .await
             .expect(StatusCode::OK);
-        assert_eq!(answer.bytes, br#"{"flags":[]}"#, "{nothing}");
+        assert_eq!(answer.bytes, br#"{"format":1,"flags":[]}"#, "{nothing}");
     }
     let tag = sdk
         .get("/sdk/v1/config?keys=a")

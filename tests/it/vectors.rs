@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pennon_tests::vectors::{VectorFile, read};
+use pennon_tests::vectors::{VectorFile, read, read_future};
 use pennon_tests::{Caller, TestApp};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -29,6 +29,56 @@ async fn every_case_gives_the_expected_answer_one_by_one_and_in_batches() {
         "{run} vectors in {} files agree over HTTP",
         files.len()
     );
+}
+
+/// The service itself never has what a client could not know: it refuses to store it.
+#[tokio::test]
+async fn what_makes_a_flag_unsupported_is_refused_by_the_service() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let (environment, _) = admin.environment("vectors", "all").await;
+    let (files, promised) = read_future();
+    let mut run = 0;
+    for VectorFile { name, flags, cases } in files {
+        for case in cases {
+            run += 1;
+            let flag = flags.iter().find(|flag| flag["key"] == case["key"]);
+            let Some(flag) = flag.filter(|_| case["expected"] == "unsupported") else {
+                continue;
+            };
+            // Over HTTP there is no flag without a list of rules.
+            if flag["rules"].is_null() {
+                continue;
+            }
+            let key = format!("{}_{run}", flag["key"].as_str().expect("a flag has a key"));
+            let id = admin.flag(&key).await;
+            let path = format!("/flags/{id}/environments/{environment}");
+            let refused = first_refusal(&admin, &path, flag).await;
+            assert_eq!(refused, Some(StatusCode::BAD_REQUEST), "{name}: {case}");
+        }
+    }
+    assert_eq!(run, promised, "the index promises another number of cases");
+}
+
+/// The status of the first answer that is not a success, as the rules, the rollout and the time to live of a flag are stored.
+async fn first_refusal(admin: &Caller<'_>, path: &str, flag: &Value) -> Option<StatusCode> {
+    let mut answers = Vec::new();
+    for rule in flag["rules"].as_array().into_iter().flatten() {
+        answers.push(admin.post(&format!("{path}/rules"), rule.clone()).await);
+    }
+    if !flag["rollout"].is_null() {
+        answers.push(
+            admin
+                .put(&format!("{path}/rollout"), flag["rollout"].clone())
+                .await,
+        );
+    }
+    let ttl = json!({ "isEnabled": true, "ttlOverrideSeconds": flag["ttlOverrideSeconds"] });
+    answers.push(admin.put(path, ttl).await);
+    let refused = answers
+        .into_iter()
+        .find(|answer| !answer.status.is_success());
+    refused.map(|answer| answer.status)
 }
 
 async fn one_by_one(file: &VectorFile, sdk: &Caller<'_>) -> u64 {

@@ -16,7 +16,15 @@ pub struct VectorFile {
 
 /// All files of the index, and how many cases it promises.
 pub fn read() -> (Vec<VectorFile>, u64) {
-    let index = json("index.json");
+    listed(&json("index.json"))
+}
+
+/// The same of the files about documents of newer services.
+pub fn read_future() -> (Vec<VectorFile>, u64) {
+    listed(&json("index.json")["future"])
+}
+
+fn listed(index: &Value) -> (Vec<VectorFile>, u64) {
     let names = index["files"].as_array().expect("the index lists files");
     let files = names
         .iter()

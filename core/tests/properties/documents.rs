@@ -5,7 +5,7 @@ use std::error::Error;
 use std::io;
 
 use pennon_core::config::{self, FlagConfig};
-use pennon_core::{ParseError, Snapshot};
+use pennon_core::{CompiledFlag, Context, MissingBucketingValue, ParseError, Snapshot, evaluate};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -59,6 +59,26 @@ fn add_everywhere(document: &mut Value, name: &str, value: &Value) {
         }
         _ => {}
     }
+}
+
+/// Returns the JSON pointer of each value inside another one, and of itself.
+fn pointers(value: &Value) -> Vec<String> {
+    let members: Vec<(String, &Value)> = match value {
+        Value::Array(items) => (0..)
+            .map(|index: usize| index.to_string())
+            .zip(items)
+            .collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| (name.clone(), value))
+            .collect(),
+        _ => Vec::new(),
+    };
+    let inside = members.into_iter().flat_map(|(name, value)| {
+        let inside = pointers(value);
+        inside.into_iter().map(move |rest| format!("/{name}{rest}"))
+    });
+    inside.chain([String::new()]).collect()
 }
 
 /// Writes every character of a string as an escape.
@@ -128,9 +148,18 @@ fn reads_soundly(text: &[u8]) -> Result<(), TestCaseError> {
     match config::parse(text) {
         Err(ParseError { offset, problem }) => {
             prop_assert!(offset <= text.len(), "{problem} at {offset}");
-            prop_assert!(Snapshot::parse(text).is_err());
+            if let Ok(snapshot) = Snapshot::parse(text) {
+                let json = serde_json::from_slice::<IgnoredAny>(text);
+                prop_assert!(json.is_ok(), "accepted what is not JSON: {:?}", json);
+                for unsupported in snapshot.flags().filter_map(Result::err) {
+                    prop_assert!(unsupported.offset() < text.len());
+                }
+            }
         }
         Ok(flags) => {
+            let snapshot = Snapshot::parse(text).map_err(fail)?;
+            prop_assert!(snapshot.flags().all(|flag| flag.is_ok()));
+            prop_assert_eq!(snapshot.skipped(), 0);
             let json = serde_json::from_slice::<IgnoredAny>(text);
             prop_assert!(json.is_ok(), "accepted what is not JSON: {:?}", json);
             // serde is stricter in one point, members that occur twice; where it reads the text, it reads the same.
@@ -175,6 +204,50 @@ proptest! {
         add_everywhere(&mut json, &name, &value);
         let text = json.to_string();
         prop_assert_eq!(config::parse(text.as_bytes()).map_err(fail)?, document.flags);
+    }
+
+    #[test]
+    fn a_member_that_cannot_be_read_takes_away_its_flag_only(
+        document in document(), victim in any::<Index>(), place in any::<Index>(), value in json(),
+    ) {
+        prop_assume!(!document.flags.is_empty());
+        let mut json = serde_json::to_value(&document).map_err(fail)?;
+        let flags = json["flags"].as_array_mut().ok_or_else(|| TestCaseError::fail("no flags"))?;
+        let victim = victim.index(flags.len());
+        let pointers = pointers(&flags[victim]);
+        let pointer = &pointers[place.index(pointers.len())];
+        if let Some(place) = flags[victim].pointer_mut(pointer) {
+            *place = value;
+        }
+        let text = json.to_string();
+        let snapshot = Snapshot::parse(text.as_bytes()).map_err(fail)?;
+        let untouched = document.flags.iter().enumerate().filter(|(index, _)| *index != victim);
+        let key_after = json["flags"][victim]["key"].as_str();
+        for (index, flag) in untouched {
+            let is_last = document.flags[index + 1..].iter().all(|later| later.key != flag.key);
+            if !is_last || key_after == Some(&*flag.key) {
+                continue;
+            }
+            let found = snapshot.find(&flag.key).and_then(|index| snapshot.get(index));
+            prop_assert_eq!(found, Some(Ok(&CompiledFlag::from(flag.clone()))));
+        }
+        reads_soundly(text.as_bytes())?;
+    }
+
+    #[test]
+    fn a_flag_that_is_off_is_never_unsupported(flag in flag(), place in any::<Index>(), value in json()) {
+        let flag = FlagConfig { enabled: false, ..flag };
+        let mut json = serde_json::to_value(&flag).map_err(fail)?;
+        let pointers = pointers(&json["rules"]);
+        if let Some(place) = json["rules"].pointer_mut(&pointers[place.index(pointers.len())]) {
+            *place = value;
+        }
+        let text = format!("{{\"flags\":[{json}]}}");
+        let snapshot = Snapshot::parse(text.as_bytes()).map_err(fail)?;
+        let decided = snapshot.get(0).and_then(Result::ok).map(|flag| {
+            evaluate(flag, &Context::default(), MissingBucketingValue::Excluded).enabled
+        });
+        prop_assert_eq!(decided, Some(false));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Texts one step away from a config document, which both readers refuse.
+//! Texts one step away from a config document, which both strict readers refuse.
 
 use pennon_core::config;
 

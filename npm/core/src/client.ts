@@ -125,7 +125,7 @@ export class FeatureFlagsClient {
   /**
    * What the flag is for this subject, decided here and now by the same engine that the service runs.
    *
-   * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
+   * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `FLAG_UNSUPPORTED`, `NOT_INITIALIZED`
    */
   evaluate<Custom extends object>(
     key: string,
@@ -145,7 +145,7 @@ export class FeatureFlagsClient {
   /**
    * How `evaluate` comes to its answer, step by step; what the service says at `/sdk/v1/explain`, but for the ids of rules.
    *
-   * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
+   * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `FLAG_UNSUPPORTED`, `NOT_INITIALIZED`
    */
   explain<Custom extends object>(
     key: string,

@@ -2,6 +2,8 @@
 export type ErrorCode =
   /** There is no such flag, or its time to live is over and it could not be confirmed. */
   | "FLAG_NOT_FOUND"
+  /** The flag has something that this version of the package does not know, such as a newer operator. */
+  | "FLAG_UNSUPPORTED"
   /** `initialize()` has not completed, or the client has been shut down. */
   | "NOT_INITIALIZED"
   /** The constructor was given an option that it cannot work with. */

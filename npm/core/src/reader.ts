@@ -20,13 +20,13 @@ export interface FlagReader {
   /**
    * What the flag is for the subject.
    *
-   * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
+   * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `FLAG_UNSUPPORTED`, `NOT_INITIALIZED`
    */
   evaluate(key: string): Evaluation;
   /**
    * How that came about.
    *
-   * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
+   * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `FLAG_UNSUPPORTED`, `NOT_INITIALIZED`
    */
   explain(key: string): Explanation;
   /**

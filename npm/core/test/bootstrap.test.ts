@@ -76,7 +76,7 @@ describe("a configuration to begin with", () => {
 
   it("is left aside if it is none, which is logged", async () => {
     const logger = new Journal();
-    const bootstrap = { flags: [{ ...flag("off"), rules: "none" }] };
+    const bootstrap = { flags: [flag("\ud83d")] };
     const client = await ready(new ScriptedService(first), { bootstrap, logger });
     expect(client.isEnabled("off")).toBe(false);
     expect(logger.lines).toEqual([expect.stringContaining("error: The bootstrap")]);

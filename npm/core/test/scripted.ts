@@ -60,10 +60,15 @@ export function optionsFor(transport: Transport, options: Partial<FeatureFlagsCl
 }
 
 export function configuration(flags: readonly FlagConfig[], etag = 'W/"1"'): Answer {
+  return document({ flags }, etag);
+}
+
+/** A config document of any form. */
+export function document(config: unknown, etag = 'W/"1"'): Answer {
   return () => ({
     status: 200,
     headers: new Headers({ ETag: etag }),
-    body: JSON.stringify({ flags }),
+    body: JSON.stringify(config),
   });
 }
 

@@ -179,7 +179,12 @@ describe("initialize()", () => {
 
   it("refuses options that make no sense", async () => {
     const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
-    for (const options of [{ timeoutMs: -1 }, { timeoutMs: "1" }, { retry: true }, { retry: "once" }]) {
+    for (const options of [
+      { timeoutMs: -1 },
+      { timeoutMs: "1" },
+      { retry: true },
+      { retry: "once" },
+    ]) {
       await expect(client.initialize(options as never)).rejects.toEqual(
         expect.objectContaining({ code: "INVALID_OPTIONS" }),
       );

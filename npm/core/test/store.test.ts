@@ -197,7 +197,7 @@ describe("a store", () => {
       { ...good, config: null },
       { ...good, config: "text" },
       { ...good, config: {} },
-      { ...good, config: { flags: [{ key: "beta" }] } },
+      { ...good, config: { flags: { beta: {} } } },
     ];
     for (const each of odd) {
       const text = typeof each === "string" ? each : JSON.stringify(each);

@@ -2,6 +2,7 @@ import { FeatureFlagsClient } from "@pennon/core";
 import { expect } from "vitest";
 import {
   configuration,
+  document,
   flag,
   flagWithRollout,
   flagWithRule,
@@ -101,6 +102,22 @@ export const SCENARIOS: readonly Scenario[] = [
         expect(answer).toMatchObject({ value, variant, reason: word, flagMetadata: { reason } });
         expect(answer.errorCode).toBeUndefined();
       }
+      await app.close();
+      await client.shutdown();
+    },
+  },
+  {
+    name: "has no answer for a flag that needs a newer package",
+    async run(start) {
+      const newer = { ...flagWithRollout("newer", 50), rollout: { strategy: "per_device" } };
+      const { client } = await ready(new ScriptedService(document({ flags: [newer] })));
+      const app = await start(client);
+      await app.events.told(1);
+      expect(await app.asks("newer", "true")).toMatchObject({
+        value: true,
+        reason: "ERROR",
+        errorCode: "PARSE_ERROR",
+      });
       await app.close();
       await client.shutdown();
     },

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use bytes::Bytes;
+use pennon_core::config::FORMAT;
 use sha2::{Digest, Sha256};
 
 /// Brotli's quality: about as small as gzip gets at its best, in a tenth of the time of brotli's own best.
@@ -33,7 +34,7 @@ pub(crate) enum Encoding {
 impl Document {
     /// The document with these flag entries, in this order.
     pub(super) fn new<'e>(entries: impl Iterator<Item = &'e str>) -> Self {
-        let mut text = String::from(r#"{"flags":["#);
+        let mut text = format!(r#"{{"format":{FORMAT},"flags":["#);
         for (index, entry) in entries.enumerate() {
             if index > 0 {
                 text.push(',');

@@ -49,6 +49,14 @@ export class Engine {
     );
   }
 
+  unsupported(flag: number): number {
+    return this.#border.wasm.engine_unsupported(this.self, flag);
+  }
+
+  skipped(): number {
+    return this.#border.wasm.engine_skipped(this.self);
+  }
+
   reserve(slots: number): void {
     this.#border.wasm.engine_reserve(this.self, slots);
   }

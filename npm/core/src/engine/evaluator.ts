@@ -10,6 +10,12 @@ import { Slots } from "./slots.js";
 /** Added to that number, in an evaluation ahead of time, where a flag has rules or a rollout. */
 const TARGETED = 16;
 
+/** Added to it besides, where this version cannot evaluate them. */
+const UNSUPPORTED = 32;
+
+/** A value at the beginning of a text of JSON; of a structure as much as there is of its first value. */
+const VALUE = /^(?:"(?:[^"\\]|\\.)*"?|[^\s,\]}]+)/;
+
 /**
  * The deepest nesting of evaluations by getters of contexts. Below it, all attributes are absent: a context that evaluates
  * itself would otherwise exhaust the stack and trap the wasm.
@@ -104,7 +110,23 @@ export class Evaluator {
       find: (key) => directory.find(key),
       ttlSeconds: () => this.engine.ttls(),
       changes: () => JSON.parse(this.engine.changes() || "[]"),
+      unsupported: this.#unsupported(defaults, directory),
+      skipped: this.engine.skipped(),
     };
+  }
+
+  #unsupported(defaults: Uint8Array, directory: Directory): ConfiguredFlags["unsupported"] {
+    if (!defaults.some(isUnsupported)) {
+      return [];
+    }
+    return Array.from(defaults.keys())
+      .filter((position) => isUnsupported(defaults[position]))
+      .map((position) => ({ key: directory.key(position), word: this.#unknownWord(position) }));
+  }
+
+  /** The value that makes the flag at this position unsupported, as JSON; empty where a member is missing. */
+  #unknownWord(position: number): string {
+    return VALUE.exec(this.input.text(this.engine.unsupported(position), 64))?.[0] ?? "";
   }
 
   /** How to read the attributes of this flag, in the order of its slots. */
@@ -127,8 +149,18 @@ export class Evaluator {
     if (evaluation === undefined) {
       throw new RangeError("the engine answered with a number that stands for nothing");
     }
-    return { evaluation, targeted: number >= TARGETED, index, isTold: false };
+    return {
+      evaluation,
+      targeted: number >= TARGETED,
+      isUnsupported: isUnsupported(number),
+      index,
+      isTold: false,
+    };
   }
+}
+
+function isUnsupported(number = 0): boolean {
+  return number >= UNSUPPORTED;
 }
 
 /** A condition with the value that it met, which does not cross the border to be printed there. */

@@ -39,6 +39,12 @@ export class Input {
     return this.#good > 0 ? this.#view(this.#good).slice() : this.#copy;
   }
 
+  /** Up to so many bytes of what was written last, as text. */
+  text(start: number, length: number): string {
+    const bytes = this.#view(this.#written).subarray(start, start + length);
+    return new TextDecoder().decode(bytes);
+  }
+
   #set(bytes: Uint8Array): number {
     this.#reserve(bytes.length).set(bytes);
     return bytes.length;

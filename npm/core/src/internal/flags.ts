@@ -5,6 +5,8 @@ export interface FlagValue {
   readonly evaluation: Evaluation;
   /** Whether it has rules or a rollout, so that a subject's attributes could matter. */
   readonly targeted: boolean;
+  /** Whether this version cannot evaluate it for a subject. */
+  readonly isUnsupported: boolean;
   /** Its position in the engine's configuration; -1 if that does not have it. */
   readonly index: number;
   /** Whether somebody has been told that its rules and rollout were left out. */
@@ -26,6 +28,10 @@ export interface ConfiguredFlags extends Flags {
   ttlSeconds(): ArrayLike<number>;
   /** The keys of the flags in which the configuration differs from the engine's last one; none if it had none. */
   changes(): readonly string[];
+  /** The flags that this version cannot evaluate for a subject, with the value that it does not know, as JSON. */
+  readonly unsupported: readonly { readonly key: string; readonly word: string }[];
+  /** The number of entries without a usable key or switch. */
+  readonly skipped: number;
 }
 
 /** Flags from elsewhere than a configuration. */

@@ -15,6 +15,7 @@ import type { Reading } from "./reading.js";
 import { type Reply, toReply } from "./reply.js";
 import { requestFor } from "./request.js";
 import { DocumentKeeper, type StoredDocument } from "./stored.js";
+import { SupportCheck } from "./support-check.js";
 import { Timer } from "./timer.js";
 import type { Values } from "./values.js";
 
@@ -38,6 +39,7 @@ export class Life implements Body {
   readonly #calls = new Calls();
   readonly #onDemand: OnDemand;
   readonly #keeper: DocumentKeeper | undefined;
+  readonly #supportCheck: SupportCheck;
   #awakening: Promise<void> | undefined;
   #brain: Brain | undefined;
   #request: AbortController | undefined;
@@ -59,6 +61,7 @@ export class Life implements Body {
   constructor(settings: Settings, reading: Reading, publisher: Publisher) {
     this.#settings = settings;
     this.#logger = settings.logger;
+    this.#supportCheck = new SupportCheck(settings.logger);
     this.#publisher = publisher;
     this.#reading = reading;
     this.#values = reading.values;
@@ -180,6 +183,7 @@ export class Life implements Body {
       this.#keeper?.warn(
         "is served, because the service could not be reached: flags may be older than their time to live",
       );
+      this.#supportCheck.check(flags);
       this.#changed(this.#values.serveStored(flags));
     }
   }
@@ -191,6 +195,7 @@ export class Life implements Body {
   }
 
   apply(flags: ConfiguredFlags): void {
+    this.#supportCheck.check(flags);
     this.#changed(this.#values.replace(flags));
   }
 

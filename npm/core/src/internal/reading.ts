@@ -3,6 +3,7 @@ import type { Evaluation, Explanation } from "../evaluation.js";
 import type { Logger } from "../logger.js";
 import type { EvaluateEvent, Settings } from "../options.js";
 import type { Snapshot } from "../snapshot.js";
+import { VERSION } from "../version.js";
 import { contain } from "./contain.js";
 import { ContextCheck } from "./context-check.js";
 import { evaluationOf } from "./evaluations.js";
@@ -85,7 +86,9 @@ export class Reading {
     if (value === undefined) {
       return this.#absent(key, context);
     }
-    const evaluation = this.#counted(key, value, context);
+    const evaluation = value.isUnsupported
+      ? this.#fallback(key, context)
+      : this.#counted(key, value, context);
     if (evaluation === undefined) {
       throw this.#error(key);
     }
@@ -95,7 +98,9 @@ export class Reading {
   /** The same, or undefined where there is no answer. */
   read(key: string, context: unknown): Evaluation | undefined {
     const value = this.values.get(key);
-    return value === undefined ? this.#fallback(key, context) : this.#counted(key, value, context);
+    return value === undefined || value.isUnsupported
+      ? this.#fallback(key, context)
+      : this.#counted(key, value, context);
   }
 
   isTargeted(key: string): boolean {
@@ -167,6 +172,9 @@ export class Reading {
     if (!value.targeted) {
       return value.evaluation;
     }
+    if (value.isUnsupported) {
+      return undefined;
+    }
     return this.decider?.evaluate(value.index, context) ?? this.#fromPrepared(key, context);
   }
 
@@ -206,7 +214,14 @@ export class Reading {
   }
 
   #error(key: unknown): FeatureFlagsError {
-    if (typeof key === "string" && this.values.get(key) !== undefined) {
+    const value = typeof key === "string" ? this.values.get(key) : undefined;
+    if (value?.isUnsupported) {
+      return new FeatureFlagsError(
+        "FLAG_UNSUPPORTED",
+        `The flag '${key}' has rules or a rollout that @pennon/core ${VERSION} does not support: install a newer version, or give the flag a default`,
+      );
+    }
+    if (value !== undefined) {
       return new FeatureFlagsError(
         "NOT_INITIALIZED",
         `There is no configuration to evaluate '${key}' by: the client started from a cache or a snapshot and has not reached the service since, or its engine is starting anew`,

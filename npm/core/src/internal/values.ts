@@ -1,4 +1,5 @@
 import { type Cache, type CachedFlag, INDEX_KEY } from "../cache.js";
+import type { Reason } from "../evaluation.js";
 import type { Settings } from "../options.js";
 import type { SnapshotFlag } from "../snapshot.js";
 import { catchRejection, contain } from "./contain.js";
@@ -89,7 +90,7 @@ export class Values {
   provide(flags: readonly SnapshotFlag[]): void {
     const found = flags.map(({ key, enabled, reason, targeted }) => ({
       key,
-      value: { evaluation: evaluationOf(enabled, reason), targeted, index: -1, isTold: false },
+      value: storedValue(enabled, reason, targeted),
     }));
     this.#serve(new StoredFlags(found));
   }
@@ -192,6 +193,12 @@ function watched(cache: Cache, onError: (error: unknown) => void): Cache {
   };
 }
 
+/** A flag from elsewhere than a configuration. */
+function storedValue(enabled: boolean, reason: Reason, targeted: boolean): FlagValue {
+  const evaluation = evaluationOf(enabled, reason);
+  return { evaluation, targeted, isUnsupported: false, index: -1, isTold: false };
+}
+
 interface Found {
   readonly key: string;
   readonly value: FlagValue;
@@ -217,7 +224,7 @@ function storedIn(cache: Cache, source: string, stale: boolean): Found[] {
     }
     const { enabled, reason, targeted, ttlMs } = cached;
     const left = stale ? Math.max(1, ttlMs - age) : ttlMs - age;
-    const value = { evaluation: evaluationOf(enabled, reason), targeted, index: -1, isTold: false };
+    const value = storedValue(enabled, reason, targeted);
     return left >= 1 ? [{ key, value, left }] : [];
   });
 }

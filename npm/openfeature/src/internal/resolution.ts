@@ -20,6 +20,7 @@ const REASONS = {
 /** OpenFeature's words for what can go wrong, by the code of the error. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
   FLAG_NOT_FOUND: ErrorCode.FLAG_NOT_FOUND,
+  FLAG_UNSUPPORTED: ErrorCode.PARSE_ERROR,
   NOT_INITIALIZED: ErrorCode.PROVIDER_NOT_READY,
   INVALID_CONTEXT: ErrorCode.INVALID_CONTEXT,
 };

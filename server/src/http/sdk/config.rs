@@ -91,6 +91,9 @@ pub(super) struct Config(Response);
 #[schema(as = Config)]
 #[expect(dead_code, reason = "the document is kept as text; this is its form")]
 struct ConfigDocument {
+    /// The format of the document. In a higher one than 1 there may be operators, for instance, that were not there before.
+    #[schema(minimum = 1, example = 1)]
+    format: u32,
     /// By key.
     flags: Vec<FlagConfig>,
 }

@@ -1,0 +1,116 @@
+import { FeatureFlagsClient } from "@pennon/core";
+import { afterEach, describe, expect, it } from "vitest";
+import { Journal } from "./journal.ts";
+import { configuration, document, flag, optionsFor, ScriptedService } from "./scripted.ts";
+
+const matches = {
+  attribute: "email",
+  operator: "matches",
+  valueType: "string",
+  valueString: "@example",
+};
+const rule = { priority: 1, logic: "and", value: true, conditions: [matches] };
+const beta = { key: "beta", enabled: true, rules: [rule], rollout: null };
+const newer = { format: 2, flags: [flag("alpha"), beta, flag("gamma", false)] };
+const unsupported = expect.objectContaining({ code: "FLAG_UNSUPPORTED" });
+
+const clients: FeatureFlagsClient[] = [];
+
+async function started(...[service, options]: Parameters<typeof optionsFor>) {
+  const logger = new Journal();
+  const client = new FeatureFlagsClient(optionsFor(service, { logger, ...options }));
+  clients.push(client);
+  await client.initialize();
+  return { client, logger };
+}
+
+afterEach(() => Promise.all(clients.splice(0).map((client) => client.shutdown())));
+
+describe("a flag that needs a newer package", () => {
+  it("throws for a subject, and costs no other flag", async () => {
+    const { client } = await started(new ScriptedService(document(newer)));
+    expect(() => client.evaluate("beta", {})).toThrow(unsupported);
+    expect(() => client.explain("beta", {})).toThrow(unsupported);
+    expect(() => client.withContext({}).evaluate("beta")).toThrow(unsupported);
+    expect(client.read("beta", {})).toBeUndefined();
+    expect(client.withContext({}).isEnabled("beta", true)).toBe(true);
+    expect(client.isEnabled("beta")).toBe(true);
+    expect(client.isTargeted("beta")).toBe(true);
+    expect(client.evaluateAll({})).toEqual({
+      alpha: { enabled: true, reason: "flag_enabled" },
+      gamma: { enabled: false, reason: "flag_disabled" },
+    });
+  });
+
+  it("is what `defaults` says", async () => {
+    const fallback = { enabled: false, reason: "default" };
+    const options = { defaults: { beta: false } };
+    const { client } = await started(new ScriptedService(document(newer)), options);
+    expect(client.evaluate("beta", {})).toEqual(fallback);
+    expect(client.read("beta", {})).toEqual(fallback);
+    expect(client.withContext({}).evaluate("beta")).toEqual(fallback);
+    expect(client.isEnabled("beta")).toBe(true);
+  });
+
+  it("is named with its unknown value in one warning", async () => {
+    const entries = [
+      beta,
+      { ...beta, key: "text", rules: [{ ...rule, logic: 'a "quoted, text]' }] },
+      { ...beta, key: "number", rules: [], rollout: { strategy: "per_user", percentage: 12.5 } },
+      { ...beta, key: "missing", rules: [{ ...rule, conditions: [] }] },
+      { ...beta, key: "long", rules: [{ ...rule, logic: "é".repeat(100) }] },
+      { ...beta, key: "disabled", enabled: false },
+      { ...beta, key: 5 },
+    ];
+    const service = new ScriptedService(document({ flags: entries }));
+    const { client, logger } = await started(service);
+    const has = (key: string, value: string) => expect.stringContaining(`'${key}' ${value}`);
+    const expected = [
+      has("beta", 'has "matches", which is a value that @pennon/core'),
+      has("long", `has "${"é".repeat(31)}`),
+      has("missing", "lacks a member"),
+      has("number", "has 12.5,"),
+      has("text", 'has "a \\"quoted, text]",'),
+      expect.stringContaining("1 of the flags"),
+    ];
+    expect(logger.lines).toEqual(expected);
+    service.nowAnswers(document({ flags: [...entries].reverse() }, 'W/"2"'));
+    await client.refresh();
+    expect(logger.lines).toEqual(expected);
+  });
+
+  it("changes when it becomes one, and when it is one no longer", async () => {
+    const service = new ScriptedService(configuration([flag("alpha"), flag("beta")]));
+    const { client } = await started(service);
+    const changes: (readonly string[])[] = [];
+    client.on("change", ({ flags }) => changes.push(flags));
+    service.nowAnswers(document({ flags: [flag("alpha"), beta] }, 'W/"2"'));
+    await client.refresh();
+    expect(client.read("beta", {})).toBeUndefined();
+    // Elsewhere in the document it is still the same.
+    service.nowAnswers(document({ flags: [beta, flag("alpha")] }, 'W/"3"'));
+    await client.refresh();
+    service.nowAnswers(configuration([flag("alpha"), flag("beta")], 'W/"4"'));
+    await client.refresh();
+    expect(client.read("beta", {})).toEqual({ enabled: true, reason: "flag_enabled" });
+    expect(changes).toEqual([["beta"], ["beta"]]);
+  });
+
+  it("has the answer of a bootstrap until there is a config document", async () => {
+    const context = { userId: "ada" };
+    const bootstrap = {
+      version: 1 as const,
+      flags: [{ key: "beta", enabled: true, reason: "flag_enabled" as const, targeted: true }],
+      subject: {
+        context,
+        flags: [{ key: "beta", enabled: false, reason: "targeting_rule" as const }],
+      },
+    };
+    const service = new ScriptedService(document(newer));
+    const client = new FeatureFlagsClient(optionsFor(service, { bootstrap }));
+    clients.push(client);
+    expect(client.read("beta", context)?.enabled).toBe(false);
+    await client.initialize();
+    expect(client.read("beta", context)).toBeUndefined();
+  });
+});
