@@ -10,16 +10,11 @@ use pennon_core::{CompiledFlag, MissingBucketingValue, Snapshot, UnsupportedFlag
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::json::{Trace, array};
+use crate::protocol::FlagBit;
 use crate::slots::{Nobody, Slots};
 
 /// What stands for the evaluation of a flag that there is not.
 const NONE: u32 = u32::MAX;
-
-/// Marks a flag that has rules or a rollout.
-const TARGETED: u32 = 16;
-
-/// Marks a flag that this version cannot evaluate for a subject.
-const UNSUPPORTED: u32 = 32;
 
 /// Holds a configuration and evaluates it. Flags are numbered by their position in it, in the order of their keys.
 #[wasm_bindgen]
@@ -102,8 +97,7 @@ impl Engine {
     }
 
     /// What each flag is for a subject without attributes, in the form of `Evaluation::encode`: the evaluation ahead of
-    /// time, in which a rollout falls through. `TARGETED` is added where a subject's attributes could matter, and `UNSUPPORTED`
-    /// where they do and this version cannot evaluate them.
+    /// time, in which a rollout falls through. [`FlagBit`]s are added.
     pub fn defaults(&self) -> Vec<u8> {
         self.snapshot.flags().map(default).collect()
     }
@@ -138,8 +132,8 @@ impl Engine {
         self.slots.reserve(slots);
     }
 
-    /// Where the slots' tags are. Each slot has two words: a tag (0 absent, 1 false, 2 true, 3 number, from 4 on string:
-    /// 4 plus its length in bytes) and the place in the text where a string starts.
+    /// Where the slots' tags are. Each slot has two words: a [`SlotTag`](crate::protocol::SlotTag), and where in the text a
+    /// string starts.
     pub fn heads(&self) -> *const u32 {
         self.slots.heads().cast()
     }
@@ -182,10 +176,16 @@ fn default(flag: Result<&CompiledFlag, &UnsupportedFlag>) -> u8 {
     let number = match flag {
         Ok(flag) => {
             let evaluation = evaluate(flag, &Nobody, MissingBucketingValue::FallsThrough);
-            let targeted = if flag.is_targeted() { TARGETED } else { 0 };
+            let targeted = if flag.is_targeted() {
+                FlagBit::Targeted as u32
+            } else {
+                0
+            };
             evaluation.encode() | targeted
         }
-        Err(_) => UnsupportedFlag::AHEAD.encode() | TARGETED | UNSUPPORTED,
+        Err(_) => {
+            UnsupportedFlag::AHEAD.encode() | FlagBit::Targeted as u32 | FlagBit::Unsupported as u32
+        }
     };
     u8::try_from(number).unwrap_or(u8::MAX)
 }

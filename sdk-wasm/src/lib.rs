@@ -8,12 +8,12 @@ extern crate alloc;
 
 mod engine;
 mod json;
-mod kinds;
 mod machine;
+mod protocol;
 #[cfg(target_arch = "wasm32")]
 mod runtime;
 mod slots;
 
 pub use engine::Engine;
-pub use kinds::{CommandKind, EventKind, FailureKind, RetryKind};
 pub use machine::Machine;
+pub use protocol::{CommandKind, EventKind, FailureKind, RetryKind};

@@ -8,7 +8,7 @@ use pennon_core::model::configuration::Ttl;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::engine::Engine;
-use crate::kinds::{CommandKind, EventKind, FailureKind, RetryKind};
+use crate::protocol::{CommandKind, EventKind, FailureKind, OptionBit, RetryKind};
 
 /// Decides what a client does. The host sets the moment, reports an event, and then takes command after command.
 #[wasm_bindgen]
@@ -22,8 +22,7 @@ pub struct Machine {
 
 #[wasm_bindgen]
 impl Machine {
-    /// A client with these options, in milliseconds and attempts. `switches` is the sum of 1 to serve flags past their
-    /// time during an outage, 2 to listen for changes, and 4 to report usage.
+    /// A client with these options, in milliseconds and attempts. `switches` is the sum of [`OptionBit`]s.
     #[wasm_bindgen(constructor)]
     pub fn new(
         poll_interval: f64,
@@ -33,15 +32,16 @@ impl Machine {
         timeout: f64,
         switches: u32,
     ) -> Self {
+        let has = |option: OptionBit| switches & option as u32 != 0;
         let options = Options {
             poll_interval: whole(poll_interval),
             ttl: whole(ttl),
             retries,
             retry_delay: whole(retry_delay),
             timeout: whole(timeout),
-            stale_if_error: switches & 1 != 0,
-            streaming: switches & 2 != 0,
-            reports: switches & 4 != 0,
+            stale_if_error: has(OptionBit::StaleIfError),
+            streaming: has(OptionBit::Streaming),
+            reports: has(OptionBit::ReportUsage),
         };
         Self {
             life: pennon_client::Machine::new(options),

@@ -5,16 +5,13 @@ use alloc::vec::Vec;
 use pennon_core::model::rule::Attribute;
 use pennon_core::{Subject, Value};
 
-const ABSENT: u32 = 0;
-const FALSE: u32 = 1;
-const TRUE: u32 = 2;
-const NUMBER: u32 = 3;
-/// A string's tag is this plus its length in bytes.
-const STRING: u32 = 4;
+use crate::protocol::{MAX_TEXT_BYTES, SlotTag};
 
-/// How many bytes of text a subject may have: as many as the body of a request that the service evaluates. A host counts
-/// what does not fit as absent.
-const TEXT: usize = 64 * 1024;
+const ABSENT: u32 = SlotTag::Absent as u32;
+const FALSE: u32 = SlotTag::False as u32;
+const TRUE: u32 = SlotTag::True as u32;
+const NUMBER: u32 = SlotTag::Number as u32;
+const STRING: u32 = SlotTag::String as u32;
 
 /// For each slot a tag and where its text starts, its number, and one text of all slots together.
 pub(crate) struct Slots {
@@ -28,7 +25,7 @@ impl Slots {
         let mut slots = Self {
             heads: Vec::new(),
             numbers: Vec::new(),
-            text: alloc::vec![0; TEXT],
+            text: alloc::vec![0; MAX_TEXT_BYTES],
         };
         slots.reserve(16);
         slots

@@ -171,6 +171,9 @@ pub enum Attribute {
 }
 
 impl Attribute {
+    /// The attributes that are members of a context itself.
+    pub const BUILT_IN: [Self; 4] = [Self::UserId, Self::TenantId, Self::Email, Self::Country];
+
     /// The name as it stands in a condition.
     pub fn as_str(&self) -> &str {
         match self {

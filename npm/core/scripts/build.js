@@ -83,27 +83,10 @@ declarations();
 /** The module that src/engine/wasm.d.ts declares; `compiled` is what a platform imports as a compiled one. */
 function wasmModule(compiled) {
   const wasm = readFileSync(join(generated, "engine_bg.wasm.deflated"));
-  const glue = readFileSync(join(generated, "engine.js"), "utf8");
   return `
     ${compiled === undefined ? "" : `export { default as module } from ${JSON.stringify(compiled)};`}
     export const base64 = ${JSON.stringify(wasm.toString("base64"))};
-    ${enumeration("CommandKind", glue)}
-    ${enumeration("EventKind", glue)}
-    ${enumeration("FailureKind", glue)}
-    ${enumeration("RetryKind", glue)}
   `;
-}
-
-/** An enumeration of wasm-bindgen's as one of TypeScript's, whose names esbuild replaces by their numbers. */
-function enumeration(name, glue) {
-  const [, body] = glue.match(
-    new RegExp(`^export const ${name} = Object\\.freeze\\(\\{(.*?)^\\}\\)`, "ms"),
-  );
-  const members = Array.from(
-    body.matchAll(/^ +(\w+): (\d+),/gm),
-    ([, member, value]) => `${member} = ${value}`,
-  );
-  return `export enum ${name} { ${members.join(", ")} }`;
 }
 
 /** Writes the module that src/engine/twin.d.ts declares. */

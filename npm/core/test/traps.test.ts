@@ -26,17 +26,18 @@ describe("an engine that traps", () => {
   }
   const trap = () => ({ status: 200, headers: new Headers(), body: new Endless() });
 
-  /** Lets a function of the wasm trap while `isPoisoned`. */
-  function trapsIn(name: string, isPoisoned: () => boolean): void {
+  const unreachable = (): number => {
+    throw new WebAssembly.RuntimeError("unreachable");
+  };
+
+  /** Lets a function of the wasm trap, or do something else, while `isPoisoned`. */
+  function trapsIn(name: string, isPoisoned: () => boolean, instead = unreachable): void {
     const instantiate = WebAssembly.instantiate.bind(WebAssembly);
     const instance = async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
       const { exports } = await instantiate(module, imports);
       const original = exports[name] as (...numbers: number[]) => number;
       const poisoned = (...numbers: number[]) => {
-        if (isPoisoned()) {
-          throw new WebAssembly.RuntimeError("unreachable");
-        }
-        return original(...numbers);
+        return isPoisoned() ? instead() : original(...numbers);
       };
       return { exports: { ...exports, [name]: poisoned } };
     };
@@ -170,6 +171,30 @@ describe("an engine that traps", () => {
     await client.initialize();
     expect(client.isEnabled("beta")).toBe(true);
     expect(service.requests).toHaveLength(1);
+    await client.shutdown();
+  });
+
+  it.each([
+    ["command", "machine_take"],
+    ["failure", "machine_failure"],
+  ])("is what an unknown %s is taken for", async (_, name) => {
+    let isPoisoned = false;
+    trapsIn(
+      name,
+      () => isPoisoned,
+      () => 99,
+    );
+    const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on, status(404), on)));
+    const errors: unknown[] = [];
+    client.on("engine:error", ({ error }) => errors.push(error.cause));
+    await client.initialize();
+    isPoisoned = true;
+    client.on("engine:error", () => {
+      isPoisoned = false;
+    });
+    await expect(client.refresh()).rejects.toMatchObject({ code: "REFRESH_FAILED" });
+    expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining("99") })]);
+    expect(client.isEnabled("beta")).toBe(true);
     await client.shutdown();
   });
 

@@ -1,4 +1,5 @@
 import type { EvaluationContext } from "../context.js";
+import { BUILT_IN_ATTRIBUTES } from "./protocol.js";
 
 /** What the engine can compare. */
 export type AttributeValue = string | number | boolean;
@@ -8,11 +9,9 @@ export type ReadAttribute = (context: unknown) => AttributeValue | undefined;
 
 type Member = keyof EvaluationContext;
 
-const BUILT_IN: readonly Member[] = ["userId", "tenantId", "email", "country"];
-
 /** How to read the attribute of this name. */
 export function attributeReader(name: string): ReadAttribute {
-  const builtIn = BUILT_IN.find((each) => each === name);
+  const builtIn = BUILT_IN_ATTRIBUTES.find((each) => each === name);
   return builtIn === undefined
     ? (context) => acceptable(own(member(context, "customAttributes"), name))
     : (context) => text(member(context, builtIn));

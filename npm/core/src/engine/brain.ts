@@ -10,7 +10,7 @@ import type { Border } from "./border.js";
 import { Evaluator } from "./evaluator.js";
 import { instantiate } from "./instance.js";
 import { Machine } from "./machine.js";
-import { CommandKind, EventKind, FailureKind, RetryKind } from "./wasm.js";
+import { CommandKind, EventKind, FailureKind, OptionBit, RetryKind } from "./protocol.js";
 
 /** What a brain can have done. Nothing here throws. */
 export interface Body {
@@ -82,9 +82,9 @@ export class Brain implements Decider {
       settings.retries,
       settings.retryDelayMs,
       settings.timeoutMs,
-      Number(settings.staleIfError) +
-        Number(settings.streaming) * 2 +
-        Number(settings.reportUsage) * 4,
+      Number(settings.staleIfError) * OptionBit.StaleIfError +
+        Number(settings.streaming) * OptionBit.Streaming +
+        Number(settings.reportUsage) * OptionBit.ReportUsage,
     );
     this.#evaluator = new Evaluator(border, evaluations);
     this.#body = body;
@@ -213,7 +213,8 @@ export class Brain implements Decider {
     const machine = this.#machine;
     const body = this.#body;
     while (!this.#dead) {
-      switch (machine.take()) {
+      const command = machine.take();
+      switch (command) {
         case CommandKind.None:
           return;
         case CommandKind.Fetch:
@@ -277,6 +278,8 @@ export class Brain implements Decider {
         case CommandKind.SettleRefresh:
           body.settle("refresh", this.#failure());
           break;
+        default:
+          unknown(command);
       }
     }
   }
@@ -300,7 +303,8 @@ export class Brain implements Decider {
   }
 
   #failure(): Failure | undefined {
-    switch (this.#machine.failure()) {
+    const failure = this.#machine.failure();
+    switch (failure) {
       case FailureKind.None:
         return undefined;
       case FailureKind.Unreachable:
@@ -317,8 +321,15 @@ export class Brain implements Decider {
         return { kind: "not-initialized" };
       case FailureKind.ShutDown:
         return { kind: "shut-down" };
+      default:
+        return unknown(failure);
     }
   }
+}
+
+/** Fails where engine and client are not of one build: that is an event `engine:error`. */
+function unknown(number: never): never {
+  throw new Error(`The engine answered with ${number}, which stands for nothing`);
 }
 
 function retryKind(retry: InitializeOptions["retry"]): RetryKind {

@@ -5,13 +5,8 @@ import type { Border } from "./border.js";
 import { Directory } from "./directory.js";
 import { Engine } from "./engine.js";
 import { Input } from "./input.js";
+import { FlagBit } from "./protocol.js";
 import { Slots } from "./slots.js";
-
-/** Added to that number, in an evaluation ahead of time, where a flag has rules or a rollout. */
-const TARGETED = 16;
-
-/** Added to it besides, where this version cannot evaluate them. */
-const UNSUPPORTED = 32;
 
 /** A value at the beginning of a text of JSON; of a structure as much as there is of its first value. */
 const VALUE = /^(?:"(?:[^"\\]|\\.)*"?|[^\s,\]}]+)/;
@@ -145,13 +140,13 @@ export class Evaluator {
 
   /** A flag's evaluation ahead of time, by the number that stands for it. */
   #toValue(number = NaN, index: number): FlagValue {
-    const evaluation = this.#evaluations[number % TARGETED];
+    const evaluation = this.#evaluations[number % FlagBit.Targeted];
     if (evaluation === undefined) {
       throw new RangeError("the engine answered with a number that stands for nothing");
     }
     return {
       evaluation,
-      targeted: number >= TARGETED,
+      targeted: number >= FlagBit.Targeted,
       isUnsupported: isUnsupported(number),
       index,
       isTold: false,
@@ -160,7 +155,7 @@ export class Evaluator {
 }
 
 function isUnsupported(number = 0): boolean {
-  return number >= UNSUPPORTED;
+  return number >= FlagBit.Unsupported;
 }
 
 /** A condition with the value that it met, which does not cross the border to be printed there. */

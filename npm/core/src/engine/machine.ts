@@ -1,6 +1,6 @@
 import type { Border } from "./border.js";
 import type { Engine } from "./engine.js";
-import type { CommandKind, EventKind, FailureKind, RetryKind } from "./wasm.js";
+import type { CommandKind, EventKind, FailureKind, RetryKind } from "./protocol.js";
 
 /** `Machine` of sdk-wasm, where each method is documented. */
 export class Machine {

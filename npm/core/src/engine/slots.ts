@@ -1,21 +1,9 @@
 import type { AttributeValue } from "./attributes.js";
 import type { Engine } from "./engine.js";
-
-/** The tags of `sdk-wasm/src/slots.rs`. A string's tag is `STRING` plus its length in bytes. */
-const ABSENT = 0;
-const FALSE = 1;
-const TRUE = 2;
-const NUMBER = 3;
-const STRING = 4;
+import { MAX_TEXT_BYTES, SlotTag } from "./protocol.js";
 
 /** Up to this length a loop over the characters is quicker than a `TextEncoder`. */
 const SHORT = 40;
-
-/**
- * How many bytes all texts of a subject may take. What does not fit counts as absent, as the service would not read so much
- * either: so that one long text does not take memory for good, which wasm never gives back.
- */
-const MOST_TEXT = 64 * 1_024;
 
 /** A surrogate without its other half: no text, and nothing that the service would accept. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -52,14 +40,14 @@ export class Slots {
         this.#writeString(slot, value);
         break;
       case "number":
-        this.#heads[slot * 2] = NUMBER;
+        this.#heads[slot * 2] = SlotTag.Number;
         this.#numbers[slot] = value;
         break;
       case "boolean":
-        this.#heads[slot * 2] = value ? TRUE : FALSE;
+        this.#heads[slot * 2] = value ? SlotTag.True : SlotTag.False;
         break;
       default:
-        this.#heads[slot * 2] = ABSENT;
+        this.#heads[slot * 2] = SlotTag.Absent;
     }
   }
 
@@ -70,12 +58,12 @@ export class Slots {
 
   #writeString(slot: number, text: string): void {
     const start = this.#end;
-    const fits = start + text.length <= MOST_TEXT;
+    const fits = start + text.length <= MAX_TEXT_BYTES;
     if (fits && (this.#writeAscii(text) || this.#writeUtf8(text))) {
-      this.#heads[slot * 2] = STRING + this.#end - start;
+      this.#heads[slot * 2] = SlotTag.String + this.#end - start;
       this.#heads[slot * 2 + 1] = start;
     } else {
-      this.#heads[slot * 2] = ABSENT;
+      this.#heads[slot * 2] = SlotTag.Absent;
     }
   }
 
@@ -114,6 +102,6 @@ export class Slots {
     const { buffer } = this.#engine.memory;
     this.#heads = new Uint32Array(buffer, this.#engine.heads(), slots * 2);
     this.#numbers = new Float64Array(buffer, this.#engine.numbers(), slots);
-    this.#text = new Uint8Array(buffer, this.#engine.text(), MOST_TEXT);
+    this.#text = new Uint8Array(buffer, this.#engine.text(), MAX_TEXT_BYTES);
   }
 }

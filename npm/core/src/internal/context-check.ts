@@ -1,11 +1,9 @@
 import type { EvaluationContext } from "../context.js";
+import { BUILT_IN_ATTRIBUTES } from "../engine/protocol.js";
 import type { Logger } from "../logger.js";
 
 const ATTRIBUTES: ReadonlySet<string> = new Set<keyof EvaluationContext>([
-  "userId",
-  "tenantId",
-  "email",
-  "country",
+  ...BUILT_IN_ATTRIBUTES,
   "customAttributes",
 ]);
 

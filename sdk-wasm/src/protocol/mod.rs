@@ -1,0 +1,233 @@
+//! The numbers and names on which Rust and TypeScript must agree, in one place.
+//!
+//! `npm/core/src/engine/protocol.ts` is written from here by the test of [`typescript`], which fails where the two differ.
+
+#![expect(
+    clippy::float_cmp,
+    reason = "in what wasm_bindgen makes of an enum, out of reach of a narrower attribute"
+)]
+
+use pennon_client::{Call, Command, Failure, Lifecycle, Retry};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+#[cfg(test)]
+mod typescript;
+
+/// The number of bytes of text that a subject may have: as many as the body of a request that the service evaluates. A host
+/// counts what does not fit as absent.
+pub(crate) const MAX_TEXT_BYTES: usize = 64 * 1024;
+
+/// Declares an enum whose variants cross the border as numbers, with what `protocol.ts` says of it.
+macro_rules! numbers {
+    (
+        $(#[doc = $doc:literal])+
+        $(#[$attribute:ident])?
+        $visibility:vis enum $name:ident {
+            $($(#[doc = $variant_doc:literal])+ $variant:ident = $number:literal,)+
+        }
+    ) => {
+        $(#[doc = $doc])+
+        $(#[$attribute])?
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $visibility enum $name {
+            $($(#[doc = $variant_doc])+ $variant = $number,)+
+        }
+
+        #[cfg(test)]
+        impl $name {
+            const DECLARATION: typescript::Enumeration = typescript::Enumeration {
+                name: stringify!($name),
+                doc: concat!($($doc),+),
+                members: &[$((stringify!($variant), $number, concat!($($variant_doc),+)),)+],
+            };
+        }
+    };
+}
+
+numbers! {
+    /// An event without data, or with the number of a request.
+    #[wasm_bindgen]
+    pub enum EventKind {
+        /// `refresh()` was called.
+        Refresh = 0,
+        /// A request came to no answer.
+        Unreachable = 1,
+        /// The stream said something.
+        StreamAlive = 2,
+        /// The timer fired.
+        Timer = 3,
+        /// `shutdown()` was called.
+        Shutdown = 4,
+    }
+}
+
+numbers! {
+    /// The reaction of a client whose first configuration could not be fetched.
+    #[wasm_bindgen]
+    pub enum RetryKind {
+        /// `initialize()` fails, and nothing more is attempted.
+        None = 0,
+        /// It fails, and further attempts are made without it.
+        Background = 1,
+        /// It waits for further attempts.
+        Forever = 2,
+    }
+}
+
+numbers! {
+    /// A command for the host.
+    #[wasm_bindgen]
+    pub enum CommandKind {
+        /// Nothing more.
+        None = 0,
+        /// Fetch the configuration: see `number` and `etag`.
+        Fetch = 1,
+        /// Give up the request under way.
+        Abort = 2,
+        /// Set the timer: see `number`.
+        SetTimer = 3,
+        /// Let no timer fire.
+        ClearTimer = 4,
+        /// Look into the host's own cache, and report `restored`.
+        Restore = 5,
+        /// Serve the engine's flags, and those only.
+        Apply = 6,
+        /// What is cached has been confirmed.
+        Renew = 7,
+        /// Serve some flags no longer: see `flags`.
+        Expire = 8,
+        /// Serve nothing any longer.
+        Clear = 9,
+        /// Open the stream of changes.
+        Listen = 10,
+        /// Close it.
+        Unlisten = 11,
+        /// Report usage.
+        Report = 12,
+        /// Emit `ready`.
+        EmitReady = 13,
+        /// Emit `refresh:start`.
+        EmitRefreshStart = 14,
+        /// Emit `refresh:success`.
+        EmitRefreshSuccess = 15,
+        /// Emit `refresh:error`: see `failure` and `number`.
+        EmitRefreshError = 16,
+        /// Emit `shutdown`.
+        EmitShutdown = 17,
+        /// Settle every waiting `initialize()`: see `failure` and `number`.
+        SettleInitialize = 18,
+        /// Settle every waiting `refresh()`: see `failure` and `number`.
+        SettleRefresh = 19,
+    }
+}
+
+numbers! {
+    /// The cause of a failure.
+    #[wasm_bindgen]
+    pub enum FailureKind {
+        /// It did not fail.
+        None = 0,
+        /// The service could not be reached.
+        Unreachable = 1,
+        /// It took too long to answer.
+        TimedOut = 2,
+        /// It answered with a status that brings no configuration: see `number`.
+        Status = 3,
+        /// It answered with something that is no configuration.
+        Malformed = 4,
+        /// The engine failed over its answer.
+        Trapped = 5,
+        /// The client has not been initialised.
+        NotInitialized = 6,
+        /// The client has been shut down.
+        ShutDown = 7,
+    }
+}
+
+numbers! {
+    /// A switch of a client, as a bit.
+    pub(crate) enum OptionBit {
+        /// Serve flags past their time to live during an outage.
+        StaleIfError = 1,
+        /// Listen for changes.
+        Streaming = 2,
+        /// Report usage.
+        ReportUsage = 4,
+    }
+}
+
+numbers! {
+    /// A property of a flag, added to the number of its evaluation ahead of time.
+    pub(crate) enum FlagBit {
+        /// The flag has rules or a rollout.
+        Targeted = 16,
+        /// This version cannot evaluate the flag for a subject.
+        Unsupported = 32,
+    }
+}
+
+numbers! {
+    /// The type of the value in a slot.
+    pub(crate) enum SlotTag {
+        /// There is no value.
+        Absent = 0,
+        /// The boolean `false`.
+        False = 1,
+        /// The boolean `true`.
+        True = 2,
+        /// A number.
+        Number = 3,
+        /// A string: this plus its length in bytes.
+        String = 4,
+    }
+}
+
+impl From<&Command> for CommandKind {
+    fn from(command: &Command) -> Self {
+        match command {
+            Command::Fetch { .. } => Self::Fetch,
+            Command::Abort => Self::Abort,
+            Command::SetTimer(_) => Self::SetTimer,
+            Command::ClearTimer => Self::ClearTimer,
+            Command::Restore => Self::Restore,
+            Command::Apply => Self::Apply,
+            Command::Renew => Self::Renew,
+            Command::Expire(_) => Self::Expire,
+            Command::Clear => Self::Clear,
+            Command::Listen => Self::Listen,
+            Command::Unlisten => Self::Unlisten,
+            Command::Report => Self::Report,
+            Command::Emit(Lifecycle::Ready) => Self::EmitReady,
+            Command::Emit(Lifecycle::RefreshStart) => Self::EmitRefreshStart,
+            Command::Emit(Lifecycle::RefreshSuccess) => Self::EmitRefreshSuccess,
+            Command::Emit(Lifecycle::RefreshError(_)) => Self::EmitRefreshError,
+            Command::Emit(Lifecycle::Shutdown) => Self::EmitShutdown,
+            Command::Settle(Call::Initialize, _) => Self::SettleInitialize,
+            Command::Settle(Call::Refresh, _) => Self::SettleRefresh,
+        }
+    }
+}
+
+impl From<Failure> for FailureKind {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Unreachable => Self::Unreachable,
+            Failure::TimedOut => Self::TimedOut,
+            Failure::Status(_) => Self::Status,
+            Failure::Malformed => Self::Malformed,
+            Failure::Trapped => Self::Trapped,
+            Failure::NotInitialized => Self::NotInitialized,
+            Failure::ShutDown => Self::ShutDown,
+        }
+    }
+}
+
+impl From<RetryKind> for Retry {
+    fn from(retry: RetryKind) -> Self {
+        match retry {
+            RetryKind::None => Self::None,
+            RetryKind::Background => Self::Background,
+            RetryKind::Forever => Self::Forever,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `npm/core/src/engine/protocol.ts`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs};
+
+use pennon_core::Reason;
+use pennon_core::model::rule::Attribute;
+
+use super::{
+    CommandKind, EventKind, FailureKind, FlagBit, MAX_TEXT_BYTES, OptionBit, RetryKind, SlotTag,
+};
+
+/// The variable of the environment with which the test writes the file.
+const WRITE: &str = "PENNON_WRITE_PROTOCOL";
+
+/// An enum as TypeScript declares it: the names of its members with their numbers and what they mean.
+pub(super) struct Enumeration {
+    pub(super) name: &'static str,
+    pub(super) doc: &'static str,
+    pub(super) members: &'static [(&'static str, u32, &'static str)],
+}
+
+fn declare(enumeration: &Enumeration, out: &mut String) {
+    let Enumeration { name, doc, members } = enumeration;
+    let _infallible = writeln!(out, "\n/**{doc} */\nexport enum {name} {{");
+    for (member, number, doc) in *members {
+        let _infallible = writeln!(out, "  /**{doc} */\n  {member} = {number},");
+    }
+    out.push_str("}\n");
+}
+
+fn declare_list<'w>(name: &str, doc: &str, words: impl Iterator<Item = &'w str>, out: &mut String) {
+    let words: Vec<String> = words.map(|word| format!("  \"{word}\",\n")).collect();
+    let words = words.concat();
+    let _infallible = write!(
+        out,
+        "\n/** {doc} */\n// biome-ignore format: one word a line\nexport const {name} = [\n{words}] as const;\n"
+    );
+}
+
+fn protocol() -> String {
+    let mut out = format!(
+        "// Written from sdk-wasm/src/protocol/mod.rs by `{WRITE}=1 cargo test --package pennon-sdk-wasm`.\n"
+    );
+    for enumeration in [
+        EventKind::DECLARATION,
+        RetryKind::DECLARATION,
+        CommandKind::DECLARATION,
+        FailureKind::DECLARATION,
+        OptionBit::DECLARATION,
+        FlagBit::DECLARATION,
+        SlotTag::DECLARATION,
+    ] {
+        declare(&enumeration, &mut out);
+    }
+    let _infallible = writeln!(
+        out,
+        "\n/** The number of bytes of text that a subject may have. */\nexport const MAX_TEXT_BYTES = {MAX_TEXT_BYTES};"
+    );
+    declare_list(
+        "REASONS",
+        "The reasons of evaluations, in the order of their numbers.",
+        Reason::ALL.iter().map(|reason| reason.as_str()),
+        &mut out,
+    );
+    declare_list(
+        "BUILT_IN_ATTRIBUTES",
+        "The attributes that are members of a context itself.",
+        Attribute::BUILT_IN.iter().map(Attribute::as_str),
+        &mut out,
+    );
+    out
+}
+
+#[test]
+fn typescript_has_the_same_protocol() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../npm/core/src/engine/protocol.ts");
+    let protocol = protocol();
+    if env::var_os(WRITE).is_some() {
+        fs::write(&path, &protocol).expect("the file can be written");
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == protocol,
+        "{} is not what sdk-wasm/src/protocol/mod.rs says: run this test with {WRITE}=1",
+        path.display()
+    );
+}
