@@ -53,7 +53,7 @@ export class Pennon {
   }
 
   /** A request to the API: as the admin, or with an SDK key. */
-  async ask(method: string, path: string, body: unknown, token = this.#token) {
+  async ask(method: string, path: string, body?: unknown, token = this.#token) {
     const response = await fetch(`${this.url}${path}`, {
       method,
       headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },

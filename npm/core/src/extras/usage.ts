@@ -1,3 +1,4 @@
+import { REASONS } from "../engine/protocol.js";
 import type { Evaluation, Reason } from "../evaluation.js";
 import type { Logger } from "../logger.js";
 
@@ -16,13 +17,8 @@ const LARGEST_COUNT = 1e9;
 /** A browser sends no more than 64 KiB in all for a page that goes away. */
 const MOST_CHARACTERS = 60_000;
 
-const REASONS: readonly Reason[] = [
-  "flag_enabled",
-  "flag_disabled",
-  "flag_archived",
-  "targeting_rule",
-  "rollout",
-];
+/** The reasons that the service counts. */
+const COUNTED: readonly Reason[] = REASONS;
 
 /** Sends a report and resolves to the status of the answer. */
 type Send = (body: string, keepalive: boolean) => Promise<number>;
@@ -45,8 +41,8 @@ export class Usage {
   }
 
   readonly count = (key: string, { reason }: Evaluation): void => {
-    const index = REASONS.indexOf(reason);
-    const byReason = this.#counts.get(key) ?? REASONS.map(() => 0);
+    const index = COUNTED.indexOf(reason);
+    const byReason = this.#counts.get(key) ?? COUNTED.map(() => 0);
     const before = byReason[index];
     if (before === undefined || (before === 0 && this.#isFull())) {
       return;
@@ -86,7 +82,7 @@ export class Usage {
     }
     const counts = [...this.#counts].flatMap(([flagKey, byReason]) =>
       byReason.flatMap((count, reason) =>
-        count > 0 ? [{ flagKey, reason: REASONS[reason], count }] : [],
+        count > 0 ? [{ flagKey, reason: COUNTED[reason], count }] : [],
       ),
     );
     this.#counts = new Map();
