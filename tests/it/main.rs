@@ -40,6 +40,8 @@ mod startup;
 mod storage;
 mod stream;
 mod tokens;
+mod upgrade_backup;
+mod upgrades;
 mod usage;
 mod users;
 mod vectors;
