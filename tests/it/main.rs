@@ -8,6 +8,7 @@
 mod audit;
 mod auth;
 mod cli;
+mod compatibility;
 mod config;
 mod configurations;
 mod conventions;

@@ -17,6 +17,7 @@
 )]
 
 mod answer;
+mod api;
 mod app;
 mod binary;
 mod caller;
@@ -35,6 +36,7 @@ mod wire;
 use std::time::Duration;
 
 pub use crate::answer::Answer;
+pub use crate::api::{api_breaks, is_field};
 pub use crate::app::TestApp;
 pub use crate::binary::{Ran, binary};
 pub use crate::caller::{Caller, Pair};
