@@ -62,6 +62,8 @@ pub(crate) fn previous_binary(workspace: &Workspace) -> Result<PathBuf> {
     if !binary.exists() {
         build(workspace, &commit, &folder)?;
         fs::copy(folder.join("target/debug/pennon"), &binary)?;
+        // Gigabytes, of which the next release can use little.
+        fs::remove_dir_all(folder.join("target"))?;
     }
     Ok(binary)
 }
