@@ -8,6 +8,7 @@
 mod audit;
 mod auth;
 mod cli;
+mod compatibility;
 mod config;
 mod configurations;
 mod conventions;
@@ -40,6 +41,8 @@ mod startup;
 mod storage;
 mod stream;
 mod tokens;
+mod upgrade_backup;
+mod upgrades;
 mod usage;
 mod users;
 mod vectors;

@@ -12,7 +12,7 @@ use reqwest::StatusCode;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::{Answer, Caller, EMAIL, PASSWORD, Ran, START, TestDatabase, binary};
+use crate::{Answer, Caller, EMAIL, PASSWORD, Ran, START, TestDatabase};
 
 /// A running service with an empty database.
 pub struct TestApp {
@@ -39,6 +39,11 @@ impl TestApp {
     /// Starts a service on a database that is there.
     pub async fn on_database(url: &str) -> Self {
         Self::on(Arc::new(TestDatabase::at(url)), &[]).await
+    }
+
+    /// Starts a service on a database that may not be empty.
+    pub async fn over(database: TestDatabase) -> Self {
+        Self::on(Arc::new(database), &[]).await
     }
 
     /// Starts another service on this one's database.
@@ -162,15 +167,7 @@ impl TestApp {
     }
 
     async fn run(&self, folder: &Path, arguments: &[&str], input: &str) -> Ran {
-        let (url, input) = (self.database.url().to_owned(), input.to_owned());
-        let arguments: Vec<String> = arguments.iter().map(|&text| text.to_owned()).collect();
-        let folder = folder.to_owned();
-        tokio::task::spawn_blocking(move || {
-            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-            binary::run(&folder, &url, &arguments, &input)
-        })
-        .await
-        .expect("the command ends")
+        self.database.command_in(folder, arguments, input).await
     }
 
     /// What Prometheus is told, line by line; the app needs a `--metrics-listen`.

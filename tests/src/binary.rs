@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::TestDatabase;
+
 /// The binary that `PENNON_TEST_BINARY` names, or the one that was built beside the tests.
 pub fn binary() -> PathBuf {
     if let Some(binary) = env::var_os("PENNON_TEST_BINARY") {
@@ -48,8 +50,28 @@ impl Ran {
     }
 }
 
+impl TestDatabase {
+    /// Runs the binary to its end on this database.
+    pub async fn command(&self, arguments: &[&str]) -> Ran {
+        self.command_in(Path::new("."), arguments, "").await
+    }
+
+    /// The same, in a folder and with something to read.
+    pub async fn command_in(&self, folder: &Path, arguments: &[&str], input: &str) -> Ran {
+        let (url, input) = (self.url().to_owned(), input.to_owned());
+        let arguments: Vec<String> = arguments.iter().map(|&text| text.to_owned()).collect();
+        let folder = folder.to_owned();
+        tokio::task::spawn_blocking(move || {
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            run(&folder, &url, &arguments, &input)
+        })
+        .await
+        .expect("the command ends")
+    }
+}
+
 /// Runs the binary to its end, in a folder, with a database and something to read.
-pub(crate) fn run(folder: &Path, database: &str, arguments: &[&str], input: &str) -> Ran {
+fn run(folder: &Path, database: &str, arguments: &[&str], input: &str) -> Ran {
     let mut child = Command::new(binary())
         .args(arguments)
         .current_dir(folder)

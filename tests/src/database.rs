@@ -180,6 +180,11 @@ impl TestDatabase {
         self.seeds.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Sets the seed of the next service.
+    pub(crate) fn seed_from(&mut self, seed: u64) {
+        *self.seeds.get_mut() = seed;
+    }
+
     /// The URL to open it with.
     pub fn url(&self) -> &str {
         &self.url

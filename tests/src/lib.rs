@@ -17,6 +17,7 @@
 )]
 
 mod answer;
+mod api;
 mod app;
 mod binary;
 mod caller;
@@ -24,22 +25,29 @@ mod database;
 mod described;
 pub mod load;
 mod lossy;
+mod older;
 mod process;
 mod proxy;
+mod recording;
+mod tables;
 pub mod vectors;
 mod wire;
 
 use std::time::Duration;
 
 pub use crate::answer::Answer;
+pub use crate::api::{api_breaks, is_field};
 pub use crate::app::TestApp;
 pub use crate::binary::{Ran, binary};
 pub use crate::caller::{Caller, Pair};
 pub use crate::database::{TestDatabase, WritersTurn};
 pub use crate::described::{description, resolved};
 pub use crate::lossy::LossyWay;
+pub use crate::older::{fixtures, migrations};
 pub use crate::process::{Ended, Process, free_address};
 pub use crate::proxy::Proxy;
+pub use crate::recording::{Recording, replay};
+pub use crate::tables::Tables;
 pub use crate::wire::{Wire, WireAnswer};
 
 /// The first administrator of every app.

@@ -218,7 +218,7 @@ pub(crate) fn script(workspace: &Workspace, package: &Path, script: &str) -> Com
 }
 
 /// Cargo on all crates of the product: one set of them in each command, so that each crate has one set of features.
-fn product(workspace: &Workspace, subcommand: &str) -> Command {
+pub(crate) fn product(workspace: &Workspace, subcommand: &str) -> Command {
     let mut cargo = workspace.cargo();
     cargo.args([subcommand, "--workspace", "--exclude", "xtask"]);
     cargo

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -77,12 +77,36 @@ impl Instance {
 
     /// Posts to the API and answers what it says; anything but success is an error.
     pub(crate) fn post(&self, path: &str, credential: Option<&str>, body: &Value) -> Result<Value> {
-        let answer = self.exchange("POST", path, credential, &body.to_string())?;
+        self.send("POST", path, credential, body)
+    }
+
+    /// Calls the API and returns the body, `null` if there is none; anything but success is an error.
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        credential: Option<&str>,
+        body: &Value,
+    ) -> Result<Value> {
+        let answer = self.exchange(method, path, credential, &body.to_string())?;
         let (head, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
-        if !matches!(status(head), "200" | "201") {
-            bail!("POST {path}: {head}\n{body}");
+        match status(head) {
+            "204" => Ok(Value::Null),
+            "200" | "201" => serde_json::from_str(body).with_context(|| format!("{method} {path}")),
+            _ => bail!("{method} {path}: {head}\n{body}"),
         }
-        serde_json::from_str(body).with_context(|| format!("POST {path}"))
+    }
+
+    /// Opens the stream of an environment.
+    pub(crate) fn events(&self, sdk_key: &str) -> Result<Events> {
+        let mut stream = TcpStream::connect(self.address)?;
+        stream.set_read_timeout(Some(Self::PATIENCE))?;
+        write!(
+            stream,
+            "GET /sdk/v1/stream HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {sdk_key}\r\n\r\n",
+            self.address
+        )?;
+        Ok(Events(BufReader::new(stream)))
     }
 
     /// Signs in and answers the access token.
@@ -121,6 +145,23 @@ impl Instance {
             .read_to_end(&mut answer)
             .with_context(|| format!("{method} {path}"))?;
         Ok(String::from_utf8_lossy(&answer).into_owned())
+    }
+}
+
+/// The events of a stream.
+pub(crate) struct Events(BufReader<TcpStream>);
+
+impl Events {
+    /// Waits for the next event. A stream that ends or stays silent is an error.
+    pub(crate) fn next(&mut self) -> Result<()> {
+        let mut line = String::new();
+        while !line.starts_with("event:") {
+            line.clear();
+            if self.0.read_line(&mut line)? == 0 {
+                bail!("the stream has ended");
+            }
+        }
+        Ok(())
     }
 }
 

@@ -14,6 +14,8 @@ mod pack;
 mod postgres;
 mod process;
 mod python;
+mod release;
+mod rolling;
 mod serve;
 mod site;
 mod step;
@@ -116,6 +118,10 @@ enum Command {
     Openfeature,
     /// Build the release binary and try it alone in an empty folder
     Alone,
+    /// Run the last release and this build side by side on one PostgreSQL database, as a rolling update does
+    Rolling,
+    /// Write what the next builds are compared with: databases of this build, its answers, and its API description
+    Fixture,
 }
 
 #[derive(Subcommand)]
@@ -269,6 +275,15 @@ const ALONE: Step = Step {
     work: |workspace, _| alone::try_it(workspace),
 };
 
+const ROLLING: Step = Step {
+    title: "The last release beside this build",
+    work: rolling::test,
+};
+const FIXTURE: Step = Step {
+    title: "Fixture of this build",
+    work: |workspace, _| release::write_fixture(workspace),
+};
+
 fn main() -> ExitCode {
     match obey(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
@@ -325,7 +340,7 @@ fn steps(command: &Command) -> Vec<Step> {
             let matrix = if *all { WHOLE_MATRIX } else { MATRIX };
             steps.extend([NPM_TESTS, PARITY, matrix, BROWSER_TESTS, OPENFEATURE]);
             if *all {
-                steps.extend([OTHER_BROWSERS, CONTRACT, RELEASE, ALONE, CHAOS]);
+                steps.extend([OTHER_BROWSERS, CONTRACT, ROLLING, RELEASE, ALONE, CHAOS]);
             }
             steps
         }
@@ -368,5 +383,7 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Contract => [site, &[SERVER, CONTRACT]].concat(),
         Command::Openfeature => [site, &[SERVER, OPENFEATURE]].concat(),
         Command::Alone => [site, &[RELEASE, ALONE]].concat(),
+        Command::Rolling => vec![SERVER, ROLLING],
+        Command::Fixture => vec![SERVER, FIXTURE],
     }
 }

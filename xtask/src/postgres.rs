@@ -78,7 +78,7 @@ fn given() -> Option<String> {
 }
 
 /// The folder of PostgreSQL's programs. Debian keeps those of the server off the search path.
-fn programs() -> Option<PathBuf> {
+pub(crate) fn programs() -> Option<PathBuf> {
     let is_complete = |folder: &PathBuf| {
         let has = |program: &str| folder.join(program).is_file();
         has("initdb") && has("postgres") && has("pg_ctl")

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::config::DatabaseSettings;
-use crate::store::Db;
+use crate::store::{Db, OpenMode};
 
 /// What to back up, and where to.
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub(super) async fn run(Arguments { file, database }: Arguments) -> Result<(), B
         let left = unfinished.display();
         return Err(format!("{left} is there; unless a backup is running, delete it").into());
     }
-    let db = Db::open_existing(database.database_url.expose()).await?;
+    let db = Db::open(database.database_url.expose(), OpenMode::AsIs).await?;
     let copied = db.copy_to(&unfinished).await;
     db.close().await;
     copied?;

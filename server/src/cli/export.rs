@@ -5,8 +5,7 @@ use std::io::Write;
 
 use clap::Args;
 
-use super::open;
-use crate::auth::actor::Actor;
+use super::read_as_is;
 use crate::config::DatabaseSettings;
 use crate::service::transfer;
 
@@ -18,10 +17,7 @@ pub struct Arguments {
 }
 
 pub(super) async fn run(Arguments { database }: Arguments) -> Result<(), Box<dyn Error>> {
-    let service = open(&database).await?;
-    let actor = Actor::command_line().administrator()?;
-    let document = transfer::export(&service, &actor).await?;
-    service.close().await;
+    let document = read_as_is(&database, transfer::export).await?;
     let mut text = serde_json::to_vec_pretty(&document)?;
     text.push(b'\n');
     std::io::stdout().write_all(&text)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::Value;
 
-use super::{open, read};
+use super::{explained, open, read};
 use crate::auth::actor::Actor;
 use crate::config::DatabaseSettings;
 use crate::error::{Fault, Place};
@@ -17,6 +17,7 @@ use crate::service::targeting::{Setup, Switch};
 use crate::service::transfer::{
     self, Carried, Document, FORMAT_VERSION, PortableFlag, PortableSetup,
 };
+use crate::store::OpenMode;
 
 /// The most flags, or environments of a flag, that a document may have.
 const MAX_ITEMS: usize = 1_000_000;
@@ -40,13 +41,18 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         database,
     } = arguments;
     let document = parse(&read(&file)?).map_err(|problem| told(&file, &problem))?;
-    let service = open(&database).await?;
+    let mode = if dry_run {
+        OpenMode::AsIs
+    } else {
+        OpenMode::Upgrade
+    };
+    let service = open(&database, mode).await?;
     let actor = Actor::command_line().administrator()?;
     let carried = transfer::import(&service, &actor, &document, dry_run).await;
     service.close().await;
     let carried = carried.map_err(|error| match error {
-        crate::error::Error::Invalid(faults) => told(&file, &listed(&faults)),
-        error => error.to_string(),
+        crate::error::Error::Invalid(faults) => told(&file, &listed(&faults)).into(),
+        error => explained(&service, error),
     })?;
     let lines: String = carried.iter().map(line).collect();
     std::io::stdout().write_all(lines.as_bytes())?;

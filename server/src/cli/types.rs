@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Deserialize;
 
-use super::{open, read};
-use crate::auth::actor::Actor;
+use super::{read, read_as_is};
 use crate::config::DatabaseSettings;
 use crate::service::transfer;
 
@@ -65,11 +64,8 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
 }
 
 async fn exported(database: &DatabaseSettings) -> Result<Vec<u8>, Box<dyn Error>> {
-    let service = open(database).await?;
-    let actor = Actor::command_line().administrator()?;
-    let document = transfer::export(&service, &actor).await;
-    service.close().await;
-    Ok(serde_json::to_vec(&document?)?)
+    let document = read_as_is(database, transfer::export).await?;
+    Ok(serde_json::to_vec(&document)?)
 }
 
 /// The declaration of all flags that are in use, by key.

@@ -8,13 +8,14 @@ use clap::{Args, Subcommand};
 use pennon_core::model::page::{Limit, PageNumber, PageRequest};
 use pennon_core::model::user::{Email, Role, User};
 
-use super::open;
+use super::{explained, open};
 use crate::auth::actor::{Actor, Administrator};
 use crate::auth::password::NewPassword;
 use crate::config::DatabaseSettings;
 use crate::service::precondition::Precondition;
 use crate::service::users::{NewUser, UserPatch, Whose};
 use crate::service::{Service, users};
+use crate::store::OpenMode;
 use crate::store::users::UserFilter;
 
 /// What to do with accounts.
@@ -73,10 +74,15 @@ fn email(text: &str) -> Result<Email, impl Error + use<>> {
 
 /// Does it, in the name of the command line.
 pub(super) async fn run(Arguments { what, database }: Arguments) -> Result<(), Box<dyn Error>> {
-    let service = open(&database).await?;
+    let mode = match what {
+        What::List => OpenMode::AsIs,
+        _ => OpenMode::Upgrade,
+    };
+    let service = open(&database, mode).await?;
     let done = apply(&service, what).await;
     service.close().await;
-    std::io::stdout().write_all(done?.as_bytes())?;
+    let printed = done.map_err(|error| explained(&service, error))?;
+    std::io::stdout().write_all(printed.as_bytes())?;
     Ok(())
 }
 

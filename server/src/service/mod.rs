@@ -40,7 +40,7 @@ use crate::error::Error;
 use crate::load::Load;
 use crate::metrics::{Confirmed, Metrics};
 use crate::snapshot::Snapshots;
-use crate::store::{self, Db, OpenError};
+use crate::store::{self, Db, OpenError, OpenMode};
 
 /// How long the database may be silent before something new may be in it. It is probed four times in that time, so that a
 /// busy moment is not taken for silence.
@@ -118,7 +118,11 @@ impl Service {
         entropy: Entropy,
     ) -> Result<(Self, Option<FirstAdministrator>), StartError> {
         let instance = entropy.id(clock.now());
-        let db = Db::open(settings.database.database_url.expose(), instance).await?;
+        let db = Db::open(
+            settings.database.database_url.expose(),
+            OpenMode::Serve(instance),
+        )
+        .await?;
         let secret = jwt_secret(&db, &settings, &entropy).await?;
         let service = Self::on(db, instance, &secret, settings, clock, entropy)?;
         let first = sessions::create_first_administrator(&service).await?;
@@ -127,14 +131,15 @@ impl Service {
         Ok((service, first))
     }
 
-    /// Opens a database that is there, for the use cases of the command line.
+    /// Opens a database that exists, for the use cases of the command line.
     pub(crate) async fn open(
         settings: Settings,
+        mode: OpenMode,
         clock: Arc<dyn Clock>,
         entropy: Entropy,
     ) -> Result<Self, StartError> {
         let instance = entropy.id(clock.now());
-        let db = Db::open_existing(settings.database.database_url.expose()).await?;
+        let db = Db::open(settings.database.database_url.expose(), mode).await?;
         // Nobody signs in on the command line, so no access token is ever made or read.
         let secret = entropy.bytes::<32>();
         Self::on(db, instance, &secret, settings, clock, entropy)

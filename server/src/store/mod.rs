@@ -4,12 +4,14 @@
 //! is bound or read exists in both. Rows are private to their module and become domain types by `TryFrom`.
 
 pub(crate) mod audit;
+mod backup;
 pub(crate) mod batch;
 pub(crate) mod configurations;
 pub(crate) mod environments;
 pub(crate) mod flag_table;
 pub(crate) mod flags;
 pub(crate) mod notifications;
+mod open;
 mod postgres;
 mod reach;
 pub(crate) mod rollouts;
@@ -26,16 +28,16 @@ pub(crate) mod usage;
 pub(crate) mod users;
 
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use pennon_core::model::id::AuditId;
 use sqlx::{Sqlite, Transaction};
-use uuid::Uuid;
 
+pub(crate) use self::open::{CopyError, OpenError, OpenMode};
 use self::postgres::{CommitError, LeasedTx, Server};
-use self::reach::ReachError;
+pub(crate) use self::schema::Outdated;
 pub(crate) use self::storage::{Storage, means_full};
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
@@ -50,6 +52,7 @@ const WRITERS_PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub(crate) struct Db {
     driver: Driver,
+    outdated: Option<Outdated>,
     storage: Arc<Storage>,
 }
 
@@ -111,27 +114,29 @@ macro_rules! push_one_of {
 use push_one_of;
 
 impl Db {
-    /// Connects to the database that the URL names and brings its tables up to date. A file that is missing is created.
-    /// A server shows its administrator which instance the connections are of.
-    pub(crate) async fn open(url: &str, instance: Uuid) -> Result<Self, OpenError> {
-        Self::connect(url, Some(instance)).await
-    }
-
-    /// The same for a database that must be there already.
-    pub(crate) async fn open_existing(url: &str) -> Result<Self, OpenError> {
-        Self::connect(url, None).await
-    }
-
-    async fn connect(url: &str, instance: Option<Uuid>) -> Result<Self, OpenError> {
-        let driver = match url.split_once(':').map(|(scheme, _)| scheme) {
-            Some("sqlite") => Driver::Sqlite(sqlite::File::open(url, instance.is_some()).await?),
-            Some("postgres" | "postgresql") => Driver::Postgres(Server::open(url, instance).await?),
+    /// Connects to the database that the URL names.
+    pub(crate) async fn open(url: &str, mode: OpenMode) -> Result<Self, OpenError> {
+        let (driver, outdated) = match url.split_once(':').map(|(scheme, _)| scheme) {
+            Some("sqlite") => {
+                let (file, outdated) = sqlite::File::open(url, mode).await?;
+                (Driver::Sqlite(file), outdated)
+            }
+            Some("postgres" | "postgresql") => {
+                let (server, outdated) = Server::open(url, mode).await?;
+                (Driver::Postgres(server), outdated)
+            }
             _ => return Err(OpenError::UnknownScheme),
         };
         Ok(Self {
             driver,
+            outdated,
             storage: Arc::default(),
         })
+    }
+
+    /// The schema that was found, if it is older than the one of this binary and was left as it is. Queries may fail on it.
+    pub(crate) fn outdated(&self) -> Option<&Outdated> {
+        self.outdated.as_ref()
     }
 
     /// Begins to read: all that the transaction sees is of one moment.
@@ -185,23 +190,13 @@ impl Db {
         Ok(())
     }
 
-    /// Writes the database as it is at this moment into a new file. Others may go on writing to it meanwhile. If that
+    /// Writes the content of the database at this moment into a new file. Others may go on writing to it meanwhile. If that
     /// fails, no file is left.
     pub(crate) async fn copy_to(&self, file: &Path) -> Result<(), CopyError> {
-        let Driver::Sqlite(database) = &self.driver else {
-            return Err(CopyError::NotAFile);
-        };
-        // SQLite would take a relative name that begins with `file:` for the URI of another file.
-        let file = std::path::absolute(file).map_err(sqlx::Error::Io)?;
-        let name = file.to_str().ok_or(CopyError::NotText)?;
-        // SQLite itself would create a file that others can read, and follow a symbolic link to where that goes.
-        sqlite::create_private(&file).map_err(sqlx::Error::Io)?;
-        if let Err(error) = database.copy_to(name).await {
-            // The error above says more than one of the removal would.
-            let _ = std::fs::remove_file(&file);
-            return Err(error.into());
+        match &self.driver {
+            Driver::Sqlite(database) => database.copy_to(file).await,
+            Driver::Postgres(_) => Err(CopyError::NotAFile),
         }
-        Ok(())
     }
 
     /// Closes all connections; on SQLite this also folds the write-ahead log into the file.
@@ -271,83 +266,6 @@ impl Tx {
         }
         Ok(())
     }
-}
-
-/// Why the database cannot be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The URL names no database that Pennon knows.
-    #[error(
-        "DATABASE_URL must begin with `sqlite://` or `postgres://`, as in sqlite://data/pennon.db or \
-         postgres://pennon:secret@db.example.com/pennon"
-    )]
-    UnknownScheme,
-    /// There is no such file, and it is not to be created.
-    #[error("there is no database at {}; does DATABASE_URL name the right one?", .0.display())]
-    Missing(PathBuf),
-    /// A symbolic link to a file that is missing. The link may be somebody else's, so nothing is created at its end.
-    #[error(
-        "{} is a symbolic link to a file that does not exist; name that file itself in DATABASE_URL", .0.display()
-    )]
-    Dangling(PathBuf),
-    /// The file or its folder cannot be created or written.
-    #[error(
-        "cannot write the database {}: {problem}; let the user that runs Pennon write to {}, or name another file in \
-         DATABASE_URL", file.display(), folder.display()
-    )]
-    Unwritable {
-        /// The file.
-        file: PathBuf,
-        /// The folder that has to be writable.
-        folder: PathBuf,
-        /// What the system says.
-        problem: String,
-    },
-    /// A file of another kind.
-    #[error("{} is no SQLite database; name another file in DATABASE_URL", .0.display())]
-    NotADatabase(PathBuf),
-    /// A file of which SQLite cannot make sense any more.
-    #[error(
-        "the database {} is damaged ({problem}); restore it from a backup, or save what can be read with \
-         `sqlite3 <file> .recover`", file.display()
-    )]
-    Damaged {
-        /// The file.
-        file: PathBuf,
-        /// The message of SQLite.
-        problem: String,
-    },
-    /// PostgreSQL cannot be reached, or refuses.
-    #[error(transparent)]
-    Postgres(#[from] ReachError),
-    /// The database fails.
-    #[error("cannot open the database: {0}")]
-    Connect(#[from] sqlx::Error),
-    /// The tables are of a later version.
-    #[error("{0}")]
-    Newer(String),
-    /// The tables are somebody else's.
-    #[error(
-        "PostgreSQL does not let the user of DATABASE_URL create or change tables ({0}); make it the owner of the database"
-    )]
-    Rights(String),
-    /// The tables cannot be brought up to date.
-    #[error("cannot bring the database's tables up to date: {0}")]
-    Migrate(#[from] sqlx::migrate::MigrateError),
-}
-
-/// Why the database cannot be copied into a file.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum CopyError {
-    /// PostgreSQL keeps its data itself.
-    #[error("a PostgreSQL database is backed up by PostgreSQL's own tools, such as pg_dump")]
-    NotAFile,
-    /// SQLite takes names of files as text.
-    #[error("the name of the file to write must be valid UTF-8")]
-    NotText,
-    /// The copy failed.
-    #[error("the database cannot be copied: {0}")]
-    Failed(#[from] sqlx::Error),
 }
 
 /// An error for a row that holds what it never should.

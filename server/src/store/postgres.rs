@@ -15,11 +15,11 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection, Executor, Postgres, Transaction};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
-use uuid::Uuid;
 
 use super::reach::{options, reach};
+use super::schema::{self, Outdated};
 use super::skew::Skew;
-use super::{OpenError, PATIENCE, WRITERS_PATIENCE, schema};
+use super::{OpenError, OpenMode, PATIENCE, WRITERS_PATIENCE};
 use crate::clock::{Clock, Entropy};
 use crate::metrics::Confirmed;
 
@@ -88,18 +88,26 @@ pub(crate) struct LeasedTx {
 }
 
 impl Server {
-    /// Connects to the server, which may be starting at the same moment, and brings the tables up to date.
-    pub(super) async fn open(url: &str, instance: Option<Uuid>) -> Result<Self, OpenError> {
-        let options = options(url, instance)?;
+    /// Connects to the server, which may be starting at the same moment. Returns the schema as well if it is outdated and
+    /// `mode` leaves it as it is.
+    pub(super) async fn open(
+        url: &str,
+        mode: OpenMode,
+    ) -> Result<(Self, Option<Outdated>), OpenError> {
+        let options = options(url, mode.instance())?;
         let mut first = reach(&options, STARTING_PATIENCE).await?;
-        schema::update_postgres(&mut first).await?;
+        let outdated = match mode {
+            OpenMode::AsIs => schema::inspect_postgres(&mut first).await?,
+            _ => schema::upgrade_postgres(&mut first).await.map(|()| None)?,
+        };
         // It has served its purpose, whether or not the server hears of that.
         let _ = first.close().await;
-        Ok(Self(Arc::new(Parts {
+        let server = Self(Arc::new(Parts {
             pools: watch::Sender::new(Some(Pools::new(&options))),
             options,
             answered: OnceLock::new(),
-        })))
+        }));
+        Ok((server, outdated))
     }
 
     /// The connections, and what tells when they have been given up.

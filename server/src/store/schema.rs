@@ -1,26 +1,45 @@
-//! The tables, which each start brings up to date.
+//! The schema: its version in a database, and its upgrade to the one of this binary.
+
+use std::fmt::{self, Display};
+use std::path::Path;
 
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqlitePool;
 use sqlx::{Executor, SqliteConnection};
 
-use super::OpenError;
+use super::{OpenError, backup};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("../migrations/postgres");
 
-/// The version that this is.
+/// The version of this binary.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The name of the setting that holds the version of Pennon that last opened the database.
+/// The name of the setting that holds the version of Pennon that last upgraded the database.
 const WRITTEN_BY: &str = "schema_version_written_by";
 
 const READ_SETTING: &str = "select value from settings where name = $1";
 const WRITE_SETTING: &str = "insert into settings (name, value) values ($1, $2)
                              on conflict (name) do update set value = excluded.value";
 
-/// Reads who has written the database. It is a macro because each driver has types of its own.
+/// The state of a database's schema.
+struct State {
+    /// The versions of the migrations that were applied, in order; empty for a database that has no tables yet.
+    applied: Vec<i64>,
+    /// The version of Pennon that last upgraded the database. Tables of long ago do not hold it.
+    written_by: Option<String>,
+}
+
+/// A schema that is older than the one of this binary.
+#[derive(Clone, Debug)]
+pub(crate) struct Outdated {
+    found: i64,
+    wanted: i64,
+    written_by: Option<String>,
+}
+
+/// Reads the version of Pennon that last upgraded the database. It is a macro because each driver has types of its own.
 macro_rules! written_by {
     ($connection:expr) => {
         sqlx::query_scalar::<_, String>(READ_SETTING)
@@ -30,14 +49,34 @@ macro_rules! written_by {
     };
 }
 
-/// Brings the tables up to date and keeps which version did so, for the sake of older ones that are started later.
-macro_rules! bring_up_to_date {
+/// Reads the state of a schema; `$exists` asks whether there is a table of migrations.
+macro_rules! state {
+    ($connection:expr, $exists:literal) => {{
+        let exists = sqlx::query_scalar::<_, bool>($exists);
+        if exists.fetch_one(&mut *$connection).await? {
+            let applied = "select version from _sqlx_migrations order by version";
+            let applied = sqlx::query_scalar(applied);
+            State {
+                applied: applied.fetch_all(&mut *$connection).await?,
+                written_by: written_by!(&mut *$connection).unwrap_or_default(),
+            }
+        } else {
+            State {
+                applied: Vec::new(),
+                written_by: None,
+            }
+        }
+    }};
+}
+
+/// Applies the missing migrations, and writes the version of this binary for older ones that are started later.
+macro_rules! migrate {
     ($migrations:expr, $connection:expr) => {{
         // `run` does the same, but the compiler does not see that its future can be sent.
-        if let Err(error) = $migrations.run_direct(None, &mut *$connection, false).await {
-            // Tables of long ago may not have it.
+        let run = $migrations.run_direct(None, &mut *$connection, false);
+        if let Err(error) = run.await {
             let written_by = written_by!(&mut *$connection).unwrap_or_default();
-            return Err(explained(error, written_by.as_deref()));
+            return Err(failed(error, written_by.as_deref()));
         }
         if written_by!(&mut *$connection)?.as_deref() != Some(VERSION) {
             let write = sqlx::query(WRITE_SETTING).bind(WRITTEN_BY).bind(VERSION);
@@ -47,22 +86,103 @@ macro_rules! bring_up_to_date {
     }};
 }
 
-pub(super) async fn update_sqlite(pool: &SqlitePool) -> Result<(), OpenError> {
+/// Upgrades the schema of a file. The file is backed up first, unless it has no tables yet.
+pub(super) async fn upgrade_sqlite(pool: &SqlitePool, file: &Path) -> Result<(), OpenError> {
     let connection: &mut SqliteConnection = &mut *pool.acquire().await?;
-    bring_up_to_date!(SQLITE_MIGRATIONS, connection)
+    let state = sqlite_state(connection).await?;
+    let next = state.next(&SQLITE_MIGRATIONS)?;
+    if let Some(next) = next.filter(|_| !state.applied.is_empty()) {
+        backup::keep(connection, file, next).await?;
+    }
+    // The file keeps the mode, so other connections need not ask for it.
+    connection.execute("pragma journal_mode = wal").await?;
+    migrate!(SQLITE_MIGRATIONS, connection)
 }
 
-/// Of several instances that start together one brings the tables up to date, while the others wait for it.
-pub(super) async fn update_postgres(connection: &mut PgConnection) -> Result<(), OpenError> {
+/// Upgrades the schema on a server. Of several instances that start together one does so, and the others wait for it.
+pub(super) async fn upgrade_postgres(connection: &mut PgConnection) -> Result<(), OpenError> {
     // Otherwise each start is told, and logs, that the table of migrations exists.
     connection
         .execute("set client_min_messages = warning")
         .await?;
-    bring_up_to_date!(POSTGRES_MIGRATIONS, connection)
+    postgres_state(connection)
+        .await?
+        .next(&POSTGRES_MIGRATIONS)?;
+    migrate!(POSTGRES_MIGRATIONS, connection)
 }
 
-fn explained(error: MigrateError, written_by: Option<&str>) -> OpenError {
+/// Returns whether the schema of a file is outdated, and changes nothing.
+pub(super) async fn inspect_sqlite(pool: &SqlitePool) -> Result<Option<Outdated>, OpenError> {
+    let connection: &mut SqliteConnection = &mut *pool.acquire().await?;
+    sqlite_state(connection).await?.outdated(&SQLITE_MIGRATIONS)
+}
+
+/// Returns whether the schema on a server is outdated, and changes nothing.
+pub(super) async fn inspect_postgres(
+    connection: &mut PgConnection,
+) -> Result<Option<Outdated>, OpenError> {
+    postgres_state(connection)
+        .await?
+        .outdated(&POSTGRES_MIGRATIONS)
+}
+
+async fn sqlite_state(connection: &mut SqliteConnection) -> Result<State, sqlx::Error> {
+    Ok(state!(
+        connection,
+        "select exists (select 1 from sqlite_schema where name = '_sqlx_migrations')"
+    ))
+}
+
+async fn postgres_state(connection: &mut PgConnection) -> Result<State, sqlx::Error> {
+    Ok(state!(
+        connection,
+        "select to_regclass('_sqlx_migrations') is not null"
+    ))
+}
+
+impl State {
+    /// Returns the version of the first migration that is missing. A schema that is newer than this binary is an error.
+    fn next(&self, migrations: &Migrator) -> Result<Option<i64>, OpenError> {
+        let is_unknown = |version: &i64| !migrations.version_exists(*version);
+        if self.applied.iter().any(is_unknown) {
+            return Err(OpenError::Newer(newer(self.written_by.as_deref())));
+        }
+        let mut versions = migrations.iter().map(|migration| migration.version);
+        Ok(versions.find(|version| !self.applied.contains(version)))
+    }
+
+    fn outdated(self, migrations: &Migrator) -> Result<Option<Outdated>, OpenError> {
+        let next = self.next(migrations)?;
+        let found = self.applied.last().copied().ok_or(OpenError::NoTables)?;
+        let wanted = migrations.iter().map(|migration| migration.version).max();
+        Ok(next.and(wanted).map(|wanted| Outdated {
+            found,
+            wanted,
+            written_by: self.written_by,
+        }))
+    }
+}
+
+impl Display for Outdated {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            found,
+            wanted,
+            written_by,
+        } = self;
+        let writer = written_by.as_deref().unwrap_or("an older version");
+        write!(
+            formatter,
+            "the database has schema {found}, written by Pennon {writer}, which this command of Pennon {VERSION} cannot \
+             read: use the version that wrote it, or upgrade the database to schema {wanted} by starting the server of \
+             this version"
+        )
+    }
+}
+
+fn failed(error: MigrateError, written_by: Option<&str>) -> OpenError {
     match error {
+        // A newer instance has upgraded the schema while this one waited for its turn.
         MigrateError::VersionMissing(_) => OpenError::Newer(newer(written_by)),
         MigrateError::Execute(sqlx::Error::Database(answer))
         | MigrateError::ExecuteMigration(sqlx::Error::Database(answer), _)
@@ -74,7 +194,7 @@ fn explained(error: MigrateError, written_by: Option<&str>) -> OpenError {
     }
 }
 
-/// What to say of a database with tables that this version does not know.
+/// The message about a schema that this binary does not know.
 fn newer(written_by: Option<&str>) -> String {
     match written_by {
         Some(version) if version != VERSION => format!(

@@ -10,14 +10,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
-    SqliteSynchronous,
+    SqliteConnectOptions, SqliteConnection, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 use sqlx::{Connection, Sqlite, Transaction};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use super::{OpenError, WRITERS_PATIENCE, schema};
+use super::schema::{self, Outdated};
+use super::{CopyError, OpenError, OpenMode, WRITERS_PATIENCE};
 
 /// The result codes of SQLite (<https://sqlite.org/rescode.html>).
 const SQLITE_BUSY: u32 = 5;
@@ -44,32 +44,40 @@ pub(super) struct File {
 
 impl File {
     /// Opens the file with settings under which a commit survives a power failure: every commit is synced.
-    pub(super) async fn open(url: &str, create: bool) -> Result<Self, OpenError> {
+    /// Returns the schema as well if it is outdated and `mode` leaves it as it is.
+    pub(super) async fn open(
+        url: &str,
+        mode: OpenMode,
+    ) -> Result<(Self, Option<Outdated>), OpenError> {
         let options = SqliteConnectOptions::from_str(url)?
             // SQLite would create a file that others can read.
             .create_if_missing(false)
-            .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(WRITERS_PATIENCE)
             // Rows come from another thread; so it need not wait until those before are taken.
             .row_buffer_size(1_000);
-        let file = options.get_filename();
-        if create {
-            create_file(file)?;
+        let file = options.get_filename().to_owned();
+        if let OpenMode::Serve(_) = mode {
+            create_file(&file)?;
         } else if !file.exists() {
-            return Err(OpenError::Missing(file.to_owned()));
+            return Err(OpenError::Missing(file));
         }
-        let file = file.to_owned();
         let unusable = |error| unusable(&file, error);
         let preparer = pool(1).connect_with(options.clone()).await;
         let preparer = preparer.map_err(unusable)?;
-        match schema::update_sqlite(&preparer).await {
+        let outdated = match mode {
+            OpenMode::AsIs => schema::inspect_sqlite(&preparer).await,
+            _ => schema::upgrade_sqlite(&preparer, &file)
+                .await
+                .map(|()| None),
+        };
+        let outdated = match outdated {
             Err(OpenError::Connect(error)) => return Err(unusable(error)),
-            updated => updated?,
-        }
+            outdated => outdated?,
+        };
         let writer = options.clone().busy_timeout(LOCKING);
-        Ok(Self {
+        let opened = Self {
             writer: pool(1).connect_with(writer).await.map_err(unusable)?,
             next: Arc::new(Semaphore::new(1)),
             preparer,
@@ -77,7 +85,8 @@ impl File {
                 .connect_with(options.pragma("query_only", "on"))
                 .await
                 .map_err(unusable)?,
-        })
+        };
+        Ok((opened, outdated))
     }
 
     pub(super) async fn begin_to_read(&self) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
@@ -105,10 +114,9 @@ impl File {
         self.preparer.begin().await
     }
 
-    /// Writes what the database holds at this moment into a file that is empty.
-    pub(super) async fn copy_to(&self, file: &str) -> Result<(), sqlx::Error> {
-        let copying = sqlx::query("vacuum into $1").bind(file);
-        copying.execute(&self.preparer).await.map(drop)
+    /// Writes the content of the database at this moment into a new file.
+    pub(super) async fn copy_to(&self, file: &Path) -> Result<(), CopyError> {
+        copy(&mut *self.preparer.acquire().await?, file).await
     }
 
     /// Closes all connections, which folds the write-ahead log into the file.
@@ -149,10 +157,31 @@ async fn is_reusable(connection: &mut SqliteConnection) -> Result<bool, sqlx::Er
     Ok(!connection.is_in_transaction())
 }
 
+/// Writes the content of a database at this moment into a new file, which others may not read. If that fails, no file is
+/// left. Others may go on writing to the database meanwhile.
+pub(super) async fn copy(connection: &mut SqliteConnection, file: &Path) -> Result<(), CopyError> {
+    // SQLite would take a relative name that begins with `file:` for the URI of another file.
+    let file = std::path::absolute(file)?;
+    let name = file.to_str().ok_or(CopyError::NotText)?;
+    // SQLite itself would create a file that others can read, and follow a symbolic link to where that goes.
+    create_private(&file)?;
+    let copying = sqlx::query("vacuum into $1").bind(name);
+    if let Err(error) = copying.execute(connection).await {
+        // The error above says more than one of the removal would.
+        let _ = std::fs::remove_file(&file);
+        return Err(error.into());
+    }
+    Ok(())
+}
+
+/// Returns true for the name of a database in memory, which is like `file:…` and names no file.
+pub(super) fn is_in_memory(file: &Path) -> bool {
+    file.to_string_lossy().starts_with("file:")
+}
+
 /// Makes sure that a database's file is there, and its folder.
 fn create_file(file: &Path) -> Result<(), OpenError> {
-    // A database in memory has a name like `file:…` and no file.
-    if file.to_string_lossy().starts_with("file:") {
+    if is_in_memory(file) {
         return Ok(());
     }
     if let Some(folder) = file.parent().filter(|folder| *folder != Path::new("")) {
@@ -199,7 +228,7 @@ fn unwritable(file: &Path, problem: impl Display) -> OpenError {
 
 /// Creates a file for its owner's eyes only, because a database has secrets in it. SQLite gives the files beside it the
 /// same permissions. Fails if something has this name already: a symbolic link is not followed.
-pub(super) fn create_private(file: &Path) -> std::io::Result<()> {
+fn create_private(file: &Path) -> std::io::Result<()> {
     OpenOptions::new()
         .write(true)
         .create_new(true)

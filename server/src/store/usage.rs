@@ -358,7 +358,7 @@ fn number(count: u64) -> i64 {
 mod tests {
     use sqlx::Connection as _;
 
-    use super::super::{Db, Open};
+    use super::super::{Db, Open, OpenMode};
     use super::*;
 
     fn kept_statements(tx: &Tx) -> usize {
@@ -373,7 +373,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pennon.db");
         let url = format!("sqlite://{}", file.display());
-        let db = Db::open(&url, Uuid::nil()).await.unwrap();
+        let db = Db::open(&url, OpenMode::Serve(Uuid::nil())).await.unwrap();
         let mut tx = db.write().await.unwrap();
         let before = kept_statements(&tx);
         let hour = Timestamp::from_millis(0);

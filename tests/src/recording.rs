@@ -1,0 +1,179 @@
+//! Answers of a release, which later ones must still give.
+
+use std::fmt::Write as _;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{Answer, TestApp};
+
+/// The members of answers that differ each time.
+const SECRETS: [&str; 2] = ["access_token", "refresh_token"];
+
+/// Requests to a release and its answers, as they are made.
+pub struct Recording {
+    seconds: i64,
+    exchanges: Vec<Value>,
+}
+
+impl Recording {
+    /// A recording that begins when the clock of the app has moved by so many seconds.
+    pub fn after(seconds: i64) -> Self {
+        Self {
+            seconds,
+            exchanges: Vec::new(),
+        }
+    }
+
+    /// Records a `GET` with a bearer token.
+    pub async fn get(&mut self, app: &TestApp, token: &str, path: &str) {
+        self.add(
+            app,
+            json!({ "method": "GET", "path": path, "token": token }),
+        )
+        .await;
+    }
+
+    /// Records a `POST` with a bearer token; an empty one is none.
+    pub async fn post(&mut self, app: &TestApp, token: &str, path: &str, body: Value) {
+        let request = json!({ "method": "POST", "path": path, "token": token, "body": body });
+        self.add(app, request).await;
+    }
+
+    /// Records the status of a page of the dashboard, with a cookie.
+    pub async fn page(&mut self, app: &TestApp, cookie: &str, path: &str) {
+        self.add(
+            app,
+            json!({ "method": "GET", "path": path, "cookie": cookie }),
+        )
+        .await;
+    }
+
+    /// Records what the command `export` prints.
+    pub async fn export(&mut self, app: &TestApp) {
+        self.add(app, json!({ "command": "export" })).await;
+    }
+
+    async fn add(&mut self, app: &TestApp, mut request: Value) {
+        request["answer"] = answer(app, &request).await;
+        self.exchanges.push(request);
+    }
+
+    /// The recording as it is written to a file.
+    pub fn finish(self) -> Value {
+        json!({ "secondsAfterStart": self.seconds, "exchanges": self.exchanges })
+    }
+}
+
+/// Repeats the requests of a recording. Returns the differences, a line for each: members may be new, and everything else
+/// must be as it was.
+pub async fn replay(app: &TestApp, recording: &Value) -> String {
+    app.advance(
+        recording["secondsAfterStart"]
+            .as_i64()
+            .expect("a number of seconds"),
+    );
+    let mut differences = String::new();
+    for request in recording["exchanges"].as_array().expect("exchanges") {
+        let answer = answer(app, request).await;
+        let name = [&request["method"], &request["path"], &request["command"]];
+        let name: Vec<&str> = name.into_iter().filter_map(Value::as_str).collect();
+        for difference in missing(&request["answer"], &answer, "") {
+            let _ = writeln!(differences, "{}: {difference}", name.join(" "));
+        }
+    }
+    differences
+}
+
+/// The status and the body of the answer to a request, without what differs each time.
+async fn answer(app: &TestApp, request: &Value) -> Value {
+    if let Some(command) = request["command"].as_str() {
+        let printed = app.command(&[command]).await.expect_success();
+        return serde_json::from_str(&printed).expect("the command prints JSON");
+    }
+    let text = |member: &str| request[member].as_str().unwrap_or_default();
+    let method: Method = text("method").parse().expect("a method");
+    let caller = match text("token") {
+        "" => app.anonymous(),
+        token => app.with_authorization(format!("Bearer {token}")),
+    };
+    let mut sent = caller
+        .request(method, text("path"))
+        .header("cookie", text("cookie"));
+    if let Some(body) = request.get("body") {
+        sent = sent.json(body);
+    }
+    let answer = caller.send(sent).await;
+    json!({ "status": answer.status.as_u16(), "body": body(&answer) })
+}
+
+fn body(answer: &Answer) -> Value {
+    let mut body = serde_json::from_slice(&answer.bytes).unwrap_or(Value::Null);
+    if let Some(members) = body.as_object_mut() {
+        members.retain(|name, _| !SECRETS.contains(&name.as_str()));
+    }
+    body
+}
+
+/// The places at which a value is not as it was recorded. Objects may have new members; arrays may not have new items.
+fn missing(recorded: &Value, current: &Value, place: &str) -> Vec<String> {
+    match (recorded, current) {
+        (Value::Object(recorded), Value::Object(current)) => {
+            let member = |(name, recorded): (&String, &Value)| {
+                let place = format!("{place}/{name}");
+                match current.get(name) {
+                    Some(current) => missing(recorded, current, &place),
+                    None => vec![format!("{place} is gone; it was {recorded}")],
+                }
+            };
+            recorded.iter().flat_map(member).collect()
+        }
+        (Value::Array(recorded), Value::Array(current)) if recorded.len() == current.len() => {
+            let pairs = recorded.iter().zip(current).enumerate();
+            pairs
+                .flat_map(|(index, (recorded, current))| {
+                    missing(recorded, current, &format!("{place}/{index}"))
+                })
+                .collect()
+        }
+        _ if recorded == current => Vec::new(),
+        _ => vec![format!("{place} was {recorded} and is {current}")],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::missing;
+
+    #[test]
+    fn an_answer_may_gain_members_and_nothing_else() {
+        let recorded = json!({ "a": [{ "b": 1, "c": null }], "d": "e" });
+        let current = json!({ "a": [{ "b": 1, "c": null, "new": 2 }], "d": "e", "new": [] });
+        assert_eq!(missing(&recorded, &current, ""), Vec::<String>::new());
+        for (current, complaint) in [
+            (json!({ "a": [{ "b": 1, "c": null }] }), "/d is gone"),
+            (
+                json!({ "a": [{ "b": 2, "c": null }], "d": "e" }),
+                "/a/0/b was 1 and is 2",
+            ),
+            (
+                json!({ "a": [{ "b": 1, "c": 0 }], "d": "e" }),
+                "/a/0/c was null and is 0",
+            ),
+            (json!({ "a": [], "d": "e" }), "/a was ["),
+            (
+                json!({ "a": [{ "b": 1, "c": null }, 2], "d": "e" }),
+                "/a was [",
+            ),
+            (Value::Null, " was {"),
+        ] {
+            let missing = missing(&recorded, &current, "");
+            assert!(
+                matches!(&missing[..], [one] if one.starts_with(complaint)),
+                "{missing:?}"
+            );
+        }
+    }
+}

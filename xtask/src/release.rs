@@ -1,0 +1,130 @@
+//! The releases: the files that each one leaves for later builds to be compared with, and the binary of the last one.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::check;
+use crate::postgres::{self, Durability, Server};
+use crate::process::Run as _;
+use crate::serve::Profile;
+use crate::step::Outcome;
+use crate::workspace::Workspace;
+
+/// Names a binary of the last release, which is built otherwise.
+const BINARY: &str = "PENNON_PREVIOUS_BINARY";
+
+/// Writes databases of this build with the answers to them, and the description of its API.
+pub(crate) fn write_fixture(workspace: &Workspace) -> Result<Outcome> {
+    let (Some(programs), Some(server)) = (
+        postgres::programs(),
+        Server::find_or_start(Durability::None)?,
+    ) else {
+        bail!("a fixture needs PostgreSQL: install it");
+    };
+    check::product(workspace, "build")
+        .args(["--bin", "fixture"])
+        .run()?;
+    let commit = git(workspace, &["rev-parse", "HEAD"])?;
+    let path = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths(std::iter::once(programs).chain(env::split_paths(&path)))?;
+    let server_binary = Profile::Dev.binary(workspace);
+    workspace
+        .command(workspace.target.join("debug/fixture"))
+        .args(["--commit", &commit, "--postgres", &server.url()])
+        .env("PATH", path)
+        .env("PENNON_TEST_BINARY", &server_binary)
+        .run()?;
+    let description = workspace
+        .command(server_binary)
+        .arg("openapi")
+        .run_quietly()?;
+    let file = workspace.root.join("tests/fixtures/api/openapi.json");
+    fs::write(file, description)?;
+    Ok(Outcome::Done)
+}
+
+/// The binary of the last release, built in the target folder unless it is there or the environment names it.
+pub(crate) fn previous_binary(workspace: &Workspace) -> Result<PathBuf> {
+    if let Some(binary) = env::var_os(BINARY) {
+        return Ok(binary.into());
+    }
+    let revision = previous_revision(workspace)?;
+    let commit = format!("{revision}^{{commit}}");
+    let commit = git(workspace, &["rev-parse", "--verify", "--quiet", &commit]).with_context(|| {
+        format!("{revision} is not in this clone; run `git fetch --unshallow --tags`, or set {BINARY}")
+    })?;
+    let folder = workspace.target.join("previous");
+    let binary = folder.join(&commit);
+    if !binary.exists() {
+        build(workspace, &commit, &folder)?;
+        fs::copy(folder.join("target/debug/pennon"), &binary)?;
+        // Gigabytes, of which the next release can use little.
+        fs::remove_dir_all(folder.join("target"))?;
+    }
+    Ok(binary)
+}
+
+/// The tag of the last release before this commit or, as long as there is none, the commit of the newest fixture.
+fn previous_revision(workspace: &Workspace) -> Result<String> {
+    let before = ["describe", "--tags", "--abbrev=0", "--match=v*", "HEAD^"];
+    let mut describe = workspace.command("git");
+    let described = describe.args(before).output()?;
+    if described.status.success() {
+        let tag = String::from_utf8_lossy(&described.stdout).trim().to_owned();
+        eprintln!("    the last release is {tag}");
+        return Ok(tag);
+    }
+    let folders = fs::read_dir(workspace.root.join("tests/fixtures/database"))?;
+    let folders: Vec<PathBuf> = folders
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<_>>()?;
+    let newest = folders.iter().max().context("there is no fixture")?;
+    let release = fs::read(newest.join("release.json"))?;
+    let release: serde_json::Value = serde_json::from_slice(&release)?;
+    let commit = release.get("commit").and_then(serde_json::Value::as_str);
+    let commit = commit.with_context(|| format!("{} names no commit", newest.display()))?;
+    eprintln!(
+        "    no tag of a release leads here, so this is the commit of the newest fixture: {commit}"
+    );
+    Ok(commit.to_owned())
+}
+
+/// Builds the server of a commit in a work tree and a target folder of its own. The dashboard has no scripts there.
+fn build(workspace: &Workspace, commit: &str, folder: &Path) -> Result<()> {
+    let source = folder.join("source");
+    let path = source
+        .to_str()
+        .context("the target folder has no plain name")?;
+    if source.exists() {
+        git(workspace, &["worktree", "remove", "--force", path])?;
+    }
+    git(workspace, &["worktree", "prune"])?;
+    git(workspace, &["worktree", "add", "--detach", path, commit])?;
+    let mut cargo = workspace.cargo();
+    let built = cargo
+        .current_dir(&source)
+        .args([
+            "build",
+            "--locked",
+            "--package",
+            "pennon-server",
+            "--bin",
+            "pennon",
+        ])
+        .env("CARGO_TARGET_DIR", folder.join("target"))
+        .run();
+    git(workspace, &["worktree", "remove", "--force", path])?;
+    built
+}
+
+fn git(workspace: &Workspace, arguments: &[&str]) -> Result<String> {
+    let answer = workspace
+        .command(OsString::from("git"))
+        .args(arguments)
+        .run_quietly()?;
+    Ok(answer.trim().to_owned())
+}

@@ -1,0 +1,147 @@
+//! A rolling update on PostgreSQL: the last release goes on beside this build, whose start has upgraded the schema.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::{Value, json};
+
+use crate::instance::{Events, Instance, text};
+use crate::postgres::{Durability, Server};
+use crate::release;
+use crate::serve::Profile;
+use crate::step::Outcome;
+use crate::tally::Tally;
+use crate::workspace::Workspace;
+
+/// The longest time that one instance may take to serve a change of the other.
+const PROPAGATION_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Runs both on one database. Without PostgreSQL this is left out.
+pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
+    let Some(server) = Server::start(Durability::None)? else {
+        tally.omit("left out: the last release beside this build; install PostgreSQL".to_owned());
+        return Ok(Outcome::Done);
+    };
+    let previous = release::previous_binary(workspace)?;
+    let folder = workspace.empty_folder("rolling")?;
+    let url = server.url();
+    let settings = [("DATABASE_URL", url.as_str()), ("RUST_LOG", "error")];
+
+    let old = Instance::start(&previous, &folder, &settings)?;
+    let update = Update::begin(&old)?;
+    let mut streams = vec![old.events(&update.sdk_key)?];
+    streams.iter_mut().try_for_each(Events::next)?;
+    // It upgrades the schema under the other one.
+    let new = Instance::start(&Profile::Dev.binary(workspace), &folder, &settings)?;
+    streams.push(new.events(&update.sdk_key)?);
+    streams.iter_mut().skip(1).try_for_each(Events::next)?;
+
+    for (writer, reader) in [(&old, &new), (&new, &old), (&old, &new)] {
+        update.write(writer).context("writing")?;
+        update.read(&[writer, reader], &mut streams)?;
+    }
+    let session = old.sign_in_as_administrator()?;
+    for path in [
+        "/flags?limit=100",
+        "/environments",
+        "/users",
+        "/audit?limit=100",
+    ] {
+        let [one, other] =
+            [&old, &new].map(|instance| instance.send("GET", path, Some(&session), &Value::Null));
+        let (one, other) = (one?, other?);
+        ensure!(
+            one.get("pagination") == other.get("pagination"),
+            "GET {path}: the last release has {one}, and this build {other}"
+        );
+    }
+    Ok(Outcome::Done)
+}
+
+/// A flag that is changed while both instances run.
+struct Update {
+    session: String,
+    sdk_key: String,
+    flag: String,
+    path: String,
+}
+
+impl Update {
+    fn begin(server: &Instance) -> Result<Self> {
+        let session = server.sign_in_as_administrator()?;
+        let post = |path: &str, body: Value| server.post(path, Some(&session), &body);
+        let environment = post(
+            "/environments",
+            json!({ "product": "shop", "name": "prod" }),
+        )?;
+        let flag = post(
+            "/flags",
+            json!({ "key": "checkout", "name": "Checkout", "type": "boolean" }),
+        )?;
+        let (flag, id) = (text(&flag, "id")?, text(&environment, "id")?);
+        Ok(Self {
+            sdk_key: text(&environment, "sdkKey")?,
+            path: format!("/flags/{flag}/environments/{id}"),
+            flag,
+            session,
+        })
+    }
+
+    /// Makes a change of each kind by an instance: afterwards the flag is on if it was off, and off if it was on.
+    fn write(&self, server: &Instance) -> Result<()> {
+        let send = |method: &str, path: &str, body: Value| {
+            server.send(method, path, Some(&self.session), &body)
+        };
+        let was_on = self.is_on(server)?;
+        let condition = json!({
+            "attribute": "country", "operator": "==", "valueType": "string", "valueString": "DE",
+        });
+        let rule =
+            json!({ "priority": 1, "logic": "and", "value": true, "conditions": [condition] });
+        let rule = text(&send("POST", &format!("{}/rules", self.path), rule)?, "id")?;
+        send("DELETE", &format!("/rules/{rule}"), json!({}))?;
+        let rollout = json!({ "percentage": 100, "strategy": "per_user" });
+        send("PUT", &format!("{}/rollout", self.path), rollout)?;
+        send(
+            "PATCH",
+            &format!("/flags/{}", self.flag),
+            json!({ "description": null }),
+        )?;
+        let token = json!({ "name": "rolling", "role": "viewer" });
+        let token = text(&send("POST", "/users/me/tokens", token)?, "id")?;
+        send("DELETE", &format!("/users/me/tokens/{token}"), json!({}))?;
+        server.sign_in_as_administrator()?;
+        send("PUT", &self.path, json!({ "isEnabled": !was_on }))?;
+        Ok(())
+    }
+
+    /// Waits until all instances evaluate alike, and every stream has announced a change.
+    fn read(&self, servers: &[&Instance], streams: &mut [Events]) -> Result<()> {
+        let began = Instant::now();
+        loop {
+            let answers: Vec<bool> = servers
+                .iter()
+                .map(|server| self.is_on(server))
+                .collect::<Result<_>>()?;
+            if answers.windows(2).all(|pair| pair.first() == pair.last()) {
+                break;
+            }
+            if began.elapsed() > PROPAGATION_TIMEOUT {
+                bail!("one instance does not serve what the other has changed");
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        streams
+            .iter_mut()
+            .try_for_each(Events::next)
+            .context("a stream of changes")
+    }
+
+    fn is_on(&self, server: &Instance) -> Result<bool> {
+        let question = json!({ "flagKey": "checkout", "context": { "userId": "ada" } });
+        let answer = server.post("/sdk/v1/evaluate", Some(&self.sdk_key), &question)?;
+        let enabled = answer.get("enabled").and_then(Value::as_bool);
+        enabled.with_context(|| format!("no evaluation: {answer}"))
+    }
+}
