@@ -120,7 +120,7 @@ enum Command {
     Alone,
     /// Run the last release and this build side by side on one PostgreSQL database, as a rolling update does
     Rolling,
-    /// Write what the next builds are compared with: databases of this build, its answers, and its API description
+    /// Write what the next builds are compared with: databases and answers of this build, its API description, and its client
     Fixture,
 }
 
@@ -384,6 +384,6 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Openfeature => [site, &[SERVER, OPENFEATURE]].concat(),
         Command::Alone => [site, &[RELEASE, ALONE]].concat(),
         Command::Rolling => vec![SERVER, ROLLING],
-        Command::Fixture => vec![SERVER, FIXTURE],
+        Command::Fixture => [site, packages, &[SERVER, FIXTURE]].concat(),
     }
 }

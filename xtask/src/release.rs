@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 use crate::check;
+use crate::node;
 use crate::postgres::{self, Durability, Server};
 use crate::process::Run as _;
 use crate::serve::Profile;
@@ -44,7 +45,27 @@ pub(crate) fn write_fixture(workspace: &Workspace) -> Result<Outcome> {
         .run_quietly()?;
     let file = workspace.root.join("tests/fixtures/api/openapi.json");
     fs::write(file, description)?;
+    write_client_fixture(workspace, &server_binary)?;
     Ok(Outcome::Done)
+}
+
+/// Keeps the client of this build, and what its service answers to clients.
+fn write_client_fixture(workspace: &Workspace, server_binary: &Path) -> Result<()> {
+    let package = workspace.root.join("npm/core");
+    let folder = workspace.root.join("tests/fixtures/client");
+    fs::remove_dir_all(&folder)?;
+    fs::create_dir(&folder)?;
+    node::npm(workspace)
+        .current_dir(&package)
+        .args(["pack", "--silent", "--pack-destination"])
+        .arg(&folder)
+        .run()?;
+    node::tool(workspace, "vitest")
+        .current_dir(&package)
+        .args(["run", "test/skew.test.ts"])
+        .env("PENNON_WRITE_RECORDING", "1")
+        .env("PENNON_BINARY", server_binary)
+        .run()
 }
 
 /// The binary of the last release, built in the target folder unless it is there or the environment names it.
