@@ -1,5 +1,6 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions, VERSION } from "@pennon/core";
 import { Beginning } from "../../../beginning.js";
+import { named } from "../../../client-name.js";
 import { transport } from "./transport.js";
 
 /** How long a page waits at most for the first flags of a process, if no other `timeoutMs` is given. */
@@ -14,10 +15,9 @@ export class Session {
   #isTerminated = false;
 
   constructor(options: FeatureFlagsClientOptions) {
-    this.client = new FeatureFlagsClient({
-      ...options,
-      transport: options.transport ?? transport,
-    });
+    this.client = new FeatureFlagsClient(
+      named({ ...options, transport: options.transport ?? transport }),
+    );
     this.settled = new Promise((resolve) => {
       const patience = setTimeout(resolve, options.timeoutMs ?? PATIENCE_MS);
       const settle = () => {

@@ -1,6 +1,7 @@
 import { ErrorCode } from "@openfeature/core";
 import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
 import { Beginning } from "../../../beginning.js";
+import { named } from "../../../client-name.js";
 import { requireSameVersion } from "../../../same-version.js";
 
 /** An event of a provider, by its name in either SDK. */
@@ -30,8 +31,10 @@ export class Session {
   constructor(given: FeatureFlagsClient | FeatureFlagsClientOptions, tell: Tell) {
     requireSameVersion();
     this.#tell = tell;
-    this.#options = isClient(given) ? undefined : given;
-    this.#client = isClient(given) ? given : new FeatureFlagsClient(given);
+    this.#options = isClient(given) ? undefined : named(given);
+    this.#client = this.#options
+      ? new FeatureFlagsClient(this.#options)
+      : (given as FeatureFlagsClient);
     this.#beginning = this.#beginningOf(this.#client);
   }
 
