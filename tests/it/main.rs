@@ -8,6 +8,7 @@
 mod audit;
 mod auth;
 mod cli;
+mod clients;
 mod config;
 mod configurations;
 mod conventions;

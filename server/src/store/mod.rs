@@ -5,6 +5,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod batch;
+pub(crate) mod clients;
 pub(crate) mod configurations;
 pub(crate) mod environments;
 pub(crate) mod flag_table;
