@@ -2,7 +2,7 @@
 
 #[cfg(feature = "admin")]
 pub mod audit;
-#[cfg(feature = "admin")]
+#[cfg(feature = "clients")]
 pub mod client;
 pub mod configuration;
 pub mod context;
