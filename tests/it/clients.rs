@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Fetches the configuration as a client with this header.
-async fn poll(sdk: &Caller<'_>, client: impl TryInto<HeaderValue>) {
+pub(crate) async fn poll(sdk: &Caller<'_>, client: impl TryInto<HeaderValue>) {
     let Ok(client) = client.try_into() else {
         panic!("no header has this value");
     };

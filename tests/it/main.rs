@@ -8,6 +8,7 @@
 mod audit;
 mod auth;
 mod cli;
+mod client_warnings;
 mod clients;
 mod config;
 mod configurations;

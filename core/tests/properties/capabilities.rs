@@ -1,8 +1,8 @@
 //! The words that versions of clients can read.
 
 use pennon_core::FlagConfig;
-use pennon_core::capabilities::{Word, since, unreadable};
-use pennon_core::model::client::Version;
+use pennon_core::capabilities::{Word, gaps, reads_everything, since, unreadable};
+use pennon_core::model::client::{Client, Package, Version};
 use pennon_core::model::rollout::Strategy;
 use pennon_core::model::rule::{Operator, ValueType};
 use proptest::prelude::*;
@@ -56,6 +56,42 @@ fn a_version_cannot_read_the_words_that_came_after_it() {
     };
     let first = Version::new(0, 1, 0);
     assert_eq!(unreadable(&archived, &first, made_up), []);
+}
+
+#[test]
+fn clients_that_cannot_read_the_same_words_are_one_gap() {
+    let version = |minor| Version::new(0, minor, 0);
+    let client = |package, minor| Client::Known(package, version(minor));
+    let clients = [
+        client(Package::Core, 1),
+        client(Package::React, 1),
+        client(Package::Core, 2),
+        client(Package::Core, 3),
+        Client::Newer(Package::Core),
+        Client::Other,
+    ];
+    let flag = flag_with_later_words();
+    let found: Vec<String> = gaps([&flag, &flag], &clients, made_up)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let expected = [
+        "Update `@pennon/core/0.1.0` and `@pennon/react/0.1.0`, in use within the last 7 days: they cannot read the operator \
+         `>` and the rollout strategy `per_tenant`.",
+        "Update `@pennon/core/0.2.0`, in use within the last 7 days: it cannot read the operator `>`.",
+    ];
+    assert_eq!(found, expected);
+    let many: Vec<Client> = (0..7)
+        .map(|patch| Client::Known(Package::Core, Version::new(0, 2, patch)))
+        .collect();
+    let found = gaps([&flag], &many, made_up);
+    let text = found.first().map(ToString::to_string).unwrap_or_default();
+    assert!(
+        text.contains("`@pennon/core/0.2.4` and 2 more, in use"),
+        "{text}"
+    );
+    assert!(!reads_everything(&version(2), made_up) && reads_everything(&version(3), made_up));
+    assert!(reads_everything(&version(1), since));
 }
 
 #[test]

@@ -94,6 +94,23 @@ pub(crate) async fn forget_before(tx: &mut Tx, hour: Timestamp) -> Result<(), Er
     Ok(())
 }
 
+/// The clients that asked in at least two hours since this one, most recently seen first; not more than `most`.
+pub(crate) async fn in_use_since(
+    tx: &mut Tx,
+    lineage: EnvironmentId,
+    hour: Timestamp,
+    most: i64,
+) -> Result<Vec<Client>, Error> {
+    let rows: Vec<String> = on_conn!(tx, conn => sqlx::query_scalar(
+        "select client from client_hours where lineage_id = $1 and hour >= $2
+         group by client having count(*) >= 2 order by max(last_seen_at) desc, client limit $3",
+    ).bind(lineage.uuid()).bind(hour.millis()).bind(most).fetch_all(conn).await)?;
+    Ok(rows
+        .iter()
+        .map(|client| Client::from_text(client))
+        .collect())
+}
+
 /// A page of the clients of an environment, most recently seen first, and by name among those of the same minute.
 pub(crate) async fn of_environment(
     tx: &mut Tx,

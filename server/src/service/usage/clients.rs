@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use pennon_core::capabilities::{self, reads_everything};
 use pennon_core::model::client::{Client, ClientUsage, Package};
 use pennon_core::model::id::EnvironmentId;
 use pennon_core::model::page::{Page, PageRequest};
@@ -9,12 +10,19 @@ use pennon_core::model::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::{DAY_MILLIS, hour_of};
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::service::{Service, environments};
 use crate::snapshot::ClientCounts;
 use crate::store::clients::ClientHour;
 use crate::store::{self, Tx};
+
+/// How long a client counts as in use after its last request.
+const IN_USE_MILLIS: i64 = 7 * DAY_MILLIS;
+
+/// The maximum number of clients that are looked at for what they cannot read.
+const MAX_IN_USE: i64 = 1000;
 
 /// A client that fetched the configuration of an environment within the last 31 days.
 #[derive(Serialize, ToSchema)]
@@ -137,4 +145,24 @@ pub(crate) async fn clients(
     environments::find(&mut tx, id).await?;
     let lineage = store::environments::lineage(&mut tx, id).await?;
     store::clients::of_environment(&mut tx, lineage, page).await
+}
+
+/// The clients in use in an environment that cannot read every word of the config document: seen in the last 7 days, in two
+/// different hours. Anybody who has a public key can name a version, so a name that comes up once leads to nothing.
+pub(crate) async fn outdated_clients(
+    service: &Service,
+    _actor: &Actor,
+    id: EnvironmentId,
+) -> Result<Vec<Client>, Error> {
+    let since = service.clock.now().millis().saturating_sub(IN_USE_MILLIS);
+    let since = hour_of(Timestamp::from_millis(since));
+    let mut tx = service.db.read().await?;
+    let lineage = store::environments::lineage(&mut tx, id).await?;
+    let since = Timestamp::from_millis(since);
+    let mut clients = store::clients::in_use_since(&mut tx, lineage, since, MAX_IN_USE).await?;
+    clients.retain(|client| match client {
+        Client::Known(_, version) => !reads_everything(version, capabilities::since),
+        Client::Newer(_) | Client::Other => false,
+    });
+    Ok(clients)
 }

@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 use tokio::time::MissedTickBehavior;
 use uuid::Uuid;
 
-pub(crate) use self::clients::{EnvironmentClient, clients};
+pub(crate) use self::clients::{EnvironmentClient, clients, outdated_clients};
 use self::pending::Sums;
 pub(crate) use self::reading::{
     EnvironmentUsage, FlagHour, FlagUsage, Period, Polling, key_last_used, of_environment, of_flag,
