@@ -5,13 +5,16 @@
 //! answer; both walk the one path in [`mod@evaluate`].
 //!
 //! Features: none is the engine as it goes into wasm; `serde` adds the JSON forms of the vocabulary; `admin` adds what
-//! administration speaks of beside evaluation; `schema` adds the JSON schemas for the API's description.
+//! administration speaks of beside evaluation; `clients` adds the versions of client packages; `schema` adds the JSON
+//! schemas for the API's description.
 
 #![cfg_attr(not(feature = "schema"), no_std)]
 
 extern crate alloc;
 
 pub mod bucketing;
+#[cfg(feature = "clients")]
+pub mod capabilities;
 pub mod compiled;
 pub mod config;
 pub mod evaluate;

@@ -129,6 +129,15 @@ export async function evaluate(
   return (await answer.json()) as { enabled: boolean; reason: string };
 }
 
+/** Fetches the configuration as a client that names itself. */
+export async function fetchAs(server: Server, sdkKey: string, client: string): Promise<void> {
+  const headers = { authorization: `Bearer ${sdkKey}`, "x-pennon-client": client };
+  const answer = await fetch(new URL("/sdk/v1/config", server.url), { headers });
+  if (!answer.ok) {
+    throw new Error(`the configuration was refused with status ${answer.status}`);
+  }
+}
+
 function path(flag: Flag, environment: Environment): string {
   return `/flags/${flag.id}/environments/${environment.id}`;
 }

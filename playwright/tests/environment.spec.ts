@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "@playwright/test";
-import { evaluate } from "../support/api.ts";
+import { evaluate, fetchAs } from "../support/api.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 const run = promisify(execFile);
@@ -260,4 +260,40 @@ test("snippets change with the language, and never have the key of an environmen
     await expect(tab.locator("pre").last()).toContainText(/new_checkout|useFlag/);
   }
   expect(await page.content()).not.toContain(sdkKey.slice(13));
+});
+
+test("the clients in use are listed with their versions", async ({ page, server, api }) => {
+  const { sdkKey } = await api.createEnvironment("Web shop", "staging");
+  await signIn(page, server);
+  await open(page, "staging");
+  const clients = page.getByRole("region", { name: "Clients" });
+  await expect(clients).toContainText("No client has fetched flags here in the last 31 days.");
+  await expect(clients.getByRole("table")).toHaveCount(0);
+
+  await fetchAs(server, sdkKey, "@pennon/react/0.1.0");
+  await fetchAs(server, sdkKey, "@pennon/react/0.1.0");
+  await fetchAs(server, sdkKey, "@pennon/core/99.0.0");
+  await fetchAs(server, sdkKey, "<b>invented</b>");
+  await server.restart();
+  await page.reload();
+  const rows = clients.getByRole("row");
+  await expect(rows).toHaveText([
+    /Client.*Version.*Requests.*Last seen/,
+    /@pennon\/core.*Newer than this server.*1 fetch.*just now/,
+    /@pennon\/react.*0\.1\.0.*2 fetches.*just now/,
+    /Other clients.*Unknown.*1 fetch.*just now/,
+  ]);
+});
+
+test("of many clients the page lists those seen last", async ({ page, server, api }) => {
+  const { sdkKey } = await api.createEnvironment("Web shop", "staging");
+  for (let patch = 0; patch < 30; patch += 1) {
+    await fetchAs(server, sdkKey, `@pennon/core/0.0.${patch}`);
+  }
+  await server.restart();
+  await signIn(page, server);
+  await open(page, "staging");
+  const clients = page.getByRole("region", { name: "Clients" });
+  await expect(clients.getByRole("row")).toHaveCount(11);
+  await expect(clients).toContainText("These 10 of 30 were seen last.");
 });

@@ -3,7 +3,7 @@
 use pennon_tests::{Answer, Caller, EMAIL, TestApp};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderName, ORIGIN, REFERER};
 use reqwest::{Method, Response, StatusCode};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -51,6 +51,17 @@ impl<'a> Browser<'a> {
 
     pub(crate) async fn post(&self, path: &str, form: &str) -> Answer {
         self.post_from("same-origin", "text/html", path, form).await
+    }
+
+    /// Calls a server function as a script of the page does.
+    pub(crate) async fn call(&self, function: &str, arguments: &Value) -> Answer {
+        let path = format!("/dashboard/api/{function}");
+        let request = self.caller.request(Method::POST, &path);
+        let request = request
+            .header(COOKIE, &self.cookie)
+            .header(FETCH_SITE, "same-origin")
+            .json(arguments);
+        self.caller.send(request).await
     }
 
     async fn post_from(&self, site: &str, accept: &str, path: &str, form: &str) -> Answer {

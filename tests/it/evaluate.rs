@@ -223,15 +223,14 @@ async fn pages_of_any_origin_may_call() {
         .header("access-control-request-method", "POST")
         .header(
             "access-control-request-headers",
-            "authorization,content-type",
+            "authorization,content-type,x-pennon-client",
         );
     let answer = anonymous.send(preflight).await.expect(StatusCode::OK);
     assert_eq!(answer.header("access-control-allow-origin"), "*");
-    assert!(
-        answer
-            .header("access-control-allow-headers")
-            .contains("authorization")
-    );
+    let allowed = answer.header("access-control-allow-headers");
+    for header in ["authorization", "content-type", "x-pennon-client"] {
+        assert!(allowed.contains(header), "{allowed}");
+    }
     assert_eq!(answer.header("access-control-max-age"), "7200");
     let refused = anonymous.post("/sdk/v1/evaluate", json!({})).await;
     assert_eq!(refused.header("access-control-allow-origin"), "*");

@@ -465,6 +465,7 @@ async fn every_line_of_a_log_in_json_is_json_and_names_the_request() {
         .get(format!("{}/sdk/v1/config?keys=secret", process.base_url()))
         .bearer_auth(&key)
         .header("x-request-id", "from-the-test")
+        .header("x-pennon-client", "@pennon/core/0.1.0/secret")
         .send()
         .await
         .expect("an answer");

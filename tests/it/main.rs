@@ -8,6 +8,8 @@
 mod audit;
 mod auth;
 mod cli;
+mod client_warnings;
+mod clients;
 mod compatibility;
 mod config;
 mod configurations;

@@ -326,12 +326,14 @@ async fn pages_of_other_origins_may_listen() {
         .header("access-control-request-method", "GET")
         .header(
             "access-control-request-headers",
-            "authorization,last-event-id",
+            "authorization,last-event-id,x-pennon-client",
         );
     let answer = anonymous.send(preflight).await.expect(StatusCode::OK);
     assert_eq!(answer.header("access-control-allow-origin"), "*");
     let allowed = answer.header("access-control-allow-headers");
-    assert!(allowed.contains("authorization") && allowed.contains("last-event-id"));
+    for header in ["authorization", "last-event-id", "x-pennon-client"] {
+        assert!(allowed.contains(header), "{allowed}");
+    }
 }
 
 #[tokio::test]

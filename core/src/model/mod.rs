@@ -2,6 +2,8 @@
 
 #[cfg(feature = "admin")]
 pub mod audit;
+#[cfg(feature = "clients")]
+pub mod client;
 pub mod configuration;
 pub mod context;
 #[cfg(feature = "admin")]

@@ -22,8 +22,9 @@ pub async fn preview_change(
     change: Change,
     fields: String,
 ) -> Result<Preview, AdminError> {
-    let flag = signed_in::<dyn TrialAdmin>()?
-        .config(flag, environment)
-        .await?;
-    Ok(preview(&flag, change, &Form::parse(fields.as_bytes())))
+    let trial = signed_in::<dyn TrialAdmin>()?;
+    let flag = trial.config(flag, environment).await?;
+    let clients = trial.outdated_clients(environment).await?;
+    let form = Form::parse(fields.as_bytes());
+    Ok(preview(&flag, change, &form, &clients))
 }

@@ -3,8 +3,10 @@
 use leptos::prelude::*;
 use pennon_core::{
     FlagConfig,
+    capabilities::{gaps, since},
     lint::{Finding, lint, turns_somebody_on},
     model::{
+        client::Client,
         id::{EnvironmentId, FlagId},
         rule::{Priority, Rule},
     },
@@ -21,7 +23,12 @@ use crate::{
 };
 
 /// Draws what a flag would do if these fields were saved.
-pub fn preview(before: &FlagConfig, change: Change, form: &Form) -> Preview {
+pub fn preview(
+    before: &FlagConfig,
+    change: Change,
+    form: &Form,
+    outdated_clients: &[Client],
+) -> Preview {
     let Ok(after) = changed(before, change, form) else {
         let html = view! { <p class="quiet">"Fill in the fields to see what would change."</p> };
         return Preview {
@@ -31,7 +38,7 @@ pub fn preview(before: &FlagConfig, change: Change, form: &Form) -> Preview {
     };
     let html = view! {
         <Sentences before=before.clone() after=after.clone() later="After saving"/>
-        <Findings flag=after.clone()/>
+        <Findings flag=after.clone() outdated_clients=outdated_clients.to_vec()/>
     };
     Preview {
         html: html.to_html(),
@@ -55,6 +62,8 @@ pub fn Effect(
     before: FlagConfig,
     /// The flag as it will be.
     after: FlagConfig,
+    /// The clients in use in the environment that cannot read every word of the config document.
+    outdated_clients: Vec<Client>,
 ) -> impl IntoView {
     let alarming = is_alarming(&before, &after);
     let warning = alarming.then(|| {
@@ -70,7 +79,7 @@ pub fn Effect(
         <div class="effect-words" class:alarming=alarming>
             {warning.into_any()}
             <Sentences before=before.clone() after=after.clone() later="After reverting"/>
-            <Findings flag=after.clone()/>
+            <Findings flag=after.clone() outdated_clients/>
         </div>
         <div data-before=entry(&before) data-after=entry(&after)>
             {sample}
@@ -160,24 +169,40 @@ fn Sentences(
     .into_any()
 }
 
-/// What is surely not meant.
+/// What is surely not meant, and what clients in use cannot read.
 #[component]
-fn Findings(flag: FlagConfig) -> impl IntoView {
-    let findings = lint(&flag);
+fn Findings(flag: FlagConfig, outdated_clients: Vec<Client>) -> impl IntoView {
     let numbers = Numbers::of(&flag.rules);
-    let findings = (!findings.is_empty()).then(|| {
-        let findings = findings.into_iter().map(|finding| {
+    let lint = lint(&flag).into_iter();
+    let mut texts: Vec<String> = lint.map(|finding| numbers.told(finding)).collect();
+    let gaps = gaps([&flag], &outdated_clients, since);
+    texts.extend(gaps.iter().map(ToString::to_string));
+    findings(texts)
+}
+
+/// A list of warnings, with what stands between backticks as code; nothing if there are none.
+pub(crate) fn findings(texts: Vec<String>) -> AnyView {
+    let list = (!texts.is_empty()).then(|| {
+        let items = texts.into_iter().map(|text| {
+            let pieces = text.split('`').enumerate().map(|(index, piece)| {
+                let piece = piece.to_owned();
+                if index.is_multiple_of(2) {
+                    piece.into_any()
+                } else {
+                    view! { <code>{piece}</code> }.into_any()
+                }
+            });
             view! {
                 <li>
                     <Drawing icon=Icon::Alert/>
-                    <span>{numbers.told(finding)}</span>
+                    <span>{pieces.collect_view()}</span>
                 </li>
             }
         });
-        view! { <ul class="findings">{findings.collect_view()}</ul> }
+        view! { <ul class="findings">{items.collect_view()}</ul> }
     });
     // The types of whole pages are longer than rustc puts up with.
-    findings.into_any()
+    list.into_any()
 }
 
 /// The rules as people count them.

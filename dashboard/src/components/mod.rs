@@ -15,6 +15,8 @@ pub mod icon;
 #[cfg(feature = "ssr")]
 pub mod answer;
 #[cfg(feature = "ssr")]
+pub mod client_table;
+#[cfg(feature = "ssr")]
 pub mod confirm;
 #[cfg(feature = "ssr")]
 pub mod effect;

@@ -13,6 +13,7 @@ use super::environments::{Newest, environment_href};
 use crate::{
     components::{
         answer::answer,
+        client_table::ClientTable,
         field::{Field, Input},
         frame::{Frame, Room},
         new_key::NewKey,
@@ -175,6 +176,7 @@ fn Page(
         environment,
         polling,
         last_used,
+        clients,
     } = used;
     let name = naming.name(environment.product.as_str(), environment.name.as_str());
     let active = environment.status == EnvironmentStatus::Active;
@@ -188,6 +190,10 @@ fn Page(
     };
     let rest = if active {
         view! {
+            <section class="part" aria-labelledby="clients">
+                <h2 id="clients">"Clients"</h2>
+                <ClientTable clients/>
+            </section>
             <section class="part" aria-labelledby="ask">
                 <h2 id="ask">"Ask for a flag"</h2>
                 <p class="quiet">

@@ -174,8 +174,9 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
                 environment,
                 before,
                 after,
+                outdated_clients,
             } = effect;
-            view! { <Effect flag environment=environment.id before after/> }
+            view! { <Effect flag environment=environment.id before after outdated_clients/> }
         });
         view! {
             {heading}

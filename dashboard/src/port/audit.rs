@@ -5,6 +5,7 @@ use pennon_core::{
     FlagConfig,
     model::{
         audit::{AuditAction, AuditEntry},
+        client::Client,
         environment::Environment,
         id::{AuditId, EnvironmentId, FlagId},
         page::{Page, PageRequest},
@@ -106,4 +107,6 @@ pub struct PlannedEffect {
     pub before: FlagConfig,
     /// The flag as it would be.
     pub after: FlagConfig,
+    /// The clients in use in the environment that cannot read every word of the config document.
+    pub outdated_clients: Vec<Client>,
 }

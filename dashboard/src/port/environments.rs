@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use pennon_core::model::{
+    client::ClientUsage,
     environment::Environment,
     id::EnvironmentId,
     page::{Page, PageRequest},
@@ -73,6 +74,8 @@ pub struct UsedEnvironment {
     pub polling: Polling,
     /// When its key was last used for anything, to the minute.
     pub last_used: Option<Timestamp>,
+    /// The clients that fetched its flags in the last 31 days: those seen last.
+    pub clients: Page<ClientUsage>,
 }
 
 /// How often applications asked for an environment's configuration in the last day.

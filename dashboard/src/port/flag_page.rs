@@ -189,6 +189,8 @@ pub struct CopyPreview {
     pub differences: Vec<Difference>,
     /// What the differences are between.
     pub seen: SeenOfCopy,
+    /// What clients in use in the environment that is changed could not read, in sentences.
+    pub warnings: Vec<String>,
 }
 
 /// One thing that a copy would change.

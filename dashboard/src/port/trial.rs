@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use pennon_core::FlagConfig;
+use pennon_core::model::client::Client;
 use pennon_core::model::id::{EnvironmentId, FlagId};
 
 use super::flags::EnvironmentColumn;
@@ -19,6 +20,10 @@ pub trait TrialAdmin: Send + Sync {
         flag: FlagId,
         environment: EnvironmentId,
     ) -> Result<FlagConfig, AdminError>;
+
+    /// The clients in use in an environment that cannot read every word of the config document.
+    async fn outdated_clients(&self, environment: EnvironmentId)
+    -> Result<Vec<Client>, AdminError>;
 }
 
 /// What can be tried, and where.

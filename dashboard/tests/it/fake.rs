@@ -240,6 +240,7 @@ impl EnvironmentAdmin for Fake {
             environment: environment.ok_or(AdminError::NotFound)?.clone(),
             polling: POLLING,
             last_used: POLLING.last,
+            clients: PageRequest::default().page_of(Vec::new(), 0),
         })
     }
 

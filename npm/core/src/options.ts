@@ -8,6 +8,7 @@ import { type Logger, noopLogger, safeLogger } from "./logger.js";
 import type { Configuration, Snapshot, SubjectFlag } from "./snapshot.js";
 import type { Store } from "./store.js";
 import { fetchTransport, type Transport } from "./transport.js";
+import { VERSION } from "./version.js";
 
 export interface FeatureFlagsClientOptions {
   /** The key of one environment. In a browser bundle everybody can read it. */
@@ -106,6 +107,8 @@ export interface EvaluateEvent extends Evaluation {
 /** Options that have been checked, every default filled in. */
 export interface Settings {
   readonly sdkKey: string;
+  /** The package that made the client, and its version, as every request names it. */
+  readonly clientName: string;
   readonly baseUrl: string;
   readonly pollIntervalMs: number;
   readonly ttlMs: number;
@@ -134,6 +137,7 @@ export function parseOptions(options: FeatureFlagsClientOptions): Settings {
   }
   return {
     sdkKey: sdkKey(options.sdkKey),
+    clientName: clientName(options),
     baseUrl: baseUrl(options.baseUrl),
     pollIntervalMs: number(options, "pollIntervalMs", 30_000, 0),
     ttlMs: number(options, "cacheTtlSeconds", 60_000, 1),
@@ -201,6 +205,12 @@ function sdkKey(key: unknown): string {
     );
   }
   return key;
+}
+
+/** The name that a package of Pennon's has put into the options of a client of its own: see npm/client-name.js. */
+function clientName(options: object): string {
+  const name = (options as Record<symbol, unknown>)[Symbol.for("pennon.client")];
+  return typeof name === "string" ? name : `@pennon/core/${VERSION}`;
 }
 
 function baseUrl(text: unknown = "http://127.0.0.1:3000"): string {

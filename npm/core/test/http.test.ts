@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { FeatureFlagsClient } from "@pennon/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FeatureFlagsClient, VERSION } from "@pennon/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { flag } from "./scripted.ts";
 
 describe("over real HTTP", () => {
@@ -45,6 +45,29 @@ describe("over real HTTP", () => {
       ],
     );
     await client.shutdown();
+  });
+
+  it("every request names the package and its version", async () => {
+    const client = new FeatureFlagsClient({
+      sdkKey: "pnk_right",
+      baseUrl,
+      streaming: true,
+      reportUsage: true,
+    });
+    await client.initialize();
+    await client.evaluateRemote("beta").catch(() => {});
+    client.isEnabled("beta");
+    await client.flush();
+    await vi.waitFor(() => expect(seen).toHaveLength(4));
+    await client.shutdown();
+    const named = seen.map(({ url, headers }) => [url, headers["x-pennon-client"]]);
+    const name = `@pennon/core/${VERSION}`;
+    expect(named.toSorted()).toEqual([
+      ["/sdk/v1/config", name],
+      ["/sdk/v1/evaluate", name],
+      ["/sdk/v1/stream", name],
+      ["/sdk/v1/usage", name],
+    ]);
   });
 
   it("a wrong key is told from an outage", async () => {

@@ -1,5 +1,5 @@
 import { Controller, Get, type OnModuleInit } from "@nestjs/common";
-import { FeatureFlagsClient } from "@pennon/core";
+import { FeatureFlagsClient, VERSION } from "@pennon/core";
 import {
   FeatureFlagsModule,
   FlagValue,
@@ -55,6 +55,12 @@ describe("a start", () => {
     const options = optionsFor(new ScriptedService(configuration([flag("on")])));
     await start({ imports: [FeatureFlagsModule.forRoot({ options })], providers: [Other] });
     expect(seen).toEqual([true]);
+  });
+
+  it("names this package in the requests of a client of its own", async () => {
+    const service = new ScriptedService(configuration([flag("on")]));
+    await start({ imports: [FeatureFlagsModule.forRoot({ options: optionsFor(service) })] });
+    expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/nest/${VERSION}`);
   });
 
   it("succeeds while the service is down: flags are off, or their defaults", async () => {

@@ -3,6 +3,7 @@
 import type { FeatureFlagsClientOptions, Snapshot } from "@pennon/core";
 import { FeatureFlagsProvider as Provider } from "@pennon/react";
 import { type ReactElement, type ReactNode, useMemo } from "react";
+import { named } from "../../client-name.js";
 import { requireSameVersion } from "../../same-version.js";
 import { Follow } from "./internal/follow.js";
 import { ServedClient } from "./internal/served.js";
@@ -57,7 +58,7 @@ export function FeatureFlagsProvider({
       {options === undefined ? (
         <Provider client={served} {...shared} />
       ) : (
-        <Provider options={options} {...shared} />
+        <Provider options={named(options)} {...shared} />
       )}
     </>
   );

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { FeatureFlagsClient, type Snapshot } from "@pennon/core";
+import { FeatureFlagsClient, type Snapshot, VERSION } from "@pennon/core";
 import {
   FeatureFlagsProvider,
   useFeatureFlagsClient,
@@ -182,6 +182,17 @@ describe("a page with a key of its own", () => {
     );
     expect(page.html).toBe("banner true, ruled false");
     expect(new Set([page.text(), ...renders])).toEqual(new Set([page.html]));
+  });
+
+  it("names this package in its requests", async () => {
+    const service = new ScriptedService(configuration([flag("banner")]));
+    await hydrated(
+      <FeatureFlagsProvider snapshot={await snapshot("FR")} options={optionsFor(service)}>
+        <Flags />
+      </FeatureFlagsProvider>,
+    );
+    await service.requested(1);
+    expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/next/${VERSION}`);
   });
 
   it("goes over to newer flags, still for that subject", async () => {

@@ -1,4 +1,4 @@
-import { FeatureFlagsClient, type Transport } from "@pennon/core";
+import { FeatureFlagsClient, type Transport, VERSION } from "@pennon/core";
 import { getFeatureFlags, streamFeatureFlags } from "@pennon/next/server";
 import { connection } from "next/server.js";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -83,6 +83,12 @@ describe("the client", () => {
     const reader = await again.getFeatureFlags({}, from(service));
     expect(reader.isEnabled("banner")).toBe(true);
     expect(service.requests).toHaveLength(1);
+  });
+
+  it("names this package in its requests", async () => {
+    const service = new ScriptedService(flags);
+    await getFeatureFlags({}, from(service));
+    expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/next/${VERSION}`);
   });
 
   it("takes key and address from the environment", async () => {

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { OpenFeature, ProviderEvents, ProviderStatus } from "@openfeature/web-sdk";
-import { FeatureFlagsClient } from "@pennon/core";
+import { FeatureFlagsClient, VERSION } from "@pennon/core";
 import { PennonServerProvider } from "@pennon/openfeature/server";
 import { PennonWebProvider } from "@pennon/openfeature/web";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -46,6 +46,21 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
         expect.objectContaining({ code: "INVALID_OPTIONS" }),
       );
     }
+  });
+
+  it("names this package in the requests of its own clients, and no other client", async () => {
+    const service = new ScriptedService(on);
+    const provider = new Provider(optionsFor(service));
+    await provider.initialize();
+    await provider.onClose();
+    await provider.initialize();
+    await provider.onClose();
+    const given = new FeatureFlagsClient(optionsFor(service));
+    await new Provider(given).initialize();
+    await given.shutdown();
+    const names = service.requests.map(({ headers }) => headers["X-Pennon-Client"]);
+    const own = `@pennon/openfeature/${VERSION}`;
+    expect(names).toEqual([own, own, `@pennon/core/${VERSION}`]);
   });
 
   it("tries again by itself when its own client could not begin", async () => {

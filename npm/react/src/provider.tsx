@@ -5,6 +5,7 @@ import {
   type Snapshot,
 } from "@pennon/core";
 import { type ReactElement, type ReactNode, useEffect, useMemo, useState } from "react";
+import { named } from "../../client-name.js";
 import { requireSameVersion } from "../../same-version.js";
 import { identity } from "./internal/identity.js";
 import { Monitor } from "./internal/monitor.js";
@@ -66,7 +67,7 @@ function WithOptions<Custom extends object>({
   bootstrap = options?.bootstrap,
   ...props
 }: SharedProps<Custom> & { readonly options: FeatureFlagsClientOptions }): ReactElement {
-  const own = () => new Ownership({ ...options, bootstrap });
+  const own = () => new Ownership(named({ ...options, bootstrap }));
   const [ownership, setOwnership] = useState(own);
   const [served] = useState(() => asServed(bootstrap, options.defaults));
   // biome-ignore lint/correctness/useExhaustiveDependencies: options are read once.

@@ -1,4 +1,4 @@
-import { FeatureFlagsClient } from "@pennon/core";
+import { FeatureFlagsClient, VERSION } from "@pennon/core";
 import { FeatureFlagsProvider, useFlagsStatus } from "@pennon/react";
 import * as React from "react";
 import { act, type ReactNode, StrictMode } from "react";
@@ -50,6 +50,12 @@ describe("a provider with options", () => {
     expect(client?.isReady()).toBe(false);
     await expect(client?.initialize()).rejects.toThrow("shut down");
     expect(service.requests).toHaveLength(1);
+  });
+
+  it("names this package in the requests of its client", async () => {
+    const service = new ScriptedService(configuration([flag("banner")]));
+    await mounted(service);
+    expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/react/${VERSION}`);
   });
 
   it("keeps its client for as long as it is there, whatever object the options are", async () => {
@@ -134,6 +140,11 @@ describe("a provider with options", () => {
 });
 
 describe("a provider with a client", () => {
+  it("leaves the name of its client in requests as it is", async () => {
+    const { service } = await ready([flag("banner")]);
+    expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/core/${VERSION}`);
+  });
+
   it("neither begins nor ends it", async () => {
     const service = new ScriptedService(configuration([flag("banner")]));
     const client = new FeatureFlagsClient(optionsFor(service));

@@ -49,6 +49,11 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let service = open(&database, mode).await?;
     let actor = Actor::command_line().administrator()?;
     let carried = transfer::import(&service, &actor, &document, dry_run).await;
+    // What was imported stays, whether or not this can be found out.
+    let warnings = match &carried {
+        Ok(carried) => transfer::warnings(&service, &actor, &document, carried).await,
+        Err(_) => Ok(Vec::new()),
+    };
     service.close().await;
     let carried = carried.map_err(|error| match error {
         crate::error::Error::Invalid(faults) => told(&file, &listed(&faults)).into(),
@@ -56,6 +61,14 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     })?;
     let lines: String = carried.iter().map(line).collect();
     std::io::stdout().write_all(lines.as_bytes())?;
+    match warnings {
+        Ok(warnings) => {
+            for (environment, warning) in warnings {
+                eprintln!("warning: {environment}: {}", warning.detail);
+            }
+        }
+        Err(error) => eprintln!("warning: cannot find out which clients can read this: {error}"),
+    }
     match (carried.len(), dry_run) {
         (0, _) => eprintln!("nothing differs"),
         (count, true) => eprintln!("{count} to change; nothing was changed"),

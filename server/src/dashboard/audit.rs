@@ -1,12 +1,17 @@
 //! What the dashboard does with the audit log.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use async_trait::async_trait;
-use pennon_core::model::id::AuditId;
+use pennon_core::model::client::Client;
+use pennon_core::model::id::{AuditId, EnvironmentId};
 use pennon_core::model::page::Page;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::audit::{
     AuditAdmin, AuditQuery, Plan, PlannedChange, PlannedEffect, Record, Reversal,
 };
+use pennon_dashboard::port::trial::TrialAdmin as _;
 
 use super::{SignedIn, sentence, told};
 use crate::service::{audit, reversal};
@@ -35,15 +40,18 @@ impl AuditAdmin for SignedIn {
             .await
             .map_err(told)?;
         let reversal::Reversal { entries, plan } = found.ok_or(AdminError::NotFound)?;
-        let plan = plan.map(|plan| Plan {
-            changes: plan.changes.into_iter().map(planned).collect(),
-            effects: plan.effects.into_iter().map(effect).collect(),
-            overwrites: plan.overwrites,
-            fingerprint: plan.fingerprint,
-        });
+        let plan = match plan {
+            Ok(plan) => Ok(Plan {
+                changes: plan.changes.into_iter().map(planned).collect(),
+                effects: self.effects(plan.effects).await?,
+                overwrites: plan.overwrites,
+                fingerprint: plan.fingerprint,
+            }),
+            Err(obstacle) => Err(sentence(&obstacle.to_string())),
+        };
         Ok(Reversal {
             records: entries.into_iter().map(|each| self.record(each)).collect(),
-            plan: plan.map_err(|obstacle| sentence(&obstacle.to_string())),
+            plan,
         })
     }
 
@@ -56,6 +64,29 @@ impl AuditAdmin for SignedIn {
 }
 
 impl SignedIn {
+    /// The effects, each with the clients that may not be able to read it.
+    async fn effects(
+        &self,
+        effects: Vec<reversal::Effect>,
+    ) -> Result<Vec<PlannedEffect>, AdminError> {
+        let mut clients: HashMap<EnvironmentId, Vec<Client>> = HashMap::new();
+        let mut planned = Vec::new();
+        for effect in effects {
+            let environment = effect.environment.id;
+            if let Entry::Vacant(unknown) = clients.entry(environment) {
+                unknown.insert(self.outdated_clients(environment).await?);
+            }
+            planned.push(PlannedEffect {
+                flag: effect.flag,
+                environment: effect.environment,
+                before: effect.before,
+                after: effect.after,
+                outdated_clients: clients.get(&environment).cloned().unwrap_or_default(),
+            });
+        }
+        Ok(planned)
+    }
+
     fn record(&self, recorded: Recorded) -> Record {
         let needed = reversal::needed(recorded.entry.action);
         Record {
@@ -73,14 +104,5 @@ fn planned(change: reversal::PlannedChange) -> PlannedChange {
         environment: change.environment.map(|environment| environment.id),
         now: change.now,
         then: change.then,
-    }
-}
-
-fn effect(effect: reversal::Effect) -> PlannedEffect {
-    PlannedEffect {
-        flag: effect.flag,
-        environment: effect.environment,
-        before: effect.before,
-        after: effect.after,
     }
 }

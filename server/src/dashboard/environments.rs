@@ -20,6 +20,9 @@ use crate::service::precondition::Precondition;
 use crate::service::usage::{self, Period};
 use crate::store::environments::EnvironmentFilter;
 
+/// The number of clients on the page of an environment: those seen last.
+const CLIENTS_SHOWN: i64 = 10;
+
 #[async_trait]
 impl EnvironmentAdmin for SignedIn {
     async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError> {
@@ -68,10 +71,18 @@ impl EnvironmentAdmin for SignedIn {
         let last_used = usage::key_last_used(&self.service, &self.actor, &environment)
             .await
             .map_err(told)?;
+        let few = PageRequest {
+            limit: CLIENTS_SHOWN.try_into().unwrap_or_default(),
+            ..PageRequest::default()
+        };
+        let clients = usage::clients(&self.service, &self.actor, id, few)
+            .await
+            .map_err(told)?;
         Ok(UsedEnvironment {
             polling: polling.get(&id).map(told_of).unwrap_or_default(),
             environment,
             last_used,
+            clients,
         })
     }
 

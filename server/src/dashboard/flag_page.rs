@@ -24,7 +24,7 @@ use crate::service::precondition::Precondition;
 use crate::service::targeting::{
     self, ConfigurationPatch, Overview, PairId, Part, Rules, Shown, Switch,
 };
-use crate::service::{Service, flags};
+use crate::service::{Service, flags, warnings};
 
 #[async_trait]
 impl FlagPageAdmin for SignedIn {
@@ -189,7 +189,13 @@ impl FlagPageAdmin for SignedIn {
         let seen = targeting::SeenOfCopy::default();
         let copied = self.copied(copy, &seen, true).await?;
         let differences = copied.differences.into_iter();
+        let source = PairId {
+            flag: copy.flag,
+            environment: copy.from,
+        };
+        let warnings = warnings::about_flag(&self.service, &self.actor, source, copy.to).await;
         Ok(CopyPreview {
+            warnings: warnings.into_iter().map(|warning| warning.detail).collect(),
             differences: differences.flat_map(parts).collect(),
             seen: SeenOfCopy {
                 from: copied.from,

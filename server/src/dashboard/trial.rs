@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use pennon_core::FlagConfig;
+use pennon_core::model::client::Client;
 use pennon_core::model::id::{EnvironmentId, FlagId};
 use pennon_core::model::page::{Limit, PageNumber, PageRequest};
 use pennon_dashboard::error::AdminError;
@@ -10,7 +11,7 @@ use pennon_dashboard::port::trial::{Choices, TrialAdmin};
 use super::flags::column;
 use super::{SignedIn, in_order, told};
 use crate::service::targeting::{self, PairId};
-use crate::service::{environments, flags};
+use crate::service::{environments, flags, usage};
 use crate::store::flags::FlagSelection;
 
 #[async_trait]
@@ -41,6 +42,15 @@ impl TrialAdmin for SignedIn {
     ) -> Result<FlagConfig, AdminError> {
         let pair = PairId { flag, environment };
         targeting::flag_config(&self.service, &self.actor, pair)
+            .await
+            .map_err(told)
+    }
+
+    async fn outdated_clients(
+        &self,
+        environment: EnvironmentId,
+    ) -> Result<Vec<Client>, AdminError> {
+        usage::outdated_clients(&self.service, &self.actor, environment)
             .await
             .map_err(told)
     }

@@ -21,7 +21,7 @@ pub(super) fn preflight() -> Response {
         (ACCESS_CONTROL_ALLOW_METHODS, "GET,HEAD,POST"),
         (
             ACCESS_CONTROL_ALLOW_HEADERS,
-            "authorization,content-type,if-none-match,x-api-key,last-event-id",
+            "authorization,content-type,if-none-match,x-api-key,last-event-id,x-pennon-client",
         ),
         // Browsers may remember it for two hours; some of them remember nothing for longer.
         (ACCESS_CONTROL_MAX_AGE, "7200"),

@@ -21,6 +21,7 @@ pub(crate) mod tokens;
 pub(crate) mod transfer;
 pub(crate) mod usage;
 pub(crate) mod users;
+pub(crate) mod warnings;
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use imbl::HashMap;
+use pennon_core::model::client::Client;
 use pennon_core::model::id::RuleId;
 use pennon_core::{
     CompiledFlag, Context, Evaluation, Explanation, MissingBucketingValue, Reason, StandardReason,
@@ -11,6 +12,7 @@ use pennon_core::{
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
+use super::clients::OpenStream;
 use super::document::Document;
 use super::filtered::Filtered;
 use super::pace::Paces;
@@ -110,8 +112,13 @@ impl EnvironmentSnapshot {
     }
 
     /// Counts a fetch of the configuration.
-    pub(crate) fn polled(&self, kind: PollKind) {
-        self.usage.polled(kind);
+    pub(crate) fn polled(&self, kind: PollKind, client: Client) {
+        self.usage.polled(kind, client);
+    }
+
+    /// Counts a stream of changes, which is open for as long as the result lives.
+    pub(crate) fn streamed(&self, client: Client) -> OpenStream {
+        self.usage.streamed(client)
     }
 
     /// How fast the environment is asked.

@@ -4,6 +4,7 @@
 //! [`EnvironmentSnapshot`] to the next as its flags change. Readers take what is there and never wait.
 
 mod announcer;
+mod clients;
 mod document;
 mod environment;
 mod faults;
@@ -20,6 +21,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use pennon_core::model::id::EnvironmentId;
 
+pub(crate) use clients::{ClientCounts, ClientRequests, OpenStream};
 pub(crate) use document::{Document, Encoding};
 pub(crate) use environment::{Decision, EnvironmentSnapshot};
 pub(crate) use pace::Pace;

@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pennon_core::Reason;
+use pennon_core::model::client::Client;
 use pennon_core::model::id::{EnvironmentId, FlagId};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
+use super::clients::{ClientCounts, ClientUsage, OpenStream};
 use super::pace::Paces;
 
 /// The maximum number of counts of reports with an id in memory, about 40 bytes each. Counts without an id are summed,
@@ -40,6 +42,7 @@ pub(crate) struct EnvironmentUsage {
     reports: Mutex<Vec<UsageReport>>,
     places: Arc<ReportPlaces>,
     polls: [AtomicU64; PollKind::ALL.len()],
+    clients: Arc<ClientUsage>,
     pub(super) paces: Paces,
 }
 
@@ -87,6 +90,7 @@ impl PollKind {
 pub(crate) struct Counts {
     pub(crate) evaluations: Vec<(EnvironmentId, FlagId, Reason, u64)>,
     pub(crate) polls: Vec<(EnvironmentId, PollKind, u64)>,
+    pub(crate) clients: Vec<(EnvironmentId, ClientCounts)>,
     pub(crate) reports: Vec<UsageReport>,
 }
 
@@ -112,6 +116,7 @@ impl Usage {
             reports: Mutex::default(),
             places: Arc::clone(&self.places),
             polls: Default::default(),
+            clients: Arc::default(),
             paces: Paces::default(),
         });
         lock(&self.environments).push(Arc::clone(&usage));
@@ -166,10 +171,16 @@ impl EnvironmentUsage {
     }
 
     /// Counts a fetch of the configuration.
-    pub(crate) fn polled(&self, kind: PollKind) {
+    pub(super) fn polled(&self, kind: PollKind, client: Client) {
+        self.clients.polled(client);
         if let Some(count) = self.polls.get(kind as usize) {
             count.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Counts a stream of changes, which is open for as long as the result lives.
+    pub(super) fn streamed(&self, client: Client) -> OpenStream {
+        self.clients.opened(client)
     }
 
     fn take(&self, counts: &mut Counts) {
@@ -186,6 +197,10 @@ impl EnvironmentUsage {
             if let Some(count) = taken(count) {
                 counts.polls.push((self.lineage, kind, count));
             }
+        }
+        let clients = self.clients.take();
+        if clients.len() > 0 {
+            counts.clients.push((self.lineage, clients));
         }
     }
 }

@@ -6,6 +6,7 @@
 pub(crate) mod audit;
 mod backup;
 pub(crate) mod batch;
+pub(crate) mod clients;
 pub(crate) mod configurations;
 pub(crate) mod environments;
 pub(crate) mod flag_table;

@@ -6,6 +6,7 @@ use pennon_core::model::{environment::Environment, id::EnvironmentId};
 use super::{Shown, address::Edit};
 use crate::{
     components::{
+        effect::findings,
         notice::{Notice, Weight},
         refusal::RefusalNotice,
     },
@@ -99,6 +100,7 @@ fn confirmation(
         <div class="copy-preview">
             <h4>{format!("What changes in {name}")}</h4>
             <ul class="differences">{differences.collect_view()}</ul>
+            {findings(preview.warnings.clone())}
             <form method="post" action=shown.address.editing(shown.edit)>
                 {shown.hidden("copy", Some(preview.seen.from))}
                 <input type="hidden" name="to" value=to.to_string()/>

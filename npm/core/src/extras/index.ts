@@ -1,6 +1,6 @@
 // What few applications use, in a file of its own, which is loaded when one of them does.
 
-import { requestFor } from "../internal/request.js";
+import { headersOf, requestFor, urlOf } from "../internal/request.js";
 import type { Settings } from "../options.js";
 import type { TransportResponse } from "../transport.js";
 import { type Answer, askRemotely } from "./remote.js";
@@ -75,7 +75,7 @@ export class Extras {
     keepalive: boolean,
     controller: AbortController,
   ): Promise<TransportResponse> {
-    const { baseUrl, sdkKey, timeoutMs, transport } = this.#settings;
+    const { timeoutMs, transport } = this.#settings;
     const { signal } = controller;
     const timer = setTimeout(() => controller.abort(), timeoutMs);
     // A transport may not heed the signal.
@@ -84,12 +84,8 @@ export class Extras {
         reject(new Error("the service did not answer in time, or the client has been shut down")),
       );
     });
-    const headers = {
-      Authorization: `Bearer ${sdkKey}`,
-      Accept: "application/json",
-      "Content-Type": "application/json",
-    };
-    const url = `${baseUrl}/sdk/v1/${path}`;
+    const headers = { ...headersOf(this.#settings), "Content-Type": "application/json" };
+    const url = urlOf(this.#settings, path);
     try {
       const sent = transport.send({ method: "POST", url, headers, body, keepalive, signal });
       return await Promise.race([sent, aborted]);

@@ -1,5 +1,6 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from "@nestjs/common";
 import { type Evaluation, type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
+import { named } from "../../../client-name.js";
 import { requireSameVersion } from "../../../same-version.js";
 import type { FeatureFlagsModuleOptions } from "../options.js";
 
@@ -70,5 +71,5 @@ function made({ options }: FeatureFlagsModuleOptions): FeatureFlagsClient {
   if (options === undefined) {
     throw new TypeError("FeatureFlagsModule needs a client, or options for one");
   }
-  return new FeatureFlagsClient(options);
+  return new FeatureFlagsClient(named(options));
 }

@@ -1,4 +1,5 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions, VERSION } from "@pennon/core";
+import { named } from "../../../client-name.js";
 import { transport } from "./transport.js";
 
 /** How long a page waits at most for the first flags of a process, if no other `timeoutMs` is given. */
@@ -13,10 +14,9 @@ export class Session {
   #isTerminated = false;
 
   constructor(options: FeatureFlagsClientOptions) {
-    this.client = new FeatureFlagsClient({
-      ...options,
-      transport: options.transport ?? transport,
-    });
+    this.client = new FeatureFlagsClient(
+      named({ ...options, transport: options.transport ?? transport }),
+    );
     const timeoutMs = options.timeoutMs ?? WAIT_MS;
     // The client logs a failure. Readers give defaults meanwhile, and have the flags as soon as there are some.
     this.settled = this.client.initialize({ timeoutMs, retry: "background" }).catch(() => {});

@@ -1,5 +1,6 @@
 import { ErrorCode } from "@openfeature/core";
 import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
+import { named } from "../../../client-name.js";
 import { requireSameVersion } from "../../../same-version.js";
 
 /** An event of a provider, by its name in either SDK. */
@@ -28,8 +29,10 @@ export class Session {
   constructor(given: FeatureFlagsClient | FeatureFlagsClientOptions, tell: Tell) {
     requireSameVersion();
     this.#tell = tell;
-    this.#options = isClient(given) ? undefined : given;
-    this.#client = isClient(given) ? given : new FeatureFlagsClient(given);
+    this.#options = isClient(given) ? undefined : named(given);
+    this.#client = this.#options
+      ? new FeatureFlagsClient(this.#options)
+      : (given as FeatureFlagsClient);
   }
 
   get client(): FeatureFlagsClient {

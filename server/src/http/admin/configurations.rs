@@ -24,7 +24,8 @@ use crate::http::query::{FromParameters, NoQuery, Parameters, Query};
 use crate::http::respond::{Changed, Json, Tagged};
 use crate::service::explanation::Explained;
 use crate::service::targeting::{ConfigurationPatch, Difference, PairId, SeenOfCopy};
-use crate::service::{Service, targeting};
+use crate::service::warnings::Warning;
+use crate::service::{Service, targeting, warnings};
 
 pub(super) fn routes() -> Routes {
     let written = &[Code::FlagArchived, Code::EnvironmentRevoked];
@@ -76,6 +77,10 @@ struct Copied {
     dry_run: bool,
     /// What was different, in the order in which it is changed.
     differences: Vec<Difference>,
+    /// What clients in use where the flag is copied to cannot read of it; absent if they can read it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Vec<Warning>,
 }
 
 /// Sets a flag up as it is in another environment.
@@ -102,9 +107,14 @@ async fn copy(
         ..SeenOfCopy::default()
     };
     let copied = targeting::copy(&service, &actor, pair, other, &seen, dry_run).await?;
+    let source = PairId {
+        environment: other,
+        ..pair
+    };
     Ok(Json(Copied {
         dry_run,
         differences: copied.differences,
+        warnings: warnings::about_flag(&service, &actor, source, pair.environment).await,
     }))
 }
 

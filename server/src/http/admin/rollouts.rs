@@ -3,6 +3,8 @@
 use axum::extract::State;
 use pennon_core::model::rollout::Rollout;
 use pennon_core::model::targeting::FlagRollout;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
@@ -13,9 +15,10 @@ use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::NoQuery;
-use crate::http::respond::{Created, NoContent, Put, Tagged};
+use crate::http::respond::{Created, NoContent, Put, Revised, Tagged};
 use crate::service::targeting::{PairId, Upserted};
-use crate::service::{Service, targeting};
+use crate::service::warnings::Warning;
+use crate::service::{Service, targeting, warnings};
 
 pub(super) fn routes() -> Routes {
     let written = &[Code::FlagArchived, Code::EnvironmentRevoked];
@@ -26,6 +29,23 @@ pub(super) fn routes() -> Routes {
     .with(route!(one).refuses(&[Code::RolloutNotFound]))
     .with(route!(put).refuses(written))
     .with(route!(delete).refuses(written).refuses(&[Code::RolloutNotFound]))
+}
+
+/// A rollout that has been saved.
+#[derive(Serialize, ToSchema)]
+struct SavedRollout {
+    #[serde(flatten)]
+    rollout: FlagRollout,
+    /// What clients in use cannot read of the flag; absent if they can read it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Vec<Warning>,
+}
+
+impl Revised for SavedRollout {
+    fn revision(&self) -> i64 {
+        self.rollout.revision
+    }
 }
 
 /// Reads the rollout of a flag in an environment.
@@ -48,12 +68,13 @@ async fn put(
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<Rollout>,
-) -> Result<Put<Tagged<FlagRollout>>, Error> {
+) -> Result<Put<Tagged<SavedRollout>>, Error> {
     targeting::check(&service, &actor, pair).await?;
     let rollout = body.read().await?;
     let (rollout, upserted) =
         targeting::set_rollout(&service, &actor, pair, &precondition, rollout).await?;
-    let body = Tagged(rollout);
+    let warnings = warnings::about_saved(&service, &actor, pair).await;
+    let body = Tagged(SavedRollout { rollout, warnings });
     Ok(match upserted {
         Upserted::Inserted => Put::Inserted(Created {
             location: format!(

@@ -16,10 +16,11 @@ use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::NoQuery;
-use crate::http::respond::{Created, NoContent, Tagged, TaggedAs};
+use crate::http::respond::{Created, NoContent, Revised, Tagged, TaggedAs};
 use crate::service::precondition::Precondition;
 use crate::service::targeting::{PairId, Rules};
-use crate::service::{Service, targeting};
+use crate::service::warnings::Warning;
+use crate::service::{Service, targeting, warnings};
 
 pub(super) fn routes() -> Routes {
     let written = &[Code::FlagArchived, Code::EnvironmentRevoked];
@@ -38,6 +39,34 @@ pub(super) fn routes() -> Routes {
     .with(route!(delete).refuses(written))
 }
 
+/// A rule that has been saved.
+#[derive(Serialize, ToSchema)]
+struct SavedRule {
+    #[serde(flatten)]
+    rule: TargetingRule,
+    /// What clients in use cannot read of the flag; absent if they can read it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Vec<Warning>,
+}
+
+impl SavedRule {
+    async fn with_warnings(service: &Service, actor: &Actor, rule: TargetingRule) -> Self {
+        let pair = PairId {
+            flag: rule.flag_id,
+            environment: rule.environment_id,
+        };
+        let warnings = warnings::about_saved(service, actor, pair).await;
+        Self { rule, warnings }
+    }
+}
+
+impl Revised for SavedRule {
+    fn revision(&self) -> i64 {
+        self.rule.revision
+    }
+}
+
 /// Creates a rule of a flag in an environment.
 #[utoipa::path(post, path = "/flags/{flag}/environments/{environment}/rules")]
 async fn create(
@@ -46,13 +75,13 @@ async fn create(
     Path(pair): Path<PairId>,
     _: NoQuery,
     body: Body<Rule>,
-) -> Result<Created<Tagged<TargetingRule>>, Error> {
+) -> Result<Created<Tagged<SavedRule>>, Error> {
     targeting::check(&service, &actor, pair).await?;
     let rule = body.read().await?;
     let rule = targeting::create_rule(&service, &actor, pair, &Precondition::None, rule).await?;
     Ok(Created {
         location: format!("/rules/{}", rule.id),
-        body: Tagged(rule),
+        body: Tagged(SavedRule::with_warnings(&service, &actor, rule).await),
     })
 }
 
@@ -76,12 +105,13 @@ async fn replace(
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<Rule>,
-) -> Result<Tagged<TargetingRule>, Error> {
+) -> Result<Tagged<SavedRule>, Error> {
     targeting::check_rule(&service, &actor, id).await?;
     let rule = body.read().await?;
-    targeting::replace_rule(&service, &actor, id, &precondition, rule)
-        .await
-        .map(Tagged)
+    let rule = targeting::replace_rule(&service, &actor, id, &precondition, rule).await?;
+    Ok(Tagged(
+        SavedRule::with_warnings(&service, &actor, rule).await,
+    ))
 }
 
 /// Deletes a rule.

@@ -2,14 +2,15 @@
 
 use axum::extract::State;
 use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_core::model::page::Page;
 
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
-use crate::http::query::{FromParameters, Parameters, Query};
+use crate::http::query::{FromParameters, Paged, Parameters, Query};
 use crate::http::respond::Json;
-use crate::service::usage::{EnvironmentUsage, FlagUsage, Period};
+use crate::service::usage::{EnvironmentClient, EnvironmentUsage, FlagUsage, Period};
 use crate::service::{Service, usage};
 
 pub(super) fn routes() -> Routes {
@@ -20,6 +21,16 @@ pub(super) fn routes() -> Routes {
     )
     .with(route!(of_flag))
     .with(route!(of_environment))
+    .with(route!(clients))
+}
+
+/// No selection: a whole list, page by page.
+struct Everything;
+
+impl FromParameters for Everything {
+    fn from_parameters(_: &mut Parameters) -> Option<Self> {
+        Some(Self)
+    }
 }
 
 impl FromParameters for Period {
@@ -65,4 +76,21 @@ async fn of_environment(
     usage::of_environment(&service, &actor, id, period)
         .await
         .map(Json)
+}
+
+/// Lists the clients that fetched the configuration of an environment in the last 31 days, most recently seen first.
+///
+/// A client is a package of Pennon's in one version, as the header `X-Pennon-Client` names it. At most 50 names are counted in
+/// an hour; all other clients, such as those without the header, are one item whose `package` and `version` are null. Names are
+/// claims: anybody who has the SDK key can make them.
+#[utoipa::path(get, path = "/environments/{environment}/clients")]
+async fn clients(
+    State(service): State<Service>,
+    actor: Actor,
+    Path(id): Path<EnvironmentId>,
+    query: Query<Paged<Everything>>,
+) -> Result<Json<Page<EnvironmentClient>>, Error> {
+    let Paged(Everything, page) = query.read()?;
+    let clients = usage::clients(&service, &actor, id, page).await?;
+    Ok(Json(clients.map(EnvironmentClient::from)))
 }

@@ -17,6 +17,7 @@ use utoipa::openapi::Required;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn, ParameterStyle};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 
+use super::client::NamedClient;
 use crate::auth::sdk_environment::ConfiguredEnvironment;
 use crate::error::Error;
 use crate::http::coding::Accepted;
@@ -35,6 +36,7 @@ pub(super) async fn config(
     ConfiguredEnvironment(environment): ConfiguredEnvironment,
     Keys(keys): Keys,
     known: IfNoneMatch,
+    NamedClient(client): NamedClient,
     method: Method,
     Accepted(accepted): Accepted,
 ) -> Result<Config, Error> {
@@ -55,11 +57,12 @@ pub(super) async fn config(
     let is_current = known.has(document.etag());
     // Who asks for the headers alone has got nothing to evaluate by.
     if method != Method::HEAD {
-        environment.snapshot().polled(match is_current {
+        let kind = match is_current {
             true => PollKind::Current,
             false if known.is_anything() => PollKind::Outdated,
             false => PollKind::First,
-        });
+        };
+        environment.snapshot().polled(kind, client);
     }
     if is_current {
         return Ok(Config(

@@ -1,5 +1,6 @@
 //! The Evaluation API.
 
+mod client;
 mod config;
 mod evaluate;
 mod questions;

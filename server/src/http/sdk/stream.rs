@@ -9,16 +9,17 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use http::header::CACHE_CONTROL;
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde::Serialize;
 use utoipa::openapi::Required;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
+use super::client::NamedClient;
 use crate::auth::sdk_environment::FollowedEnvironment;
 use crate::http::openapi::{Answer, Answered, Draft, Input, Schemas};
 use crate::service::Service;
-use crate::snapshot::Follower;
+use crate::snapshot::{Follower, OpenStream};
 
 /// Within how many milliseconds clients fetch a change unless they are told otherwise.
 const USUAL_SPREAD_MS: usize = 250;
@@ -41,8 +42,13 @@ pub(super) async fn stream(
     State(service): State<Service>,
     FollowedEnvironment(follower): FollowedEnvironment,
     LastEventId(known): LastEventId,
+    NamedClient(client): NamedClient,
+    method: Method,
 ) -> Changes {
+    // A caller that asks for the headers alone does not listen.
+    let current = follower.current().filter(|_| method != Method::HEAD);
     Changes {
+        _open: current.map(|environment| environment.streamed(client)),
         service,
         follower,
         known,
@@ -55,6 +61,8 @@ pub(super) struct Changes {
     follower: Follower,
     /// The identifier of the content that the client knows of.
     known: Option<String>,
+    /// Counts the stream for as long as it is open; none for a caller that does not listen.
+    _open: Option<OpenStream>,
 }
 
 /// What an event says.

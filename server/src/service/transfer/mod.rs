@@ -3,6 +3,7 @@
 
 mod import;
 mod plan;
+mod warnings;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,6 +17,7 @@ use serde::Serialize;
 
 pub(crate) use self::import::import;
 pub(crate) use self::plan::Carried;
+pub(crate) use self::warnings::warnings;
 
 use super::Service;
 use super::targeting::{Setup, Standing};

@@ -1,5 +1,6 @@
 //! Usage: what was counted in memory, brought to the database once a minute, and read from there.
 
+mod clients;
 mod pending;
 mod reading;
 
@@ -12,6 +13,7 @@ use tokio::sync::Mutex;
 use tokio::time::MissedTickBehavior;
 use uuid::Uuid;
 
+pub(crate) use self::clients::{EnvironmentClient, clients, outdated_clients};
 use self::pending::Sums;
 pub(crate) use self::reading::{
     EnvironmentUsage, FlagHour, FlagUsage, Period, Polling, key_last_used, of_environment, of_flag,

@@ -8,10 +8,11 @@ use pennon_core::model::id::{EnvironmentId, FlagId};
 use pennon_core::model::time::Timestamp;
 use uuid::Uuid;
 
+use super::clients::{self, ClientSums};
 use super::{DAY_MILLIS, HOUR_MILLIS, KEEP_DAYS, hour_of};
 use crate::error::Error;
 use crate::service::Service;
-use crate::snapshot::{Counts, PollKind, UsageReport};
+use crate::snapshot::{ClientCounts, Counts, PollKind, UsageReport};
 use crate::store::usage::{Evaluations, Polls};
 use crate::store::{self, Tx};
 
@@ -26,6 +27,7 @@ const MOST: usize = 100_000;
 pub(super) struct Sums {
     evaluations: Hourly<(EnvironmentId, FlagId, Reason)>,
     polls: Hourly<(EnvironmentId, PollKind)>,
+    clients: ClientSums,
     /// Reports with the hour in which they came. They are not summed before the database knows their ids.
     reports: VecDeque<(i64, UsageReport)>,
     /// What is being brought. Until it is known to have arrived it stays as it is.
@@ -39,6 +41,7 @@ struct Batch {
     id: Uuid,
     evaluations: Vec<Evaluations>,
     polls: Vec<Polls>,
+    clients: Vec<(i64, EnvironmentId, ClientCounts)>,
     reports: Vec<(i64, UsageReport)>,
 }
 
@@ -52,11 +55,15 @@ impl Sums {
         for (environment, kind, count) in counts.polls {
             self.polls.add(hour, (environment, kind), count);
         }
+        for (environment, clients) in counts.clients {
+            self.clients.add(hour, environment, clients);
+        }
         let reports = counts.reports.into_iter();
         self.reports.extend(reports.map(|report| (hour, report)));
         let oldest = oldest_hour(now).millis();
         self.evaluations.bound(oldest, MOST);
         self.polls.bound(oldest, MOST);
+        self.clients.bound(oldest, MOST);
     }
 
     /// Adds some of the sums to the database's, and tells whether there may be more.
@@ -92,12 +99,15 @@ impl Sums {
             count,
         });
         let polls: Vec<_> = polls.collect();
+        let clients = self.clients.take(BATCH);
         let reports = self.next_reports();
-        let is_empty = evaluations.is_empty() && polls.is_empty() && reports.is_empty();
+        let is_empty =
+            evaluations.is_empty() && polls.is_empty() && clients.is_empty() && reports.is_empty();
         (!is_empty).then(|| Batch {
             id: service.entropy.id(now),
             evaluations,
             polls,
+            clients,
             reports,
         })
     }
@@ -123,6 +133,7 @@ impl Sums {
         }
         let mut tx = service.db.write().await?;
         store::usage::forget_before(&mut tx, oldest_hour(now)).await?;
+        store::clients::forget_before(&mut tx, oldest_hour(now)).await?;
         let hour_ago = Timestamp::from_millis(now.millis().saturating_sub(HOUR_MILLIS));
         store::usage::forget_reports_before(&mut tx, hour_ago).await?;
         tx.commit().await?;
@@ -147,6 +158,7 @@ impl Batch {
         store::usage::add_evaluations(tx, &evaluations).await?;
         store::usage::flags_seen(tx, &flags).await?;
         store::usage::add_polls(tx, &self.polls).await?;
+        clients::add(tx, &self.clients, seen).await?;
         store::usage::environments_seen(tx, &environments).await
     }
 

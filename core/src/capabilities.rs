@@ -1,0 +1,202 @@
+//! The words of the config document that each version of a client can read.
+//!
+//! All packages are released together with the server, in the same version, so a version says it all. A word that is added to
+//! the document gets the version that brings it in [`since`]; the compiler asks for it.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::config::FlagConfig;
+use crate::model::client::{Client, Version};
+use crate::model::rollout::Strategy;
+use crate::model::rule::{Logic, Operator, ValueType};
+
+/// The number of clients that are named in a sentence.
+const MAX_NAMES: usize = 5;
+
+/// The first version of the packages. No version before it can read anything.
+const FIRST: Version = Version::new(0, 1, 0);
+
+/// Something in the config document that a client has to understand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// The form of the document itself.
+    Document,
+    /// The logic that combines conditions.
+    Logic(Logic),
+    /// The operator of a condition.
+    Operator(Operator),
+    /// The type of a condition's value.
+    ValueType(ValueType),
+    /// The strategy of a rollout.
+    Strategy(Strategy),
+}
+
+/// Words that some clients in use cannot read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The words, at least one.
+    pub words: Vec<Word>,
+    /// The clients, at least one.
+    pub clients: Vec<Client>,
+}
+
+impl Word {
+    /// Every word there is.
+    fn all() -> impl Iterator<Item = Self> {
+        let logics = Logic::ALL.iter().copied().map(Self::Logic);
+        let operators = Operator::ALL.iter().copied().map(Self::Operator);
+        let types = ValueType::ALL.iter().copied().map(Self::ValueType);
+        let strategies = Strategy::ALL.iter().copied().map(Self::Strategy);
+        let rest = logics.chain(operators).chain(types).chain(strategies);
+        core::iter::once(Self::Document).chain(rest)
+    }
+}
+
+/// Returns the first version that can read a word.
+pub fn since(word: Word) -> Version {
+    match word {
+        Word::Document
+        | Word::Logic(Logic::And | Logic::Or)
+        | Word::Operator(
+            Operator::Equal
+            | Operator::NotEqual
+            | Operator::Greater
+            | Operator::Less
+            | Operator::GreaterOrEqual
+            | Operator::LessOrEqual,
+        )
+        | Word::ValueType(ValueType::String | ValueType::Number | ValueType::Boolean)
+        | Word::Strategy(Strategy::PerUser | Strategy::PerTenant) => FIRST,
+    }
+}
+
+/// Returns the words of a flag that a version cannot read, each once, in the order of the document. `since` is the table to go
+/// by: [`since()`], or another one in tests.
+pub fn unreadable(
+    flag: &FlagConfig,
+    version: &Version,
+    since: impl Fn(Word) -> Version,
+) -> Vec<Word> {
+    let words = distinct([flag]);
+    lacking(&words, version, &since).collect()
+}
+
+/// Returns true if a version can read every word there is.
+pub fn reads_everything(version: &Version, since: impl Fn(Word) -> Version) -> bool {
+    Word::all().all(|word| *version >= since(word))
+}
+
+/// Returns what clients cannot read of these flags. Clients that cannot read the same words are one gap; only those that are
+/// known by version are in any.
+pub fn gaps<'f>(
+    flags: impl IntoIterator<Item = &'f FlagConfig>,
+    clients: &[Client],
+    since: impl Fn(Word) -> Version,
+) -> Vec<Gap> {
+    let used = distinct(flags);
+    let mut gaps: Vec<Gap> = Vec::new();
+    for client in clients {
+        let Client::Known(_, version) = client else {
+            continue;
+        };
+        let words: Vec<Word> = lacking(&used, version, &since).collect();
+        match gaps.iter_mut().find(|gap| gap.words == words) {
+            _ if words.is_empty() => {}
+            Some(gap) => gap.clients.push(client.clone()),
+            None => gaps.push(Gap {
+                words,
+                clients: vec![client.clone()],
+            }),
+        }
+    }
+    gaps
+}
+
+/// Those of the words that a version cannot read.
+fn lacking(
+    words: &[Word],
+    version: &Version,
+    since: &impl Fn(Word) -> Version,
+) -> impl Iterator<Item = Word> {
+    let words = words.iter().copied();
+    words.filter(move |word| *version < since(*word))
+}
+
+/// The words of flags, each once.
+fn distinct<'f>(flags: impl IntoIterator<Item = &'f FlagConfig>) -> Vec<Word> {
+    let mut distinct = Vec::new();
+    for word in flags.into_iter().flat_map(words) {
+        if !distinct.contains(&word) {
+            distinct.push(word);
+        }
+    }
+    distinct
+}
+
+/// The words of a flag as the document has it. The document has no archived flags.
+fn words(flag: &FlagConfig) -> impl Iterator<Item = Word> {
+    let flag = (!flag.archived).then_some(flag);
+    flag.into_iter().flat_map(|flag| {
+        let rules = flag.rules.iter().flat_map(|rule| {
+            let conditions = rule.conditions.iter().flat_map(|condition| {
+                [
+                    Word::Operator(condition.operator),
+                    Word::ValueType(condition.operand.value_type()),
+                ]
+            });
+            core::iter::once(Word::Logic(rule.logic)).chain(conditions)
+        });
+        let rollout = flag.rollout.map(|rollout| Word::Strategy(rollout.strategy));
+        core::iter::once(Word::Document).chain(rules).chain(rollout)
+    })
+}
+
+/// A phrase such as ``the operator `==` ``.
+impl fmt::Display for Word {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Document => formatter.write_str("the config document"),
+            Self::Logic(logic) => write!(formatter, "the logic `{logic}`"),
+            Self::Operator(operator) => write!(formatter, "the operator `{operator}`"),
+            Self::ValueType(kind) => write!(formatter, "the value type `{kind}`"),
+            Self::Strategy(strategy) => write!(formatter, "the rollout strategy `{strategy}`"),
+        }
+    }
+}
+
+/// A sentence such as ``Update `@pennon/core/0.1.0`, in use within the last 7 days: it cannot read the operator `==`.``
+impl fmt::Display for Gap {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.clients.iter().take(MAX_NAMES);
+        let mut names: Vec<String> = names.map(|client| format!("`{client}`")).collect();
+        let left_out = self.clients.len().saturating_sub(names.len());
+        if left_out > 0 {
+            names.push(format!("{left_out} more"));
+        }
+        let pronoun = if self.clients.len() == 1 {
+            "it"
+        } else {
+            "they"
+        };
+        let words: Vec<String> = self.words.iter().map(ToString::to_string).collect();
+        write!(
+            formatter,
+            "Update {}, in use within the last 7 days: {pronoun} cannot read {}.",
+            listed(&names),
+            listed(&words),
+        )
+    }
+}
+
+/// `a`, `a and b`, or `a, b and c`.
+fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

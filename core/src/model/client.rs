@@ -1,0 +1,112 @@
+//! The npm packages that fetch configurations, and their versions.
+
+use core::cmp::Ordering;
+use core::fmt;
+
+pub use semver::Version;
+
+use super::time::Timestamp;
+use super::word::words;
+
+/// The longest `X-Pennon-Client` header that is read, in bytes.
+const MAX_HEADER: usize = 64;
+
+/// The version of a client that is newer than the server.
+const NEWER: &str = "newer";
+
+words! {
+    /// An npm package that fetches configurations.
+    pub enum Package {
+        /// The client itself.
+        Core = "@pennon/core",
+        /// For `NestJS`.
+        Nest = "@pennon/nest",
+        /// For Next.js.
+        Next = "@pennon/next",
+        /// The providers for OpenFeature.
+        OpenFeature = "@pennon/openfeature",
+        /// For React.
+        React = "@pennon/react",
+    }
+    else "must be a package of Pennon, such as `@pennon/core`"
+}
+
+/// A client as it is counted: by name, if it names a version that the server can know.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Client {
+    /// A package in a version up to the server's own.
+    Known(Package, Version),
+    /// A package in any version after the server's own.
+    Newer(Package),
+    /// Any other client, and clients without a name.
+    Other,
+}
+
+/// How often a client fetched configurations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientUsage {
+    /// The client.
+    pub client: Client,
+    /// The number of fetches.
+    pub polls: i64,
+    /// The number of streams that it opened.
+    pub streams: i64,
+    /// The last fetch, or the last minute in which a stream was open; to the minute.
+    pub last_seen_at: Timestamp,
+}
+
+impl Client {
+    /// Reads the header `X-Pennon-Client`: a package, a slash, and a version without build metadata, in at most 64 bytes.
+    /// Versions after `server` are not told apart. Whatever is not such a name is [`Client::Other`].
+    pub fn from_header(value: &str, server: &Version) -> Self {
+        if value.len() > MAX_HEADER {
+            return Self::Other;
+        }
+        match named(value) {
+            Some((package, version)) => match version.cmp_precedence(server) {
+                Ordering::Greater => Self::Newer(package),
+                Ordering::Less | Ordering::Equal => Self::Known(package, version),
+            },
+            None => Self::Other,
+        }
+    }
+
+    /// Reads what [`Display`](fmt::Display) has written.
+    pub fn from_text(text: &str) -> Self {
+        if let Some((package, version)) = named(text) {
+            return Self::Known(package, version);
+        }
+        let newer = text
+            .rsplit_once('/')
+            .filter(|(_, version)| *version == NEWER);
+        let package = newer.and_then(|(package, _)| Package::parse(package).ok());
+        package.map_or(Self::Other, Self::Newer)
+    }
+
+    /// The package, unless it is not known.
+    pub const fn package(&self) -> Option<Package> {
+        match self {
+            Self::Known(package, _) | Self::Newer(package) => Some(*package),
+            Self::Other => None,
+        }
+    }
+}
+
+/// The package and version of a name such as `@pennon/core/1.2.3`.
+fn named(text: &str) -> Option<(Package, Version)> {
+    let (package, version) = text.rsplit_once('/')?;
+    let package = Package::parse(package).ok()?;
+    let version = Version::parse(version).ok()?;
+    version.build.is_empty().then_some((package, version))
+}
+
+/// `@pennon/core/1.2.3`, `@pennon/core/newer` or `other`.
+impl fmt::Display for Client {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known(package, version) => write!(formatter, "{package}/{version}"),
+            Self::Newer(package) => write!(formatter, "{package}/{NEWER}"),
+            Self::Other => formatter.write_str("other"),
+        }
+    }
+}

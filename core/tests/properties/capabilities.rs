@@ -1,0 +1,125 @@
+//! The words that versions of clients can read.
+
+use pennon_core::FlagConfig;
+use pennon_core::capabilities::{Word, gaps, reads_everything, since, unreadable};
+use pennon_core::model::client::{Client, Package, Version};
+use pennon_core::model::rollout::Strategy;
+use pennon_core::model::rule::{Operator, ValueType};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::generate::flag;
+
+/// A table in which two words came after the first version.
+fn made_up(word: Word) -> Version {
+    match word {
+        Word::Operator(Operator::Greater) => Version::new(0, 3, 0),
+        Word::Strategy(Strategy::PerTenant) => Version::new(0, 2, 0),
+        _ => Version::new(0, 1, 0),
+    }
+}
+
+/// A flag with both words, one of them twice.
+fn flag_with_later_words() -> FlagConfig {
+    let condition = json!({
+        "attribute": "age", "operator": ">", "valueType": "number", "valueInt": 1,
+    });
+    let rule = json!({
+        "priority": 1, "logic": "and", "value": true, "conditions": [condition, condition],
+    });
+    let flag = json!({
+        "key": "k", "enabled": true, "rules": [rule],
+        "rollout": { "percentage": 1, "strategy": "per_tenant" }, "ttlOverrideSeconds": null,
+    });
+    serde_json::from_value(flag).unwrap_or_else(|error| panic!("the flag is valid: {error}"))
+}
+
+#[test]
+fn a_version_cannot_read_the_words_that_came_after_it() {
+    let flag = flag_with_later_words();
+    let of = |version: &str| {
+        let version = Version::parse(version).unwrap_or(Version::new(0, 0, 0));
+        unreadable(&flag, &version, made_up)
+    };
+    let (greater, per_tenant) = (
+        Word::Operator(Operator::Greater),
+        Word::Strategy(Strategy::PerTenant),
+    );
+    assert_eq!(of("0.1.0"), [greater, per_tenant]);
+    assert_eq!(of("0.2.0-rc.1"), [greater, per_tenant]);
+    assert_eq!(of("0.2.0"), [greater]);
+    assert_eq!(of("0.3.0"), []);
+    assert_eq!(of("1.0.0"), []);
+    let archived = FlagConfig {
+        archived: true,
+        ..flag.clone()
+    };
+    let first = Version::new(0, 1, 0);
+    assert_eq!(unreadable(&archived, &first, made_up), []);
+}
+
+#[test]
+fn clients_that_cannot_read_the_same_words_are_one_gap() {
+    let version = |minor| Version::new(0, minor, 0);
+    let client = |package, minor| Client::Known(package, version(minor));
+    let clients = [
+        client(Package::Core, 1),
+        client(Package::React, 1),
+        client(Package::Core, 2),
+        client(Package::Core, 3),
+        Client::Newer(Package::Core),
+        Client::Other,
+    ];
+    let flag = flag_with_later_words();
+    let found: Vec<String> = gaps([&flag, &flag], &clients, made_up)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let expected = [
+        "Update `@pennon/core/0.1.0` and `@pennon/react/0.1.0`, in use within the last 7 days: they cannot read the operator \
+         `>` and the rollout strategy `per_tenant`.",
+        "Update `@pennon/core/0.2.0`, in use within the last 7 days: it cannot read the operator `>`.",
+    ];
+    assert_eq!(found, expected);
+    let many: Vec<Client> = (0..7)
+        .map(|patch| Client::Known(Package::Core, Version::new(0, 2, patch)))
+        .collect();
+    let found = gaps([&flag], &many, made_up);
+    let text = found.first().map(ToString::to_string).unwrap_or_default();
+    assert!(
+        text.contains("`@pennon/core/0.2.4` and 2 more, in use"),
+        "{text}"
+    );
+    assert!(!reads_everything(&version(2), made_up) && reads_everything(&version(3), made_up));
+    assert!(reads_everything(&version(1), since));
+}
+
+#[test]
+fn words_are_named_as_the_document_writes_them() {
+    let named = [
+        Word::Document,
+        Word::Operator(Operator::GreaterOrEqual),
+        Word::ValueType(ValueType::Boolean),
+        Word::Strategy(Strategy::PerUser),
+    ];
+    assert_eq!(
+        named.map(|word| word.to_string()),
+        [
+            "the config document",
+            "the operator `>=`",
+            "the value type `boolean`",
+            "the rollout strategy `per_user`",
+        ]
+    );
+}
+
+proptest! {
+    #[test]
+    fn this_version_reads_every_flag_and_versions_before_the_first_read_none(flag in flag()) {
+        let this = Version::parse(env!("CARGO_PKG_VERSION"));
+        let this = this.unwrap_or_else(|error| panic!("the version is valid: {error}"));
+        prop_assert_eq!(unreadable(&flag, &this, since), []);
+        let before = unreadable(&flag, &Version::new(0, 0, 1), since);
+        prop_assert_eq!(before.first(), (!flag.archived).then_some(&Word::Document));
+    }
+}

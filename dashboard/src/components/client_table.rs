@@ -1,0 +1,134 @@
+//! The clients that fetch an environment's flags.
+
+use leptos::prelude::*;
+use pennon_core::model::{
+    client::{Client, ClientUsage},
+    page::Page,
+};
+
+use super::{number::grouped, time::Time};
+
+/// The packages and versions in use, most recently seen first, or a sentence that says when they appear.
+#[component]
+pub fn ClientTable(
+    /// The clients seen last.
+    clients: Page<ClientUsage>,
+) -> impl IntoView {
+    let Page { items, pagination } = clients;
+    if items.is_empty() {
+        return view! {
+            <p class="quiet">
+                "No client has fetched flags here in the last 31 days. When one does, its package and version appear within a minute."
+            </p>
+        }
+        .into_any();
+    }
+    let shown = i64::try_from(items.len()).unwrap_or(i64::MAX);
+    let has_other = items.iter().any(|usage| usage.client == Client::Other);
+    let rows = items.into_iter().map(row).collect_view();
+    view! {
+        <p class="quiet">
+            "The packages that fetched flags in the last 31 days, or kept a stream open."
+        </p>
+        <div class="table-panel cards">
+            <table class="table">
+                <caption class="visually-hidden">"Clients"</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">"Client"</th>
+                        <th scope="col">"Version"</th>
+                        <th scope="col">"Requests"</th>
+                        <th scope="col">"Last seen"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+        {has_other
+            .then(|| {
+                view! {
+                    <p class="quiet">
+                        "Other clients name no package of Pennon, or came after 50 names in an hour."
+                    </p>
+                }
+            })}
+        {(pagination.total > shown)
+            .then(|| {
+                view! {
+                    <p class="quiet">
+                        {format!(
+                            "These {shown} of {} were seen last. The API lists all of them.",
+                            grouped(pagination.total),
+                        )}
+                    </p>
+                }
+            })}
+    }
+    .into_any()
+}
+
+fn row(usage: ClientUsage) -> impl IntoView {
+    let (name, version) = match usage.client {
+        Client::Known(package, version) => (
+            view! { <code>{package.as_str()}</code> }.into_any(),
+            view! { <code>{version.to_string()}</code> }.into_any(),
+        ),
+        Client::Newer(package) => (
+            view! { <code>{package.as_str()}</code> }.into_any(),
+            "Newer than this server".into_any(),
+        ),
+        Client::Other => ("Other clients".into_any(), "Unknown".into_any()),
+    };
+    view! {
+        <tr>
+            <th class="name" scope="row">
+                {name}
+            </th>
+            <td>
+                <span class="cell-label">"Version"</span>
+                {version}
+            </td>
+            <td>
+                <span class="cell-label">"Requests"</span>
+                {requests(usage.polls, usage.streams)}
+            </td>
+            <td class="quiet">
+                <span class="cell-label">"Last seen"</span>
+                <Time at=usage.last_seen_at/>
+            </td>
+        </tr>
+    }
+}
+
+/// `1,240 fetches, 1 stream`, without the part that is 0.
+fn requests(polls: i64, streams: i64) -> String {
+    let count = |number: i64, one: &str, many: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{} {many}", grouped(number))),
+    };
+    let parts = [
+        count(polls, "fetch", "fetches"),
+        count(streams, "stream", "streams"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        // An hour in which a stream was open that had been opened before.
+        "Open stream".to_owned()
+    } else {
+        parts.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::requests;
+
+    #[test]
+    fn requests_are_told_without_what_there_was_none_of() {
+        assert_eq!(requests(1240, 1), "1,240 fetches, 1 stream");
+        assert_eq!(requests(1, 0), "1 fetch");
+        assert_eq!(requests(0, 2), "2 streams");
+        assert_eq!(requests(0, 0), "Open stream");
+    }
+}

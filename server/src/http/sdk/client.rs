@@ -1,0 +1,55 @@
+//! The client that a request names.
+
+use std::convert::Infallible;
+use std::sync::LazyLock;
+
+use axum::extract::FromRequestParts;
+use http::HeaderName;
+use http::request::Parts;
+use pennon_core::model::client::{Client, Version};
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+
+use crate::http::openapi::{Draft, Input};
+
+const X_PENNON_CLIENT: HeaderName = HeaderName::from_static("x-pennon-client");
+
+/// The version of this server. Clients are released with it, in the same version.
+static SERVER_VERSION: LazyLock<Version> =
+    LazyLock::new(|| Version::parse(env!("CARGO_PKG_VERSION")).unwrap_or(Version::new(0, 0, 0)));
+
+/// The client of the header `X-Pennon-Client`. A header of any other form is neither stored nor logged.
+pub(super) struct NamedClient(pub(super) Client);
+
+impl<S: Sync> FromRequestParts<S> for NamedClient {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let value = parts.headers.get(X_PENNON_CLIENT);
+        let value = value.and_then(|value| value.to_str().ok());
+        let client = value.map(|value| Client::from_header(value, &SERVER_VERSION));
+        Ok(Self(client.unwrap_or(Client::Other)))
+    }
+}
+
+impl Input for NamedClient {
+    fn describe(draft: &mut Draft<'_>) {
+        draft.parameter(
+            ParameterBuilder::new()
+                .name("X-Pennon-Client")
+                .parameter_in(ParameterIn::Header)
+                .required(Required::False)
+                .description(Some(
+                    "The npm package that makes the request and its version: requests are counted by it, and never refused for \
+                     it. A request with any other value, or with none, counts as one of another client.",
+                ))
+                .schema(Some(
+                    ObjectBuilder::new()
+                        .schema_type(Type::String)
+                        .examples(["@pennon/core/0.1.0"]),
+                ))
+                .build(),
+        );
+    }
+}

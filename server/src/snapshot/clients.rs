@@ -1,0 +1,144 @@
+//! Which clients fetch an environment's configuration: counted in memory, and bounded, because anybody who holds a public SDK
+//! key can name any version.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pennon_core::model::client::Client;
+
+/// The maximum number of clients that are counted by name in one environment and hour. Further ones count as
+/// [`Client::Other`].
+const MAX_CLIENTS: usize = 50;
+
+/// How often a client fetched a configuration and opened a stream. Both are 0 for a client whose stream stays open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ClientRequests {
+    pub(crate) polls: u64,
+    pub(crate) streams: u64,
+}
+
+/// The requests of one environment by client, of which at most [`MAX_CLIENTS`] have a name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ClientCounts(HashMap<Client, ClientRequests>);
+
+/// The clients of an environment since the counts were last taken, and its open streams.
+#[derive(Default)]
+pub(super) struct ClientUsage(Mutex<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    counts: ClientCounts,
+    /// The number of open streams by client; at most [`MAX_CLIENTS`] have a name.
+    open: HashMap<Client, usize>,
+}
+
+/// An open stream. Until it is dropped, its client is in use.
+pub(crate) struct OpenStream {
+    usage: Arc<ClientUsage>,
+    client: Client,
+}
+
+impl ClientRequests {
+    fn add(&mut self, more: Self) {
+        self.polls = self.polls.saturating_add(more.polls);
+        self.streams = self.streams.saturating_add(more.streams);
+    }
+}
+
+impl ClientCounts {
+    /// Adds requests of a client.
+    pub(crate) fn add(&mut self, client: Client, requests: ClientRequests) {
+        let client = bounded(&self.0, client);
+        self.0.entry(client).or_default().add(requests);
+    }
+
+    /// Adds a client without requests.
+    pub(crate) fn note(&mut self, client: Client) {
+        self.add(client, ClientRequests::default());
+    }
+
+    /// The requests as they are counted where `self` has been counted before: under a name only as long as both together
+    /// have few enough.
+    pub(crate) fn bound(self, requests: &Self) -> Self {
+        let (mut names, mut bounded) = (self, Self::default());
+        for (client, requests) in &requests.0 {
+            let client = self::bounded(&names.0, client.clone());
+            names.note(client.clone());
+            bounded.add(client, *requests);
+        }
+        bounded
+    }
+
+    /// The number of clients.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The clients and their requests, in no order.
+    pub(crate) fn into_iter(self) -> impl Iterator<Item = (Client, ClientRequests)> {
+        self.0.into_iter()
+    }
+}
+
+impl ClientUsage {
+    /// Counts a fetch of the configuration.
+    pub(super) fn polled(&self, client: Client) {
+        let poll = ClientRequests {
+            polls: 1,
+            streams: 0,
+        };
+        self.lock().counts.add(client, poll);
+    }
+
+    /// Counts a stream, which is open for as long as the result lives.
+    pub(super) fn opened(self: &Arc<Self>, client: Client) -> OpenStream {
+        let mut inner = self.lock();
+        let client = bounded(&inner.open, client);
+        let stream = ClientRequests {
+            polls: 0,
+            streams: 1,
+        };
+        inner.counts.add(client.clone(), stream);
+        *inner.open.entry(client.clone()).or_default() += 1;
+        OpenStream {
+            usage: Arc::clone(self),
+            client,
+        }
+    }
+
+    /// Takes the counts since the last call. Clients with an open stream are always among them.
+    pub(super) fn take(&self) -> ClientCounts {
+        let mut inner = self.lock();
+        let mut counts = std::mem::take(&mut inner.counts);
+        for client in inner.open.keys() {
+            counts.note(client.clone());
+        }
+        counts
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        let mut inner = self.usage.lock();
+        if let Some(open) = inner.open.get_mut(&self.client) {
+            *open = open.saturating_sub(1);
+            if *open == 0 {
+                inner.open.remove(&self.client);
+            }
+        }
+    }
+}
+
+/// The client under which to count: itself, or [`Client::Other`] if the map has enough names without it.
+fn bounded<V>(map: &HashMap<Client, V>, client: Client) -> Client {
+    let names = map.len() - usize::from(map.contains_key(&Client::Other));
+    if names < MAX_CLIENTS || map.contains_key(&client) {
+        client
+    } else {
+        Client::Other
+    }
+}

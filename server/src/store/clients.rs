@@ -1,0 +1,130 @@
+//! Which clients fetch configurations, by environment and hour.
+
+use pennon_core::model::client::{Client, ClientUsage};
+use pennon_core::model::id::EnvironmentId;
+use pennon_core::model::page::{Page, PageRequest};
+use pennon_core::model::time::Timestamp;
+use sqlx::QueryBuilder;
+use uuid::Uuid;
+
+use super::{Tx, on_conn, push_one_of};
+use crate::error::Error;
+use crate::snapshot::ClientRequests;
+
+/// Requests of a client to an environment within an hour, to add.
+#[derive(Clone, Debug)]
+pub(crate) struct ClientHour {
+    pub(crate) lineage: EnvironmentId,
+    pub(crate) hour: Timestamp,
+    pub(crate) client: Client,
+    pub(crate) requests: ClientRequests,
+    pub(crate) last_seen_at: Timestamp,
+}
+
+#[derive(sqlx::FromRow)]
+struct ClientRow {
+    client: String,
+    polls: i64,
+    streams: i64,
+    last_seen_at: i64,
+}
+
+impl From<ClientRow> for ClientUsage {
+    fn from(row: ClientRow) -> Self {
+        Self {
+            client: Client::from_text(&row.client),
+            polls: row.polls,
+            streams: row.streams,
+            last_seen_at: Timestamp::from_millis(row.last_seen_at),
+        }
+    }
+}
+
+/// The clients that are counted in an hour already, of these environments.
+pub(crate) async fn of_hour(
+    tx: &mut Tx,
+    hour: Timestamp,
+    lineages: &[EnvironmentId],
+) -> Result<Vec<(EnvironmentId, Client)>, Error> {
+    let rows: Vec<(Uuid, String)> = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new("select lineage_id, client from client_hours where hour = ");
+        query.push_bind(hour.millis()).push(" and lineage_id ");
+        push_one_of!(query, lineages);
+        query.build_query_as().persistent(false).fetch_all(conn).await
+    })?;
+    let named = |(lineage, client): (Uuid, String)| {
+        (EnvironmentId::new(lineage), Client::from_text(&client))
+    };
+    Ok(rows.into_iter().map(named).collect())
+}
+
+/// Adds requests, of which no two are of the same environment, hour and client.
+pub(crate) async fn add(tx: &mut Tx, added: &[ClientHour]) -> Result<(), Error> {
+    if added.is_empty() {
+        return Ok(());
+    }
+    on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new(
+            "insert into client_hours (lineage_id, hour, client, polls, streams, last_seen_at) ",
+        );
+        query.push_values(added, |mut row, one| {
+            row.push_bind(one.lineage.uuid())
+                .push_bind(one.hour.millis())
+                .push_bind(one.client.to_string())
+                .push_bind(i64::try_from(one.requests.polls).unwrap_or(i64::MAX))
+                .push_bind(i64::try_from(one.requests.streams).unwrap_or(i64::MAX))
+                .push_bind(one.last_seen_at.millis());
+        });
+        query.push(
+            " on conflict (lineage_id, hour, client) do update set
+             polls = client_hours.polls + excluded.polls,
+             streams = client_hours.streams + excluded.streams,
+             last_seen_at = case when client_hours.last_seen_at < excluded.last_seen_at
+             then excluded.last_seen_at else client_hours.last_seen_at end",
+        );
+        query.build().persistent(false).execute(conn).await.map(drop)
+    })?;
+    Ok(())
+}
+
+/// Deletes the hours before this one.
+pub(crate) async fn forget_before(tx: &mut Tx, hour: Timestamp) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query("delete from client_hours where hour < $1")
+        .bind(hour.millis()).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// The clients that asked in at least two hours since this one, most recently seen first; not more than `most`.
+pub(crate) async fn in_use_since(
+    tx: &mut Tx,
+    lineage: EnvironmentId,
+    hour: Timestamp,
+    most: i64,
+) -> Result<Vec<Client>, Error> {
+    let rows: Vec<String> = on_conn!(tx, conn => sqlx::query_scalar(
+        "select client from client_hours where lineage_id = $1 and hour >= $2
+         group by client having count(*) >= 2 order by max(last_seen_at) desc, client limit $3",
+    ).bind(lineage.uuid()).bind(hour.millis()).bind(most).fetch_all(conn).await)?;
+    Ok(rows
+        .iter()
+        .map(|client| Client::from_text(client))
+        .collect())
+}
+
+/// A page of the clients of an environment, most recently seen first, and by name among those of the same minute.
+pub(crate) async fn of_environment(
+    tx: &mut Tx,
+    lineage: EnvironmentId,
+    page: PageRequest,
+) -> Result<Page<ClientUsage>, Error> {
+    let rows: Vec<ClientRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select client, cast(sum(polls) as bigint) as polls, cast(sum(streams) as bigint) as streams,
+         max(last_seen_at) as last_seen_at from client_hours where lineage_id = $1
+         group by client order by max(last_seen_at) desc, client limit $2 offset $3",
+    ).bind(lineage.uuid()).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
+    let total = on_conn!(tx, conn => sqlx::query_scalar(
+        "select count(distinct client) from client_hours where lineage_id = $1",
+    ).bind(lineage.uuid()).fetch_one(conn).await)?;
+    let items = rows.into_iter().map(ClientUsage::from).collect();
+    Ok(page.page_of(items, total))
+}

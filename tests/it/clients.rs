@@ -1,0 +1,314 @@
+//! Which clients fetch configurations, by package and version.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use pennon_tests::{Caller, Pair, START, TestApp, eventually};
+use reqwest::header::HeaderValue;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+/// The version of the server, and of the packages that are released with it.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Fetches the configuration as a client with this header.
+pub(crate) async fn poll(sdk: &Caller<'_>, client: impl TryInto<HeaderValue>) {
+    let Ok(client) = client.try_into() else {
+        panic!("no header has this value");
+    };
+    let request = sdk.request(Method::GET, "/sdk/v1/config");
+    let answer = sdk.send(request.header("x-pennon-client", client)).await;
+    answer.expect(StatusCode::OK);
+}
+
+/// Opens a stream as a client with this header, and waits until it has begun.
+async fn listen(sdk: &Caller<'_>, client: &str) -> reqwest::Response {
+    let request = sdk.request(Method::GET, "/sdk/v1/stream");
+    let answer = request.header("x-pennon-client", client).send().await;
+    let mut stream = answer.expect("an answer");
+    stream.chunk().await.expect("an event");
+    stream
+}
+
+/// The first page of an environment's clients.
+async fn clients(caller: &Caller<'_>, environment: &str) -> Vec<Value> {
+    let path = format!("/environments/{environment}/clients?limit=100");
+    let page = caller.get(&path).await.expect(StatusCode::OK).json();
+    page["items"].as_array().cloned().unwrap_or_default()
+}
+
+/// The number of polls by client.
+async fn polls(app: &TestApp, environment: &str) -> BTreeMap<String, i64> {
+    let clients = clients(&app.admin().await, environment).await;
+    let polls = clients.iter().map(|client| {
+        let name = match (client["package"].as_str(), client["version"].as_str()) {
+            (Some(package), Some(version)) => format!("{package}/{version}"),
+            (None, None) => "other".to_owned(),
+            _ => panic!("half a name: {client}"),
+        };
+        (name, client["polls"].as_i64().unwrap_or(-1))
+    });
+    polls.collect()
+}
+
+fn counted<const N: usize>(polls: [(&str, i64); N]) -> BTreeMap<String, i64> {
+    let polls = polls.into_iter();
+    polls
+        .map(|(client, polls)| (client.to_owned(), polls))
+        .collect()
+}
+
+#[tokio::test]
+async fn fetches_and_streams_are_counted_by_client() {
+    let app = TestApp::start().await;
+    let admin = app.admin().await;
+    let pair = admin.pair().await;
+    let sdk = app.sdk(&pair.sdk_key);
+    assert_eq!(clients(&admin, &pair.environment).await, [] as [Value; 0]);
+    poll(&sdk, "@pennon/core/0.1.0").await;
+    poll(&sdk, "@pennon/core/0.1.0").await;
+    drop(listen(&sdk, "@pennon/react/0.1.0").await);
+    // Only who fetches the configuration, or listens, has it then.
+    for path in ["/sdk/v1/config", "/sdk/v1/stream"] {
+        let head = sdk.request(Method::HEAD, path);
+        sdk.send(head.header("x-pennon-client", "@pennon/next/0.1.0"))
+            .await
+            .expect(StatusCode::OK);
+    }
+    app.bring_counts().await;
+    let expected = [
+        json!({
+            "package": "@pennon/core", "version": "0.1.0", "polls": 2, "streams": 0,
+            "lastSeenAt": START,
+        }),
+        json!({
+            "package": "@pennon/react", "version": "0.1.0", "polls": 0, "streams": 1,
+            "lastSeenAt": START,
+        }),
+    ];
+    assert_eq!(clients(&admin, &pair.environment).await, expected);
+    // Later counts are added, and a new key goes on with them.
+    app.advance(3600);
+    poll(&sdk, "@pennon/react/0.1.0").await;
+    app.bring_counts().await;
+    let admin = app.admin().await;
+    let rotate = format!("/environments/{}/rotate-key", pair.environment);
+    let rotated = admin.send(admin.request(Method::POST, &rotate)).await;
+    let id = rotated.expect(StatusCode::CREATED).text("/id");
+    let found = clients(&admin, &id).await;
+    assert_eq!(found[0]["package"], "@pennon/react");
+    assert_eq!(found[0]["polls"], 1);
+    assert_eq!(found[0]["streams"], 1);
+    assert_eq!(found[0]["lastSeenAt"], "2026-03-01T10:30:00.000Z");
+    assert_eq!(found[1]["lastSeenAt"], START);
+}
+
+#[tokio::test]
+async fn every_published_package_is_known() {
+    let app = TestApp::start().await;
+    let pair = app.admin().await.pair().await;
+    let sdk = app.sdk(&pair.sdk_key);
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../npm");
+    let mut expected = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let file = entry.expect("an entry").path().join("package.json");
+        if let Ok(manifest) = std::fs::read(file) {
+            let manifest: Value = serde_json::from_slice(&manifest).expect("a manifest is JSON");
+            let (name, version) = (&manifest["name"], &manifest["version"]);
+            let name = format!(
+                "{}/{}",
+                name.as_str().unwrap_or_default(),
+                version.as_str().unwrap_or_default()
+            );
+            poll(&sdk, &*name).await;
+            expected.insert(name, 1);
+        }
+    }
+    assert_eq!(expected.len(), 5);
+    app.bring_counts().await;
+    assert_eq!(polls(&app, &pair.environment).await, expected);
+}
+
+#[tokio::test]
+async fn versions_after_the_servers_are_newer_whatever_they_are() {
+    let app = TestApp::start().await;
+    let pair = app.admin().await.pair().await;
+    let sdk = app.sdk(&pair.sdk_key);
+    for version in ["99.0.0", "99.0.1-rc.1", "18446744073709551615.0.0"] {
+        poll(&sdk, &*format!("@pennon/nest/{version}")).await;
+    }
+    poll(&sdk, &*format!("@pennon/nest/{VERSION}")).await;
+    poll(&sdk, &*format!("@pennon/nest/{VERSION}-rc.1")).await;
+    poll(&sdk, "@pennon/core/99.0.0").await;
+    app.bring_counts().await;
+    let (this, candidate) = (
+        format!("@pennon/nest/{VERSION}"),
+        format!("@pennon/nest/{VERSION}-rc.1"),
+    );
+    let expected = [
+        ("@pennon/core/newer", 1),
+        ("@pennon/nest/newer", 3),
+        (&*this, 1),
+        (&*candidate, 1),
+    ];
+    assert_eq!(polls(&app, &pair.environment).await, counted(expected));
+}
+
+#[tokio::test]
+async fn names_of_any_other_form_are_other_clients_and_not_stored() {
+    let app = TestApp::start().await;
+    let pair = app.admin().await.pair().await;
+    let sdk = app.sdk(&pair.sdk_key);
+    let long = format!("@pennon/core/0.0.1-{}", "a".repeat(46));
+    assert_eq!(long.len(), 65);
+    let hostile = [
+        "",
+        "@pennon/core",
+        "@pennon/core/",
+        "@pennon/core/0.1",
+        "@pennon/core/0.1.0/",
+        "@pennon/core/v0.1.0",
+        "@pennon/core/01.0.0",
+        "@pennon/core/0.1.0+build",
+        "@pennon/core/newer",
+        "@pennon/core/18446744073709551616.0.0",
+        "@pennon/CORE/0.1.0",
+        "@pennon/unknown/0.1.0",
+        "@pennon/core/0.1.0, @pennon/react/0.1.0",
+        "<script>alert(1)</script>",
+        "';drop table client_hours;--",
+        "other",
+        &long,
+    ];
+    let mut others = 2;
+    for name in hostile {
+        poll(&sdk, name).await;
+        others += 1;
+    }
+    poll(
+        &sdk,
+        HeaderValue::from_bytes(b"@pennon/core/\xff").expect("a header"),
+    )
+    .await;
+    sdk.get("/sdk/v1/config").await.expect(StatusCode::OK);
+    poll(&sdk, &long[..64]).await;
+    app.bring_counts().await;
+    let expected = [(&long[..64], 1), ("other", others)];
+    assert_eq!(polls(&app, &pair.environment).await, counted(expected));
+    let stored = "select count(*) from client_hours";
+    assert_eq!(app.database().count(stored).await, 2);
+}
+
+#[tokio::test]
+async fn fifty_names_are_counted_in_an_hour_on_all_instances_together() {
+    let app = TestApp::start().await;
+    let pair = app.admin().await.pair().await;
+    let other = app.beside().await;
+    let names = |numbers: std::ops::Range<usize>| {
+        numbers.map(|number| format!("@pennon/core/0.0.{number}"))
+    };
+    let (here, there) = (app.sdk(&pair.sdk_key), other.sdk(&pair.sdk_key));
+    // More than enough at once, and then what is known already.
+    for name in names(0..30) {
+        poll(&here, &*name).await;
+    }
+    for name in names(20..80) {
+        poll(&there, &*name).await;
+    }
+    app.bring_counts().await;
+    other.bring_counts().await;
+    let found = polls(&app, &pair.environment).await;
+    assert_eq!(found.len(), 51);
+    assert_eq!(found.values().sum::<i64>(), 90);
+    assert_eq!(found["@pennon/core/0.0.1"], 1);
+    assert!(found["other"] >= 30, "{found:?}");
+    poll(&here, "@pennon/core/0.0.1").await;
+    poll(&here, "@pennon/react/0.0.1").await;
+    app.bring_counts().await;
+    let later = polls(&app, &pair.environment).await;
+    assert_eq!(later.len(), 51);
+    assert_eq!(later["@pennon/core/0.0.1"], 2);
+    assert_eq!(later["other"], found["other"] + 1);
+    // The next hour has room again.
+    app.advance(3600);
+    poll(&here, "@pennon/react/0.0.1").await;
+    app.bring_counts().await;
+    assert_eq!(
+        polls(&app, &pair.environment).await["@pennon/react/0.0.1"],
+        1
+    );
+}
+
+#[tokio::test]
+async fn a_client_is_in_use_for_as_long_as_its_stream_is_open() {
+    let app = TestApp::start().await;
+    let pair = app.admin().await.pair().await;
+    let stream = listen(&app.sdk(&pair.sdk_key), "@pennon/core/0.1.0").await;
+    let seen = async |advance: i64| {
+        app.advance(advance);
+        app.bring_counts().await;
+        let clients = clients(&app.admin().await, &pair.environment).await;
+        assert_eq!(clients.len(), 1);
+        assert_eq!(clients[0]["streams"], 1);
+        clients[0]["lastSeenAt"].clone()
+    };
+    assert_eq!(seen(0).await, START);
+    assert_eq!(seen(7200).await, "2026-03-01T11:30:00.000Z");
+    drop(stream);
+    // The server notices at its next word on the stream.
+    app.admin()
+        .await
+        .switch(&pair.flag, &pair.environment, true)
+        .await;
+    eventually("the stream is closed", async || {
+        let before = seen(60).await;
+        seen(60).await == before
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn hours_of_clients_are_forgotten_after_31_days() {
+    let app = TestApp::start().await;
+    let pair = app.admin().await.pair().await;
+    poll(&app.sdk(&pair.sdk_key), "@pennon/core/0.1.0").await;
+    app.bring_counts().await;
+    app.advance(31 * 24 * 3600);
+    app.bring_counts().await;
+    assert_eq!(polls(&app, &pair.environment).await.len(), 1);
+    app.advance(3600);
+    app.bring_counts().await;
+    assert!(polls(&app, &pair.environment).await.is_empty());
+}
+
+#[tokio::test]
+async fn viewers_may_read_clients_page_by_page() {
+    let app = TestApp::start().await;
+    let Pair {
+        environment,
+        sdk_key,
+        flag,
+        ..
+    } = app.admin().await.pair().await;
+    let sdk = app.sdk(&sdk_key);
+    for name in ["@pennon/core/0.0.1", "@pennon/core/0.1.0", "none"] {
+        poll(&sdk, name).await;
+    }
+    app.bring_counts().await;
+    let viewer = app.user("vic@example.com", "viewer").await;
+    let path = format!("/environments/{environment}/clients");
+    let page = viewer.get(&format!("{path}?limit=2&page=2")).await;
+    let page = page.expect(StatusCode::OK).json();
+    let pagination = json!({ "page": 2, "limit": 2, "total": 3 });
+    assert_eq!(page["pagination"], pagination);
+    assert_eq!(page["items"].as_array().map(Vec::len), Some(1));
+    assert_eq!(page["items"][0]["package"], Value::Null);
+    let refused = viewer.get(&format!("{path}?from=1")).await;
+    refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
+    let unknown = viewer.get(&format!("/environments/{flag}/clients")).await;
+    unknown.expect_problem(StatusCode::NOT_FOUND, "ENVIRONMENT_NOT_FOUND");
+    for caller in [app.anonymous(), app.sdk(&sdk_key)] {
+        let refused = caller.get(&path).await;
+        assert!(refused.status.is_client_error());
+    }
+}
