@@ -40,7 +40,7 @@ pub(crate) fn write_fixture(workspace: &Workspace) -> Result<Outcome> {
         .env("PENNON_TEST_BINARY", &server_binary)
         .run()?;
     let description = workspace
-        .command(server_binary)
+        .command(&server_binary)
         .arg("openapi")
         .run_quietly()?;
     let file = workspace.root.join("tests/fixtures/api/openapi.json");
