@@ -1,6 +1,6 @@
--- Which clients fetch an environment's configuration, by hour: a package and its version, as the header X-Pennon-Client names
--- them, and nothing about the application or its users. An hour of an environment has at most 50 names; everything else is
--- `other`. Rows are kept for 31 days.
+-- The clients that fetch an environment's configuration, by hour: a package and its version, as the header X-Pennon-Client
+-- names them, and nothing about the application or its users. An hour of an environment has at most 50 names; everything else
+-- is `other`. Rows are kept for 31 days.
 
 create table client_hours (
     lineage_id blob not null,

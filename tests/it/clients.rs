@@ -1,4 +1,4 @@
-//! Which clients fetch configurations, by package and version.
+//! The clients that fetch configurations, by package and version.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -42,7 +42,7 @@ pub enum Client {
     Other,
 }
 
-/// How often a client fetched configurations.
+/// The requests of a client for configurations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientUsage {
     /// The client.

@@ -169,33 +169,27 @@ fn Sentences(
     .into_any()
 }
 
-/// What is surely not meant, and what clients in use cannot read.
+/// Lint findings, and warnings about clients in use that cannot read the flag.
 #[component]
 fn Findings(flag: FlagConfig, outdated_clients: Vec<Client>) -> impl IntoView {
     let numbers = Numbers::of(&flag.rules);
     let lint = lint(&flag).into_iter();
-    let mut texts: Vec<String> = lint.map(|finding| numbers.told(finding)).collect();
+    let mut items: Vec<AnyView> = lint
+        .map(|finding| numbers.told(finding).into_any())
+        .collect();
     let gaps = gaps([&flag], &outdated_clients, since);
-    texts.extend(gaps.iter().map(ToString::to_string));
-    findings(texts)
+    items.extend(gaps.iter().map(|gap| with_code(&gap.to_string())));
+    findings(items)
 }
 
-/// A list of warnings, with what stands between backticks as code; nothing if there are none.
-pub(crate) fn findings(texts: Vec<String>) -> AnyView {
-    let list = (!texts.is_empty()).then(|| {
-        let items = texts.into_iter().map(|text| {
-            let pieces = text.split('`').enumerate().map(|(index, piece)| {
-                let piece = piece.to_owned();
-                if index.is_multiple_of(2) {
-                    piece.into_any()
-                } else {
-                    view! { <code>{piece}</code> }.into_any()
-                }
-            });
+/// A list of warnings; nothing if there are none.
+pub(crate) fn findings(items: Vec<AnyView>) -> AnyView {
+    let list = (!items.is_empty()).then(|| {
+        let items = items.into_iter().map(|item| {
             view! {
                 <li>
                     <Drawing icon=Icon::Alert/>
-                    <span>{pieces.collect_view()}</span>
+                    <span>{item}</span>
                 </li>
             }
         });
@@ -203,6 +197,19 @@ pub(crate) fn findings(texts: Vec<String>) -> AnyView {
     });
     // The types of whole pages are longer than rustc puts up with.
     list.into_any()
+}
+
+/// A text in which backticks enclose code.
+pub(crate) fn with_code(text: &str) -> AnyView {
+    let pieces = text.split('`').enumerate().map(|(index, piece)| {
+        let piece = piece.to_owned();
+        if index.is_multiple_of(2) {
+            piece.into_any()
+        } else {
+            view! { <code>{piece}</code> }.into_any()
+        }
+    });
+    pieces.collect_view().into_any()
 }
 
 /// The rules as people count them.

@@ -189,7 +189,7 @@ pub struct CopyPreview {
     pub differences: Vec<Difference>,
     /// What the differences are between.
     pub seen: SeenOfCopy,
-    /// What clients in use in the environment that is changed could not read, in sentences.
+    /// Warnings about clients in use in the changed environment that cannot read the flag, as sentences.
     pub warnings: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Which clients fetch an environment's configuration: counted in memory, and bounded, because anybody who holds a public SDK
-//! key can name any version.
+//! The clients that fetch an environment's configuration: counted in memory, and bounded, because anybody who holds a public
+//! SDK key can name any version.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use pennon_core::model::client::Client;
 /// [`Client::Other`].
 const MAX_CLIENTS: usize = 50;
 
-/// How often a client fetched a configuration and opened a stream. Both are 0 for a client whose stream stays open.
+/// The number of fetches and of opened streams of a client. Both are 0 for a client whose stream stays open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClientRequests {
     pub(crate) polls: u64,

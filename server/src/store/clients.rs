@@ -1,4 +1,4 @@
-//! Which clients fetch configurations, by environment and hour.
+//! The clients that fetch configurations, by environment and hour.
 
 use pennon_core::model::client::{Client, ClientUsage};
 use pennon_core::model::id::EnvironmentId;

@@ -6,7 +6,7 @@ use pennon_core::model::{environment::Environment, id::EnvironmentId};
 use super::{Shown, address::Edit};
 use crate::{
     components::{
-        effect::findings,
+        effect::{findings, with_code},
         notice::{Notice, Weight},
         refusal::RefusalNotice,
     },
@@ -96,11 +96,12 @@ fn confirmation(
         .into_any();
     }
     let differences = preview.differences.iter().map(difference);
+    let warnings = preview.warnings.iter().map(|warning| with_code(warning));
     view! {
         <div class="copy-preview">
             <h4>{format!("What changes in {name}")}</h4>
             <ul class="differences">{differences.collect_view()}</ul>
-            {findings(preview.warnings.clone())}
+            {findings(warnings.collect())}
             <form method="post" action=shown.address.editing(shown.edit)>
                 {shown.hidden("copy", Some(preview.seen.from))}
                 <input type="hidden" name="to" value=to.to_string()/>

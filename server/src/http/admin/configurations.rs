@@ -77,7 +77,7 @@ struct Copied {
     dry_run: bool,
     /// What was different, in the order in which it is changed.
     differences: Vec<Difference>,
-    /// What clients in use where the flag is copied to cannot read of it; absent if they can read it.
+    /// Warnings about clients in use in the changed environment that cannot read the flag; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     warnings: Vec<Warning>,

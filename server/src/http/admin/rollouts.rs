@@ -36,7 +36,7 @@ pub(super) fn routes() -> Routes {
 struct SavedRollout {
     #[serde(flatten)]
     rollout: FlagRollout,
-    /// What clients in use cannot read of the flag; absent if they can read it.
+    /// Warnings about clients in use that cannot read the flag; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     warnings: Vec<Warning>,

@@ -44,7 +44,7 @@ pub(super) fn routes() -> Routes {
 struct SavedRule {
     #[serde(flatten)]
     rule: TargetingRule,
-    /// What clients in use cannot read of the flag; absent if they can read it.
+    /// Warnings about clients in use that cannot read the flag; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     warnings: Vec<Warning>,

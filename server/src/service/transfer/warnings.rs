@@ -1,4 +1,4 @@
-//! What clients in use cannot read of an import.
+//! Warnings about clients in use that cannot read what an import changes.
 
 use std::collections::HashSet;
 

@@ -18,7 +18,7 @@ use crate::snapshot::ClientCounts;
 use crate::store::clients::ClientHour;
 use crate::store::{self, Tx};
 
-/// How long a client counts as in use after its last request.
+/// The time after its last request in which a client counts as in use.
 const IN_USE_MILLIS: i64 = 7 * DAY_MILLIS;
 
 /// The maximum number of clients that are looked at for what they cannot read.
