@@ -28,7 +28,7 @@ pub(crate) const FEATURES: [&str; 6] = [
 ];
 
 /// Raise it whenever this module turns the same compiled wasm into something else.
-const RECIPE: &str = "3";
+const RECIPE: &str = "4";
 
 /// A crate that becomes a wasm module.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub(crate) struct Module<'a> {
     pub(crate) bare: bool,
     /// What differs from the profile, as cargo's `--config` takes it.
     pub(crate) config: Option<&'a str>,
+    /// The passes of `wasm-opt`.
+    pub(crate) passes: &'a [&'a str],
 }
 
 /// The engine of the npm packages.
@@ -55,6 +57,7 @@ pub(crate) const ENGINE: Module<'_> = Module {
     typescript: true,
     bare: true,
     config: None,
+    passes: &["-Oz", "--converge"],
 };
 
 /// The dashboard's islands.
@@ -66,6 +69,15 @@ pub(crate) const DASHBOARD: Module<'_> = Module {
     bare: false,
     // A few evaluations while somebody types need not be fast, and have to be loaded.
     config: Some("profile.wasm.package.pennon-core.opt-level='z'"),
+    // Control flow that is made anew is slower, and a kilobyte and a half smaller once compressed.
+    passes: &[
+        "--flatten",
+        "--rereloop",
+        "-Oz",
+        "-Oz",
+        "--merge-similar-functions",
+        "--converge",
+    ],
 };
 
 /// Adds the wasm target to the toolchain in use. With `RUSTUP_AUTO_INSTALL=0` nobody else would.
@@ -120,7 +132,8 @@ pub(crate) fn build(workspace: &Workspace, module: &Module<'_>, folder: &Path) -
     }
     fs::create_dir_all(folder)?;
     bind(module, &bytes, folder)?;
-    optimise(workspace, &folder.join(format!("{}_bg.wasm", module.name)))?;
+    let wasm = folder.join(format!("{}_bg.wasm", module.name));
+    optimise(workspace, &wasm, module.passes)?;
     fs::write(stamp, made_from)?;
     Ok(Outcome::Done)
 }
@@ -208,10 +221,10 @@ fn deflate(bytes: &[u8]) -> Result<Vec<u8>> {
     Ok(deflated)
 }
 
-fn optimise(workspace: &Workspace, wasm: &Path) -> Result<()> {
+fn optimise(workspace: &Workspace, wasm: &Path, passes: &[&str]) -> Result<()> {
     node::tool(workspace, "wasm-opt")
         .arg(wasm)
-        .args(["-Oz", "--converge"])
+        .args(passes)
         .args(FEATURES)
         .arg("--output")
         .arg(wasm)
