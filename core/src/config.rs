@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::json::{Read, Reader, Refused};
+use crate::json::{Mark, Read, Reader, Refused};
 use crate::model::Invalid;
 use crate::model::configuration::Ttl;
 use crate::model::rollout::{Percentage, Rollout, Strategy};
@@ -62,14 +62,13 @@ pub struct ParseError {
 pub(crate) type Entry<'k> = Result<(&'k str, FlagState), ParseError>;
 
 /// What a config document says of one flag, beside its key.
-#[derive(Default)]
 pub(crate) struct FlagState {
     pub(crate) archived: bool,
     pub(crate) enabled: bool,
     pub(crate) rules: Vec<Rule>,
     pub(crate) rollout: Option<Rollout>,
     pub(crate) ttl: Option<Ttl>,
-    /// The first member that could not be read. Its part above is empty.
+    /// Where there is a member that could not be read. The flag then goes without rules and rollout.
     pub(crate) unreadable: Option<ParseError>,
 }
 
@@ -130,80 +129,84 @@ fn document(reader: &mut Reader<'_>, mut take: impl FnMut(Entry<'_>)) -> Read<()
     reader.end()
 }
 
-/// A member of a flag.
-#[derive(Clone, Copy)]
-enum Member {
-    Key,
-    Archived,
-    Enabled,
-    Rules,
-    Rollout,
-    Ttl,
-    Unknown,
-}
-
-impl Member {
-    fn parse(name: &str) -> Self {
-        match name {
-            "key" => Self::Key,
-            "archived" => Self::Archived,
-            "enabled" => Self::Enabled,
-            "rules" => Self::Rules,
-            "rollout" => Self::Rollout,
-            "ttlOverrideSeconds" => Self::Ttl,
-            _ => Self::Unknown,
-        }
-    }
-}
-
 /// Reads a flag, its key into a text that is used for all of them. There is none without a key and a switch; any other member
 /// that cannot be read is noted in the flag.
 fn flag(reader: &mut Reader<'_>, key: &mut String) -> Read<Result<FlagState, ParseError>> {
-    let mut state = FlagState::default();
-    let (mut has_key, mut is_switched, mut has_rules) = (false, false, false);
-    if !reader.is_object() {
-        reader.skip()?;
-        return Ok(Err(reader.found("a flag is an object")));
+    let start = reader.mark();
+    match readable_flag(reader, key) {
+        Ok(flag) => Ok(Ok(flag)),
+        Err(Refused) => partly_readable_flag(reader, key, start),
     }
+}
+
+fn readable_flag(reader: &mut Reader<'_>, key: &mut String) -> Read<FlagState> {
+    let (mut has_key, mut archived, mut enabled) = (false, false, None);
+    let (mut rules, mut rollout, mut ttl) = (None, None, None);
     let mut flag = reader.object()?;
-    while let Some(name) = reader.next_member(&mut flag)? {
-        let member = Member::parse(name);
-        let mut read = |reader: &mut Reader<'_>| {
-            match member {
-                Member::Key => {
-                    has_key = false;
-                    key.clear();
-                    key.push_str(reader.string()?);
-                    has_key = true;
-                }
-                Member::Enabled => {
-                    is_switched = false;
-                    state.enabled = reader.boolean()?;
-                    is_switched = true;
-                }
-                Member::Rules => {
-                    has_rules = true;
-                    state.rules = reader.array(rule)?;
-                }
-                Member::Archived => state.archived = reader.boolean()?,
-                Member::Rollout => state.rollout = nullable(reader, rollout)?,
-                Member::Ttl => state.ttl = nullable(reader, integer::<Ttl>)?,
-                Member::Unknown => reader.skip()?,
+    while let Some(member) = reader.next_member(&mut flag)? {
+        match member {
+            "key" => {
+                key.clear();
+                key.push_str(reader.string()?);
+                has_key = true;
             }
-            Ok(())
-        };
-        if let Some(unreadable) = reader.attempt(&mut read)? {
-            state.unreadable.get_or_insert(unreadable);
+            "archived" => archived = reader.boolean()?,
+            "enabled" => enabled = Some(reader.boolean()?),
+            "rules" => rules = Some(reader.array(rule)?),
+            "rollout" => rollout = nullable(reader, self::rollout)?,
+            "ttlOverrideSeconds" => ttl = nullable(reader, integer::<Ttl>)?,
+            _ => reader.skip()?,
         }
     }
-    if !has_rules && state.unreadable.is_none() {
-        state.unreadable = Some(reader.found("a flag needs `rules`"));
+    match (enabled, rules) {
+        (Some(enabled), Some(rules)) if has_key => Ok(FlagState {
+            archived,
+            enabled,
+            rules,
+            rollout,
+            ttl,
+            unreadable: None,
+        }),
+        _ => reader.refuse("a flag needs `key`, `enabled` and `rules`"),
     }
-    Ok(if has_key && is_switched {
-        Ok(state)
-    } else {
-        Err(reader.found("a flag needs `key` and `enabled`"))
-    })
+}
+
+/// Reads again what was refused, without its rules and rollout. Only what is not JSON is refused this time.
+#[cold]
+fn partly_readable_flag(
+    reader: &mut Reader<'_>,
+    key: &mut String,
+    start: Mark,
+) -> Read<Result<FlagState, ParseError>> {
+    let unreadable = reader.error();
+    reader.rewind(start);
+    if !reader.is_object() {
+        reader.skip()?;
+        return Ok(Err(unreadable));
+    }
+    let (mut found_key, mut archived, mut enabled, mut ttl) = (None, None, None, None);
+    let mut flag = reader.object()?;
+    while let Some(member) = reader.next_member(&mut flag)? {
+        match member {
+            "key" => found_key = reader.lenient(|reader| reader.string().map(String::from))?,
+            "archived" => archived = reader.lenient(Reader::boolean)?,
+            "enabled" => enabled = reader.lenient(Reader::boolean)?,
+            "ttlOverrideSeconds" => ttl = reader.lenient(integer::<Ttl>)?,
+            _ => reader.skip()?,
+        }
+    }
+    let (Some(found_key), Some(enabled)) = (found_key, enabled) else {
+        return Ok(Err(unreadable));
+    };
+    *key = found_key;
+    Ok(Ok(FlagState {
+        archived: archived.unwrap_or(false),
+        enabled,
+        rules: Vec::new(),
+        rollout: None,
+        ttl,
+        unreadable: Some(unreadable),
+    }))
 }
 
 fn rule(reader: &mut Reader<'_>) -> Read<Rule> {
@@ -292,16 +295,16 @@ fn nullable<T>(reader: &mut Reader<'_>, value: fn(&mut Reader<'_>) -> Read<T>) -
 /// An integer that is one of the domain's.
 fn integer<T: TryFrom<i64, Error = Invalid>>(reader: &mut Reader<'_>) -> Read<T> {
     let number = reader.integer()?;
-    T::try_from(number).or_else(|invalid| reader.refuse(invalid.detail()))
+    T::try_from(number).map_err(|invalid| reader.refused_value(invalid.detail()))
 }
 
 /// A text that is one of the domain's.
 fn text<T: TryFrom<Box<str>, Error = Invalid>>(reader: &mut Reader<'_>) -> Read<T> {
     let text = reader.string()?.into();
-    T::try_from(text).or_else(|invalid| reader.refuse(invalid.detail()))
+    T::try_from(text).map_err(|invalid| reader.refused_value(invalid.detail()))
 }
 
 /// One word out of a closed list.
 fn word<T>(reader: &mut Reader<'_>, parse: fn(&str) -> Result<T, Invalid>) -> Read<T> {
-    parse(reader.string()?).or_else(|invalid| reader.refuse(invalid.detail()))
+    parse(reader.string()?).map_err(|invalid| reader.refused_value(invalid.detail()))
 }

@@ -21,11 +21,18 @@ pub(crate) struct Reader<'t> {
     text: &'t str,
     at: usize,
     depth: u8,
-    /// Where the last token started.
-    token: usize,
+    /// Where the last string or number starts.
+    value: usize,
     /// The last string that was written with escapes. Strings without are read where they stand.
     unescaped: String,
     problem: &'static str,
+}
+
+/// A place in the text.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    at: usize,
+    depth: u8,
 }
 
 /// An array or object of which the reader is inside.
@@ -41,7 +48,7 @@ impl<'t> Reader<'t> {
                 text,
                 at: 0,
                 depth: 0,
-                token: 0,
+                value: 0,
                 unescaped: String::new(),
                 problem: "",
             }),
@@ -55,7 +62,9 @@ impl<'t> Reader<'t> {
     /// Refuses what stands at the place reached.
     #[inline]
     pub(crate) fn refuse<T>(&mut self, problem: &'static str) -> Read<T> {
-        self.problem = sentence(problem);
+        if cfg!(feature = "problems") {
+            self.problem = problem;
+        }
         Err(Refused)
     }
 
@@ -67,27 +76,38 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a value by `read`, or passes over it if it is JSON all the same, and returns why `read` refused it.
-    pub(crate) fn attempt(
-        &mut self,
-        read: &mut dyn FnMut(&mut Self) -> Read<()>,
-    ) -> Read<Option<ParseError>> {
-        let (start, depth) = (self.at, self.depth);
-        if read(self).is_ok() {
-            return Ok(None);
+    /// Refuses the string or number that was read last.
+    #[cold]
+    pub(crate) fn refused_value(&mut self, problem: &'static str) -> Refused {
+        self.at = self.value;
+        if cfg!(feature = "problems") {
+            self.problem = problem;
         }
-        let error = self.found(self.problem);
-        (self.at, self.depth) = (start, depth);
-        self.skip()?;
-        Ok(Some(error))
+        Refused
     }
 
-    /// Describes a problem with the value that was read last, which is not one of the text itself.
-    pub(crate) fn found(&self, problem: &'static str) -> ParseError {
-        ParseError {
-            offset: self.token,
-            problem: sentence(problem),
+    /// Returns the place reached, to come back to it.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            at: self.at,
+            depth: self.depth,
         }
+    }
+
+    /// Goes back.
+    pub(crate) fn rewind(&mut self, Mark { at, depth }: Mark) {
+        (self.at, self.depth) = (at, depth);
+    }
+
+    /// Reads a value by `read`, or passes over it if it is JSON all the same.
+    pub(crate) fn lenient<T>(&mut self, read: fn(&mut Self) -> Read<T>) -> Read<Option<T>> {
+        let start = self.mark();
+        if let Ok(value) = read(self) {
+            return Ok(Some(value));
+        }
+        self.rewind(start);
+        self.skip()?;
+        Ok(None)
     }
 
     /// Returns true if the next value is an object.
@@ -174,7 +194,7 @@ impl<'t> Reader<'t> {
         let number = self.number()?;
         let digits = number.trim_start_matches('-').as_bytes();
         if digits.len() > MOST_DIGITS || !digits.iter().all(u8::is_ascii_digit) {
-            return self.refuse("an integer is expected");
+            return Err(self.refused_value("an integer is expected"));
         }
         let value = digits
             .iter()
@@ -222,6 +242,7 @@ impl<'t> Reader<'t> {
     /// Reads a string: as it stands in the text, or into `unescaped` if it has escapes.
     fn quoted(&mut self) -> Read<Option<&'t str>> {
         self.expect(b'"', "a string is expected")?;
+        self.value = self.at - 1;
         let text = self.plain_characters();
         if self.byte() == Some(b'"') {
             self.at += 1;
@@ -310,6 +331,7 @@ impl<'t> Reader<'t> {
     fn number(&mut self) -> Read<&'t str> {
         self.peek();
         let start = self.at;
+        self.value = start;
         self.take(|byte| byte == b'-');
         if !self.take(|byte| byte == b'0') {
             self.digits()?;
@@ -355,10 +377,7 @@ impl<'t> Reader<'t> {
         loop {
             match self.byte()? {
                 b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
-                byte => {
-                    self.token = self.at;
-                    return Some(byte);
-                }
+                byte => return Some(byte),
             }
         }
     }
@@ -378,15 +397,5 @@ impl<'t> Reader<'t> {
 
     fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
-    }
-}
-
-/// A sentence for people, where it is ever shown.
-#[inline]
-const fn sentence(problem: &'static str) -> &'static str {
-    if cfg!(feature = "problems") {
-        problem
-    } else {
-        ""
     }
 }

@@ -7,10 +7,14 @@ pub struct Invalid(&'static str);
 
 impl Invalid {
     pub(crate) const fn new(detail: &'static str) -> Self {
-        Self(detail)
+        Self(if cfg!(feature = "problems") {
+            detail
+        } else {
+            ""
+        })
     }
 
-    /// The sentence.
+    /// The sentence; empty without the feature `problems`.
     pub const fn detail(self) -> &'static str {
         self.0
     }

@@ -1,5 +1,5 @@
 import type { ConditionTrace, Evaluation, Explanation } from "../evaluation.js";
-import type { ConfiguredFlags, FlagValue } from "../internal/flags.js";
+import { type ConfiguredFlags, type FlagValue, UNSUPPORTED } from "../internal/flags.js";
 import { attributeReader, type ReadAttribute } from "./attributes.js";
 import type { Border } from "./border.js";
 import { Directory } from "./directory.js";
@@ -111,12 +111,14 @@ export class Evaluator {
   }
 
   #unsupported(defaults: Uint8Array, directory: Directory): ConfiguredFlags["unsupported"] {
-    if (!defaults.some(isUnsupported)) {
-      return [];
+    const unsupported = [];
+    // A loop, because there may be ten thousand flags at each refresh.
+    for (let position = 0; position < defaults.length; position += 1) {
+      if (isUnsupported(defaults[position])) {
+        unsupported.push({ key: directory.key(position), word: this.#unknownWord(position) });
+      }
     }
-    return Array.from(defaults.keys())
-      .filter((position) => isUnsupported(defaults[position]))
-      .map((position) => ({ key: directory.key(position), word: this.#unknownWord(position) }));
+    return unsupported;
   }
 
   /** The value that makes the flag at this position unsupported, as JSON; empty where a member is missing. */
@@ -147,8 +149,7 @@ export class Evaluator {
     return {
       evaluation,
       targeted: number >= FlagBit.Targeted,
-      isUnsupported: isUnsupported(number),
-      index,
+      index: isUnsupported(number) ? UNSUPPORTED : index,
       isTold: false,
     };
   }

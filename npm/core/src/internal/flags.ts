@@ -5,13 +5,14 @@ export interface FlagValue {
   readonly evaluation: Evaluation;
   /** Whether it has rules or a rollout, so that a subject's attributes could matter. */
   readonly targeted: boolean;
-  /** Whether this version cannot evaluate it for a subject. */
-  readonly isUnsupported: boolean;
-  /** Its position in the engine's configuration; -1 if that does not have it. */
+  /** Its position in the engine's configuration; -1 if that does not have it, and `UNSUPPORTED` if the engine cannot evaluate it. */
   readonly index: number;
   /** Whether somebody has been told that its rules and rollout were left out. */
   isTold: boolean;
 }
+
+/** The index of a flag that this version cannot evaluate for a subject. (A member of its own would make reads slower.) */
+export const UNSUPPORTED = -2;
 
 /** A number of flags, each known by its position. They stay what they are, whatever becomes of the engine. */
 export interface Flags {

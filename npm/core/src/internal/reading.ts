@@ -7,7 +7,7 @@ import { VERSION } from "../version.js";
 import { contain } from "./contain.js";
 import { ContextCheck } from "./context-check.js";
 import { evaluationOf } from "./evaluations.js";
-import type { FlagValue } from "./flags.js";
+import { type FlagValue, UNSUPPORTED } from "./flags.js";
 import type { Values } from "./values.js";
 
 /** Whoever can decide a flag for a subject, by its position in the configuration. */
@@ -86,9 +86,10 @@ export class Reading {
     if (value === undefined) {
       return this.#absent(key, context);
     }
-    const evaluation = value.isUnsupported
-      ? this.#fallback(key, context)
-      : this.#counted(key, value, context);
+    const evaluation =
+      value.index === UNSUPPORTED
+        ? this.#fallback(key, context)
+        : this.#counted(key, value, context);
     if (evaluation === undefined) {
       throw this.#error(key);
     }
@@ -98,7 +99,7 @@ export class Reading {
   /** The same, or undefined where there is no answer. */
   read(key: string, context: unknown): Evaluation | undefined {
     const value = this.values.get(key);
-    return value === undefined || value.isUnsupported
+    return value === undefined || value.index === UNSUPPORTED
       ? this.#fallback(key, context)
       : this.#counted(key, value, context);
   }
@@ -172,7 +173,7 @@ export class Reading {
     if (!value.targeted) {
       return value.evaluation;
     }
-    if (value.isUnsupported) {
+    if (value.index === UNSUPPORTED) {
       return undefined;
     }
     return this.decider?.evaluate(value.index, context) ?? this.#fromPrepared(key, context);
@@ -215,7 +216,7 @@ export class Reading {
 
   #error(key: unknown): FeatureFlagsError {
     const value = typeof key === "string" ? this.values.get(key) : undefined;
-    if (value?.isUnsupported) {
+    if (value?.index === UNSUPPORTED) {
       return new FeatureFlagsError(
         "FLAG_UNSUPPORTED",
         `The flag '${key}' has rules or a rollout that @pennon/core ${VERSION} does not support: install a newer version, or give the flag a default`,

@@ -40,10 +40,10 @@ export class Values {
     return this.#known.get(key) ?? this.#find(key);
   }
 
-  *entries(): Iterable<readonly [string, FlagValue]> {
+  *entries(): Iterable<readonly [key: string, value: FlagValue, position: number]> {
     for (let position = 0; position < this.#flags.size; position += 1) {
       if (!this.#gone.has(position)) {
-        yield [this.#flags.key(position), this.#flags.value(position)];
+        yield [this.#flags.key(position), this.#flags.value(position), position];
       }
     }
   }
@@ -61,8 +61,8 @@ export class Values {
         cache.delete(key);
       }
       const ttls = flags.ttlSeconds();
-      for (const [key, { evaluation, targeted, index }] of this.entries()) {
-        const ttlMs = (ttls[index] ?? 0) * 1_000 || this.#defaultTtlMs;
+      for (const [key, { evaluation, targeted }, position] of this.entries()) {
+        const ttlMs = (ttls[position] ?? 0) * 1_000 || this.#defaultTtlMs;
         cache.set(key, { ...evaluation, targeted, ttlMs });
       }
     });
@@ -196,7 +196,7 @@ function watched(cache: Cache, onError: (error: unknown) => void): Cache {
 /** A flag from elsewhere than a configuration. */
 function storedValue(enabled: boolean, reason: Reason, targeted: boolean): FlagValue {
   const evaluation = evaluationOf(enabled, reason);
-  return { evaluation, targeted, isUnsupported: false, index: -1, isTold: false };
+  return { evaluation, targeted, index: -1, isTold: false };
 }
 
 interface Found {
