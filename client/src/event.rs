@@ -79,11 +79,11 @@ pub enum Event {
 pub struct Start {
     /// The milliseconds after which the call fails; none, and it takes as long as all its attempts.
     pub timeout: Option<u64>,
-    /// What happens after the attempts of the call.
+    /// The reaction to the failure of all attempts.
     pub retry: Retry,
 }
 
-/// What happens once the first configuration could not be fetched.
+/// The reaction of a client that could not fetch its first configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Retry {
     /// The call fails, and nothing more is attempted.

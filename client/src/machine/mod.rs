@@ -32,7 +32,7 @@ pub struct Machine {
     request: Option<Request>,
     /// The number of the last request.
     requests: u32,
-    /// What happens once the first configuration could not be fetched.
+    /// The reaction to a first configuration that could not be fetched.
     retry: Retry,
     /// A call of `initialize()` has no outcome yet.
     initialize_waits: bool,

@@ -84,7 +84,7 @@ export interface InitializeOptions {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * What happens where the flags cannot be fetched, so that an application may start before its service. By default
+   * The reaction to flags that cannot be fetched, so that an application may start before its service. By default
    * `initialize()` rejects once all attempts have failed, and nothing more is attempted until it is called again.
    *
    * - `"background"`: it rejects as by default, and the client goes on trying by itself until it has flags. Then it emits

@@ -10,7 +10,7 @@ interface RecordedAnswer {
   readonly body: string;
 }
 
-/** What a release of the service answered to each kind of request of a client. */
+/** The answers of a release of the service to each kind of request of a client. */
 export interface Recording {
   readonly version: string;
   /** The flag that is on in the first configuration, and off in the second. */
@@ -88,7 +88,7 @@ async function recorded(response: Response): Promise<RecordedAnswer> {
 
 /** A service that answers as the recorded release did. */
 export class RecordedService {
-  /** What has been posted, by path. */
+  /** The last body that was posted, by path. */
   readonly posted = new Map<string, unknown>();
   readonly #recording: Recording;
   readonly #server: Server;

@@ -92,7 +92,7 @@ numbers! {
         Restore = 5,
         /// Serve the engine's flags, and those only.
         Apply = 6,
-        /// What is cached has been confirmed.
+        /// Note that the cached flags have been confirmed.
         Renew = 7,
         /// Serve some flags no longer: see `flags`.
         Expire = 8,

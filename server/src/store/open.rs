@@ -26,7 +26,7 @@ impl OpenMode {
     }
 }
 
-/// Why the database cannot be opened.
+/// The reason that the database cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The URL names no database that Pennon knows.
@@ -108,7 +108,7 @@ pub enum OpenError {
     Migrate(#[from] sqlx::migrate::MigrateError),
 }
 
-/// Why the database cannot be copied into a file.
+/// The reason that the database cannot be copied into a file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CopyError {
     /// PostgreSQL keeps its data itself.

@@ -329,7 +329,7 @@ export class Brain implements Decider {
 
 /** Fails where engine and client are not of one build: that is an event `engine:error`. */
 function unknown(number: never): never {
-  throw new Error(`The engine answered with ${number}, which stands for nothing`);
+  throw new Error(`The engine answered with ${number}, which is not part of its protocol`);
 }
 
 function retryKind(retry: InitializeOptions["retry"]): RetryKind {
