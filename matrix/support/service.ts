@@ -70,7 +70,7 @@ export class Service {
     response.setHeader("Access-Control-Allow-Origin", "*");
     response.setHeader(
       "Access-Control-Allow-Headers",
-      "Authorization, Content-Type, If-None-Match",
+      "Authorization, Content-Type, If-None-Match, X-Pennon-Client",
     );
     response.setHeader("Access-Control-Expose-Headers", "ETag");
     if (request.method === "OPTIONS") {
