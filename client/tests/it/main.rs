@@ -5,6 +5,7 @@ mod beginnings;
 mod expiry;
 mod herds;
 mod initialize;
+mod initialize_options;
 mod refresh;
 mod retries;
 mod shutdown;
