@@ -64,7 +64,7 @@ async fn saving_what_a_client_in_use_cannot_read_says_so() {
     let rollout = rollout.expect(StatusCode::CREATED).json();
     let named = "the value type `number` and the rollout strategy `per_tenant`.";
     assert!(warnings(&rollout)[0].ends_with(named), "{rollout}");
-    // Where the client is not in use, there is nothing to warn of, and what is read has no warnings.
+    // There are no warnings in an environment that the client does not use, nor in the answer to GET.
     let (other, _) = admin.environment("shop", "other").await;
     let elsewhere = format!("/flags/{}/environments/{other}", pair.flag);
     let created = admin.post(&format!("{elsewhere}/rules"), rule(1)).await;

@@ -49,7 +49,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let service = open(&database, mode).await?;
     let actor = Actor::command_line().administrator()?;
     let carried = transfer::import(&service, &actor, &document, dry_run).await;
-    // What was imported stays, whether or not this can be found out.
+    // The import stays if the warnings cannot be read.
     let warnings = match &carried {
         Ok(carried) => transfer::warnings(&service, &actor, &document, carried).await,
         Err(_) => Ok(Vec::new()),
