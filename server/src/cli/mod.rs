@@ -4,6 +4,7 @@ mod backup;
 mod export;
 mod health;
 mod import;
+mod restore;
 mod types;
 mod user;
 
@@ -44,6 +45,8 @@ pub enum Command {
     Serve(Settings),
     /// Copy the database into a file, also while the server runs.
     Backup(backup::Arguments),
+    /// Restore the database from a file that `backup` has written.
+    Restore(restore::Arguments),
     /// Print all flags and how they are set up, as JSON.
     Export(export::Arguments),
     /// Make the flags be as a file says that `export` has printed.
@@ -63,6 +66,7 @@ pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
     match command {
         Command::Serve(settings) => return Ok(Some(settings)),
         Command::Backup(arguments) => backup::run(arguments).await?,
+        Command::Restore(arguments) => restore::run(arguments).await?,
         Command::Export(arguments) => export::run(arguments).await?,
         Command::Import(arguments) => import::run(arguments).await?,
         Command::Health(arguments) => health::run(arguments).await?,

@@ -3,6 +3,7 @@
 mod backup;
 mod health;
 mod import;
+mod restore;
 mod transfer;
 mod types;
 mod user;
