@@ -1,6 +1,6 @@
 //! `pennon restore`, and the steps of docs/backup.md for PostgreSQL.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -158,6 +158,29 @@ async fn a_backup_is_restored_where_there_is_no_database() {
     let restored = database.command(&["restore", text(&backup)]).await;
     restored.expect_success();
     shop.expect_backup_in(&database).await;
+}
+
+#[tokio::test]
+async fn the_owner_of_the_database_or_of_its_folder_owns_what_is_restored() {
+    const USER: u32 = 65_532;
+    let Some(shop) = Shop::on_file().await else {
+        return;
+    };
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let backup = shop.back_up().await;
+    let folder = shop.folder.path().join("folder");
+    std::fs::create_dir(&folder).expect("a folder is made");
+    chown(&folder, Some(USER), Some(USER)).expect("the owner is changed");
+    let file = folder.join("pennon.db");
+    for group in [USER, USER + 1] {
+        let restore = ["restore", "--force", text(&backup)];
+        at(&file).command(&restore).await.expect_success();
+        let restored = file.metadata().expect("the file is there");
+        assert_eq!((restored.uid(), restored.gid()), (USER, group));
+        chown(&file, Some(USER), Some(USER + 1)).expect("the owner is changed");
+    }
 }
 
 #[tokio::test]
