@@ -6,6 +6,7 @@ mod browser;
 mod check;
 mod contract;
 mod debian;
+mod deploy;
 mod digest;
 mod instance;
 mod node;
@@ -69,6 +70,10 @@ enum Command {
     Format,
     /// Lint all crates, for this machine and for wasm
     Clippy,
+    /// Check the links between Markdown files
+    Links,
+    /// Check the manifests, the systemd unit and the kustomization in deploy/
+    Deploy,
     /// Run the tests in Rust, those of the server on SQLite
     Rust,
     /// Run the tests of the server on PostgreSQL, on a throwaway cluster unless `PENNON_TEST_POSTGRES_URL` names a server
@@ -181,6 +186,14 @@ const RELEASE: Step = Step {
 const FORMAT: Step = Step {
     title: "Format",
     work: |workspace, _| check::format(workspace),
+};
+const LINKS: Step = Step {
+    title: "Links in documents",
+    work: |workspace, _| check::links(workspace),
+};
+const DEPLOY: Step = Step {
+    title: "Files to deploy with",
+    work: deploy::check,
 };
 const CLIPPY: Step = Step {
     title: "Clippy",
@@ -331,7 +344,7 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Run { release: true, .. } => [site, packages, &[RELEASE]].concat(),
         Command::Test { all } => {
             let mut steps = [
-                &[TARGET, TOOLS, FORMAT, CLIPPY, CLIPPY_WASM],
+                &[TARGET, TOOLS, FORMAT, LINKS, DEPLOY, CLIPPY, CLIPPY_WASM],
                 site,
                 &[RUST_TESTS, POSTGRES_TESTS],
                 packages,
@@ -347,6 +360,8 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Build => [site, &[RELEASE], packages, &[TARBALLS]].concat(),
         Command::Format => vec![TOOLS, FORMAT],
         Command::Clippy => vec![TARGET, CLIPPY, CLIPPY_WASM],
+        Command::Deploy => vec![DEPLOY],
+        Command::Links => vec![TOOLS, LINKS],
         Command::Rust => [site, &[RUST_TESTS]].concat(),
         Command::Postgres => [site, &[POSTGRES_TESTS]].concat(),
         Command::Wasm => vec![TARGET, TOOLS, ENGINE],
