@@ -69,6 +69,11 @@ fn validate(workspace: &Workspace, programs: &Path, rendered: Option<PathBuf>) -
             .run_quietly()
     };
     schema("vendor.compose-spec", &["deploy/compose.yaml".into()])?;
+    let (config, forms): (Vec<PathBuf>, Vec<PathBuf>) = yaml(workspace, ".github/ISSUE_TEMPLATE")?
+        .into_iter()
+        .partition(|file| file.file_stem() == Some(OsStr::new("config")));
+    schema("vendor.github-issue-config", &config)?;
+    schema("vendor.github-issue-forms", &forms)?;
     let mut manifests = yaml(workspace, "deploy/kubernetes")?;
     manifests.retain(|file| file.file_stem() != Some(OsStr::new("kustomization")));
     manifests.extend(rendered);
