@@ -43,6 +43,14 @@ pub(crate) fn check(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome>
     } else {
         left_out("schemas of the manifests", "Python 3.11 or newer");
     }
+    if on_path("promtool").is_some() {
+        workspace
+            .command("promtool")
+            .args(["check", "rules", "deploy/prometheus/alerts.yaml"])
+            .run_quietly()?;
+    } else {
+        left_out("the syntax of the alerts", "Prometheus");
+    }
     if on_path("systemd-analyze").is_some() {
         unit(workspace)?;
     } else {
