@@ -16,6 +16,10 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tracing_subscriber::EnvFilter;
 
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How long counts that are being brought to the database may still take when the service stops.
 const COUNTING_TIME: Duration = Duration::from_secs(2);
 
