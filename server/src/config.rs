@@ -112,11 +112,15 @@ pub struct DatabaseSettings {
 }
 
 impl Settings {
-    /// The address that people and applications use, without a slash at its end.
+    /// The address that people and applications use, without a slash at its end. A server that listens on all addresses is
+    /// reached at `localhost`.
     pub fn base_url(&self) -> String {
-        match &self.public_url {
-            Some(url) => url.to_string().trim_end_matches('/').to_owned(),
-            None => format!("http://{}", self.listen),
+        match (&self.public_url, &self.listen) {
+            (Some(url), _) => url.to_string().trim_end_matches('/').to_owned(),
+            (None, ListenAddress::Ip(address)) if address.ip().is_unspecified() => {
+                format!("http://localhost:{}", address.port())
+            }
+            (None, listen) => format!("http://{listen}"),
         }
     }
 
@@ -232,5 +236,31 @@ impl FromStr for Hidden {
 impl From<&str> for Hidden {
     fn from(text: &str) -> Self {
         Self(Secret::new(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use crate::cli::CommandLine;
+
+    fn base_url(arguments: &[&str]) -> String {
+        let arguments = ["pennon"].iter().chain(arguments);
+        let parsed = CommandLine::try_parse_from(arguments).unwrap();
+        parsed.settings.base_url()
+    }
+
+    #[test]
+    fn a_server_that_listens_on_all_addresses_names_one_that_can_be_opened() {
+        assert_eq!(
+            base_url(&["--listen", "0.0.0.0:3000"]),
+            "http://localhost:3000"
+        );
+        assert_eq!(base_url(&["--listen", "[::]:80"]), "http://localhost:80");
+        assert_eq!(
+            base_url(&["--listen", "10.0.0.7:3000"]),
+            "http://10.0.0.7:3000"
+        );
     }
 }

@@ -4,6 +4,7 @@ mod backup;
 mod export;
 mod health;
 mod import;
+mod licenses;
 mod types;
 mod user;
 
@@ -21,9 +22,12 @@ use crate::http;
 use crate::service::Service;
 use crate::store::OpenMode;
 
+/// The version, and what was built: a commit and its date, or `development build`.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("PENNON_BUILD"), ")");
+
 /// Pennon, the feature flag service that you host yourself.
 #[derive(Debug, Parser)]
-#[command(name = "pennon", version, args_conflicts_with_subcommands = true)]
+#[command(name = "pennon", version = VERSION, args_conflicts_with_subcommands = true)]
 pub struct CommandLine {
     /// What to do; `serve` if nothing is said.
     #[command(subcommand)]
@@ -56,6 +60,8 @@ pub enum Command {
     Types(types::Arguments),
     /// Print the description of the API (OpenAPI 3.1), as JSON.
     Openapi,
+    /// Print the licenses of everything in this binary.
+    Licenses,
 }
 
 /// Runs a command other than `serve`, which is answered back.
@@ -69,6 +75,7 @@ pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
         Command::User(arguments) => user::run(arguments).await?,
         Command::Types(arguments) => types::run(arguments).await?,
         Command::Openapi => openapi()?,
+        Command::Licenses => licenses::print()?,
     }
     Ok(None)
 }

@@ -3,6 +3,7 @@
 mod backup;
 mod health;
 mod import;
+mod licenses;
 mod transfer;
 mod types;
 mod user;
