@@ -30,7 +30,7 @@ pub(crate) const ABOUT: Plugin = Plugin {
     features: &["cli"],
 };
 
-/// Lists crates as a CycloneDX bill of materials.
+/// Lists crates as a bill of materials in the format `CycloneDX`.
 pub(crate) const CYCLONEDX: Plugin = Plugin {
     name: "cargo-cyclonedx",
     version: "0.5.9",

@@ -159,7 +159,8 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Writes two CycloneDX bills of materials: the crates of the binary, and the dependencies of the npm packages.
+/// Writes two bills of materials in the format `CycloneDX`: the crates of the binary, and the dependencies of the npm
+/// packages.
 pub(crate) fn bills_of_materials(workspace: &Workspace) -> Result<Outcome> {
     let revision = Revision::of(workspace)?;
     let version = env!("CARGO_PKG_VERSION");

@@ -2,6 +2,7 @@
 //! containers.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -201,5 +202,21 @@ fn try_it(workspace: &Workspace, container: &str) -> Result<()> {
     if answer.get("enabled") != Some(&Value::Bool(true)) {
         bail!("the flag is on, and the server in the image says {answer}");
     }
-    server.stop()
+    server.stop(&process(address)?)
+}
+
+/// The id of the server's process: buildah, which is its parent, passes no signals on.
+fn process(address: SocketAddr) -> Result<String> {
+    let setting = format!("PENNON_LISTEN={address}");
+    for entry in fs::read_dir("/proc")? {
+        let folder = entry?.path();
+        let environment = fs::read(folder.join("environ")).unwrap_or_default();
+        let mut settings = environment.split(|byte| *byte == 0);
+        let name = fs::read_to_string(folder.join("comm")).unwrap_or_default();
+        if name.trim() == "pennon" && settings.any(|set| set == setting.as_bytes()) {
+            let id = folder.file_name().context("a process without an id")?;
+            return Ok(id.to_string_lossy().into_owned());
+        }
+    }
+    bail!("the server's process was not found")
 }

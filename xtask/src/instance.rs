@@ -62,10 +62,11 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Asks the server to stop, and waits until it has; anything but success is an error.
-    pub(crate) fn stop(mut self) -> Result<()> {
-        let id = self.process.id().to_string();
-        Command::new("kill").args(["-TERM", &id]).run_quietly()?;
+    /// Sends SIGTERM to a process, by which the server must end in order.
+    pub(crate) fn stop(mut self, process: &str) -> Result<()> {
+        Command::new("kill")
+            .args(["-TERM", process])
+            .run_quietly()?;
         let started = Instant::now();
         loop {
             match self.process.try_wait()? {

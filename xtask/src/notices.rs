@@ -4,6 +4,7 @@
 //! with those of the lock file, because collecting the texts takes a tool that is minutes in building.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
@@ -76,7 +77,7 @@ pub(crate) fn write(workspace: &Workspace) -> Result<Outcome> {
         let mut text = PREFACE.replace("@WORKS@\n", works);
         for part in parts {
             let rule = "=".repeat(72);
-            text.push_str(&format!("\n{rule}\n{}\n{rule}\n", part.title));
+            writeln!(text, "\n{rule}\n{}\n{rule}", part.title)?;
             text.push_str(&collected(workspace, part)?);
         }
         let lines = text.lines().map(str::trim_end);
