@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use clap::Parser;
 use pennon_server::{
-    Command, CommandLine, Entropy, FirstAdministrator, Listeners, LogFormat, Service, Settings,
-    SystemClock, run, serve,
+    Command, CommandLine, Entropy, FirstAdministrator, Listeners, LogFormat, Secrets, Service,
+    Settings, SystemClock, run, serve,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
@@ -81,10 +81,12 @@ fn log(level: &str, format: LogFormat) {
 }
 
 async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
+    let secrets = Secrets::read(&settings)?;
     let base_url = settings.base_url();
     let mut signals = Signals::new()?;
     let listeners = Listeners::bind(&settings).await?;
-    let starting = Service::start(settings, Arc::new(SystemClock), Entropy::from_system()?);
+    let (clock, entropy) = (Arc::new(SystemClock), Entropy::from_system()?);
+    let starting = Service::start(settings, secrets, clock, entropy);
     let (service, first) = tokio::select! {
         started = starting => started?,
         () = signals.next() => return Ok(()),

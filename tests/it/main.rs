@@ -39,6 +39,7 @@ mod rate_limit;
 mod roles;
 mod rollouts;
 mod rules;
+mod secrets;
 mod startup;
 mod storage;
 mod stream;

@@ -16,14 +16,19 @@ use clap::{Parser, Subcommand};
 
 use crate::auth::actor::{Actor, Administrator};
 use crate::clock::{Entropy, SystemClock};
-use crate::config::{DatabaseSettings, Settings};
+use crate::config::{DatabaseSettings, SECRETS_HELP, Settings};
 use crate::http;
 use crate::service::Service;
 use crate::store::OpenMode;
 
 /// Pennon, the feature flag service that you host yourself.
 #[derive(Debug, Parser)]
-#[command(name = "pennon", version, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "pennon",
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = SECRETS_HELP
+)]
 pub struct CommandLine {
     /// What to do; `serve` if nothing is said.
     #[command(subcommand)]
@@ -41,6 +46,7 @@ pub struct CommandLine {
 )]
 pub enum Command {
     /// Serve the API and the dashboard.
+    #[command(after_help = SECRETS_HELP)]
     Serve(Settings),
     /// Copy the database into a file, also while the server runs.
     Backup(backup::Arguments),
@@ -91,11 +97,10 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
 
 /// The service on a database that exists, for use cases alone: nothing is served.
 async fn open(database: &DatabaseSettings, mode: OpenMode) -> Result<Service, Box<dyn Error>> {
-    let url = database.database_url.expose();
-    let CommandLine { settings, .. } =
-        CommandLine::try_parse_from(["pennon", "--database-url", url])?;
+    let url = database.url()?;
+    let CommandLine { settings, .. } = CommandLine::try_parse_from(["pennon"])?;
     let entropy = Entropy::from_system()?;
-    Ok(Service::open(settings, mode, Arc::new(SystemClock), entropy).await?)
+    Ok(Service::open(&url, settings, mode, Arc::new(SystemClock), entropy).await?)
 }
 
 /// Runs a use case that only reads, on a database that is left as it is, whatever its schema is.

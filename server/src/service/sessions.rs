@@ -241,18 +241,18 @@ pub(crate) async fn sign_out(service: &Service, actor: &Person) -> Result<(), Er
 /// one whose insert wins answers the account.
 pub(super) async fn create_first_administrator(
     service: &Service,
+    password: Option<&Hidden>,
 ) -> Result<Option<FirstAdministrator>, StartError> {
     if store::users::any_administrator(&mut service.db.read().await?).await? {
         return Ok(None);
     }
-    let settings = &service.settings;
-    let email = settings.admin_email.clone();
+    let email = service.settings.admin_email.clone();
     if !is_email(&email) {
         return Err(StartError::FirstAdministrator(
             "PENNON_ADMIN_EMAIL is not an e-mail address",
         ));
     }
-    let (password, generated) = match settings.admin_password.as_ref().map(Hidden::expose) {
+    let (password, generated) = match password.map(Hidden::expose) {
         Some(password) => {
             let password = NewPassword::try_from(password.to_owned()).map_err(|_| {
                 StartError::FirstAdministrator(
