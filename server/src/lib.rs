@@ -25,4 +25,5 @@ pub use config::{
 };
 pub use http::description;
 pub use serve::{Listeners, serve};
+pub use service::provisioning::BootstrapFile;
 pub use service::{FirstAdministrator, Service, StartError};

@@ -34,6 +34,7 @@ mod outage;
 mod outage_under_load;
 mod passwords;
 mod preconditions;
+mod provisioning;
 mod races;
 mod rate_limit;
 mod roles;

@@ -76,7 +76,7 @@ impl TestApp {
         let entropy = Entropy::from_seed(database.next_seed());
         let listeners = Listeners::bind(&settings).await.expect("a port is free");
         let address = listeners.address().expect("the port is known");
-        let (service, first) = Service::start(settings, secrets, clock.clone(), entropy)
+        let (service, first) = Service::start(settings, secrets, None, clock.clone(), entropy)
             .await
             .expect("the service starts");
         let metrics_address = listeners.metrics_address();

@@ -1,7 +1,10 @@
 //! The command line: serving, and what else the binary can do with the database or a running server.
 
 mod backup;
+mod bootstrap;
+mod document;
 mod export;
+mod generate;
 mod health;
 mod import;
 mod types;
@@ -60,6 +63,8 @@ pub enum Command {
     User(user::Arguments),
     /// Declare the keys of all flags for TypeScript, so that a misspelt one does not compile.
     Types(types::Arguments),
+    /// Generate an SDK key, a personal access token, or a signing secret
+    Generate(generate::Arguments),
     /// Print the description of the API (OpenAPI 3.1), as JSON.
     Openapi,
 }
@@ -74,6 +79,7 @@ pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
         Command::Health(arguments) => health::run(arguments).await?,
         Command::User(arguments) => user::run(arguments).await?,
         Command::Types(arguments) => types::run(arguments).await?,
+        Command::Generate(arguments) => generate::run(&arguments)?,
         Command::Openapi => openapi()?,
     }
     Ok(None)

@@ -7,6 +7,7 @@ use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum, value_parser};
@@ -47,6 +48,11 @@ pub struct Settings {
     /// The e-mail address of the administrator who is created on the first start.
     #[arg(long, env = "PENNON_ADMIN_EMAIL", default_value = "admin@pennon.local")]
     pub admin_email: String,
+
+    /// A JSON file with environments, SDK keys, flags and a personal access token, which is applied once: to a database
+    /// that has never held an environment. Later starts ignore it.
+    #[arg(long, env = "PENNON_BOOTSTRAP_FILE", value_name = "FILE")]
+    pub bootstrap_file: Option<PathBuf>,
 
     /// The address that people and applications use, such as `https://flags.example.com`. It decides whether cookies
     /// are for https only. Without it the address listened on counts, and `X-Forwarded-Proto: https` from a trusted

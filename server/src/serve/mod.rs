@@ -239,7 +239,7 @@ mod tests {
         let url = format!("sqlite://{}", folder.path().join("pennon.db").display());
         let CommandLine { settings, .. } = CommandLine::try_parse_from(["pennon"]).unwrap();
         let (secrets, clock) = (Secrets::generated(&url), Arc::new(SystemClock));
-        let started = Service::start(settings, secrets, clock, Entropy::from_seed(1)).await;
+        let started = Service::start(settings, secrets, None, clock, Entropy::from_seed(1)).await;
         started.unwrap().0
     }
 

@@ -8,12 +8,14 @@ pub(crate) mod changes;
 pub(crate) mod environments;
 pub(crate) mod evaluation;
 pub(crate) mod explanation;
+mod first_start;
 pub(crate) mod flag_table;
 pub(crate) mod flags;
 mod follow;
 pub(crate) mod news;
 pub(crate) mod patch;
 pub(crate) mod precondition;
+pub(crate) mod provisioning;
 pub(crate) mod reversal;
 pub(crate) mod sessions;
 pub(crate) mod targeting;
@@ -30,6 +32,8 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use uuid::Uuid;
+
+use self::provisioning::BootstrapFile;
 
 use crate::auth::access_token::AccessTokens;
 use crate::auth::password::Passwords;
@@ -98,6 +102,9 @@ pub enum StartError {
     /// The account of the first administrator cannot be created as the settings want it.
     #[error("the first administrator cannot be created: {0}")]
     FirstAdministrator(&'static str),
+    /// The bootstrap file is needed and cannot be applied. The text names the file and its faults, and none of its values.
+    #[error("the bootstrap file was not applied, and nothing was changed: {0}")]
+    BootstrapFile(String),
     /// Something failed on the way.
     #[error(transparent)]
     Failed(#[from] Error),
@@ -112,10 +119,11 @@ pub struct FirstAdministrator {
 }
 
 impl Service {
-    /// Opens the database, creates the first administrator if there is no account yet, and loads what is served.
+    /// Opens the database, completes the first start on it, and loads what is served.
     pub async fn start(
         settings: Settings,
         secrets: Secrets,
+        bootstrap: Option<BootstrapFile>,
         clock: Arc<dyn Clock>,
         entropy: Entropy,
     ) -> Result<(Self, Option<FirstAdministrator>), StartError> {
@@ -123,8 +131,8 @@ impl Service {
         let db = Db::open(secrets.database_url.expose(), OpenMode::Serve(instance)).await?;
         let secret = jwt_secret(&db, secrets.jwt_secret.as_ref(), &entropy).await?;
         let service = Self::on(db, instance, &secret, settings, clock, entropy)?;
-        let first =
-            sessions::create_first_administrator(&service, secrets.admin_password.as_ref()).await?;
+        let password = secrets.admin_password.as_ref();
+        let first = first_start::complete(&service, password, bootstrap).await?;
         service.snapshots.catch_up(&service.db).await?;
         service.confirmed.again();
         Ok((service, first))
