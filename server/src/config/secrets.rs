@@ -130,7 +130,7 @@ fn read_file(name: &'static str, file: &Path) -> Result<Hidden, SecretError> {
     Ok(Hidden::new(secret))
 }
 
-/// Whether a database URL contains a password, also if it is written in a way that no database takes.
+/// Returns true if a database URL contains a password, even one in a form that no database accepts.
 fn has_password(url: &str) -> bool {
     if url.starts_with("sqlite:") {
         return false;

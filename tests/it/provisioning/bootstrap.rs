@@ -118,7 +118,7 @@ pub(super) async fn get(process: &Process, path: &str, credential: &str) -> (Sta
     send(process, Method::GET, path, credential, Value::Null).await
 }
 
-/// Whether the flag of the documentation is on for an SDK key; none if the key is refused.
+/// The state of the documentation's flag for an SDK key; none if the key is refused.
 pub(super) async fn is_on(process: &Process, key: &str) -> Option<bool> {
     let question = json!({ "flagKey": "pay_by_invoice" });
     let (status, answer) = send(process, Method::POST, "/sdk/v1/evaluate", key, question).await;
