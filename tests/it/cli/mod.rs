@@ -1,6 +1,7 @@
 //! The command line, run as a process beside the server.
 
 mod backup;
+mod generate;
 mod health;
 mod import;
 mod licenses;
