@@ -19,20 +19,25 @@ export class Server {
   readonly email = "ana@example.com";
   readonly password = "correct horse battery staple";
   readonly #folder: string;
+  readonly #settings: Readonly<Record<string, string>>;
   #panics: string[] = [];
   #process: ChildProcess | undefined;
 
-  private constructor(folder: string, port: number) {
+  private constructor(folder: string, port: number, settings: Readonly<Record<string, string>>) {
     this.url = `http://127.0.0.1:${port}`;
     this.#folder = folder;
+    this.#settings = settings;
   }
 
-  /** A new one, on a port that no other worker would take. It has been started. */
-  static async create(worker: number): Promise<Server> {
+  /** A new one, on a port that no other worker would take, with more settings if need be. It has been started. */
+  static async create(
+    worker: number,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<Server> {
     for (;;) {
       const folder = await mkdtemp(join(tmpdir(), "pennon-"));
       const port = firstPort + worker * portsPerWorker + (portsTried++ % portsPerWorker);
-      const server = new Server(folder, port);
+      const server = new Server(folder, port, settings);
       try {
         await server.start();
         return server;
@@ -55,6 +60,7 @@ export class Server {
         PENNON_ADMIN_EMAIL: this.email,
         PENNON_ADMIN_PASSWORD: this.password,
         DATABASE_URL: `sqlite://${join(this.#folder, "pennon.db")}`,
+        ...this.#settings,
       },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -65,7 +71,7 @@ export class Server {
         stream.setEncoding("utf8").on("data", (text: string) => {
           output += text;
           this.#panics.push(...(text.match(/^.* panicked at [\s\S]*/gm) ?? []));
-          if (output.includes(this.url)) {
+          if (output.includes(this.#settings.PENNON_PUBLIC_URL ?? this.url)) {
             resolve();
           }
         });

@@ -28,6 +28,7 @@ mod hardening;
 mod instances;
 mod metrics;
 mod migrations;
+mod monitoring;
 mod names;
 mod ofrep;
 mod outage;

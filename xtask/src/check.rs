@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use crate::browser;
 use crate::node;
 use crate::postgres::{self, Durability, Server};
-use crate::process::Run as _;
+use crate::process::{Run as _, on_path};
 use crate::serve::Profile;
 use crate::step::Outcome;
 use crate::tally::Tally;
@@ -21,6 +21,25 @@ pub(crate) fn format(workspace: &Workspace) -> Result<Outcome> {
     workspace.cargo().args(["fmt", "--all", "--check"]).run()?;
     node::tool(workspace, "biome")
         .args(["check", "--error-on-warnings"])
+        .run()?;
+    Ok(Outcome::Done)
+}
+
+/// Links between Markdown files, their headings included. Nothing is fetched.
+pub(crate) fn links(workspace: &Workspace) -> Result<Outcome> {
+    let mut git = workspace.command("git");
+    let listed = git
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .args(["*.md", ":!tests/fixtures"])
+        .run_quietly()?;
+    // Files that were deleted, and not committed yet, are still listed.
+    let documents = listed
+        .lines()
+        .filter(|file| workspace.root.join(file).exists());
+    node::tool(workspace, "remark")
+        .args(["--frail", "--quiet", "--no-stdout"])
+        .args(["--use", "validate-links=repository:false"])
+        .args(documents)
         .run()?;
     Ok(Outcome::Done)
 }
@@ -188,6 +207,10 @@ pub(crate) fn playwright(workspace: &Workspace, tally: &mut Tally) -> Result<Out
     let mut tests = script(workspace, Path::new("playwright"), "test");
     let tests = with_server(workspace, &mut tests).env("PENNON_CHROMIUM", browser);
     tally.run("in a browser", tests)?;
+    // `playwright/support/nginx.ts` looks there, too.
+    if on_path("nginx").is_none() && !Path::new("/usr/sbin/nginx").exists() {
+        tally.omit("left out: the dashboard behind nginx; install nginx".to_owned());
+    }
     Ok(Outcome::Done)
 }
 

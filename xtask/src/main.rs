@@ -8,6 +8,7 @@ mod check;
 mod contract;
 mod cross;
 mod debian;
+mod deploy;
 mod digest;
 mod dist;
 mod image;
@@ -83,6 +84,10 @@ enum Command {
     Format,
     /// Lint all crates, for this machine and for wasm
     Clippy,
+    /// Check the links between Markdown files
+    Links,
+    /// Check the manifests, the systemd unit and the kustomization in deploy/
+    Deploy,
     /// Run the tests in Rust, those of the server on SQLite
     Rust,
     /// Run the tests of the server on PostgreSQL, on a throwaway cluster unless `PENNON_TEST_POSTGRES_URL` names a server
@@ -244,6 +249,14 @@ const FORMAT: Step = Step {
     title: "Format",
     work: |workspace, _| check::format(workspace),
 };
+const LINKS: Step = Step {
+    title: "Links in documents",
+    work: |workspace, _| check::links(workspace),
+};
+const DEPLOY: Step = Step {
+    title: "Files to deploy with",
+    work: deploy::check,
+};
 const CLIPPY: Step = Step {
     title: "Clippy",
     work: |workspace, _| check::clippy(workspace),
@@ -400,7 +413,16 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Run { release: true, .. } => [site, packages, &[RELEASE]].concat(),
         Command::Test { all } => {
             let mut steps = [
-                &[TARGET, TOOLS, FORMAT, NOTICES_CHECK, CLIPPY, CLIPPY_WASM],
+                &[
+                    TARGET,
+                    TOOLS,
+                    FORMAT,
+                    LINKS,
+                    DEPLOY,
+                    NOTICES_CHECK,
+                    CLIPPY,
+                    CLIPPY_WASM,
+                ],
                 site,
                 &[RUST_TESTS, POSTGRES_TESTS],
                 packages,
@@ -420,6 +442,8 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Image => image(),
         Command::Format => vec![TOOLS, FORMAT],
         Command::Clippy => vec![TARGET, CLIPPY, CLIPPY_WASM],
+        Command::Deploy => vec![DEPLOY],
+        Command::Links => vec![TOOLS, LINKS],
         Command::Rust => [site, &[RUST_TESTS]].concat(),
         Command::Postgres => [site, &[POSTGRES_TESTS]].concat(),
         Command::Wasm => vec![TARGET, TOOLS, ENGINE],

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use anyhow::{Context as _, Result};
 
@@ -38,4 +39,15 @@ pub(crate) fn environment(
         .with_context(|| format!("{} cannot be installed", packages.join(", ")))?;
     fs::write(&complete, digest)?;
     Ok(Some(programs))
+}
+
+/// Returns true if there is a Python of this version or a newer one.
+pub(crate) fn is_at_least(workspace: &Workspace, (major, minor): (u32, u32)) -> bool {
+    let question = format!("import sys; sys.exit(sys.version_info < ({major}, {minor}))");
+    let mut python = workspace.command("python3");
+    let answer = python
+        .args(["-c", &question])
+        .stderr(Stdio::null())
+        .status();
+    answer.is_ok_and(|status| status.success())
 }

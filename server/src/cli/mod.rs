@@ -8,6 +8,7 @@ mod generate;
 mod health;
 mod import;
 mod licenses;
+mod restore;
 mod types;
 mod user;
 
@@ -57,6 +58,8 @@ pub enum Command {
     Serve(Settings),
     /// Copy the database into a file, also while the server runs.
     Backup(backup::Arguments),
+    /// Restore the database from a file that `backup` has written.
+    Restore(restore::Arguments),
     /// Print all flags and how they are set up, as JSON.
     Export(export::Arguments),
     /// Make the flags be as a file says that `export` has printed.
@@ -80,6 +83,7 @@ pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
     match command {
         Command::Serve(settings) => return Ok(Some(settings)),
         Command::Backup(arguments) => backup::run(arguments).await?,
+        Command::Restore(arguments) => restore::run(arguments).await?,
         Command::Export(arguments) => export::run(arguments).await?,
         Command::Import(arguments) => import::run(arguments).await?,
         Command::Health(arguments) => health::run(arguments).await?,

@@ -15,6 +15,7 @@ pub(crate) mod notifications;
 mod open;
 mod postgres;
 mod reach;
+mod restore;
 pub(crate) mod rollouts;
 pub(crate) mod rules;
 mod schema;
@@ -38,6 +39,7 @@ use sqlx::{Sqlite, Transaction};
 
 pub(crate) use self::open::{CopyError, OpenError, OpenMode};
 use self::postgres::{CommitError, LeasedTx, Server};
+pub(crate) use self::restore::{RestoreError, Restored};
 pub(crate) use self::schema::Outdated;
 pub(crate) use self::storage::{Storage, means_full};
 use crate::clock::{Clock, Entropy};
@@ -133,6 +135,20 @@ impl Db {
             outdated,
             storage: Arc::default(),
         })
+    }
+
+    /// Makes the database that the URL names be as in a backup of SQLite. `replace` allows that there is one already, but
+    /// never one that is in use.
+    pub(crate) async fn restore(
+        url: &str,
+        backup: &Path,
+        replace: bool,
+    ) -> Result<Restored, RestoreError> {
+        match url.split_once(':').map(|(scheme, _)| scheme) {
+            Some("sqlite") => restore::restore(url, backup, replace).await,
+            Some("postgres" | "postgresql") => Err(RestoreError::NotAFile),
+            _ => Err(OpenError::UnknownScheme.into()),
+        }
     }
 
     /// The schema that was found, if it is older than the one of this binary and was left as it is. Queries may fail on it.

@@ -113,7 +113,13 @@ pub(super) async fn upgrade_postgres(connection: &mut PgConnection) -> Result<()
 
 /// Returns whether the schema of a file is outdated, and changes nothing.
 pub(super) async fn inspect_sqlite(pool: &SqlitePool) -> Result<Option<Outdated>, OpenError> {
-    let connection: &mut SqliteConnection = &mut *pool.acquire().await?;
+    inspect(&mut *pool.acquire().await?).await
+}
+
+/// The same, on a connection to the file.
+pub(super) async fn inspect(
+    connection: &mut SqliteConnection,
+) -> Result<Option<Outdated>, OpenError> {
     sqlite_state(connection).await?.outdated(&SQLITE_MIGRATIONS)
 }
 
@@ -160,6 +166,14 @@ impl State {
             wanted,
             written_by: self.written_by,
         }))
+    }
+}
+
+impl Outdated {
+    /// A sentence on the upgrade that is due, for those who are about to start the server.
+    pub(crate) fn upgrade(&self) -> String {
+        let Self { found, wanted, .. } = self;
+        format!("the next start of Pennon {VERSION} upgrades the schema from {found} to {wanted}")
     }
 }
 

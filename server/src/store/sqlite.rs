@@ -139,8 +139,13 @@ fn pool(connections: u32) -> SqlitePoolOptions {
 }
 
 /// Returns true if another connection has locked the file.
-fn is_busy(error: &sqlx::Error) -> bool {
+pub(super) fn is_busy(error: &sqlx::Error) -> bool {
     primary_code(error) == Some(SQLITE_BUSY)
+}
+
+/// Returns true if SQLite cannot make sense of the file.
+pub(super) fn is_damage(error: &sqlx::Error) -> bool {
+    matches!(primary_code(error), Some(SQLITE_CORRUPT | SQLITE_NOTADB))
 }
 
 /// The kind of an error, which is the lower byte of its code; what is above it says more.

@@ -5,6 +5,7 @@ mod generate;
 mod health;
 mod import;
 mod licenses;
+mod restore;
 mod transfer;
 mod types;
 mod user;

@@ -1,0 +1,176 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Server } from "./server.ts";
+import { test as base, expect } from "./test.ts";
+
+const site = fileURLToPath(new URL("../../deploy/nginx.conf", import.meta.url));
+
+/** The folders in which systems keep nginx. Not all of them are on the search path of every user. */
+const folders = [...(process.env.PATH ?? "").split(":"), "/usr/sbin", "/usr/local/sbin"];
+
+/** The program; undefined where it is not installed. */
+const program = folders.map((folder) => join(folder, "nginx")).find(existsSync);
+
+/** Where a proxy listens. It has to be known before there is one, because Pennon is configured with it. */
+type Ports = { readonly https: number; readonly http: number };
+
+async function freePorts(): Promise<Ports> {
+  const [https, http] = await Promise.all([freePort(), freePort()]);
+  return { https, http };
+}
+
+type Fixtures = {
+  ports: Ports;
+  /** nginx in front of this test's server. */
+  nginx: Nginx;
+};
+
+/** Tests of a server that is reached through nginx alone: its public URL is that of nginx. */
+export const test = base.extend<Fixtures>({
+  ignoreHTTPSErrors: true,
+  ports: async ({}, use) => use(await freePorts()),
+  baseURL: async ({ ports }, use) => use(`https://127.0.0.1:${ports.https}`),
+  server: async ({ baseURL }, use, { parallelIndex }) => {
+    const server = await Server.create(parallelIndex, {
+      PENNON_PUBLIC_URL: baseURL ?? "",
+      PENNON_TRUSTED_PROXIES: "127.0.0.1",
+    });
+    await use(server);
+    await server.dispose();
+    expect(server.panics).toEqual([]);
+  },
+  nginx: [
+    async ({ ports, server }, use) => {
+      const nginx = await Nginx.start(ports, server.url);
+      await use(nginx);
+      await nginx.stop();
+    },
+    { auto: true },
+  ],
+});
+
+// `cargo xtask playwright` says so when nginx is missing.
+test.skip(program === undefined, "nginx is not installed");
+
+/** The site in `deploy/nginx.conf`, on ports of this machine and with a certificate of its own. */
+export class Nginx {
+  /** The certificate, as PEM. */
+  readonly certificate: string;
+  readonly #folder: string;
+  readonly #process: ChildProcess;
+
+  private constructor(folder: string, certificate: string, process: ChildProcess) {
+    this.#folder = folder;
+    this.certificate = certificate;
+    this.#process = process;
+  }
+
+  static async start(ports: Ports, upstream: string): Promise<Nginx> {
+    const folder = await mkdtemp(join(tmpdir(), "pennon-nginx-"));
+    await makeCertificate(folder);
+    const rendered = render(await readFile(site, "utf8"), folder, ports, new URL(upstream).host);
+    await writeFile(join(folder, "nginx.conf"), rendered);
+    const child = spawn(program ?? "nginx", ["-p", folder, "-c", "nginx.conf", "-e", "stderr"], {
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    const certificate = await readFile(join(folder, "cert.pem"), "utf8");
+    const started = new Nginx(folder, certificate, child);
+    try {
+      await accepts(ports.https, child);
+    } catch (error) {
+      await started.stop();
+      throw error;
+    }
+    return started;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const ended = once(this.#process, "close");
+      this.#process.kill("SIGTERM");
+      await ended;
+    }
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Replaces what an operator replaces too, and adds what is in the main file of nginx. */
+function render(text: string, folder: string, { https, http }: Ports, upstream: string): string {
+  const replaced = [
+    ["server 127.0.0.1:3000;", `server ${upstream};`],
+    ["listen 80;", `listen 127.0.0.1:${http};`],
+    ["listen [::]:80;", ""],
+    ["listen 443 ssl", `listen 127.0.0.1:${https} ssl`],
+    [/listen \[::\]:443 ssl[^;]*;/, ""],
+    [/server_name flags\.example\.com;/g, "server_name 127.0.0.1;"],
+    [/ssl_certificate [^;]*;/, "ssl_certificate cert.pem;"],
+    [/ssl_certificate_key [^;]*;/, "ssl_certificate_key key.pem;"],
+  ] as const;
+  let server = text;
+  for (const [old, by] of replaced) {
+    const changed = server.replace(old, by);
+    if (changed === server) {
+      throw new Error(`deploy/nginx.conf has no ${old}`);
+    }
+    server = changed;
+  }
+  const user = process.getuid?.() === 0 ? "user root;" : "";
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+  return `
+    daemon off;
+    ${user}
+    pid ${folder}/nginx.pid;
+    events { worker_connections 4096; }
+    http {
+      access_log off;
+      ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join("\n")}
+      ${server}
+    }`;
+}
+
+async function makeCertificate(folder: string): Promise<void> {
+  const name = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
+  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  const files = ["-keyout", join(folder, "key.pem"), "-out", join(folder, "cert.pem")];
+  await promisify(execFile)("openssl", [
+    ...["req", "-x509", "-days", "2"],
+    ...[...name, ...key, ...files],
+  ]);
+}
+
+async function accepts(port: number, child: ChildProcess): Promise<void> {
+  for (;;) {
+    const socket = connect(port, "127.0.0.1");
+    try {
+      await once(socket, "connect");
+      return;
+    } catch {
+      if (child.exitCode !== null) {
+        throw new Error("nginx does not start");
+      }
+      await pause(25);
+    } finally {
+      socket.destroy();
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") {
+    throw new Error("a TCP server has a port");
+  }
+  return address.port;
+}

@@ -1,0 +1,40 @@
+//! `pennon restore`: the database as it is in a backup.
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::config::DatabaseSettings;
+use crate::store::Db;
+
+/// The backup, and the database to restore.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The backup: a file of `pennon backup`, or one that an upgrade has left beside the database.
+    file: PathBuf,
+    /// Replace the database that is there. The server must be stopped.
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    database: DatabaseSettings,
+}
+
+/// Restores the backup, and prints the size of the database and what happens to an older schema.
+pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
+    let Arguments {
+        file,
+        force,
+        database,
+    } = arguments;
+    let restored = Db::restore(database.url()?.expose(), &file, force).await?;
+    println!(
+        "{} bytes are in {}",
+        restored.bytes,
+        restored.file.display()
+    );
+    if let Some(outdated) = restored.outdated {
+        println!("{}", outdated.upgrade());
+    }
+    Ok(())
+}

@@ -1,0 +1,264 @@
+//! The restoration of a SQLite file from a backup.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{MetadataExt, chown};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{Connection, Executor};
+
+use super::{CopyError, OpenError, Outdated, schema, sqlite};
+
+/// The files that SQLite keeps beside a database. They belong to the database that is replaced.
+const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// A database that was restored.
+pub(crate) struct Restored {
+    /// The file of the database.
+    pub(crate) file: PathBuf,
+    /// Its size in bytes.
+    pub(crate) bytes: u64,
+    /// The schema, if it is older than the one of this binary.
+    pub(crate) outdated: Option<Outdated>,
+}
+
+/// The reason that a backup cannot be restored. The database is as it was before.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RestoreError {
+    /// PostgreSQL keeps its data itself.
+    #[error("a PostgreSQL database is restored by PostgreSQL's own tools, such as pg_restore")]
+    NotAFile,
+    /// The URL names no database that Pennon knows.
+    #[error(transparent)]
+    Url(#[from] OpenError),
+    /// There is no such file.
+    #[error("there is no backup at {}", .0.display())]
+    Missing(PathBuf),
+    /// The file is the database itself.
+    #[error("{} is the database itself; name the file of a backup", .0.display())]
+    Same(PathBuf),
+    /// The backup is damaged, or no database of Pennon.
+    #[error("the backup {} cannot be used: {problem}", file.display())]
+    Unusable {
+        /// The backup.
+        file: PathBuf,
+        /// The message of SQLite, or the fault that was found.
+        problem: String,
+    },
+    /// There is a database already.
+    #[error(
+        "there is a database at {} already; to replace it, stop the server and repeat the command with --force",
+        .0.display()
+    )]
+    Taken(PathBuf),
+    /// Another program has the database open.
+    #[error("{} is in use; stop the server, and everything else that has it open", .0.display())]
+    InUse(PathBuf),
+    /// The owner of the database is somebody else, who could not read what this user writes.
+    #[error(
+        "{} must belong to user {user} and group {group}, as before, and cannot be given to them: {problem}; run the \
+         command as that user", file.display()
+    )]
+    Owner {
+        /// The file of the database.
+        file: PathBuf,
+        /// The id of the user.
+        user: u32,
+        /// The id of the group.
+        group: u32,
+        /// The message of the system.
+        problem: io::Error,
+    },
+    /// The backup cannot be copied.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
+    /// The database cannot be locked.
+    #[error("cannot open the database: {0}")]
+    Connect(#[from] sqlx::Error),
+    /// The database cannot be written.
+    #[error("cannot write the database: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Makes the database that a URL names be as in a backup. `replace` allows that there is a database already, but never one
+/// that is in use.
+///
+/// The backup is checked, and copied beside the database; the copy then takes the place of the database at once.
+pub(super) async fn restore(
+    url: &str,
+    backup: &Path,
+    replace: bool,
+) -> Result<Restored, RestoreError> {
+    let file = database(url)?;
+    if !backup.exists() {
+        return Err(RestoreError::Missing(backup.to_owned()));
+    }
+    if backup.canonicalize()? == file {
+        return Err(RestoreError::Same(file));
+    }
+    let mut source = open(backup).await?;
+    let outdated = check(&mut source, backup).await?;
+    if file.exists() && !replace {
+        return Err(RestoreError::Taken(file));
+    }
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let unfinished = beside(&file, ".restoring");
+    remove_if_there(&unfinished)?;
+    sqlite::copy(&mut source, &unfinished).await?;
+    source.close().await?;
+    let placed = place(&unfinished, &file).await;
+    if placed.is_err() {
+        // The error says more than one of the removal would.
+        let _ = fs::remove_file(&unfinished);
+    }
+    Ok(Restored {
+        bytes: placed?,
+        file,
+        outdated,
+    })
+}
+
+/// The file that a URL names, without symbolic links if it is there.
+fn database(url: &str) -> Result<PathBuf, RestoreError> {
+    let options = SqliteConnectOptions::from_str(url)?;
+    let file = options.get_filename();
+    if sqlite::is_in_memory(file) {
+        return Err(OpenError::Missing(file.to_owned()).into());
+    }
+    match file.canonicalize() {
+        Err(_) if file.is_symlink() => Err(OpenError::Dangling(file.to_owned()).into()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(std::path::absolute(file)?),
+        file => Ok(file?),
+    }
+}
+
+/// Opens a backup, which is only read.
+async fn open(backup: &Path) -> Result<SqliteConnection, RestoreError> {
+    // SQLite would take a relative name that begins with `file:` for the URI of another file.
+    let options = SqliteConnectOptions::new()
+        .filename(std::path::absolute(backup)?)
+        .create_if_missing(false)
+        .read_only(true);
+    let opened = SqliteConnection::connect_with(&options).await;
+    opened.map_err(|error| unusable(backup, &error))
+}
+
+/// Checks that a backup is whole and no newer than this binary. Returns its schema if that is older.
+async fn check(
+    source: &mut SqliteConnection,
+    backup: &Path,
+) -> Result<Option<Outdated>, RestoreError> {
+    let schema = schema::inspect(source).await;
+    let outdated = schema.map_err(|error| match error {
+        OpenError::Connect(error) => unusable(backup, &error),
+        OpenError::NoTables => fault(backup, "it has no tables of Pennon".to_owned()),
+        error => fault(backup, error.to_string()),
+    })?;
+    let found = sqlx::query_scalar::<_, String>("pragma integrity_check(1)");
+    let found = found.fetch_one(&mut *source).await;
+    let found = found.map_err(|error| unusable(backup, &error))?;
+    if found != "ok" {
+        return Err(fault(backup, format!("it is damaged ({found})")));
+    }
+    let dangling = source.fetch_optional("pragma foreign_key_check").await?;
+    if dangling.is_some() {
+        return Err(fault(backup, "it has rows that refer to none".to_owned()));
+    }
+    Ok(outdated)
+}
+
+/// Gives the copy the place of the database, once it is on disk. Returns its size.
+async fn place(unfinished: &Path, file: &Path) -> Result<u64, RestoreError> {
+    let lock = lock(file).await?;
+    keep_owner(file, unfinished)?;
+    let copy = File::open(unfinished)?;
+    copy.sync_all()?;
+    for companion in COMPANIONS {
+        remove_if_there(&beside(file, companion))?;
+    }
+    fs::rename(unfinished, file)?;
+    if let Some(folder) = file.parent() {
+        File::open(folder)?.sync_all()?;
+    }
+    drop(lock);
+    Ok(copy.metadata()?.len())
+}
+
+/// Locks a database that is there, and fails if another program has it open. One that is damaged cannot be locked.
+async fn lock(file: &Path) -> Result<Option<SqliteConnection>, RestoreError> {
+    if !file.exists() {
+        return Ok(None);
+    }
+    let options = SqliteConnectOptions::new()
+        .filename(file)
+        .create_if_missing(false)
+        .busy_timeout(Duration::ZERO);
+    let locked = async {
+        let mut connection = SqliteConnection::connect_with(&options).await?;
+        // With a write-ahead log, only the change to another mode requires that no one else has the file open.
+        connection.execute("pragma journal_mode = delete").await?;
+        connection.execute("begin exclusive").await?;
+        Ok(connection)
+    };
+    match locked.await {
+        Ok(connection) => Ok(Some(connection)),
+        Err(error) if sqlite::is_busy(&error) => Err(RestoreError::InUse(file.to_owned())),
+        Err(error) if sqlite::is_damage(&error) => Ok(None),
+        Err(error) => Err(RestoreError::Connect(error)),
+    }
+}
+
+/// Gives the copy to the owner of the file that it replaces, because the server may run as another user than this command.
+/// A new file is given to the owner of its folder, if the system lets this user do so.
+fn keep_owner(file: &Path, copy: &Path) -> Result<(), RestoreError> {
+    let new = copy.metadata()?;
+    let Ok(old) = file.metadata() else {
+        if let Some(Ok(folder)) = file.parent().map(Path::metadata) {
+            let _ = chown(copy, Some(folder.uid()), Some(folder.gid()));
+        }
+        return Ok(());
+    };
+    if (old.uid(), old.gid()) == (new.uid(), new.gid()) {
+        return Ok(());
+    }
+    chown(copy, Some(old.uid()), Some(old.gid())).map_err(|problem| RestoreError::Owner {
+        file: file.to_owned(),
+        user: old.uid(),
+        group: old.gid(),
+        problem,
+    })
+}
+
+fn remove_if_there(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn beside(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(file);
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn unusable(backup: &Path, error: &sqlx::Error) -> RestoreError {
+    let problem = match error.as_database_error() {
+        Some(answer) => answer.message().to_owned(),
+        None => error.to_string(),
+    };
+    fault(backup, problem)
+}
+
+fn fault(backup: &Path, problem: String) -> RestoreError {
+    RestoreError::Unusable {
+        file: backup.to_owned(),
+        problem,
+    }
+}

@@ -1,0 +1,319 @@
+//! `pennon restore`, and the steps of docs/backup.md for PostgreSQL.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use pennon_tests::{Process, TestDatabase};
+use reqwest::{Client, StatusCode};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A server in a folder of its own, with one environment and one flag.
+struct Shop {
+    process: Process,
+    database: TestDatabase,
+    sdk_key: String,
+    folder: TempDir,
+}
+
+impl Shop {
+    async fn open(database: TestDatabase) -> Self {
+        let process = Process::start(&database, &[]).await;
+        let environment = json!({ "product": "Web shop", "name": "production" });
+        let environment = post(&process, "/environments", environment).await;
+        let sdk_key = environment["sdkKey"].as_str().expect("a key").to_owned();
+        let shop = Self {
+            process,
+            database,
+            sdk_key,
+            folder: tempfile::tempdir().expect("a folder for the test"),
+        };
+        shop.create_flag("kept").await;
+        shop
+    }
+
+    /// One on SQLite; none where the tests run on PostgreSQL, so that they do not run twice.
+    async fn on_file() -> Option<Self> {
+        let database = TestDatabase::create().await;
+        if database.is_postgres() {
+            return None;
+        }
+        Some(Self::open(database).await)
+    }
+
+    async fn create_flag(&self, key: &str) {
+        let flag = json!({ "key": key, "name": key, "type": "boolean" });
+        post(&self.process, "/flags", flag).await;
+    }
+
+    /// Writes a backup.
+    async fn back_up(&self) -> PathBuf {
+        let file = self.folder.path().join("backup.db");
+        let backup = self.database.command(&["backup", text(&file)]).await;
+        backup.expect_success();
+        file
+    }
+
+    /// Fails the test unless a server on the database has the flag from before the backup, no other, and the key.
+    async fn expect_backup_in(&self, database: &TestDatabase) {
+        let process = Process::start(database, &[]).await;
+        let config = Client::new()
+            .get(format!("{}/sdk/v1/config", process.base_url()))
+            .bearer_auth(&self.sdk_key)
+            .send()
+            .await
+            .expect("an answer");
+        assert_eq!(config.status(), StatusCode::OK);
+        let config: Value = config.json().await.expect("a document");
+        let flags: Vec<_> = config["flags"].as_array().expect("flags").iter().collect();
+        assert_eq!(flags.len(), 1, "{flags:?}");
+        assert_eq!(flags[0]["key"], "kept");
+        // Writing works, too.
+        let flag = json!({ "key": "new", "name": "new", "type": "boolean" });
+        post(&process, "/flags", flag).await;
+    }
+}
+
+async fn post(process: &Process, path: &str, body: Value) -> Value {
+    let answer = Client::new()
+        .post(format!("{}{path}", process.base_url()))
+        .bearer_auth(process.signed_in().await)
+        .json(&body)
+        .send()
+        .await
+        .expect("an answer");
+    assert_eq!(answer.status(), StatusCode::CREATED);
+    answer.json().await.expect("an object")
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("the path is text")
+}
+
+fn at(file: &Path) -> TestDatabase {
+    TestDatabase::at(&format!("sqlite://{}", file.display()))
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("the folder can be read");
+    let name = |entry: std::io::Result<std::fs::DirEntry>| {
+        let name = entry.expect("an entry").file_name();
+        name.to_string_lossy().into_owned()
+    };
+    let mut names: Vec<String> = entries.map(name).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn a_backup_replaces_a_database_only_by_force_and_while_no_server_has_it_open() {
+    let Some(shop) = Shop::on_file().await else {
+        return;
+    };
+    let backup = shop.back_up().await;
+    shop.create_flag("later").await;
+    let database = &shop.database;
+    let restore = ["restore", text(&backup)];
+    let by_force = ["restore", "--force", text(&backup)];
+    let refused = database.command(&restore).await;
+    refused.expect_failure("repeat the command with --force");
+    let refused = database.command(&by_force).await;
+    refused.expect_failure("is in use; stop the server");
+
+    // What it wrote last is in the write-ahead log only, and must not come back.
+    let Shop { process, .. } = shop;
+    process.kill().await;
+    let file = database.file();
+    let folder = file.parent().expect("a folder");
+    assert_eq!(
+        names_in(folder),
+        ["pennon.db", "pennon.db-shm", "pennon.db-wal"]
+    );
+    let refused = database.command(&restore).await;
+    refused.expect_failure("repeat the command with --force");
+    let restored = database.command(&by_force).await.expect_success();
+    assert!(restored.contains("bytes are in"), "{restored}");
+    assert!(!restored.contains("schema"), "{restored}");
+    assert_eq!(names_in(folder), ["pennon.db"]);
+    let mode = file.metadata().expect("the file is there").permissions();
+    assert_eq!(mode.mode() & 0o777, 0o600);
+    let shop = Shop {
+        process: Process::start(database, &[]).await,
+        database: TestDatabase::at(database.url()),
+        sdk_key: shop.sdk_key,
+        folder: shop.folder,
+    };
+    shop.expect_backup_in(database).await;
+}
+
+#[tokio::test]
+async fn a_backup_is_restored_where_there_is_no_database() {
+    let Some(shop) = Shop::on_file().await else {
+        return;
+    };
+    let backup = shop.back_up().await;
+    let file = shop.folder.path().join("new/folder/pennon.db");
+    let database = at(&file);
+    let restored = database.command(&["restore", text(&backup)]).await;
+    restored.expect_success();
+    shop.expect_backup_in(&database).await;
+}
+
+#[tokio::test]
+async fn the_owner_of_the_database_or_of_its_folder_owns_what_is_restored() {
+    const USER: u32 = 65_532;
+    let Some(shop) = Shop::on_file().await else {
+        return;
+    };
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let backup = shop.back_up().await;
+    let folder = shop.folder.path().join("folder");
+    std::fs::create_dir(&folder).expect("a folder is made");
+    chown(&folder, Some(USER), Some(USER)).expect("the owner is changed");
+    let file = folder.join("pennon.db");
+    for group in [USER, USER + 1] {
+        let restore = ["restore", "--force", text(&backup)];
+        at(&file).command(&restore).await.expect_success();
+        let restored = file.metadata().expect("the file is there");
+        assert_eq!((restored.uid(), restored.gid()), (USER, group));
+        chown(&file, Some(USER), Some(USER + 1)).expect("the owner is changed");
+    }
+}
+
+#[tokio::test]
+async fn a_symbolic_link_to_the_database_stays() {
+    let Some(shop) = Shop::on_file().await else {
+        return;
+    };
+    let backup = shop.back_up().await;
+    let [link, file] = ["link.db", "file.db"].map(|name| shop.folder.path().join(name));
+    std::fs::copy(&backup, &file).expect("a copy");
+    symlink(&file, &link).expect("a link is made");
+    let restore = ["restore", "--force", text(&backup)];
+    at(&link).command(&restore).await.expect_success();
+    assert!(link.is_symlink());
+    shop.expect_backup_in(&at(&file)).await;
+
+    let refused = at(&link)
+        .command(&["restore", "--force", text(&file)])
+        .await;
+    refused.expect_failure("is the database itself");
+}
+
+#[tokio::test]
+async fn a_backup_that_cannot_be_used_changes_nothing() {
+    let Some(shop) = Shop::on_file().await else {
+        return;
+    };
+    let backup = shop.back_up().await;
+    let folder = shop.folder.path();
+    let file = folder.join("pennon.db");
+    std::fs::write(&file, "precious").expect("a file is written");
+    let variant = |name: &str| {
+        let variant = folder.join(name);
+        std::fs::copy(&backup, &variant).expect("a copy");
+        variant
+    };
+
+    let nonsense = folder.join("nonsense.db");
+    std::fs::write(&nonsense, "not a database, but long enough to have a header of one, if it were any at all, which it is not")
+        .expect("a file is written");
+    let empty = folder.join("empty.db");
+    std::fs::write(&empty, "").expect("a file is written");
+    let newer = variant("newer.db");
+    at(&newer)
+        .execute(
+            "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
+             values (9999, 'later', true, x'00', 0)",
+        )
+        .await;
+    let damaged = variant("damaged.db");
+    let mut bytes = std::fs::read(&damaged).expect("the file can be read");
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 4096].fill(0xff);
+    std::fs::write(&damaged, bytes).expect("the file is written");
+    let before = names_in(folder);
+    for (unusable, complaint) in [
+        (&folder.join("nowhere.db"), "there is no backup at"),
+        (&nonsense, "file is not a database"),
+        (&empty, "it has no tables of Pennon"),
+        (&newer, "a newer Pennon"),
+        (&damaged, "cannot be used"),
+    ] {
+        let restore = ["restore", "--force", text(unusable)];
+        at(&file).command(&restore).await.expect_failure(complaint);
+        assert_eq!(
+            std::fs::read(&file).ok().as_deref(),
+            Some(&b"precious"[..]),
+            "{complaint}"
+        );
+        assert_eq!(names_in(folder), before, "{complaint}");
+    }
+    // A database that is damaged itself is replaced, with what is left beside it.
+    std::fs::write(folder.join("pennon.db-wal"), "of another time").expect("a file is written");
+    let restore = ["restore", "--force", text(&backup)];
+    at(&file).command(&restore).await.expect_success();
+    shop.expect_backup_in(&at(&file)).await;
+}
+
+#[tokio::test]
+async fn a_backup_of_an_older_schema_is_upgraded_by_the_next_start() {
+    let older = TestDatabase::with_schema(12).await;
+    if older.is_postgres() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let database = at(&folder.path().join("pennon.db"));
+    let restored = database.command(&["restore", text(older.file())]).await;
+    let restored = restored.expect_success();
+    assert!(
+        restored.contains("upgrades the schema from 12 to"),
+        "{restored}"
+    );
+    let newest = older.schema_version().await + 1;
+    Process::start(&database, &[]).await;
+    assert!(database.schema_version().await >= newest);
+}
+
+#[tokio::test]
+async fn a_postgresql_database_is_restored_by_its_own_tools() {
+    let database = TestDatabase::create().await;
+    if !database.is_postgres() {
+        return;
+    }
+    let refused = database.command(&["restore", "Cargo.toml"]).await;
+    refused.expect_failure("pg_restore");
+    let shop = Shop::open(database).await;
+    let dump = shop.folder.path().join("pennon.dump");
+    let mut pg_dump = Command::new("pg_dump");
+    pg_dump
+        .args(["--format=custom", "--no-owner", "--file", text(&dump)])
+        .arg(shop.database.url());
+    if !is_done(&mut pg_dump) {
+        return;
+    }
+    shop.create_flag("later").await;
+
+    let new = TestDatabase::create().await;
+    let mut pg_restore = Command::new("pg_restore");
+    pg_restore
+        .args(["--no-owner", "--single-transaction", "--dbname", new.url()])
+        .arg(&dump);
+    assert!(is_done(&mut pg_restore));
+    shop.expect_backup_in(&new).await;
+}
+
+/// Runs a client of PostgreSQL. False where it is not installed.
+fn is_done(command: &mut Command) -> bool {
+    match command.output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{output:?}");
+            true
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+        Err(error) => panic!("{error}"),
+    }
+}
