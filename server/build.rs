@@ -1,4 +1,4 @@
-//! Embeds the site, so that the binary alone is the product.
+//! Embeds the site and the license notices, so that the binary alone is the product, and names the build.
 //!
 //! `cargo xtask site` leaves in the target folder's `site` what browsers load of the dashboard. This writes a table of
 //! those files for `src/http/assets.rs` to include. Where there is no site yet the table is empty: the server builds and
@@ -6,8 +6,12 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
@@ -16,7 +20,27 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(&site)?;
     println!("cargo::rerun-if-changed={}", site.display());
     fs::write(out.join("site.rs"), table(&site)?)?;
+    embed_notices(&out)?;
+    name_build();
     Ok(())
+}
+
+/// Compresses the license notices for `src/cli/licenses.rs` to include.
+fn embed_notices(out: &Path) -> Result<(), Box<dyn Error>> {
+    const NOTICES: &str = "../THIRD-PARTY-NOTICES.txt";
+    println!("cargo::rerun-if-changed={NOTICES}");
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(&fs::read(NOTICES)?)?;
+    fs::write(out.join("notices.gz"), encoder.finish()?)?;
+    Ok(())
+}
+
+/// Passes on the commit and its date that `cargo xtask dist` puts into `PENNON_BUILD`.
+fn name_build() {
+    const VARIABLE: &str = "PENNON_BUILD";
+    println!("cargo::rerun-if-env-changed={VARIABLE}");
+    let build = env::var(VARIABLE).unwrap_or_else(|_| "development build".to_owned());
+    println!("cargo::rustc-env={VARIABLE}={build}");
 }
 
 /// The target folder that this build really uses: cargo runs build scripts in

@@ -210,6 +210,15 @@ impl Fault {
     }
 }
 
+/// All faults of an input in one line.
+pub(crate) fn listed(faults: &[Fault]) -> String {
+    let text = |fault: &Fault| {
+        let (Place::Pointer(place) | Place::Parameter(place)) = &fault.place;
+        format!("{place}: {}", fault.detail)
+    };
+    faults.iter().map(text).collect::<Vec<_>>().join("; ")
+}
+
 /// The name of a member as a JSON pointer has it (RFC 6901, section 3).
 pub(crate) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")

@@ -20,7 +20,10 @@ mod store;
 
 pub use cli::{Command, CommandLine, run};
 pub use clock::{Clock, Entropy, SystemClock};
-pub use config::{DatabaseSettings, Hidden, ListenAddress, LogFormat, Settings};
+pub use config::{
+    DatabaseSettings, Hidden, ListenAddress, LogFormat, SecretError, Secrets, Settings,
+};
 pub use http::description;
 pub use serve::{Listeners, serve};
+pub use service::provisioning::BootstrapFile;
 pub use service::{FirstAdministrator, Service, StartError};

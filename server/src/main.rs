@@ -8,13 +8,17 @@ use std::time::Duration;
 
 use clap::Parser;
 use pennon_server::{
-    Command, CommandLine, Entropy, FirstAdministrator, Listeners, LogFormat, Service, Settings,
-    SystemClock, run, serve,
+    BootstrapFile, Command, CommandLine, Entropy, FirstAdministrator, Listeners, LogFormat,
+    Secrets, Service, Settings, SystemClock, run, serve,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tracing_subscriber::EnvFilter;
+
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// How long counts that are being brought to the database may still take when the service stops.
 const COUNTING_TIME: Duration = Duration::from_secs(2);
@@ -81,10 +85,13 @@ fn log(level: &str, format: LogFormat) {
 }
 
 async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
+    let secrets = Secrets::read(&settings)?;
+    let bootstrap = settings.bootstrap_file.clone().map(BootstrapFile::read);
     let base_url = settings.base_url();
     let mut signals = Signals::new()?;
     let listeners = Listeners::bind(&settings).await?;
-    let starting = Service::start(settings, Arc::new(SystemClock), Entropy::from_system()?);
+    let (clock, entropy) = (Arc::new(SystemClock), Entropy::from_system()?);
+    let starting = Service::start(settings, secrets, bootstrap, clock, entropy);
     let (service, first) = tokio::select! {
         started = starting => started?,
         () = signals.next() => return Ok(()),

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use clap::Parser;
 use pennon_core::model::time::Timestamp;
-use pennon_server::{Clock, CommandLine, Entropy, FirstAdministrator, Listeners, Service, serve};
+use pennon_server::{
+    Clock, CommandLine, Entropy, FirstAdministrator, Listeners, Secrets, Service, serve,
+};
 use reqwest::StatusCode;
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -62,25 +64,19 @@ impl TestApp {
     }
 
     async fn on(database: Arc<TestDatabase>, arguments: &[&str]) -> Self {
-        let common = [
-            "pennon",
-            "--admin-email",
-            EMAIL,
-            "--admin-password",
-            PASSWORD,
-            "--database-url",
-            database.url(),
-            "--listen",
-            "127.0.0.1:0",
-        ];
+        let common = ["pennon", "--admin-email", EMAIL, "--listen", "127.0.0.1:0"];
         let CommandLine { settings, .. } =
             CommandLine::try_parse_from(common.iter().chain(arguments))
                 .expect("the settings are valid");
+        let secrets = Secrets {
+            admin_password: Some(PASSWORD.into()),
+            ..Secrets::generated(database.url())
+        };
         let clock = Arc::new(TestClock::starting());
         let entropy = Entropy::from_seed(database.next_seed());
         let listeners = Listeners::bind(&settings).await.expect("a port is free");
         let address = listeners.address().expect("the port is known");
-        let (service, first) = Service::start(settings, clock.clone(), entropy)
+        let (service, first) = Service::start(settings, secrets, None, clock.clone(), entropy)
             .await
             .expect("the service starts");
         let metrics_address = listeners.metrics_address();

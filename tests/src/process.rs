@@ -66,14 +66,24 @@ impl Process {
 
     /// Starts it with settings as environment variables, and waits for nothing.
     pub fn starting(database_url: &str, settings: &[(&str, &str)]) -> Self {
+        Self::starting_with(|command| {
+            command
+                .env("DATABASE_URL", database_url)
+                .env("PENNON_ADMIN_PASSWORD", PASSWORD)
+                .envs(settings.iter().copied())
+        })
+    }
+
+    /// Starts it with neither a database nor a password but those that `configure` sets, and waits for nothing.
+    pub fn starting_with(configure: impl FnOnce(&mut Command) -> &mut Command) -> Self {
         let address = free_address();
-        let mut child = Command::new(binary())
+        let mut command = Command::new(binary());
+        command
             .env("PENNON_LISTEN", address.to_string())
-            .env("DATABASE_URL", database_url)
             .env("PENNON_ADMIN_EMAIL", EMAIL)
-            .env("PENNON_ADMIN_PASSWORD", PASSWORD)
-            .env_remove("RUST_LOG")
-            .envs(settings.iter().copied())
+            .env_remove("DATABASE_URL")
+            .env_remove("RUST_LOG");
+        let mut child = configure(&mut command)
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

@@ -11,8 +11,17 @@ pub(crate) fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
         hasher.update(part.len().to_le_bytes());
         hasher.update(part);
     }
+    hexadecimal(&hasher.finalize())
+}
+
+/// The SHA-256 of one content, as `sha256sum` prints it.
+pub(crate) fn sha256(content: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(content))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
     let mut text = String::new();
-    for byte in hasher.finalize() {
+    for byte in bytes {
         // Writing to a string cannot fail.
         _ = write!(text, "{byte:02x}");
     }
@@ -21,7 +30,12 @@ pub(crate) fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::{of, sha256};
+
+    #[test]
+    fn the_digest_of_one_content_is_the_usual_one() {
+        assert!(sha256(b"abc").starts_with("ba7816bf8f01cfea414140de5dae2223"));
+    }
 
     #[test]
     fn moving_a_byte_from_one_part_to_the_next_changes_the_digest() {

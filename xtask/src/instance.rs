@@ -12,8 +12,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
+use crate::process::Run as _;
+
 /// The password of the first administrator.
-const PASSWORD: &str = "a password for this try only";
+pub(crate) const PASSWORD: &str = "a password for this try only";
 
 /// A running server; it ends with this value.
 pub(crate) struct Instance {
@@ -27,8 +29,9 @@ impl Instance {
     /// Starts a binary in a folder, where it keeps its data, with no environment but what it needs and these settings,
     /// and waits until it answers.
     pub(crate) fn start(binary: &Path, folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
-        let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
-        let process = Command::new(binary)
+        let address = free_address()?;
+        let mut command = Command::new(binary);
+        command
             .current_dir(folder)
             .env_clear()
             .envs(env::var_os("PATH").map(|path| ("PATH", path)))
@@ -38,9 +41,13 @@ impl Instance {
                 settings
                     .iter()
                     .map(|(name, value)| (OsStr::new(name), OsStr::new(value))),
-            )
-            .stdout(Stdio::null())
-            .spawn()?;
+            );
+        Self::launch(command, address)
+    }
+
+    /// Runs a command that becomes a server at this address, and waits until it answers.
+    pub(crate) fn launch(mut command: Command, address: SocketAddr) -> Result<Self> {
+        let process = command.stdout(Stdio::null()).spawn()?;
         let mut instance = Self { process, address };
         let started = Instant::now();
         while TcpStream::connect(address).is_err() {
@@ -53,6 +60,22 @@ impl Instance {
             thread::sleep(Duration::from_millis(50));
         }
         Ok(instance)
+    }
+
+    /// Sends SIGTERM to a process, by which the server must end in order.
+    pub(crate) fn stop(mut self, process: &str) -> Result<()> {
+        Command::new("kill")
+            .args(["-TERM", process])
+            .run_quietly()?;
+        let started = Instant::now();
+        loop {
+            match self.process.try_wait()? {
+                Some(status) if status.success() => return Ok(()),
+                Some(status) => bail!("the server ended with {status}"),
+                None if started.elapsed() > Self::PATIENCE => bail!("the server does not stop"),
+                None => thread::sleep(Duration::from_millis(50)),
+            }
+        }
     }
 
     /// Where it answers.
@@ -146,6 +169,11 @@ impl Instance {
             .with_context(|| format!("{method} {path}"))?;
         Ok(String::from_utf8_lossy(&answer).into_owned())
     }
+}
+
+/// An address of this machine at which nothing listens.
+pub(crate) fn free_address() -> Result<SocketAddr> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
 
 /// The events of a stream.

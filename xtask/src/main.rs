@@ -4,20 +4,26 @@ mod addresses;
 mod alone;
 mod bench;
 mod browser;
+mod cargo_tool;
 mod check;
 mod contract;
+mod cross;
 mod debian;
 mod deploy;
 mod digest;
+mod dist;
 mod docs;
+mod image;
 mod instance;
 mod node;
+mod notices;
 mod openfeature;
 mod pack;
 mod postgres;
 mod process;
 mod python;
 mod release;
+mod revision;
 mod rolling;
 mod serve;
 mod site;
@@ -36,7 +42,7 @@ use clap::{Parser, Subcommand};
 
 use check::Extent;
 use serve::Profile;
-use step::Step;
+use step::{Outcome, Step};
 use tally::Tally;
 use workspace::Workspace;
 
@@ -65,8 +71,16 @@ enum Command {
         #[arg(long)]
         all: bool,
     },
-    /// Build what is released: the server's binary and the npm packages
+    /// Build the server's binary for this machine, optimized, and the npm packages
     Build,
+    /// Build what is published into the target folder's dist/: archives with static binaries, packages, bills of materials
+    Dist {
+        /// The platform to build for, such as `aarch64-unknown-linux-musl`; may be repeated
+        #[arg(long, default_values_t = [dist::default_target()])]
+        target: Vec<String>,
+    },
+    /// Build the container image into the target folder's dist/, and try it
+    Image,
 
     /// Check the format of all sources
     Format,
@@ -131,6 +145,10 @@ enum Command {
     Alone,
     /// Run the last release and this build side by side on one PostgreSQL database, as a rolling update does
     Rolling,
+    /// Check the licenses and sources of all crates
+    Licenses,
+    /// Collect the licenses of all crates into THIRD-PARTY-NOTICES.txt
+    Notices,
     /// Write what the next builds are compared with: databases and answers of this build, its API description, and its client
     Fixture,
 }
@@ -188,6 +206,50 @@ const SERVER: Step = Step {
 const RELEASE: Step = Step {
     title: "Server, optimised",
     work: |workspace, _| serve::build(workspace, Profile::Release),
+};
+const DIST_FOLDER: Step = Step {
+    title: "Folder of the release",
+    work: |workspace, _| dist::begin(workspace),
+};
+const DIST: Step = Step {
+    title: "Static binary",
+    work: |workspace, _| dist::build(workspace, &dist::default_target()).map(|()| Outcome::Done),
+};
+const DIST_PACKAGES: Step = Step {
+    title: "Packages of the release",
+    work: |workspace, _| dist::packages(workspace),
+};
+const MATERIALS: Step = Step {
+    title: "Bills of materials",
+    work: |workspace, _| dist::bills_of_materials(workspace),
+};
+const CHECKSUMS: Step = Step {
+    title: "Checksums",
+    work: |workspace, _| dist::checksums(workspace),
+};
+const BUILDAH: Step = Step {
+    title: "Builder of images",
+    work: |workspace, _| image::find_tools(workspace),
+};
+const IMAGE: Step = Step {
+    title: "Image",
+    work: |workspace, _| image::build(workspace),
+};
+const IMAGE_TEST: Step = Step {
+    title: "The image, started",
+    work: |workspace, _| image::test(workspace),
+};
+const NOTICES_CHECK: Step = Step {
+    title: "Notices of the crates",
+    work: |workspace, _| notices::check(workspace),
+};
+const NOTICES: Step = Step {
+    title: "License texts of the crates",
+    work: |workspace, _| notices::write(workspace),
+};
+const LICENSES: Step = Step {
+    title: "Licenses and sources of the crates",
+    work: |workspace, _| notices::deny(workspace),
 };
 const FORMAT: Step = Step {
     title: "Format",
@@ -343,6 +405,13 @@ fn obey(command: Command) -> Result<()> {
             check::chaos(&workspace, &mut tally, extent, &arguments)?;
             tally.report();
         }
+        Command::Dist { target } => {
+            for target in target {
+                eprintln!("==> Static binary for {target}");
+                dist::build(&workspace, &target)?;
+            }
+            step::take(&[MATERIALS, CHECKSUMS], &workspace, &mut tally)?;
+        }
         Command::Build => eprintln!("\n{}", Profile::Release.binary(&workspace).display()),
         _ => tally.report(),
     }
@@ -358,7 +427,16 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Run { release: true, .. } => [site, packages, &[RELEASE]].concat(),
         Command::Test { all } => {
             let mut steps = [
-                &[TARGET, TOOLS, FORMAT, LINKS, DEPLOY, CLIPPY, CLIPPY_WASM],
+                &[
+                    TARGET,
+                    TOOLS,
+                    FORMAT,
+                    LINKS,
+                    DEPLOY,
+                    NOTICES_CHECK,
+                    CLIPPY,
+                    CLIPPY_WASM,
+                ],
                 site,
                 &[RUST_TESTS, POSTGRES_TESTS],
                 packages,
@@ -367,19 +445,15 @@ fn steps(command: &Command) -> Vec<Step> {
             let matrix = if *all { WHOLE_MATRIX } else { MATRIX };
             steps.extend([NPM_TESTS, PARITY, matrix, BROWSER_TESTS, OPENFEATURE]);
             if *all {
-                steps.extend([
-                    DOCS,
-                    OTHER_BROWSERS,
-                    CONTRACT,
-                    ROLLING,
-                    RELEASE,
-                    ALONE,
-                    CHAOS,
-                ]);
+                steps.extend([OTHER_BROWSERS, CONTRACT, ROLLING, RELEASE, ALONE, CHAOS]);
+                steps.extend([LICENSES, DOCS]);
+                steps.extend(image());
             }
             steps
         }
         Command::Build => [site, &[RELEASE], packages, &[TARBALLS]].concat(),
+        Command::Dist { .. } => [site, packages, &[TARBALLS, DIST_FOLDER, DIST_PACKAGES]].concat(),
+        Command::Image => image(),
         Command::Format => vec![TOOLS, FORMAT],
         Command::Clippy => vec![TARGET, CLIPPY, CLIPPY_WASM],
         Command::Deploy => vec![DEPLOY],
@@ -422,7 +496,30 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Contract => [site, &[SERVER, CONTRACT]].concat(),
         Command::Openfeature => [site, &[SERVER, OPENFEATURE]].concat(),
         Command::Alone => [site, &[RELEASE, ALONE]].concat(),
+        Command::Licenses => vec![NOTICES_CHECK, LICENSES],
+        Command::Notices => vec![NOTICES],
         Command::Rolling => vec![SERVER, ROLLING],
         Command::Fixture => [site, packages, &[SERVER, FIXTURE]].concat(),
     }
+}
+
+/// All that is published, with the image, which is tried.
+fn image() -> Vec<Step> {
+    vec![
+        TARGET,
+        TOOLS,
+        ISLANDS,
+        SITE,
+        ENGINE,
+        PACKAGES,
+        TARBALLS,
+        BUILDAH,
+        DIST_FOLDER,
+        DIST_PACKAGES,
+        DIST,
+        MATERIALS,
+        IMAGE,
+        IMAGE_TEST,
+        CHECKSUMS,
+    ]
 }

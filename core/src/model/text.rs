@@ -102,6 +102,11 @@ impl<T: AsRef<str>> NewName<T> {
     pub fn into_inner(self) -> T {
         self.0
     }
+
+    /// A reference to the name.
+    pub fn as_inner(&self) -> &T {
+        &self.0
+    }
 }
 
 impl<T: AsRef<str> + TryFrom<String, Error = Invalid>> TryFrom<String> for NewName<T> {

@@ -5,6 +5,7 @@ use pennon_core::model::id::{SessionId, UserId};
 use pennon_core::model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::hs256;
 use crate::error::Error;
 
 /// How long an access token is good, in seconds.
@@ -37,6 +38,8 @@ struct Claims {
 
 impl AccessTokens {
     pub(crate) fn new(secret: &[u8]) -> Self {
+        // It fails only where it is installed already.
+        let _ = hs256::PROVIDER.install_default();
         let mut validation = Validation::new(Algorithm::HS256);
         validation.set_issuer(&[ISSUER]);
         validation.set_audience(&[AUDIENCE]);

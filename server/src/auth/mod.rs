@@ -5,6 +5,7 @@
 
 pub(crate) mod access_token;
 pub(crate) mod actor;
+mod hs256;
 pub(crate) mod password;
 pub(crate) mod queue;
 pub(crate) mod sdk_environment;

@@ -114,10 +114,45 @@ impl Labelled {
     }
 
     fn generate(label: &str, entropy: &Entropy) -> Self {
-        let secret = format!("{label}{}", generate(entropy).expose());
+        Self::new(format!("{label}{}", generate(entropy).expose()))
+    }
+
+    /// Reads a secret that was generated elsewhere; none unless it has the label and 256 bits, as those made here have.
+    fn parse(label: &str, secret: String) -> Option<Self> {
+        let bits = BASE64_URL_SAFE_NO_PAD.decode(secret.strip_prefix(label)?);
+        (bits.ok()?.len() == 32).then(|| Self::new(secret))
+    }
+
+    fn new(secret: String) -> Self {
         Self {
             prefix: secret.chars().take(SHOWN_CHARACTERS).collect(),
             secret: Secret::new(secret),
         }
+    }
+}
+
+/// An SDK key that was generated elsewhere.
+pub(crate) struct GivenSdkKey(pub(crate) Labelled);
+
+impl TryFrom<String> for GivenSdkKey {
+    type Error = &'static str;
+
+    fn try_from(key: String) -> Result<Self, Self::Error> {
+        Labelled::parse(SDK_KEY_PREFIX, key)
+            .map(Self)
+            .ok_or("must be an SDK key of 256 bits; `pennon generate sdk-key` prints one")
+    }
+}
+
+/// A personal access token that was generated elsewhere.
+pub(crate) struct GivenToken(pub(crate) Labelled);
+
+impl TryFrom<String> for GivenToken {
+    type Error = &'static str;
+
+    fn try_from(token: String) -> Result<Self, Self::Error> {
+        Labelled::parse(TOKEN_PREFIX, token).map(Self).ok_or(
+            "must be a personal access token of 256 bits; `pennon generate personal-access-token` prints one",
+        )
     }
 }

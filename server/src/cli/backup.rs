@@ -20,6 +20,7 @@ pub struct Arguments {
 
 /// Copies the database beside the file first, so that the file is whole as soon as it is there.
 pub(super) async fn run(Arguments { file, database }: Arguments) -> Result<(), Box<dyn Error>> {
+    let url = database.url()?;
     if is_taken(&file) {
         return Err(format!("{} is there already", file.display()).into());
     }
@@ -30,7 +31,7 @@ pub(super) async fn run(Arguments { file, database }: Arguments) -> Result<(), B
         let left = unfinished.display();
         return Err(format!("{left} is there; unless a backup is running, delete it").into());
     }
-    let db = Db::open(database.database_url.expose(), OpenMode::AsIs).await?;
+    let db = Db::open(url.expose(), OpenMode::AsIs).await?;
     let copied = db.copy_to(&unfinished).await;
     db.close().await;
     copied?;

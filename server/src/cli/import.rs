@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::Value;
 
+use super::document::{self, Problem};
 use super::{explained, open, read};
 use crate::auth::actor::Actor;
 use crate::config::DatabaseSettings;
 use crate::error::{Fault, Place};
 use crate::http::fields::{Fields, FromFields};
-use crate::http::json::Json;
 use crate::service::targeting::{Setup, Switch};
 use crate::service::transfer::{
     self, Carried, Document, FORMAT_VERSION, PortableFlag, PortableSetup,
@@ -20,7 +20,7 @@ use crate::service::transfer::{
 use crate::store::OpenMode;
 
 /// The most flags, or environments of a flag, that a document may have.
-const MAX_ITEMS: usize = 1_000_000;
+pub(super) const MAX_ITEMS: usize = 1_000_000;
 
 /// What to import, and where to.
 #[derive(Debug, Args)]
@@ -40,7 +40,11 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         dry_run,
         database,
     } = arguments;
-    let document = parse(&read(&file)?).map_err(|problem| told(&file, &problem))?;
+    let document = match document::parse(&read(&file)?) {
+        Ok(document) => document,
+        Err(Problem::Unreadable(problem)) => return Err(told(&file, &problem).into()),
+        Err(Problem::Faults(faults)) => return Err(told(&file, &listed(&faults)).into()),
+    };
     let mode = if dry_run {
         OpenMode::AsIs
     } else {
@@ -75,27 +79,6 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         (count, false) => eprintln!("{count} changed"),
     }
     Ok(())
-}
-
-/// Reads a document by the rules of the API: reports all faults at once, unknown and duplicate members among them.
-fn parse(text: &[u8]) -> Result<Document, String> {
-    let invalid = |error| format!("is not valid JSON: {error}");
-    let mut faults = Vec::new();
-    let document: Json<'_> = serde_json::from_slice(text).map_err(invalid)?;
-    document.report_duplicates(&mut faults);
-    let Value::Object(mut members) = serde_json::from_slice(text).map_err(invalid)? else {
-        return Err("is not a JSON object".to_owned());
-    };
-    // It says how the rest is to be read.
-    if members.remove("formatVersion") != Some(Value::from(FORMAT_VERSION)) {
-        return Err(format!("is not of `formatVersion` {FORMAT_VERSION}"));
-    }
-    match Fields::read(members, Document::from_fields) {
-        Ok(document) if faults.is_empty() => return Ok(document),
-        Ok(_) => {}
-        Err(others) => faults.extend(others),
-    }
-    Err(listed(&faults))
 }
 
 fn told(file: &Path, problem: &str) -> String {

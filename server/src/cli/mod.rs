@@ -1,9 +1,13 @@
 //! The command line: serving, and what else the binary can do with the database or a running server.
 
 mod backup;
+mod bootstrap;
+mod document;
 mod export;
+mod generate;
 mod health;
 mod import;
+mod licenses;
 mod restore;
 mod types;
 mod user;
@@ -17,14 +21,22 @@ use clap::{Parser, Subcommand};
 
 use crate::auth::actor::{Actor, Administrator};
 use crate::clock::{Entropy, SystemClock};
-use crate::config::{DatabaseSettings, Settings};
+use crate::config::{DatabaseSettings, SECRETS_HELP, Settings};
 use crate::http;
 use crate::service::Service;
 use crate::store::OpenMode;
 
+/// The version, and what was built: a commit and its date, or `development build`.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("PENNON_BUILD"), ")");
+
 /// Pennon, the feature flag service that you host yourself.
 #[derive(Debug, Parser)]
-#[command(name = "pennon", version, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "pennon",
+    version = VERSION,
+    args_conflicts_with_subcommands = true,
+    after_help = SECRETS_HELP
+)]
 pub struct CommandLine {
     /// What to do; `serve` if nothing is said.
     #[command(subcommand)]
@@ -42,6 +54,7 @@ pub struct CommandLine {
 )]
 pub enum Command {
     /// Serve the API and the dashboard.
+    #[command(after_help = SECRETS_HELP)]
     Serve(Settings),
     /// Copy the database into a file, also while the server runs.
     Backup(backup::Arguments),
@@ -57,8 +70,12 @@ pub enum Command {
     User(user::Arguments),
     /// Declare the keys of all flags for TypeScript, so that a misspelt one does not compile.
     Types(types::Arguments),
+    /// Generate an SDK key, a personal access token, or a signing secret
+    Generate(generate::Arguments),
     /// Print the description of the API (OpenAPI 3.1), as JSON.
     Openapi,
+    /// Print the licenses of everything in this binary.
+    Licenses,
 }
 
 /// Runs a command other than `serve`, which is answered back.
@@ -72,7 +89,9 @@ pub async fn run(command: Command) -> Result<Option<Settings>, Box<dyn Error>> {
         Command::Health(arguments) => health::run(arguments).await?,
         Command::User(arguments) => user::run(arguments).await?,
         Command::Types(arguments) => types::run(arguments).await?,
+        Command::Generate(arguments) => generate::run(&arguments)?,
         Command::Openapi => openapi()?,
+        Command::Licenses => licenses::print()?,
     }
     Ok(None)
 }
@@ -95,11 +114,10 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
 
 /// The service on a database that exists, for use cases alone: nothing is served.
 async fn open(database: &DatabaseSettings, mode: OpenMode) -> Result<Service, Box<dyn Error>> {
-    let url = database.database_url.expose();
-    let CommandLine { settings, .. } =
-        CommandLine::try_parse_from(["pennon", "--database-url", url])?;
+    let url = database.url()?;
+    let CommandLine { settings, .. } = CommandLine::try_parse_from(["pennon"])?;
     let entropy = Entropy::from_system()?;
-    Ok(Service::open(settings, mode, Arc::new(SystemClock), entropy).await?)
+    Ok(Service::open(&url, settings, mode, Arc::new(SystemClock), entropy).await?)
 }
 
 /// Runs a use case that only reads, on a database that is left as it is, whatever its schema is.

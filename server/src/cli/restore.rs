@@ -27,7 +27,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         force,
         database,
     } = arguments;
-    let restored = Db::restore(database.database_url.expose(), &file, force).await?;
+    let restored = Db::restore(database.url()?.expose(), &file, force).await?;
     println!(
         "{} bytes are in {}",
         restored.bytes,

@@ -20,6 +20,8 @@ use utoipa::openapi::{RefOr, Schema};
 use super::openapi::Schemas;
 
 use crate::auth::password::{CHARACTERS, NewPassword};
+use crate::auth::secret::{GivenSdkKey, GivenToken};
+use crate::service::tokens::{MOST_DAYS, TokenDays};
 
 /// A type that can be read from a JSON value; the error is a sentence about the member.
 pub(crate) trait FromJson: Sized {
@@ -79,6 +81,40 @@ impl FromJson for NewPassword {
                 .pattern(Some(r"^[^\u0000]*$"))
                 .into()
         })
+    }
+}
+
+/// Secrets that were generated elsewhere, which files have and the API does not.
+macro_rules! from_secret {
+    ($($name:ty: $label:literal),+ $(,)?) => {$(
+        impl FromJson for $name {
+            fn from_json(value: Value) -> Result<Self, &'static str> {
+                String::from_json(value)?.try_into()
+            }
+
+            fn schema(_: &mut Schemas) -> RefOr<Schema> {
+                ObjectBuilder::new()
+                    .schema_type(Type::String)
+                    .pattern(Some(concat!("^", $label, "[A-Za-z0-9_-]{43}$")))
+                    .into()
+            }
+        }
+    )+};
+}
+
+from_secret!(GivenSdkKey: "pnk_", GivenToken: "pnt_");
+
+impl FromJson for TokenDays {
+    fn from_json(value: Value) -> Result<Self, &'static str> {
+        integer(&value).ok_or("must be an integer")?.try_into()
+    }
+
+    fn schema(_: &mut Schemas) -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(1))
+            .maximum(Some(MOST_DAYS))
+            .into()
     }
 }
 

@@ -230,16 +230,16 @@ mod tests {
     use super::{Crowd, Door};
     use crate::cli::CommandLine;
     use crate::clock::{Entropy, SystemClock};
+    use crate::config::Secrets;
     use crate::http::protected;
     use crate::service::Service;
 
     async fn service() -> Service {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}", folder.path().join("pennon.db").display());
-        let arguments = ["pennon", "--database-url", &url];
-        let CommandLine { settings, .. } = CommandLine::try_parse_from(arguments).unwrap();
-        let clock = Arc::new(SystemClock);
-        let started = Service::start(settings, clock, Entropy::from_seed(1)).await;
+        let CommandLine { settings, .. } = CommandLine::try_parse_from(["pennon"]).unwrap();
+        let (secrets, clock) = (Secrets::generated(&url), Arc::new(SystemClock));
+        let started = Service::start(settings, secrets, None, clock, Entropy::from_seed(1)).await;
         started.unwrap().0
     }
 

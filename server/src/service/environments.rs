@@ -37,6 +37,45 @@ pub(crate) async fn create(
     new: NewEnvironment,
 ) -> Result<CreatedEnvironment, Error> {
     let (product, name) = (new.product.into_inner(), new.name.into_inner());
+    if let Some(detail) = refused_product(service, &product) {
+        return Err(Error::Invalid(vec![Fault::pointer("/product", detail)]));
+    }
+    let key = Labelled::sdk_key(&service.entropy);
+    let environment = new_environment(service, product, name, &key);
+    let mut tx = service.db.write().await?;
+    let change = create_within(service, &mut tx, actor, &environment, &key).await?;
+    changes::commit(service, tx, vec![change]).await?;
+    Ok(CreatedEnvironment {
+        environment,
+        sdk_key: key.secret,
+    })
+}
+
+/// Creates an environment, within a transaction.
+pub(super) async fn create_within(
+    service: &Service,
+    tx: &mut Tx,
+    actor: &Administrator,
+    environment: &Environment,
+    key: &Labelled,
+) -> Result<Change, Error> {
+    let hash = SecretHash::of(key.secret.expose());
+    store::environments::insert(tx, environment, hash).await?;
+    let revision = store::configurations::insert_for_environment(tx, environment.id).await?;
+    audit::Entry::of(AuditAction::EnvironmentCreated)
+        .environment(environment)
+        .to(environment)?
+        .record(service, tx, actor)
+        .await?;
+    Ok(Change {
+        environment: environment.id,
+        flag: None,
+        revision,
+    })
+}
+
+/// The reason that the settings allow no environment of a product; none if they do.
+pub(super) fn refused_product(service: &Service, product: &ProductName) -> Option<String> {
     let products: Vec<&str> = service
         .settings
         .products
@@ -44,29 +83,8 @@ pub(crate) async fn create(
         .map(String::as_str)
         .filter(|product| !product.is_empty())
         .collect();
-    if !products.is_empty() && !products.contains(&product.as_str()) {
-        let detail = format!("must be one of {}", products.join(", "));
-        return Err(Error::Invalid(vec![Fault::pointer("/product", detail)]));
-    }
-    let (environment, secret) = new_environment(service, product, name);
-    let mut tx = service.db.write().await?;
-    store::environments::insert(&mut tx, &environment, SecretHash::of(secret.expose())).await?;
-    let revision = store::configurations::insert_for_environment(&mut tx, environment.id).await?;
-    audit::Entry::of(AuditAction::EnvironmentCreated)
-        .environment(&environment)
-        .to(&environment)?
-        .record(service, &mut tx, actor)
-        .await?;
-    let change = Change {
-        environment: environment.id,
-        flag: None,
-        revision,
-    };
-    changes::commit(service, tx, vec![change]).await?;
-    Ok(CreatedEnvironment {
-        environment,
-        sdk_key: secret,
-    })
+    let is_allowed = products.is_empty() || products.contains(&product.as_str());
+    (!is_allowed).then(|| format!("must be one of {}", products.join(", ")))
 }
 
 /// Gives an environment another name.
@@ -148,8 +166,10 @@ pub(crate) async fn rotate_key(
     let mut tx = service.db.write().await?;
     let old = find_active(&mut tx, id, precondition).await?;
     revoked(&mut tx, &old).await?;
-    let (new, sdk_key) = new_environment(service, old.product.clone(), old.name.clone());
-    store::environments::insert(&mut tx, &new, SecretHash::of(sdk_key.expose())).await?;
+    let key = Labelled::sdk_key(&service.entropy);
+    let new = new_environment(service, old.product.clone(), old.name.clone(), &key);
+    let hash = SecretHash::of(key.secret.expose());
+    store::environments::insert(&mut tx, &new, hash).await?;
     store::configurations::move_all(&mut tx, old.id, new.id).await?;
     let revision = store::environments::inherit_config_revision(&mut tx, new.id, old.id).await?;
     audit::Entry::of(AuditAction::SdkKeyRotated)
@@ -166,28 +186,27 @@ pub(crate) async fn rotate_key(
     changes::commit_revocation(service, tx, old.id, vec![change]).await?;
     Ok(CreatedEnvironment {
         environment: new,
-        sdk_key,
+        sdk_key: key.secret,
     })
 }
 
-/// An environment that does not exist yet, and its key.
-fn new_environment(
+/// An environment that does not exist yet.
+pub(super) fn new_environment(
     service: &Service,
     product: ProductName,
     name: EnvironmentName,
-) -> (Environment, Secret) {
+    key: &Labelled,
+) -> Environment {
     let now = service.clock.now();
-    let Labelled { secret, prefix } = Labelled::sdk_key(&service.entropy);
-    let environment = Environment {
+    Environment {
         id: EnvironmentId::new(service.entropy.id(now)),
         product,
         name,
-        sdk_key_prefix: prefix,
+        sdk_key_prefix: key.prefix.clone(),
         status: EnvironmentStatus::Active,
         created_at: now,
         revision: 1,
-    };
-    (environment, secret)
+    }
 }
 
 async fn revoked(tx: &mut Tx, environment: &Environment) -> Result<Environment, Error> {

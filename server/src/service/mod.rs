@@ -8,12 +8,14 @@ pub(crate) mod changes;
 pub(crate) mod environments;
 pub(crate) mod evaluation;
 pub(crate) mod explanation;
+mod first_start;
 pub(crate) mod flag_table;
 pub(crate) mod flags;
 mod follow;
 pub(crate) mod news;
 pub(crate) mod patch;
 pub(crate) mod precondition;
+pub(crate) mod provisioning;
 pub(crate) mod reversal;
 pub(crate) mod sessions;
 pub(crate) mod targeting;
@@ -31,12 +33,14 @@ use std::time::Duration;
 use tokio::sync::watch;
 use uuid::Uuid;
 
+use self::provisioning::BootstrapFile;
+
 use crate::auth::access_token::AccessTokens;
 use crate::auth::password::Passwords;
 use crate::auth::secret;
 use crate::auth::throttle::Throttle;
 use crate::clock::{Clock, Entropy};
-use crate::config::{Hidden, Settings};
+use crate::config::{Hidden, Secrets, Settings};
 use crate::error::Error;
 use crate::load::Load;
 use crate::metrics::{Confirmed, Metrics};
@@ -98,6 +102,9 @@ pub enum StartError {
     /// The account of the first administrator cannot be created as the settings want it.
     #[error("the first administrator cannot be created: {0}")]
     FirstAdministrator(&'static str),
+    /// The bootstrap file is needed and cannot be applied. The text names the file and its faults, and none of its values.
+    #[error("the bootstrap file was not applied, and nothing was changed: {0}")]
+    BootstrapFile(String),
     /// Something failed on the way.
     #[error(transparent)]
     Failed(#[from] Error),
@@ -112,21 +119,20 @@ pub struct FirstAdministrator {
 }
 
 impl Service {
-    /// Opens the database, creates the first administrator if there is no account yet, and loads what is served.
+    /// Opens the database, completes the first start on it, and loads what is served.
     pub async fn start(
         settings: Settings,
+        secrets: Secrets,
+        bootstrap: Option<BootstrapFile>,
         clock: Arc<dyn Clock>,
         entropy: Entropy,
     ) -> Result<(Self, Option<FirstAdministrator>), StartError> {
         let instance = entropy.id(clock.now());
-        let db = Db::open(
-            settings.database.database_url.expose(),
-            OpenMode::Serve(instance),
-        )
-        .await?;
-        let secret = jwt_secret(&db, &settings, &entropy).await?;
+        let db = Db::open(secrets.database_url.expose(), OpenMode::Serve(instance)).await?;
+        let secret = jwt_secret(&db, secrets.jwt_secret.as_ref(), &entropy).await?;
         let service = Self::on(db, instance, &secret, settings, clock, entropy)?;
-        let first = sessions::create_first_administrator(&service).await?;
+        let password = secrets.admin_password.as_ref();
+        let first = first_start::complete(&service, password, bootstrap).await?;
         service.snapshots.catch_up(&service.db).await?;
         service.confirmed.again();
         Ok((service, first))
@@ -134,13 +140,14 @@ impl Service {
 
     /// Opens a database that exists, for the use cases of the command line.
     pub(crate) async fn open(
+        database_url: &Hidden,
         settings: Settings,
         mode: OpenMode,
         clock: Arc<dyn Clock>,
         entropy: Entropy,
     ) -> Result<Self, StartError> {
         let instance = entropy.id(clock.now());
-        let db = Db::open(settings.database.database_url.expose(), mode).await?;
+        let db = Db::open(database_url.expose(), mode).await?;
         // Nobody signs in on the command line, so no access token is ever made or read.
         let secret = entropy.bytes::<32>();
         Self::on(db, instance, &secret, settings, clock, entropy)
@@ -217,13 +224,13 @@ impl Service {
     }
 }
 
-/// The secret of the settings, or the one that the database keeps.
+/// The secret that was given, or the one that the database keeps.
 async fn jwt_secret(
     db: &Db,
-    settings: &Settings,
+    given: Option<&Hidden>,
     entropy: &Entropy,
 ) -> Result<Vec<u8>, StartError> {
-    match settings.jwt_secret.as_ref().map(Hidden::expose) {
+    match given.map(Hidden::expose) {
         Some(secret) if secret.len() < 32 => Err(StartError::WeakJwtSecret),
         Some(secret) => Ok(secret.as_bytes().to_vec()),
         None => {

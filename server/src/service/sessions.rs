@@ -4,18 +4,14 @@ use std::net::IpAddr;
 use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use pennon_core::model::audit::AuditAction;
-use pennon_core::model::context::is_email;
-use pennon_core::model::id::{SessionId, UserId};
+use pennon_core::model::id::SessionId;
 use pennon_core::model::text::Secret;
 use pennon_core::model::time::Timestamp;
-use pennon_core::model::user::{Role, User};
+use pennon_core::model::user::User;
 
-use super::{FirstAdministrator, Service, StartError, audit};
-use crate::auth::actor::{Actor, Person};
-use crate::auth::password::NewPassword;
+use super::Service;
+use crate::auth::actor::Person;
 use crate::auth::secret::{self, MaskedSecret, SecretHash};
-use crate::config::Hidden;
 use crate::error::Error;
 use crate::store::sessions::{NewSession, RefreshToken};
 use crate::store::users::Account;
@@ -235,59 +231,6 @@ pub(crate) async fn sign_out(service: &Service, actor: &Person) -> Result<(), Er
     tx.commit().await?;
     service.newsroom.signed_out();
     Ok(())
-}
-
-/// Creates the first administrator, unless there is one already. Of several instances that start together, the
-/// one whose insert wins answers the account.
-pub(super) async fn create_first_administrator(
-    service: &Service,
-) -> Result<Option<FirstAdministrator>, StartError> {
-    if store::users::any_administrator(&mut service.db.read().await?).await? {
-        return Ok(None);
-    }
-    let settings = &service.settings;
-    let email = settings.admin_email.clone();
-    if !is_email(&email) {
-        return Err(StartError::FirstAdministrator(
-            "PENNON_ADMIN_EMAIL is not an e-mail address",
-        ));
-    }
-    let (password, generated) = match settings.admin_password.as_ref().map(Hidden::expose) {
-        Some(password) => {
-            let password = NewPassword::try_from(password.to_owned()).map_err(|_| {
-                StartError::FirstAdministrator(
-                    "PENNON_ADMIN_PASSWORD must have 12 to 256 characters",
-                )
-            })?;
-            (password, false)
-        }
-        None => (NewPassword::made_up(&service.entropy), true),
-    };
-    let now = service.clock.now();
-    let user = User {
-        id: UserId::new(service.entropy.id(now)),
-        email,
-        role: Role::Admin,
-        created_at: now,
-        revision: 1,
-    };
-    let hash = service.passwords.hash(&password, &service.entropy).await?;
-    let mut tx = service.db.write().await?;
-    let first = !store::users::any_administrator(&mut tx).await?
-        && store::users::insert(&mut tx, &user, &hash).await?;
-    if first {
-        audit::Entry::of(AuditAction::UserCreated)
-            .user(user.id)
-            .to(&user)?
-            .record(service, &mut tx, &Actor::command_line())
-            .await?;
-    }
-    tx.commit().await?;
-    let generated_password = generated.then(|| password.expose().to_owned());
-    Ok(first.then_some(FirstAdministrator {
-        email: user.email,
-        generated_password,
-    }))
 }
 
 /// A point in time so many days later.

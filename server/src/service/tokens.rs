@@ -22,7 +22,33 @@ const MOST_TOKENS: usize = 50;
 const DEFAULT_DAYS: i64 = 90;
 
 /// How long a token can be good, in days.
-const MOST_DAYS: i64 = 366;
+pub(crate) const MOST_DAYS: i64 = 366;
+
+/// The number of days until a token expires, 1 to 366.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TokenDays(i64);
+
+impl TokenDays {
+    /// The point in time at which a token of today expires.
+    pub(super) fn after(self, now: Timestamp) -> Timestamp {
+        days_after(now, self.0)
+    }
+}
+
+impl Default for TokenDays {
+    fn default() -> Self {
+        Self(DEFAULT_DAYS)
+    }
+}
+
+impl TryFrom<i64> for TokenDays {
+    type Error = &'static str;
+
+    fn try_from(days: i64) -> Result<Self, Self::Error> {
+        let is_allowed = (1..=MOST_DAYS).contains(&days);
+        is_allowed.then_some(Self(days)).ok_or("must be 1 to 366")
+    }
+}
 
 /// Which token a caller means.
 pub(crate) struct WhichToken {
@@ -65,19 +91,31 @@ pub(crate) async fn create(
         expires_at: expiry(new.expires_at, now)?,
     };
     let mut tx = service.db.write().await?;
-    audit::Entry::of(AuditAction::TokenCreated)
-        .token(&token)
-        .to(&token)?
-        .record(service, &mut tx, person)
-        .await?;
-    if store::tokens::of_user(&mut tx, token.user_id).await?.len() >= MOST_TOKENS {
-        return Err(Conflict::TooManyTokens.into());
-    }
-    if !store::tokens::insert(&mut tx, &token, SecretHash::of(secret.expose())).await? {
-        return Err(Conflict::TokenNameTaken.into());
-    }
+    create_within(service, &mut tx, person, &token, &secret).await?;
     tx.commit().await?;
     Ok(CreatedToken { token, secret })
+}
+
+/// Creates a token, within a transaction.
+pub(super) async fn create_within(
+    service: &Service,
+    tx: &mut Tx,
+    actor: &Actor,
+    token: &Token,
+    secret: &Secret,
+) -> Result<(), Error> {
+    audit::Entry::of(AuditAction::TokenCreated)
+        .token(token)
+        .to(token)?
+        .record(service, tx, actor)
+        .await?;
+    if store::tokens::of_user(tx, token.user_id).await?.len() >= MOST_TOKENS {
+        return Err(Conflict::TooManyTokens.into());
+    }
+    if !store::tokens::insert(tx, token, SecretHash::of(secret.expose())).await? {
+        return Err(Conflict::TokenNameTaken.into());
+    }
+    Ok(())
 }
 
 /// All tokens of a user, newest first: one's own, or anybody's for an administrator.
@@ -132,7 +170,7 @@ pub(crate) async fn revoke(
 /// When a token is to expire.
 fn expiry(wanted: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Error> {
     let problem = match wanted {
-        None => return Ok(days_after(now, DEFAULT_DAYS)),
+        None => return Ok(TokenDays::default().after(now)),
         Some(time) if time <= now => "must be in the future",
         Some(time) if time > days_after(now, MOST_DAYS) => "must be at most 366 days ahead",
         Some(time) => return Ok(time),

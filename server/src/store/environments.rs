@@ -63,6 +63,14 @@ pub(crate) async fn insert(
     }
 }
 
+/// Returns true if there is an environment, active or revoked. Environments are never deleted, so false means that there
+/// never was one.
+pub(crate) async fn any(tx: &mut Tx) -> Result<bool, Error> {
+    let first: Option<Uuid> = on_conn!(tx, conn => sqlx::query_scalar("select id from environments limit 1")
+        .fetch_optional(conn).await)?;
+    Ok(first.is_some())
+}
+
 /// One environment.
 pub(crate) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Option<Environment>, Error> {
     let row: Option<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(

@@ -266,7 +266,12 @@ impl Tx {
         Ok(())
     }
 
-    /// The group that an audit entry belongs to: a transaction is one action.
+    /// Begins another action: the audit entries from here on are a group of their own.
+    pub(crate) fn begin_action(&mut self) {
+        self.first_entry = None;
+    }
+
+    /// The group that an audit entry belongs to: a transaction is one action, unless it begins another.
     fn audit_group(&mut self, entry: AuditId) -> AuditId {
         *self.first_entry.get_or_insert(entry)
     }

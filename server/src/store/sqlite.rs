@@ -54,6 +54,8 @@ impl File {
             .create_if_missing(false)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
+            // The container image has no folder for temporary files.
+            .pragma("temp_store", "memory")
             .busy_timeout(WRITERS_PATIENCE)
             // Rows come from another thread; so it need not wait until those before are taken.
             .row_buffer_size(1_000);

@@ -44,6 +44,15 @@ pub(crate) async fn any_administrator(tx: &mut Tx) -> Result<bool, Error> {
     Ok(count > 0)
 }
 
+/// The administrator whose account is the oldest.
+pub(crate) async fn first_administrator(tx: &mut Tx) -> Result<Option<User>, Error> {
+    let row: Option<UserRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select id, email, role, created_at, revision from users
+         where role = 'admin' order by created_at, id limit 1",
+    ).fetch_optional(conn).await)?;
+    row.map(User::try_from).transpose()
+}
+
 /// Adds a user; false if the e-mail address has an account already, whatever its case.
 pub(crate) async fn insert(tx: &mut Tx, user: &User, password_hash: &str) -> Result<bool, Error> {
     // Writers take turns, so no other account with the address can come in between.

@@ -12,12 +12,12 @@ use crate::service::Service;
 /// The route of a handler, whose `#[utoipa::path]` says path, method and purpose. All else follows from its signature.
 macro_rules! route {
     ($handler:ident) => {
-        ::paste::paste! {
+        ::pastey::paste! {
             $crate::http::openapi::Route::of::<[<__path_ $handler>], _, _, _>($handler)
         }
     };
     ($module:ident::$handler:ident) => {
-        ::paste::paste! {
+        ::pastey::paste! {
             $crate::http::openapi::Route::of::<$module::[<__path_ $handler>], _, _, _>(
                 $module::$handler,
             )

@@ -32,18 +32,34 @@ pub(crate) async fn import(
         stage(service, &plan, &mut tx).await?;
         tx.take_turn().await?;
         if plan.still_holds(&mut tx, document).await? {
-            write(service, actor, tx).await?;
+            let changes = write(service, actor, &mut tx).await?;
+            changes::commit(service, tx, changes).await?;
             return Ok(plan.carried);
         }
         tracing::info!("flags of the document changed meanwhile; planning again");
     }
     let mut tx = service.db.write().await?;
-    let plan = Plan::make(service, actor, document, &mut tx).await?;
-    if !plan.carried.is_empty() {
-        stage(service, &plan, &mut tx).await?;
-        write(service, actor, tx).await?;
+    let (carried, changes) = import_within(service, actor, document, &mut tx).await?;
+    if !carried.is_empty() {
+        changes::commit(service, tx, changes).await?;
     }
-    Ok(plan.carried)
+    Ok(carried)
+}
+
+/// Imports a document within a transaction that has the writers' turn.
+pub(crate) async fn import_within(
+    service: &Service,
+    actor: &Administrator,
+    document: &Document,
+    tx: &mut Tx,
+) -> Result<(Vec<Carried>, Vec<Change>), Error> {
+    let plan = Plan::make(service, actor, document, tx).await?;
+    if plan.carried.is_empty() {
+        return Ok((plan.carried, Vec::new()));
+    }
+    stage(service, &plan, tx).await?;
+    let changes = write(service, actor, tx).await?;
+    Ok((plan.carried, changes))
 }
 
 /// Writes all that can be written without a turn.
@@ -52,14 +68,18 @@ async fn stage(service: &Service, plan: &Plan, tx: &mut Tx) -> Result<(), Error>
     batch::write_ahead(tx, service.clock.now()).await
 }
 
-/// Writes the rest, and commits.
-async fn write(service: &Service, actor: &Administrator, mut tx: Tx) -> Result<(), Error> {
-    actor.confirm(service, &mut tx).await?;
-    let raised = batch::write(&mut tx).await?;
+/// Writes the rest, and returns the environments that serve something else from the commit on.
+async fn write(
+    service: &Service,
+    actor: &Administrator,
+    tx: &mut Tx,
+) -> Result<Vec<Change>, Error> {
+    actor.confirm(service, tx).await?;
+    let raised = batch::write(tx).await?;
     let change = |(environment, revision)| Change {
         environment,
         flag: None,
         revision,
     };
-    changes::commit(service, tx, raised.into_iter().map(change).collect()).await
+    Ok(raised.into_iter().map(change).collect())
 }

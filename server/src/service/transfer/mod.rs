@@ -15,7 +15,7 @@ use pennon_core::model::targeting::{FlagRollout, TargetingRule};
 use pennon_core::model::text::Description;
 use serde::Serialize;
 
-pub(crate) use self::import::import;
+pub(crate) use self::import::{import, import_within};
 pub(crate) use self::plan::Carried;
 pub(crate) use self::warnings::warnings;
 

@@ -1,10 +1,13 @@
 //! The settings, from the command line or the environment; nothing else reads the environment.
 
+mod secrets;
+
 use std::convert::Infallible;
 use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum, value_parser};
@@ -13,6 +16,18 @@ use http::uri::Authority;
 use ipnet::IpNet;
 use pennon_core::model::text::Secret;
 use tokio::net::lookup_host;
+
+pub use self::secrets::{SecretError, Secrets};
+
+/// The end of `--help`: the secrets, which are no options.
+pub(crate) const SECRETS_HELP: &str = "\
+Secrets are environment variables only:
+  DATABASE_URL           The database, if its URL contains a password
+  PENNON_ADMIN_PASSWORD  The password of the first administrator, 12 to 256 characters
+                         [default: generated, and printed once]
+  PENNON_JWT_SECRET      The secret that signs access tokens, at least 32 bytes
+                         [default: generated, and kept in the database]
+Append _FILE to a name to read the secret from a file, as in PENNON_JWT_SECRET_FILE=/run/secrets/jwt.";
 
 /// The settings of the server. Every one has a default that works on one machine.
 #[derive(Clone, Debug, Args)]
@@ -34,13 +49,10 @@ pub struct Settings {
     #[arg(long, env = "PENNON_ADMIN_EMAIL", default_value = "admin@pennon.local")]
     pub admin_email: String,
 
-    /// The password of that administrator, 12 to 256 characters. Without it one is made up and printed once.
-    #[arg(long, env = "PENNON_ADMIN_PASSWORD", hide_env_values = true)]
-    pub admin_password: Option<Hidden>,
-
-    /// The secret that signs access tokens, at least 32 bytes. Without it one is made up and kept in the database.
-    #[arg(long, env = "PENNON_JWT_SECRET", hide_env_values = true)]
-    pub jwt_secret: Option<Hidden>,
+    /// A JSON file with environments, SDK keys, flags and a personal access token, which is applied once: to a database
+    /// that has never held an environment. Later starts ignore it.
+    #[arg(long, env = "PENNON_BOOTSTRAP_FILE", value_name = "FILE")]
+    pub bootstrap_file: Option<PathBuf>,
 
     /// The address that people and applications use, such as `https://flags.example.com`. It decides whether cookies
     /// are for https only. Without it the address listened on counts, and `X-Forwarded-Proto: https` from a trusted
@@ -100,23 +112,23 @@ pub enum LogFormat {
 /// Where the data is.
 #[derive(Clone, Debug, Args)]
 pub struct DatabaseSettings {
-    /// Where the data is: `sqlite://` and a file, which is created with its folder when missing, or `postgres://` and a
-    /// database, which any number of instances may share.
-    #[arg(
-        long,
-        env = "DATABASE_URL",
-        default_value = "sqlite://data/pennon.db",
-        hide_env_values = true
-    )]
-    pub database_url: Hidden,
+    /// The database: `sqlite://` and a file, or `postgres://` and a database. A URL that contains a password is refused,
+    /// because other users of the machine could see it: set `DATABASE_URL`, or `DATABASE_URL_FILE` to a file that contains
+    /// the URL. Default without any of them: `sqlite://data/pennon.db`
+    #[arg(long, value_name = "URL")]
+    pub database_url: Option<Hidden>,
 }
 
 impl Settings {
-    /// The address that people and applications use, without a slash at its end.
+    /// The address that people and applications use, without a slash at its end. A server that listens on all addresses is
+    /// reached at `localhost`.
     pub fn base_url(&self) -> String {
-        match &self.public_url {
-            Some(url) => url.to_string().trim_end_matches('/').to_owned(),
-            None => format!("http://{}", self.listen),
+        match (&self.public_url, &self.listen) {
+            (Some(url), _) => url.to_string().trim_end_matches('/').to_owned(),
+            (None, ListenAddress::Ip(address)) if address.ip().is_unspecified() => {
+                format!("http://localhost:{}", address.port())
+            }
+            (None, listen) => format!("http://{listen}"),
         }
     }
 
@@ -215,6 +227,10 @@ fn public_url(text: &str) -> Result<Uri, String> {
 pub struct Hidden(Secret);
 
 impl Hidden {
+    fn new(text: String) -> Self {
+        Self(Secret::new(text))
+    }
+
     /// The text, for the one place that needs it.
     pub fn expose(&self) -> &str {
         self.0.expose()
@@ -225,12 +241,38 @@ impl FromStr for Hidden {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(Self(Secret::new(text.to_owned())))
+        Ok(Self::new(text.to_owned()))
     }
 }
 
 impl From<&str> for Hidden {
     fn from(text: &str) -> Self {
-        Self(Secret::new(text.to_owned()))
+        Self::new(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use crate::cli::CommandLine;
+
+    fn base_url(arguments: &[&str]) -> String {
+        let arguments = ["pennon"].iter().chain(arguments);
+        let parsed = CommandLine::try_parse_from(arguments).unwrap();
+        parsed.settings.base_url()
+    }
+
+    #[test]
+    fn a_server_that_listens_on_all_addresses_names_one_that_can_be_opened() {
+        assert_eq!(
+            base_url(&["--listen", "0.0.0.0:3000"]),
+            "http://localhost:3000"
+        );
+        assert_eq!(base_url(&["--listen", "[::]:80"]), "http://localhost:80");
+        assert_eq!(
+            base_url(&["--listen", "10.0.0.7:3000"]),
+            "http://10.0.0.7:3000"
+        );
     }
 }

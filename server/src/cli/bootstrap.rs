@@ -1,0 +1,76 @@
+//! The file that `PENNON_BOOTSTRAP_FILE` names.
+
+use std::path::PathBuf;
+
+use super::document::{self, Problem};
+use super::import::MAX_ITEMS;
+use super::read;
+use crate::error::listed;
+use crate::http::fields::{Fields, FromFields};
+use crate::service::environments::NewEnvironment;
+use crate::service::provisioning::{
+    BootstrapFile, ProvisionedEnvironment, ProvisionedToken, Provisioning,
+};
+use crate::service::transfer::{Document, FORMAT_VERSION};
+
+/// The most environments that a file may have.
+const MAX_ENVIRONMENTS: usize = 1_000;
+
+impl BootstrapFile {
+    /// Reads the file. A file that cannot be used is an error only if the server turns out to need it.
+    pub fn read(path: PathBuf) -> Self {
+        let content = read(&path).and_then(|text| {
+            document::parse(&text).map_err(|problem| match problem {
+                Problem::Unreadable(problem) => format!("{}: {problem}", path.display()),
+                Problem::Faults(faults) => format!("{}: {}", path.display(), listed(&faults)),
+            })
+        });
+        Self { path, content }
+    }
+}
+
+impl FromFields for Provisioning {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let environments = fields.list("environments", 1..=MAX_ENVIRONMENTS);
+        let token = fields.nullable_object("personalAccessToken");
+        let flags = fields.list("flags", 0..=MAX_ITEMS);
+        Some(Self {
+            environments: environments?,
+            token: token?,
+            document: Document {
+                format_version: FORMAT_VERSION,
+                flags: flags?,
+            },
+        })
+    }
+}
+
+impl FromFields for ProvisionedEnvironment {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let product = fields.required("product");
+        let name = fields.required("name");
+        let sdk_key = fields.required("sdkKey");
+        Some(Self {
+            new: NewEnvironment {
+                product: product?,
+                name: name?,
+            },
+            sdk_key: sdk_key?,
+        })
+    }
+}
+
+impl FromFields for ProvisionedToken {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let name = fields.required("name");
+        let role = fields.required("role");
+        let token = fields.required("token");
+        let expires_in = fields.optional("expiresInDays");
+        Some(Self {
+            name: name?,
+            role: role?,
+            token: token?,
+            expires_in: expires_in?.unwrap_or_default(),
+        })
+    }
+}

@@ -1,0 +1,165 @@
+//! Bootstrap files that cannot be applied.
+
+use std::time::Duration;
+
+use pennon_tests::{EMAIL, Process, TestDatabase};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use super::bootstrap::{Bootstrap, get, is_on, stop};
+
+/// Fails the test unless the start is refused with all of these complaints, and without any secret.
+async fn expect_refused(
+    bootstrap: &Bootstrap,
+    database: &TestDatabase,
+    settings: &[(&str, &str)],
+    complaints: &[&str],
+) {
+    let process = bootstrap.starting_with(database, settings);
+    let ended = process.ended_within(Duration::from_secs(20)).await;
+    let ended = ended.expect("the start is refused");
+    assert_eq!(ended.status.code(), Some(1), "{}", ended.log);
+    assert!(ended.log.contains("nothing was changed"), "{}", ended.log);
+    assert!(
+        ended.log.contains(&bootstrap.path().display().to_string()),
+        "{}",
+        ended.log
+    );
+    for complaint in complaints {
+        assert!(ended.log.contains(complaint), "{complaint}: {}", ended.log);
+    }
+    bootstrap.expect_hidden(&ended.log);
+    let short = &bootstrap.sdk_key(0)[4..40];
+    assert!(!ended.log.contains(short), "{}", ended.log);
+}
+
+/// Gives a member of the file, or an item of one of its lists, another value.
+fn set(file: &mut Value, pointer: &str, value: Value) {
+    let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
+    let parent = file.pointer_mut(parent).expect("a place in the file");
+    match name.parse::<usize>() {
+        Ok(index) => parent[index] = value,
+        Err(_) => parent[name] = value,
+    }
+}
+
+#[tokio::test]
+async fn a_faulty_file_refuses_the_start_names_every_fault_and_changes_nothing() {
+    let bootstrap = Bootstrap::documented();
+    let database = TestDatabase::create().await;
+    let [key, other] = [0, 1].map(|index| bootstrap.sdk_key(index));
+    let environment =
+        |name: &str, key: &str| json!({ "product": "Web shop", "name": name, "sdkKey": key });
+    let cases = [
+        (
+            vec![
+                ("/environments/0/sdkKey", json!(key[..40])),
+                ("/environments/1/sdkKey", json!(bootstrap.token())),
+                ("/environments/1/key", json!("x")),
+                ("/personalAccessToken/token", json!(key)),
+                ("/personalAccessToken/expiresInDays", json!(367)),
+                ("/flags/0/type", json!("bool")),
+                ("/sdkKeys", json!([])),
+            ],
+            vec![
+                "/environments/0/sdkKey: must be an SDK key of 256 bits",
+                "/environments/1/sdkKey: must be an SDK key of 256 bits",
+                "/environments/1/key: is not known here",
+                "/personalAccessToken/token: must be a personal access token of 256 bits",
+                "/personalAccessToken/expiresInDays: must be 1 to 366",
+                "/flags/0/type: must be",
+                "/sdkKeys: is not known here",
+            ],
+        ),
+        (
+            vec![("/environments/0/sdkKey", json!(format!("{key}\n")))],
+            vec!["must be an SDK key of 256 bits"],
+        ),
+        // The last of 43 characters has four bits, so two would be lost.
+        (
+            vec![("/environments/0/sdkKey", json!(format!("{}B", &key[..46])))],
+            vec!["must be an SDK key of 256 bits"],
+        ),
+        (
+            vec![("/environments", json!([]))],
+            vec!["/environments: must have 1 to 1000 items"],
+        ),
+        (
+            vec![
+                (
+                    "/environments",
+                    json!([
+                        environment("production", key),
+                        environment("production", other),
+                        environment("test", key),
+                    ]),
+                ),
+                ("/flags/0/environments/0/environment", json!("gone")),
+            ],
+            vec![
+                "/environments/1/name: Web shop/production is in the file twice",
+                "/environments/2/sdkKey: another environment of the file has this SDK key",
+                "/flags/0/environments/0: there is no active environment Web shop/gone",
+            ],
+        ),
+        (
+            vec![("/formatVersion", json!(2))],
+            vec!["`formatVersion` 1"],
+        ),
+    ];
+    for (edits, complaints) in cases {
+        let mut content = bootstrap.content.clone();
+        for (pointer, value) in edits {
+            set(&mut content, pointer, value);
+        }
+        bootstrap.write(&content.to_string());
+        expect_refused(&bootstrap, &database, &[], &complaints).await;
+    }
+    let twice = bootstrap
+        .content
+        .to_string()
+        .replacen('{', r#"{"flags":[],"#, 1);
+    for (content, complaint) in [
+        ("", "is not valid JSON"),
+        ("[]", "is not a JSON object"),
+        (&twice, "/flags: "),
+    ] {
+        bootstrap.write(content);
+        expect_refused(&bootstrap, &database, &[], &[complaint]).await;
+    }
+    std::fs::remove_file(bootstrap.path()).expect("the file is removed");
+    expect_refused(
+        &bootstrap,
+        &database,
+        &[],
+        &["cannot be read: No such file"],
+    )
+    .await;
+    bootstrap.write(&bootstrap.content.to_string());
+    let complaint = "/environments/0/product: must be one of Bank, Mobile";
+    let products = [("PENNON_PRODUCTS", "Bank,Mobile")];
+    expect_refused(&bootstrap, &database, &products, &[complaint]).await;
+
+    // Not even the administrator is there, whose password could have been generated.
+    let users = database.command(&["user", "list"]).await.expect_success();
+    assert_eq!(users, "");
+    let process = bootstrap.start(&database).await;
+    assert_eq!(is_on(&process, other).await, Some(true));
+    process.signed_in().await;
+}
+
+#[tokio::test]
+async fn a_file_with_a_token_needs_an_administrator() {
+    let bootstrap = Bootstrap::documented();
+    let database = TestDatabase::create().await;
+    stop(Process::start(&database, &[]).await).await;
+    // The address of the first administrator is taken by somebody who is none.
+    database.execute("update users set role = 'viewer'").await;
+    let complaint = "/personalAccessToken: there is no administrator";
+    expect_refused(&bootstrap, &database, &[], &[complaint]).await;
+    let promote = ["user", "set-role", EMAIL, "admin"];
+    database.command(&promote).await.expect_success();
+    let process = bootstrap.start(&database).await;
+    let (status, _) = get(&process, "/flags", bootstrap.token()).await;
+    assert_eq!(status, StatusCode::OK);
+}

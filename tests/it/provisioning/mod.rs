@@ -1,0 +1,206 @@
+//! Environments, keys, flags and a token from a file, at the first start and never again.
+
+mod bootstrap;
+mod faults;
+
+use pennon_core::model::time::Timestamp;
+use pennon_tests::{EMAIL, Process, TestDatabase};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use self::bootstrap::{APPLIED, Bootstrap, IGNORED, get, is_on, send, stop};
+
+#[tokio::test]
+async fn the_documented_file_brings_up_environments_flags_and_a_token() {
+    let bootstrap = Bootstrap::documented();
+    let database = TestDatabase::create().await;
+    let process = bootstrap.start(&database).await;
+    assert_eq!(is_on(&process, bootstrap.sdk_key(0)).await, Some(false));
+    assert_eq!(is_on(&process, bootstrap.sdk_key(1)).await, Some(true));
+
+    let token = bootstrap.token();
+    let (status, me) = get(&process, "/users/me", token).await;
+    assert_eq!((status, &me["email"]), (StatusCode::OK, &json!(EMAIL)));
+    let (_, tokens) = get(&process, "/users/me/tokens", token).await;
+    assert_eq!(tokens.as_array().map(Vec::len), Some(1));
+    assert_eq!(tokens[0]["name"], "deploy");
+    assert_eq!(tokens[0]["role"], "editor");
+    assert_eq!(tokens[0]["tokenPrefix"], token[..12]);
+    let days = |pointer: &str| -> i64 {
+        let time = tokens[0][pointer].as_str().expect("a time");
+        let time: Timestamp = time.parse().expect("a time");
+        time.millis() / (24 * 60 * 60 * 1000)
+    };
+    assert_eq!(days("expiresAt") - days("createdAt"), 30);
+    let (_, environments) = get(&process, "/environments", token).await;
+    assert_eq!(environments["pagination"]["total"], 2);
+    let prefix = &bootstrap.sdk_key(1)[..12];
+    assert_eq!(environments["items"][0]["sdkKeyPrefix"], prefix);
+    // An editor's token is no administrator's.
+    let other = json!({ "product": "Web shop", "name": "other" });
+    let (status, _) = send(&process, Method::POST, "/environments", token, other).await;
+    assert_eq!(status, StatusCode::FORBIDDEN);
+
+    let admin = process.signed_in().await;
+    let (_, audit) = get(&process, "/audit?include=accounts", &admin).await;
+    bootstrap.expect_hidden(&audit.to_string());
+    let entries = audit["items"].as_array().expect("entries");
+    let actions: Vec<&str> = entries
+        .iter()
+        .rev()
+        .filter_map(|entry| entry["action"].as_str())
+        .collect();
+    assert_eq!(
+        actions,
+        [
+            "USER_CREATED",
+            "ENVIRONMENT_CREATED",
+            "ENVIRONMENT_CREATED",
+            "FLAG_CREATED",
+            "FLAG_ENVIRONMENT_UPDATED",
+            "TOKEN_CREATED"
+        ]
+    );
+    assert!(
+        entries.iter().all(|entry| entry["actorIdentity"] == "cli"),
+        "{audit}"
+    );
+    // An editor who reverts the flags reads their group, and nothing about accounts.
+    let group = |index: usize| &entries[entries.len() - 1 - index]["groupId"];
+    assert!((2..5).all(|index| group(index) == group(1)), "{audit}");
+    assert!(
+        [0, 5].iter().all(|&index| group(index) != group(1)),
+        "{audit}"
+    );
+
+    let exported = database.command(&["export"]).await.expect_success();
+    bootstrap.expect_hidden(&exported);
+    let log = stop(process).await;
+    assert!(log.contains(APPLIED), "{log}");
+    bootstrap.expect_hidden(&log);
+}
+
+#[tokio::test]
+async fn a_rotated_key_and_a_revoked_token_do_not_return_with_the_next_start() {
+    let bootstrap = Bootstrap::documented();
+    let database = TestDatabase::create().await;
+    let process = bootstrap.start(&database).await;
+    let admin = process.signed_in().await;
+    let (_, environments) = get(&process, "/environments?name=staging", &admin).await;
+    let id = environments["items"][0]["id"].as_str().expect("an id");
+    let rotate = format!("/environments/{id}/rotate-key");
+    let (status, rotated) = send(&process, Method::POST, &rotate, &admin, Value::Null).await;
+    assert_eq!(status, StatusCode::CREATED, "{rotated}");
+    let new_key = rotated["sdkKey"].as_str().expect("a key");
+    let (_, tokens) = get(&process, "/users/me/tokens", &admin).await;
+    let token = tokens[0]["id"].as_str().expect("an id");
+    let path = format!("/users/me/tokens/{token}");
+    let (status, _) = send(&process, Method::DELETE, &path, &admin, Value::Null).await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    stop(process).await;
+
+    let process = bootstrap.start(&database).await;
+    assert_eq!(is_on(&process, bootstrap.sdk_key(1)).await, None);
+    assert_eq!(is_on(&process, new_key).await, Some(true));
+    assert_eq!(is_on(&process, bootstrap.sdk_key(0)).await, Some(false));
+    let (status, _) = get(&process, "/flags", bootstrap.token()).await;
+    assert_eq!(status, StatusCode::UNAUTHORIZED);
+    let log = stop(process).await;
+    assert!(log.contains(IGNORED) && !log.contains(APPLIED), "{log}");
+}
+
+#[tokio::test]
+async fn a_database_that_has_held_an_environment_ignores_every_file() {
+    let bootstrap = Bootstrap::documented();
+    let database = TestDatabase::create().await;
+    let process = bootstrap.start(&database).await;
+    let admin = process.signed_in().await;
+    let (_, environments) = get(&process, "/environments", &admin).await;
+    for environment in environments["items"].as_array().expect("environments") {
+        let id = environment["id"].as_str().expect("an id");
+        let revoke = format!("/environments/{id}/revoke");
+        let (status, _) = send(&process, Method::POST, &revoke, &admin, Value::Null).await;
+        assert_eq!(status, StatusCode::OK);
+    }
+    stop(process).await;
+
+    let another = Bootstrap::documented();
+    let same = bootstrap.content.to_string();
+    for content in [
+        Some(same),
+        Some(another.content.to_string()),
+        Some("{".to_owned()),
+        None,
+    ] {
+        match &content {
+            Some(content) => bootstrap.write(content),
+            None => std::fs::remove_file(bootstrap.path()).expect("the file is removed"),
+        }
+        let process = bootstrap.start(&database).await;
+        for key in [&bootstrap, &another].map(|file| file.sdk_key(1)) {
+            assert_eq!(is_on(&process, key).await, None);
+        }
+        let admin = process.signed_in().await;
+        let (_, active) = get(&process, "/environments?status=active", &admin).await;
+        assert_eq!(active["pagination"]["total"], 0);
+        let (status, _) = get(&process, "/flags", another.token()).await;
+        assert_eq!(status, StatusCode::UNAUTHORIZED);
+        let log = stop(process).await;
+        assert_eq!(log.matches(IGNORED).count(), 1, "{log}");
+        assert!(!log.contains("ERROR") && !log.contains("WARN"), "{log}");
+    }
+}
+
+#[tokio::test]
+async fn servers_that_start_together_apply_the_file_once() {
+    let database = TestDatabase::create().await;
+    if !database.is_postgres() {
+        return;
+    }
+    let bootstrap = Bootstrap::documented();
+    let servers = [(); 3].map(|()| bootstrap.starting(&database));
+    for server in &servers {
+        server.until_it_answers().await;
+        assert_eq!(is_on(server, bootstrap.sdk_key(1)).await, Some(true));
+    }
+    let (_, environments) = get(&servers[0], "/environments", bootstrap.token()).await;
+    assert_eq!(environments["pagination"]["total"], 2);
+    let mut applied = 0;
+    for server in servers {
+        let log = stop(server).await;
+        assert_ne!(log.contains(APPLIED), log.contains(IGNORED), "{log}");
+        applied += usize::from(log.contains(APPLIED));
+    }
+    assert_eq!(applied, 1);
+}
+
+#[tokio::test]
+async fn the_token_belongs_to_the_oldest_administrator_of_a_database_without_environments() {
+    let bootstrap = Bootstrap::documented();
+    let database = TestDatabase::create().await;
+    let process = Process::start(&database, &[]).await;
+    for (email, role) in [
+        ("viewer@example.com", "viewer"),
+        ("eve@example.com", "admin"),
+    ] {
+        let add = ["user", "add", email, "--role", role];
+        database.command(&add).await.expect_success();
+    }
+    let admin = process.signed_in().await;
+    let flag = json!({ "key": "earlier", "name": "Earlier", "type": "boolean" });
+    let (status, _) = send(&process, Method::POST, "/flags", &admin, flag).await;
+    assert_eq!(status, StatusCode::CREATED);
+    stop(process).await;
+
+    let mut content = bootstrap.content.clone();
+    content["personalAccessToken"] =
+        json!({ "name": "ci", "role": "admin", "token": bootstrap.token() });
+    bootstrap.write(&content.to_string());
+    let process = bootstrap.start(&database).await;
+    let (_, me) = get(&process, "/users/me", bootstrap.token()).await;
+    assert_eq!(me["email"], EMAIL);
+    // The flag that was there is off in the new environments.
+    let (_, config) = get(&process, "/sdk/v1/config", bootstrap.sdk_key(0)).await;
+    assert_eq!(config["flags"][0]["key"], "earlier");
+    assert_eq!(config["flags"][0]["enabled"], false);
+}

@@ -1,0 +1,57 @@
+//! Cargo for another platform than this machine's own, with what it needs of compilers.
+
+use std::env;
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::debian;
+use crate::process::{Run as _, on_path};
+use crate::python;
+use crate::workspace::Workspace;
+
+/// A C compiler and linker for any Linux, as packages of Python.
+const ZIG: [&str; 2] = ["cargo-zigbuild==0.24.0", "ziglang==0.17.1"];
+
+/// Returns `cargo build` for a platform, and installs what is missing: Rust's standard library for it, and a C compiler for
+/// SQLite.
+pub(crate) fn cargo(workspace: &Workspace, target: &str) -> Result<Command> {
+    workspace
+        .command("rustup")
+        .args(["target", "add", target])
+        .run_quietly()?;
+    if target.ends_with("-linux-musl") && target.starts_with(env::consts::ARCH) {
+        install_musl(workspace)?;
+    } else if target.contains("-linux-") {
+        return zig(workspace);
+    }
+    let mut cargo = workspace.cargo();
+    cargo.arg("build");
+    Ok(cargo)
+}
+
+/// Installs musl's headers and compiler driver for this machine's processor.
+fn install_musl(workspace: &Workspace) -> Result<()> {
+    if on_path("musl-gcc").is_some() {
+        return Ok(());
+    }
+    if !debian::can_install(workspace) {
+        bail!(
+            "`musl-gcc` was not found; install it with your system's packages (`musl-tools` on Debian)"
+        );
+    }
+    debian::install(workspace, &["musl-tools"])
+}
+
+/// Cargo with Zig as C compiler and linker, for the processors that this machine does not have.
+fn zig(workspace: &Workspace) -> Result<Command> {
+    let Some(programs) = python::environment(workspace, "zig", &ZIG)? else {
+        bail!("building for another processor needs Python 3 with `venv`, which was not found");
+    };
+    let mut cargo = workspace.command(programs.join("cargo-zigbuild"));
+    cargo.arg("zigbuild");
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(programs).chain(env::split_paths(&path));
+    cargo.env("PATH", env::join_paths(folders)?);
+    Ok(cargo)
+}

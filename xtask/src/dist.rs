@@ -1,0 +1,217 @@
+//! The files of a release: static binaries in archives, npm packages, bills of materials and checksums.
+//!
+//! All of them are in `{target folder}/dist`. Two builds of one commit in the same folder are the same bytes.
+
+use std::env;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tar::{Builder, EntryType, Header};
+
+use crate::cargo_tool;
+use crate::cross;
+use crate::digest;
+use crate::node;
+use crate::process::Run as _;
+use crate::revision::Revision;
+use crate::step::Outcome;
+use crate::workspace::Workspace;
+
+/// What every archive has beside the binary: the path in the repository, and the name in the archive.
+const COMPANIONS: [&str; 4] = [
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "THIRD-PARTY-NOTICES.txt",
+    "CHANGELOG.md",
+];
+
+/// The name of the list of checksums, as `sha256sum --check` reads it.
+const CHECKSUMS: &str = "SHA256SUMS";
+
+/// The platform that is built where none is named: this machine's processor, and on Linux with a static libc.
+pub(crate) fn default_target() -> String {
+    match env::consts::OS {
+        "macos" => format!("{}-apple-darwin", env::consts::ARCH),
+        _ => format!("{}-unknown-linux-musl", env::consts::ARCH),
+    }
+}
+
+/// The folder of everything that is published.
+pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("dist")
+}
+
+/// The binary of a platform, as [`build`] leaves it.
+pub(crate) fn binary(workspace: &Workspace, target: &str) -> PathBuf {
+    workspace.target.join(target).join("dist/pennon")
+}
+
+/// Empties the folder, so that nothing of an earlier release stays in it.
+pub(crate) fn begin(workspace: &Workspace) -> Result<Outcome> {
+    workspace.empty_folder("dist")?;
+    Ok(Outcome::Done)
+}
+
+/// Builds the server for a platform and packs it.
+pub(crate) fn build(workspace: &Workspace, target: &str) -> Result<()> {
+    let revision = Revision::of(workspace)?;
+    compile(workspace, target, &revision)?;
+    let name = format!("pennon-{}-{target}", env!("CARGO_PKG_VERSION"));
+    let mut files = vec![Packed {
+        name: "pennon".to_owned(),
+        content: fs::read(binary(workspace, target))?,
+        mode: 0o755,
+    }];
+    for companion in COMPANIONS {
+        let content = fs::read(workspace.root.join(companion));
+        files.push(Packed {
+            name: companion.to_owned(),
+            content: content.with_context(|| companion.to_owned())?,
+            mode: 0o644,
+        });
+    }
+    let archive = folder(workspace).join(format!("{name}.tar.gz"));
+    pack(&archive, &name, &files, revision.seconds)
+}
+
+fn compile(workspace: &Workspace, target: &str, revision: &Revision) -> Result<()> {
+    let variable = target.replace('-', "_");
+    let mut cargo = cross::cargo(workspace, target)?;
+    cargo
+        .args(["--locked", "--profile", "dist", "--target", target])
+        .args(["--package", "pennon-server", "--bin", "pennon"])
+        .env("PENNON_BUILD", revision.to_string())
+        .env("SOURCE_DATE_EPOCH", revision.seconds.to_string())
+        .env_remove("RUSTFLAGS")
+        .env(
+            format!("CARGO_TARGET_{}_RUSTFLAGS", variable.to_uppercase()),
+            remappings(workspace, "--remap-path-prefix=")?,
+        )
+        .env(
+            format!("CFLAGS_{variable}"),
+            remappings(workspace, "-ffile-prefix-map=")?,
+        )
+        .run()
+}
+
+/// Compiler options under which no binary names a folder of the machine that built it.
+fn remappings(workspace: &Workspace, option: &str) -> Result<String> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
+    let home = home.context("neither CARGO_HOME nor HOME is set")?;
+    let folders = [
+        (home.as_path(), "/cargo"),
+        (workspace.root.as_path(), "/pennon"),
+        (workspace.target.as_path(), "/target"),
+    ];
+    let options = folders.map(|(from, to)| format!("{option}{}={to}", from.display()));
+    if options.iter().any(|option| option.contains(' ')) {
+        bail!("a release cannot be built in a folder with a space in its path");
+    }
+    Ok(options.join(" "))
+}
+
+/// A file in an archive.
+struct Packed {
+    name: String,
+    content: Vec<u8>,
+    mode: u32,
+}
+
+/// Writes a compressed archive of one folder. The same files make the same archive.
+fn pack(archive: &Path, folder: &str, files: &[Packed], seconds: u64) -> Result<()> {
+    let encoder = GzEncoder::new(File::create(archive)?, Compression::best());
+    let mut builder = Builder::new(encoder);
+    let header = |kind, size, mode| {
+        let mut header = Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_size(size);
+        header.set_mode(mode);
+        header.set_mtime(seconds);
+        header
+    };
+    let mut root = header(EntryType::Directory, 0, 0o755);
+    builder.append_data(&mut root, format!("{folder}/"), std::io::empty())?;
+    for Packed {
+        name,
+        content,
+        mode,
+    } in files
+    {
+        let size = u64::try_from(content.len())?;
+        let mut header = header(EntryType::Regular, size, *mode);
+        builder.append_data(&mut header, format!("{folder}/{name}"), content.as_slice())?;
+    }
+    builder.into_inner()?.finish()?;
+    Ok(())
+}
+
+/// Copies the tarballs of the npm packages.
+pub(crate) fn packages(workspace: &Workspace) -> Result<Outcome> {
+    for entry in fs::read_dir(workspace.target.join("npm"))? {
+        let entry = entry?;
+        fs::copy(entry.path(), folder(workspace).join(entry.file_name()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Writes two bills of materials in the format `CycloneDX`: the crates of the binary, and the dependencies of the npm
+/// packages.
+pub(crate) fn bills_of_materials(workspace: &Workspace) -> Result<Outcome> {
+    let revision = Revision::of(workspace)?;
+    let version = env!("CARGO_PKG_VERSION");
+    // The plugin writes beside the manifest of each member of the workspace, and nowhere else.
+    let name = "bill-of-materials";
+    let written = || -> Result<Vec<PathBuf>> {
+        let entries = fs::read_dir(&workspace.root)?.collect::<Result<Vec<_>, _>>()?;
+        let files = entries
+            .iter()
+            .map(|entry| entry.path().join(format!("{name}.json")));
+        Ok(files.filter(|file| file.exists()).collect())
+    };
+    cargo_tool::CYCLONEDX
+        .command(workspace)?
+        .args(["cyclonedx", "--format", "json", "--no-build-deps"])
+        .args(["--target", &default_target(), "--override-filename", name])
+        .env("SOURCE_DATE_EPOCH", revision.seconds.to_string())
+        .run_quietly()?;
+    let server = workspace.root.join("server").join(format!("{name}.json"));
+    let crates = folder(workspace).join(format!("pennon-{version}-crates.cdx.json"));
+    fs::copy(server, crates)?;
+    written()?.iter().try_for_each(fs::remove_file)?;
+
+    let mut npm = node::npm(workspace);
+    npm.args(["sbom", "--sbom-format", "cyclonedx", "--omit", "dev"]);
+    for package in node::packages(workspace)? {
+        npm.arg("--workspace").arg(package);
+    }
+    let packages = folder(workspace).join(format!("pennon-{version}-npm.cdx.json"));
+    fs::write(packages, npm.run_quietly()?)?;
+    Ok(Outcome::Done)
+}
+
+/// Writes the checksums of all files, and prints their sizes.
+pub(crate) fn checksums(workspace: &Workspace) -> Result<Outcome> {
+    let folder = folder(workspace);
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() && entry.file_name() != CHECKSUMS {
+            files.push(entry.path());
+        }
+    }
+    files.sort();
+    let mut list = File::create(folder.join(CHECKSUMS))?;
+    for file in files {
+        let content = fs::read(&file)?;
+        let name = file.file_name().context("a file without a name")?;
+        let name = name.to_string_lossy();
+        writeln!(list, "{}  {name}", digest::sha256(&content))?;
+        eprintln!("    {:>9} bytes  {name}", content.len());
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,222 @@
+//! The container image, assembled from the static binary by buildah: without network, daemon or privileges to start
+//! containers.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
+
+use crate::debian;
+use crate::dist;
+use crate::instance::{self, Instance, PASSWORD, text};
+use crate::process::{Run as _, on_path};
+use crate::revision::Revision;
+use crate::step::Outcome;
+use crate::workspace::Workspace;
+
+/// The name under which the image is known on this machine.
+const NAME: &str = "localhost/pennon";
+
+/// The certificates of public authorities, as Debian and most others have them.
+const CERTIFICATES: &str = "/etc/ssl/certs/ca-certificates.crt";
+
+/// The greatest sum of the compressed layers, in bytes.
+const LIMIT: u64 = 20_000_000;
+
+/// Installs buildah and the certificates where they are missing.
+pub(crate) fn find_tools(workspace: &Workspace) -> Result<Outcome> {
+    if on_path("buildah").is_some() && Path::new(CERTIFICATES).exists() {
+        return Ok(Outcome::UpToDate);
+    }
+    if !debian::can_install(workspace) {
+        bail!(
+            "`buildah` or {CERTIFICATES} was not found; install `buildah` and `ca-certificates` with your system's packages"
+        );
+    }
+    debian::install(workspace, &["buildah", "ca-certificates"])?;
+    Ok(Outcome::Done)
+}
+
+/// Builds the image for this machine's processor, and writes it where `docker load` and `podman load` can read it.
+pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
+    let revision = Revision::of(workspace)?;
+    let context = prepare(workspace)?;
+    let version = env!("CARGO_PKG_VERSION");
+    let mut build = buildah(workspace, "build");
+    for (name, value) in [
+        ("VERSION", version),
+        ("REVISION", &revision.commit),
+        ("CREATED", &format!("{}T00:00:00Z", revision.date)),
+        ("SOURCE", env!("CARGO_PKG_REPOSITORY")),
+    ] {
+        build.args(["--build-arg", &format!("{name}={value}")]);
+    }
+    build
+        // The other format has no health check.
+        .args(["--format", "docker", "--isolation", "chroot"])
+        .args(["--timestamp", &revision.seconds.to_string()])
+        .args(["--tag", NAME, "--file"])
+        .arg(workspace.root.join("Containerfile"))
+        .arg(&context)
+        .run_quietly()?;
+    let folder = dist::folder(workspace);
+    let layout = folder.join("image-layout");
+    push(workspace, &format!("oci:{}", layout.display()))?;
+    let size = compressed_size(&layout)?;
+    fs::remove_dir_all(layout)?;
+    fs::remove_dir_all(context)?;
+    eprintln!("    {size} bytes as pulled");
+    if size > LIMIT {
+        bail!("the image has {size} bytes; it may have {LIMIT}");
+    }
+    let archive = folder.join(format!("pennon-{version}-image.tar"));
+    if archive.exists() {
+        fs::remove_file(&archive)?;
+    }
+    push(
+        workspace,
+        &format!("docker-archive:{}:pennon:{version}", archive.display()),
+    )?;
+    Ok(Outcome::Done)
+}
+
+/// Lays out the root of the image in a folder.
+fn prepare(workspace: &Workspace) -> Result<PathBuf> {
+    let root = workspace.empty_folder("dist/image")?;
+    let binary = dist::binary(workspace, &dist::default_target());
+    let user = "pennon:x:65532:65532:Pennon:/data:/sbin/nologin\n";
+    let notices = workspace.root.join("THIRD-PARTY-NOTICES.txt");
+    let licenses = "usr/share/licenses/pennon";
+    let files = [
+        ("usr/bin/pennon", fs::read(binary)?),
+        ("etc/passwd", user.as_bytes().to_vec()),
+        ("etc/group", b"pennon:x:65532:\n".to_vec()),
+        ("etc/ssl/certs/ca-certificates.crt", fs::read(CERTIFICATES)?),
+        (
+            &format!("{licenses}/LICENSE-MIT"),
+            fs::read(workspace.root.join("LICENSE-MIT"))?,
+        ),
+        (
+            &format!("{licenses}/LICENSE-APACHE"),
+            fs::read(workspace.root.join("LICENSE-APACHE"))?,
+        ),
+        (
+            &format!("{licenses}/THIRD-PARTY-NOTICES.txt"),
+            fs::read(notices)?,
+        ),
+    ];
+    for (name, content) in files {
+        let file = root.join(name);
+        fs::create_dir_all(file.parent().context("a file in no folder")?)?;
+        fs::write(&file, content)?;
+        let mode = if name.contains("/bin/") { 0o755 } else { 0o644 };
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode))?;
+    }
+    fs::create_dir(root.join("data"))?;
+    Ok(root)
+}
+
+/// The sum of the compressed layers, which is what a registry sends.
+fn compressed_size(layout: &Path) -> Result<u64> {
+    let json = |file: PathBuf| -> Result<Value> { Ok(serde_json::from_slice(&fs::read(file)?)?) };
+    let index = json(layout.join("index.json"))?;
+    let digest = index.pointer("/manifests/0/digest").and_then(Value::as_str);
+    let digest = digest.and_then(|digest| digest.strip_prefix("sha256:"));
+    let manifest = layout
+        .join("blobs/sha256")
+        .join(digest.context("no manifest")?);
+    let manifest = json(manifest)?;
+    let layers = manifest.get("layers").and_then(Value::as_array);
+    let sizes = layers.context("no layers")?.iter();
+    Ok(sizes.filter_map(|layer| layer.get("size")?.as_u64()).sum())
+}
+
+fn push(workspace: &Workspace, destination: &str) -> Result<()> {
+    let mut push = buildah(workspace, "push");
+    push.args([NAME, destination]).run_quietly()?;
+    Ok(())
+}
+
+fn buildah(workspace: &Workspace, subcommand: &str) -> Command {
+    let store = workspace.target.join("containers");
+    let mut buildah = workspace.command("buildah");
+    buildah
+        .args(["--storage-driver", "vfs", "--root"])
+        .arg(store.join("images"))
+        .arg("--runroot")
+        .arg(store.join("running"))
+        .arg(subcommand);
+    buildah
+}
+
+/// Starts the server in the root of the image, as its user and with its settings, evaluates a flag, asks for its health,
+/// and stops it.
+pub(crate) fn test(workspace: &Workspace) -> Result<Outcome> {
+    let container = buildah(workspace, "from").arg(NAME).run_quietly()?;
+    let container = container.trim();
+    let tried = try_it(workspace, container);
+    buildah(workspace, "rm").arg(container).run_quietly()?;
+    tried?;
+    Ok(Outcome::Done)
+}
+
+fn try_it(workspace: &Workspace, container: &str) -> Result<()> {
+    let address = instance::free_address()?;
+    let pennon = |arguments: &[&str]| {
+        let mut run = buildah(workspace, "run");
+        run.args(["--isolation", "chroot"])
+            .args(["--env", &format!("PENNON_LISTEN={address}")])
+            .args(["--env", &format!("PENNON_ADMIN_PASSWORD={PASSWORD}")])
+            .args([container, "--", "/usr/bin/pennon"])
+            .args(arguments);
+        run
+    };
+    let server = Instance::launch(pennon(&[]), address)?;
+    pennon(&["health", "--ready"]).run_quietly()?;
+    let session = server.sign_in_as_administrator()?;
+    let post = |path: &str, body| server.post(path, Some(&session), &body);
+    let environment = post(
+        "/environments",
+        json!({ "name": "production", "product": "web" }),
+    )?;
+    let flag = post(
+        "/flags",
+        json!({ "key": "new_checkout", "name": "New checkout", "type": "boolean" }),
+    )?;
+    let path = format!(
+        "/flags/{}/environments/{}",
+        text(&flag, "id")?,
+        text(&environment, "id")?
+    );
+    server.send("PUT", &path, Some(&session), &json!({ "isEnabled": true }))?;
+    let question = json!({ "flagKey": "new_checkout", "context": {} });
+    let answer = server.post(
+        "/sdk/v1/evaluate",
+        Some(&text(&environment, "sdkKey")?),
+        &question,
+    )?;
+    if answer.get("enabled") != Some(&Value::Bool(true)) {
+        bail!("the flag is on, and the server in the image says {answer}");
+    }
+    server.stop(&process(address)?)
+}
+
+/// The id of the server's process: buildah, which is its parent, passes no signals on.
+fn process(address: SocketAddr) -> Result<String> {
+    let setting = format!("PENNON_LISTEN={address}");
+    for entry in fs::read_dir("/proc")? {
+        let folder = entry?.path();
+        let environment = fs::read(folder.join("environ")).unwrap_or_default();
+        let mut settings = environment.split(|byte| *byte == 0);
+        let name = fs::read_to_string(folder.join("comm")).unwrap_or_default();
+        if name.trim() == "pennon" && settings.any(|set| set == setting.as_bytes()) {
+            let id = folder.file_name().context("a process without an id")?;
+            return Ok(id.to_string_lossy().into_owned());
+        }
+    }
+    bail!("the server's process was not found")
+}

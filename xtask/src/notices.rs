@@ -1,0 +1,178 @@
+//! The licenses of everything that Pennon is built upon.
+//!
+//! The notices are in the repository, so that each build carries them. The gate only compares the crates that they name
+//! with those of the lock file, because collecting the texts takes a tool that is minutes in building.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+
+use crate::cargo_tool;
+use crate::process::Run as _;
+use crate::step::Outcome;
+use crate::workspace::Workspace;
+
+/// The crates of one artifact.
+struct Part {
+    title: &'static str,
+    /// The folder of the crate that it is built from.
+    package: &'static str,
+    /// The features that it is built with.
+    features: &'static str,
+    target: &'static str,
+}
+
+const SERVER: Part = Part {
+    title: "The binary",
+    package: "server",
+    features: "",
+    target: "x86_64-unknown-linux-musl",
+};
+const DASHBOARD: Part = Part {
+    title: "The WebAssembly of the dashboard",
+    package: "dashboard",
+    features: "hydrate",
+    target: "wasm32-unknown-unknown",
+};
+const ENGINE: Part = Part {
+    title: "The WebAssembly of the npm packages",
+    package: "sdk-wasm",
+    features: "",
+    target: "wasm32-unknown-unknown",
+};
+
+/// A file of notices.
+struct Notices {
+    path: &'static str,
+    /// The works of others that are no crates, one in each line.
+    works: &'static str,
+    parts: &'static [Part],
+}
+
+const FILES: [Notices; 2] = [
+    Notices {
+        path: "THIRD-PARTY-NOTICES.txt",
+        works: include_str!("../notices/binary.txt"),
+        parts: &[SERVER, DASHBOARD, ENGINE],
+    },
+    Notices {
+        path: "npm/core/THIRD-PARTY-NOTICES.txt",
+        works: include_str!("../notices/package.txt"),
+        parts: &[ENGINE],
+    },
+];
+
+/// The beginning of each file, with `@WORKS@` in place of the works that are no crates.
+const PREFACE: &str = include_str!("../notices/preface.txt");
+
+/// The command that brings the files up to date.
+const COMMAND: &str = "cargo xtask notices";
+
+/// Collects the license texts anew.
+pub(crate) fn write(workspace: &Workspace) -> Result<Outcome> {
+    for Notices { path, works, parts } in FILES {
+        let mut text = PREFACE.replace("@WORKS@\n", works);
+        for part in parts {
+            let rule = "=".repeat(72);
+            writeln!(text, "\n{rule}\n{}\n{rule}", part.title)?;
+            text.push_str(&collected(workspace, part)?);
+        }
+        let lines = text.lines().map(str::trim_end);
+        let text = lines.collect::<Vec<_>>().join("\n");
+        fs::write(workspace.root.join(path), format!("{}\n", text.trim_end()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn collected(workspace: &Workspace, part: &Part) -> Result<String> {
+    let notices = workspace.root.join("xtask/notices");
+    cargo_tool::ABOUT
+        .command(workspace)?
+        .args(["generate", "--offline", "--fail", "--manifest-path"])
+        .arg(manifest(workspace, part))
+        .args(["--features", part.features, "--target", part.target])
+        .arg("--config")
+        .arg(notices.join("about.toml"))
+        .arg(notices.join("about.hbs"))
+        .run_quietly()
+}
+
+/// Fails if the notices lack a crate, or name one that is no longer there.
+pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
+    for Notices { path, parts, .. } in FILES {
+        let text = fs::read_to_string(workspace.root.join(path))?;
+        let named = named(&text);
+        let (mut needed, mut possible) = (BTreeSet::new(), BTreeSet::new());
+        for part in parts {
+            needed.extend(crates(workspace, part, "normal,no-proc-macro")?);
+            possible.extend(crates(workspace, part, "normal")?);
+        }
+        let missing = needed.difference(&named);
+        let stale = named.difference(&possible);
+        let different: Vec<&str> = missing.chain(stale).map(String::as_str).collect();
+        if !different.is_empty() {
+            bail!(
+                "{path} is out of date ({}); run `{COMMAND}` and commit what it writes",
+                different.join(", ")
+            );
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// The crates that a file names, as `name version`: the lines that are indented by two spaces.
+fn named(text: &str) -> BTreeSet<String> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("  "));
+    let is_crate = |line: &&str| {
+        let version = line.split_once(' ').map(|(_, version)| version);
+        let version = version.filter(|version| !version.contains(' '));
+        version.is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    lines.filter(is_crate).map(str::to_owned).collect()
+}
+
+/// The crates of others that a part depends on, as `name version`.
+fn crates(workspace: &Workspace, part: &Part, edges: &str) -> Result<BTreeSet<String>> {
+    let mut cargo = workspace.cargo();
+    let tree = cargo
+        .args(["tree", "--locked", "--prefix", "none", "--format", "{p}"])
+        .args(["--edges", edges, "--features", part.features])
+        .args(["--target", part.target, "--manifest-path"])
+        .arg(manifest(workspace, part))
+        .run_quietly()?;
+    let of_others = tree.lines().filter(|line| !line.starts_with("pennon-"));
+    let names = of_others.filter_map(|line| {
+        let (name, rest) = line.split_once(" v")?;
+        let version = rest.split(' ').next()?;
+        Some(format!("{name} {version}"))
+    });
+    Ok(names.collect())
+}
+
+fn manifest(workspace: &Workspace, part: &Part) -> PathBuf {
+    workspace.root.join(part.package).join("Cargo.toml")
+}
+
+/// Checks that all crates have a license that is accepted, come from the registry, and are not banned.
+pub(crate) fn deny(workspace: &Workspace) -> Result<Outcome> {
+    let mut deny = cargo_tool::DENY.command(workspace)?;
+    deny.args(["--all-features", "--locked", "check"])
+        .args(["licenses", "bans", "sources"])
+        .run_quietly()?;
+    Ok(Outcome::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn only_lines_of_a_name_and_a_version_name_a_crate() {
+        let text =
+            "MIT License, for:\n  serde 1.0.229\n  a text with 3 words\n  THE SOFTWARE\nring 0.17";
+        assert_eq!(named(text), ["serde 1.0.229".to_owned()].into());
+    }
+}
