@@ -2,6 +2,7 @@
 
 mod addresses;
 mod alone;
+mod baseline;
 mod bench;
 mod browser;
 mod cargo_tool;
@@ -22,7 +23,6 @@ mod pack;
 mod postgres;
 mod process;
 mod python;
-mod release;
 mod revision;
 mod rolling;
 mod serve;
@@ -370,7 +370,7 @@ const ROLLING: Step = Step {
 };
 const FIXTURE: Step = Step {
     title: "Fixture of this build",
-    work: |workspace, _| release::write_fixture(workspace),
+    work: |workspace, _| baseline::write_fixture(workspace),
 };
 
 fn main() -> ExitCode {

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 
+use crate::baseline;
 use crate::instance::{Events, Instance, text};
 use crate::postgres::{Durability, Server};
-use crate::release;
 use crate::serve::Profile;
 use crate::step::Outcome;
 use crate::tally::Tally;
@@ -23,7 +23,7 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
         tally.omit("left out: the last release beside this build; install PostgreSQL".to_owned());
         return Ok(Outcome::Done);
     };
-    let previous = release::previous_binary(workspace)?;
+    let previous = baseline::previous_binary(workspace)?;
     let folder = workspace.empty_folder("rolling")?;
     let url = server.url();
     let settings = [("DATABASE_URL", url.as_str()), ("RUST_LOG", "error")];

@@ -55,6 +55,12 @@ impl Workspace {
         cargo
     }
 
+    /// Runs git in the root folder. Returns its output without the line break at the end.
+    pub(crate) fn git(&self, arguments: &[&str]) -> Result<String> {
+        let answer = self.command("git").args(arguments).run_quietly()?;
+        Ok(answer.trim_end().to_owned())
+    }
+
     /// A folder of this name in the target folder, with nothing in it.
     pub(crate) fn empty_folder(&self, name: &str) -> Result<PathBuf> {
         let folder = self.target.join(name);

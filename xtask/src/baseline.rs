@@ -1,7 +1,6 @@
-//! The releases: the files that each one leaves for later builds to be compared with, and the binary of the last one.
+//! The last release, which builds are compared with: the files that it left in the repository, and its binary.
 
 use std::env;
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +28,7 @@ pub(crate) fn write_fixture(workspace: &Workspace) -> Result<Outcome> {
     check::product(workspace, "build")
         .args(["--bin", "fixture"])
         .run()?;
-    let commit = git(workspace, &["rev-parse", "HEAD"])?;
+    let commit = workspace.git(&["rev-parse", "HEAD"])?;
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths(std::iter::once(programs).chain(env::split_paths(&path)))?;
     let server_binary = Profile::Dev.binary(workspace);
@@ -75,7 +74,7 @@ pub(crate) fn previous_binary(workspace: &Workspace) -> Result<PathBuf> {
     }
     let revision = previous_revision(workspace)?;
     let commit = format!("{revision}^{{commit}}");
-    let commit = git(workspace, &["rev-parse", "--verify", "--quiet", &commit]).with_context(|| {
+    let commit = workspace.git(&["rev-parse", "--verify", "--quiet", &commit]).with_context(|| {
         format!("{revision} is not in this clone; run `git fetch --unshallow --tags`, or set {BINARY}")
     })?;
     let folder = workspace.target.join("previous");
@@ -121,10 +120,10 @@ fn build(workspace: &Workspace, commit: &str, folder: &Path) -> Result<()> {
         .to_str()
         .context("the target folder has no plain name")?;
     if source.exists() {
-        git(workspace, &["worktree", "remove", "--force", path])?;
+        workspace.git(&["worktree", "remove", "--force", path])?;
     }
-    git(workspace, &["worktree", "prune"])?;
-    git(workspace, &["worktree", "add", "--detach", path, commit])?;
+    workspace.git(&["worktree", "prune"])?;
+    workspace.git(&["worktree", "add", "--detach", path, commit])?;
     let mut cargo = workspace.cargo();
     let built = cargo
         .current_dir(&source)
@@ -138,14 +137,6 @@ fn build(workspace: &Workspace, commit: &str, folder: &Path) -> Result<()> {
         ])
         .env("CARGO_TARGET_DIR", folder.join("target"))
         .run();
-    git(workspace, &["worktree", "remove", "--force", path])?;
+    workspace.git(&["worktree", "remove", "--force", path])?;
     built
-}
-
-fn git(workspace: &Workspace, arguments: &[&str]) -> Result<String> {
-    let answer = workspace
-        .command(OsString::from("git"))
-        .args(arguments)
-        .run_quietly()?;
-    Ok(answer.trim().to_owned())
 }
