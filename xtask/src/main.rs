@@ -32,6 +32,7 @@ mod tally;
 mod twin;
 mod wasm;
 mod webdriver;
+mod workflows;
 mod workspace;
 
 use std::ffi::OsString;
@@ -149,6 +150,10 @@ enum Command {
     Licenses,
     /// Collect the licenses of all crates into THIRD-PARTY-NOTICES.txt
     Notices,
+    /// Check crates and npm packages for known vulnerabilities
+    Advisories,
+    /// Check the workflows in .github/
+    Workflows,
     /// Write what the next builds are compared with: databases and answers of this build, its API description, and its client
     Fixture,
 }
@@ -250,6 +255,14 @@ const NOTICES: Step = Step {
 const LICENSES: Step = Step {
     title: "Licenses and sources of the crates",
     work: |workspace, _| notices::deny(workspace),
+};
+const ADVISORIES: Step = Step {
+    title: "Advisories",
+    work: |workspace, _| notices::advisories(workspace),
+};
+const WORKFLOWS: Step = Step {
+    title: "Workflows",
+    work: workflows::check,
 };
 const FORMAT: Step = Step {
     title: "Format",
@@ -446,7 +459,7 @@ fn steps(command: &Command) -> Vec<Step> {
             steps.extend([NPM_TESTS, PARITY, matrix, BROWSER_TESTS, OPENFEATURE]);
             if *all {
                 steps.extend([OTHER_BROWSERS, CONTRACT, ROLLING, RELEASE, ALONE, CHAOS]);
-                steps.extend([LICENSES, DOCS]);
+                steps.extend([LICENSES, DOCS, WORKFLOWS]);
                 steps.extend(image());
             }
             steps
@@ -496,6 +509,8 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Contract => [site, &[SERVER, CONTRACT]].concat(),
         Command::Openfeature => [site, &[SERVER, OPENFEATURE]].concat(),
         Command::Alone => [site, &[RELEASE, ALONE]].concat(),
+        Command::Advisories => vec![ADVISORIES],
+        Command::Workflows => vec![WORKFLOWS],
         Command::Licenses => vec![NOTICES_CHECK, LICENSES],
         Command::Notices => vec![NOTICES],
         Command::Rolling => vec![SERVER, ROLLING],

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 
 use crate::cargo_tool;
+use crate::node;
 use crate::process::Run as _;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
@@ -162,6 +163,17 @@ pub(crate) fn deny(workspace: &Workspace) -> Result<Outcome> {
     deny.args(["--all-features", "--locked", "check"])
         .args(["licenses", "bans", "sources"])
         .run_quietly()?;
+    Ok(Outcome::Done)
+}
+
+/// Checks that no crate and no npm package has a known vulnerability. The lists of them are fetched.
+pub(crate) fn advisories(workspace: &Workspace) -> Result<Outcome> {
+    let mut deny = cargo_tool::DENY.command(workspace)?;
+    deny.args(["--all-features", "--locked", "check", "advisories"])
+        .run()?;
+    node::npm(workspace)
+        .args(["audit", "--audit-level", "high"])
+        .run()?;
     Ok(Outcome::Done)
 }
 

@@ -1,0 +1,45 @@
+//! The workflows in `.github/`, checked by their schema and by zizmor, which looks for weaknesses in them.
+
+use std::fs;
+
+use anyhow::Result;
+
+use crate::process::Run as _;
+use crate::python;
+use crate::step::Outcome;
+use crate::tally::Tally;
+use crate::workspace::Workspace;
+
+/// The linters.
+const PACKAGES: [&str; 2] = ["check-jsonschema==0.39.0", "zizmor==1.32.0"];
+
+/// The oldest version of Python that they support.
+const PYTHON: (u32, u32) = (3, 11);
+
+/// Checks all workflows, without asking GitHub about the actions that they use.
+pub(crate) fn check(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
+    let programs = if python::is_at_least(workspace, PYTHON) {
+        python::environment(workspace, "workflows", &PACKAGES)?
+    } else {
+        None
+    };
+    let Some(programs) = programs else {
+        tally.omit("left out: the workflows; install Python 3.11 or newer".to_owned());
+        return Ok(Outcome::Done);
+    };
+    let folder = fs::read_dir(workspace.root.join(".github/workflows"))?;
+    let workflows = folder
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<Vec<_>>>()?;
+    workspace
+        .command(programs.join("check-jsonschema"))
+        .args(["--builtin-schema", "vendor.github-workflows"])
+        .args(workflows)
+        .run_quietly()?;
+    workspace
+        .command(programs.join("zizmor"))
+        .args(["--offline", "--persona=pedantic", "--no-progress"])
+        .arg(".github")
+        .run_quietly()?;
+    Ok(Outcome::Done)
+}
