@@ -26,12 +26,45 @@ describe("the packages", () => {
 
   it("are all named, with that version, where it is said how to publish them", () => {
     const text = readFileSync(new URL("../docs/packages.md", packages), "utf8");
-    const published = Array.from(text.matchAll(/^npm publish (.*)$/gm), ([, tarball]) => tarball);
+    const published = Array.from(
+      text.matchAll(/^npm publish --access restricted --provenance=false (.*)$/gm),
+      ([, tarball]) => tarball,
+    );
     const tarballs = manifests.map(
       ({ name }) => `${name.slice(1).replace("/", "-")}-${VERSION}.tgz`,
     );
     expect(published.toSorted()).toEqual(tarballs.toSorted());
     const installed = Array.from(text.matchAll(/@pennon\/\w+@(\S+)/g), ([, version]) => version);
     expect(new Set(installed)).toEqual(new Set([VERSION]));
+  });
+
+  it("are all published by the workflow of a release", () => {
+    const workflow = readFileSync(new URL("../.github/workflows/release.yml", packages), "utf8");
+    const published = /for package in (.*); do/.exec(workflow)?.[1]?.split(" ") ?? [];
+    const names = manifests.map(({ name }) => name.replace("@pennon/", ""));
+    expect(published.toSorted()).toEqual(names.toSorted());
+  });
+
+  it("name the project's addresses, and their folder in the repository", () => {
+    const project = readFileSync(new URL("../project.toml", packages), "utf8");
+    const address = (name: string) => new RegExp(`^${name} = "(.*)"$`, "m").exec(project)?.[1];
+    const repository = address("repository");
+    for (const manifest of manifests) {
+      const folder = manifest.name.replace("@pennon/", "npm/");
+      expect(manifest).toMatchObject({
+        author: "The Pennon authors",
+        homepage: address("documentation"),
+        repository: { type: "git", url: `git+${repository}.git`, directory: folder },
+        bugs: `${repository}/issues`,
+        engines: { node: expect.any(String) },
+      });
+    }
+  });
+
+  // npm proves the provenance only in the workflow of a release, and refuses to publish without the proof.
+  it("cannot become public by accident", () => {
+    for (const { publishConfig } of manifests) {
+      expect(publishConfig).toEqual({ access: "public", provenance: true });
+    }
   });
 });
