@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::process::Run as _;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
@@ -41,75 +40,127 @@ pub(crate) fn read(workspace: &Workspace) -> Result<Addresses> {
     Ok(addresses)
 }
 
-/// Writes the addresses into all files that have their placeholders, and lists those files.
+/// Writes the addresses into all files that have their placeholders or the addresses of the last commit, and lists those
+/// files.
 pub(crate) fn write(workspace: &Workspace) -> Result<Outcome> {
     let addresses = read(workspace)?;
+    let mut replacements = placeholders(&addresses);
+    replacements.extend(former(workspace, &addresses));
     let mut outcome = Outcome::UpToDate;
-    for file in files(workspace)? {
-        let path = workspace.root.join(&file);
-        let old = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let new = replaced(&old, &addresses);
+    for (file, old) in texts(workspace)? {
+        let new = replaced(&old, &replacements);
         if new != old {
-            fs::write(&path, new)?;
+            fs::write(workspace.root.join(&file), new)?;
             eprintln!("    {}", file.display());
             outcome = Outcome::Done;
         }
     }
-    let left = left(workspace)?.len();
-    if left > 0 {
-        eprintln!("    {left} lines still have a placeholder: replace it in {FILE}");
+    for problem in problems(workspace)? {
+        eprintln!("    {problem}");
     }
     Ok(outcome)
 }
 
-/// The lines of all files that still have a placeholder, as `file:line:text`. A release has none.
-pub(crate) fn left(workspace: &Workspace) -> Result<Vec<String>> {
-    let mut lines = Vec::new();
-    for file in files(workspace)? {
-        let text = fs::read_to_string(workspace.root.join(&file))?;
-        let named = text
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| line.contains(HOST));
-        lines.extend(
-            named.map(|(index, line)| format!("{}:{}:{}", file.display(), index + 1, line.trim())),
-        );
+/// The reasons for which nothing can be released under these addresses, each with its remedy. A release has none.
+pub(crate) fn problems(workspace: &Workspace) -> Result<Vec<String>> {
+    let addresses = read(workspace)?;
+    let reserved = addresses.iter().filter(|(_, address)| is_reserved(address));
+    let mut problems: Vec<String> = reserved
+        .map(|(name, address)| {
+            format!("{FILE}: replace `{name}`, {address}, by an address that exists")
+        })
+        .collect();
+    if !problems.is_empty() {
+        return Ok(problems);
     }
-    Ok(lines)
+    let left: Vec<String> = texts(workspace)?
+        .into_iter()
+        .filter(|(file, text)| file != Path::new(FILE) && text.contains(HOST))
+        .map(|(file, _)| file.display().to_string())
+        .collect();
+    if !left.is_empty() {
+        let files = left.join(", ");
+        problems.push(format!(
+            "placeholders are left in {files}: run `cargo xtask addresses`"
+        ));
+    }
+    Ok(problems)
 }
 
-/// The files of the repository in which there is a placeholder, new ones included.
-fn files(workspace: &Workspace) -> Result<Vec<PathBuf>> {
-    let mut git = workspace.command("git");
-    let listed = git
-        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
-        .run_quietly()?;
-    let files = listed.lines().filter(|file| *file != SELF);
-    let has_placeholder = |file: &&str| {
-        let text = fs::read(workspace.root.join(file)).unwrap_or_default();
-        text.windows(HOST.len()).any(|part| part == HOST.as_bytes())
+/// Returns true if the host of an address is reserved for examples and tests (RFC 2606), so that nobody can own it.
+fn is_reserved(address: &str) -> bool {
+    let address = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let address = address.split_once('@').map_or(address, |(_, rest)| rest);
+    let host = address.split(['/', ':']).next().unwrap_or_default();
+    let host = host.to_ascii_lowercase();
+    let mut labels = host.rsplit('.');
+    match labels.next() {
+        Some("com" | "net" | "org") => labels.next() == Some("example"),
+        top => matches!(top, Some("example" | "invalid" | "localhost" | "test")),
+    }
+}
+
+/// The text files of the repository, without this one.
+fn texts(workspace: &Workspace) -> Result<Vec<(PathBuf, String)>> {
+    let mut texts = workspace.texts()?;
+    texts.retain(|(file, _)| file != Path::new(SELF));
+    Ok(texts)
+}
+
+/// The placeholders, each with the address that replaces it.
+fn placeholders(addresses: &Addresses) -> Vec<(String, String)> {
+    let address = |(name, placeholder): &(&str, &str)| {
+        let address = addresses.get(*name)?;
+        Some(((*placeholder).to_owned(), address.clone()))
     };
-    Ok(files.filter(has_placeholder).map(PathBuf::from).collect())
+    PLACEHOLDERS.iter().filter_map(address).collect()
 }
 
-fn replaced(text: &str, addresses: &Addresses) -> String {
-    PLACEHOLDERS.iter().fold(
-        text.to_owned(),
-        |text, (name, placeholder)| match addresses.get(*name) {
-            Some(address) => text.replace(placeholder, address),
-            None => text,
-        },
-    )
+/// The addresses of the last commit, each with the one that replaces it.
+fn former(workspace: &Workspace, addresses: &Addresses) -> Vec<(String, String)> {
+    let committed = workspace.git(&["show", &format!("HEAD:./{FILE}")]);
+    let committed = committed
+        .ok()
+        .and_then(|text| toml::from_str::<Addresses>(&text).ok());
+    let replacement = |(name, former): (String, String)| {
+        let address = addresses.get(&name)?;
+        Some((former, address.clone()))
+    };
+    let committed = committed.unwrap_or_default();
+    committed.into_iter().filter_map(replacement).collect()
+}
+
+fn replaced(text: &str, replacements: &[(String, String)]) -> String {
+    let replace = |text: String, (old, new): &(String, String)| text.replace(old, new);
+    replacements.iter().fold(text.to_owned(), replace)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Files that name addresses of the project, with the names of those addresses.
+    const USES: &[(&str, &[&str])] = &[
+        (
+            ".github/ISSUE_TEMPLATE/config.yml",
+            &["documentation", "repository"],
+        ),
+        (".github/workflows/release.yml", &["image"]),
+        ("CODE_OF_CONDUCT.md", &["conduct"]),
+        ("Cargo.toml", &["documentation", "repository"]),
+        ("SECURITY.md", &["repository", "security"]),
+        ("deploy/compose.yaml", &["image"]),
+        ("deploy/kubernetes/kustomization.yaml", &["image"]),
+        ("docs/backup.md", &["image"]),
+        ("docs/deploying.md", &["image"]),
+        ("mkdocs.yml", &["documentation", "repository"]),
+        ("npm/core/package.json", &["documentation", "repository"]),
+    ];
+
     /// Real addresses for all placeholders.
     fn real() -> Addresses {
         let named = PLACEHOLDERS
-            .map(|(name, placeholder)| (name.to_owned(), placeholder.replace(HOST, "example.org")));
+            .map(|(name, placeholder)| (name.to_owned(), placeholder.replace(HOST, "flags.io")));
         Addresses::from(named)
     }
 
@@ -118,47 +169,89 @@ mod tests {
         let text =
             "docker run registry.pennon.example/pennon/pennon:1.0.0 <security@pennon.example>";
         assert_eq!(
-            replaced(text, &real()),
-            "docker run registry.example.org/pennon/pennon:1.0.0 <security@example.org>"
+            replaced(text, &placeholders(&real())),
+            "docker run registry.flags.io/pennon/pennon:1.0.0 <security@flags.io>"
         );
     }
 
     #[test]
-    fn every_placeholder_in_a_file_is_known() {
+    fn hosts_that_nobody_can_own_are_placeholders() {
+        for (_, placeholder) in PLACEHOLDERS {
+            assert!(is_reserved(placeholder), "{placeholder}");
+        }
+        assert!(is_reserved("https://example.org/pennon"));
+        assert!(is_reserved("me@mail.Example.com"));
+        assert!(is_reserved("localhost:5000/pennon"));
+        for (_, address) in real() {
+            assert!(!is_reserved(&address), "{address}");
+        }
+        assert!(!is_reserved("https://myexample.com/example.com"));
+    }
+
+    #[test]
+    fn every_file_has_the_addresses_of_the_project() {
         let workspace = Workspace::find().expect("the workspace is found");
-        read(&workspace).expect("the addresses can be read");
-        for file in files(&workspace).expect("files are listed") {
-            let text = fs::read_to_string(workspace.root.join(&file)).expect("a file is text");
-            let left = replaced(&text, &real());
-            let unknown: Vec<&str> = left.lines().filter(|line| line.contains(HOST)).collect();
-            assert!(unknown.is_empty(), "{}: {unknown:?}", file.display());
+        let addresses = read(&workspace).expect("the addresses can be read");
+        for (file, text) in texts(&workspace).expect("files are listed") {
+            let file = file.display();
+            let written = replaced(&text, &placeholders(&addresses));
+            assert!(
+                written == text,
+                "{file} has a placeholder: run `cargo xtask addresses`"
+            );
+            let rest = replaced(&text, &placeholders(&real()));
+            let unknown: Vec<&str> = rest.lines().filter(|line| line.contains(HOST)).collect();
+            assert!(
+                unknown.is_empty(),
+                "{file} names addresses that are not in {FILE}: {unknown:?}"
+            );
+        }
+        for (file, names) in USES {
+            let text = fs::read_to_string(workspace.root.join(file)).expect(file);
+            for name in *names {
+                let address = addresses.get(*name).expect(name);
+                assert!(text.contains(address), "{file} does not name {address}");
+            }
         }
     }
 
     #[test]
-    fn files_name_the_image_of_this_version() {
-        let workspace = Workspace::find().expect("the workspace is found");
-        let addresses = read(&workspace).expect("the addresses can be read");
-        let image = format!("{}:", addresses["image"]);
-        let mut found = 0;
-        for file in [
-            "deploy/compose.yaml",
-            "deploy/kubernetes/kustomization.yaml",
-            "docs/backup.md",
-            "docs/deploying.md",
+    fn an_address_that_moves_again_is_replaced_too() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace {
+            root: folder.path().to_owned(),
+            target: folder.path().join("target"),
+        };
+        let save = |addresses: &Addresses| {
+            let lines = addresses
+                .iter()
+                .map(|(name, address)| format!("{name} = \"{address}\"\n"));
+            fs::write(folder.path().join(FILE), lines.collect::<String>()).expect("a file");
+        };
+        save(&real());
+        let document = folder.path().join("README.md");
+        fs::write(&document, "docker run registry.flags.io/pennon/pennon").expect("a file");
+        for arguments in [
+            &["init", "--quiet"][..],
+            &["add", "."],
+            &[
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@b.io",
+                "commit",
+                "-qm",
+                "x",
+            ],
         ] {
-            let text = fs::read_to_string(workspace.root.join(file)).expect("a file is text");
-            let tags = text
-                .split(&image)
-                .skip(1)
-                .chain(text.split("newTag: ").skip(1));
-            for tag in tags {
-                let is_tag = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
-                let tag: String = tag.chars().take_while(|c| is_tag(*c)).collect();
-                assert_eq!(tag, env!("CARGO_PKG_VERSION"), "{file}");
-                found += 1;
-            }
+            workspace.git(arguments).expect("git");
         }
-        assert!(found >= 4, "{found}");
+        let mut moved = real();
+        moved.insert("image".to_owned(), "registry.moved.io/pennon".to_owned());
+        save(&moved);
+        write(&workspace).expect("addresses are written");
+        let text = fs::read_to_string(document).expect("the document");
+        assert_eq!(text, "docker run registry.moved.io/pennon");
+        assert_eq!(problems(&workspace).expect("files are read"), [""; 0]);
     }
 }

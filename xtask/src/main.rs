@@ -23,6 +23,7 @@ mod pack;
 mod postgres;
 mod process;
 mod python;
+mod release;
 mod revision;
 mod rolling;
 mod serve;
@@ -150,6 +151,19 @@ enum Command {
     Licenses,
     /// Collect the licenses of all crates into THIRD-PARTY-NOTICES.txt
     Notices,
+    /// Set the version everywhere, run all tests, commit and tag; publish by pushing the tag
+    Release {
+        /// The version, such as `1.2.3`
+        version: String,
+        /// Only list the files that would change, or the reasons against a release
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Print the changes of a version, or of `Unreleased`, as the notes of its release
+    Changelog {
+        /// The heading of a section in CHANGELOG.md, such as `1.2.3`
+        version: String,
+    },
     /// Check crates and npm packages for known vulnerabilities
     Advisories,
     /// Check the workflows in .github/
@@ -425,6 +439,8 @@ fn obey(command: Command) -> Result<()> {
             }
             step::take(&[MATERIALS, CHECKSUMS], &workspace, &mut tally)?;
         }
+        Command::Release { version, dry_run } => release::release(&workspace, &version, dry_run)?,
+        Command::Changelog { version } => println!("{}", release::notes(&workspace, &version)?),
         Command::Build => eprintln!("\n{}", Profile::Release.binary(&workspace).display()),
         _ => tally.report(),
     }
@@ -509,6 +525,7 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Contract => [site, &[SERVER, CONTRACT]].concat(),
         Command::Openfeature => [site, &[SERVER, OPENFEATURE]].concat(),
         Command::Alone => [site, &[RELEASE, ALONE]].concat(),
+        Command::Release { .. } | Command::Changelog { .. } => Vec::new(),
         Command::Advisories => vec![ADVISORIES],
         Command::Workflows => vec![WORKFLOWS],
         Command::Licenses => vec![NOTICES_CHECK, LICENSES],

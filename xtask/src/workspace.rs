@@ -61,6 +61,23 @@ impl Workspace {
         Ok(answer.trim_end().to_owned())
     }
 
+    /// Reads all text files of the repository, new ones included. The paths are relative to the root folder.
+    pub(crate) fn texts(&self) -> Result<Vec<(PathBuf, String)>> {
+        let listed = self.git(&[
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ])?;
+        let read = |file: &str| {
+            // Neither a file that was deleted and is still listed, nor a binary one.
+            let text = fs::read_to_string(self.root.join(file)).ok()?;
+            Some((PathBuf::from(file), text))
+        };
+        Ok(listed.split('\0').filter_map(read).collect())
+    }
+
     /// A folder of this name in the target folder, with nothing in it.
     pub(crate) fn empty_folder(&self, name: &str) -> Result<PathBuf> {
         let folder = self.target.join(name);
