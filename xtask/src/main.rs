@@ -11,6 +11,7 @@ mod instance;
 mod node;
 mod openfeature;
 mod pack;
+mod pooler;
 mod postgres;
 mod process;
 mod python;
@@ -194,6 +195,10 @@ const RUST_TESTS: Step = Step {
     title: "Tests in Rust",
     work: check::rust,
 };
+const POOLER: Step = Step {
+    title: "PgBouncer",
+    work: |workspace, _| pooler::install(workspace),
+};
 const POSTGRES_TESTS: Step = Step {
     title: "Tests of the server on PostgreSQL",
     work: check::on_postgres,
@@ -330,9 +335,11 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Run { release: false, .. } => [site, packages, &[SERVER]].concat(),
         Command::Run { release: true, .. } => [site, packages, &[RELEASE]].concat(),
         Command::Test { all } => {
+            let pooler = if *all { [POOLER].as_slice() } else { &[] };
             let mut steps = [
                 &[TARGET, TOOLS, FORMAT, CLIPPY, CLIPPY_WASM],
                 site,
+                pooler,
                 &[RUST_TESTS, POSTGRES_TESTS],
                 packages,
             ]
