@@ -1,5 +1,6 @@
 //! `cargo xtask`: everything that is done to this repository, from a fresh clone to a release.
 
+mod addresses;
 mod alone;
 mod bench;
 mod browser;
@@ -11,6 +12,7 @@ mod debian;
 mod deploy;
 mod digest;
 mod dist;
+mod docs;
 mod image;
 mod instance;
 mod node;
@@ -85,6 +87,10 @@ enum Command {
     Format,
     /// Lint all crates, for this machine and for wasm
     Clippy,
+    /// Build the documentation as a site, into the target folder's docs/site/
+    Docs,
+    /// Write the addresses of project.toml into all files that name them
+    Addresses,
     /// Check the links between Markdown files
     Links,
     /// Check the manifests, the systemd unit and the kustomization in deploy/
@@ -253,6 +259,14 @@ const FORMAT: Step = Step {
 const LINKS: Step = Step {
     title: "Links in documents",
     work: |workspace, _| check::links(workspace),
+};
+const DOCS: Step = Step {
+    title: "Site of the documentation",
+    work: docs::build,
+};
+const ADDRESSES: Step = Step {
+    title: "Addresses of the project",
+    work: |workspace, _| addresses::write(workspace),
 };
 const DEPLOY: Step = Step {
     title: "Files to deploy with",
@@ -439,7 +453,7 @@ fn steps(command: &Command) -> Vec<Step> {
             steps.extend([NPM_TESTS, PARITY, matrix, BROWSER_TESTS, OPENFEATURE]);
             if *all {
                 steps.extend([OTHER_BROWSERS, CONTRACT, ROLLING, RELEASE, ALONE, CHAOS]);
-                steps.push(LICENSES);
+                steps.extend([LICENSES, DOCS]);
                 steps.extend(image());
             }
             steps
@@ -450,6 +464,8 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Format => vec![TOOLS, FORMAT],
         Command::Clippy => vec![TARGET, CLIPPY, CLIPPY_WASM],
         Command::Deploy => vec![DEPLOY],
+        Command::Docs => vec![DOCS],
+        Command::Addresses => vec![ADDRESSES],
         Command::Links => vec![TOOLS, LINKS],
         Command::Rust => [site, &[RUST_TESTS]].concat(),
         Command::Postgres => [site, &[POSTGRES_TESTS]].concat(),

@@ -92,11 +92,11 @@ describe("a flag with the adapter", () => {
       own: flag({ key: "a b", adapter: pennonAdapter }),
       elsewhere: flag({
         key: "banner",
-        adapter: createPennonAdapter({ dashboardUrl: "https://pennon.example.com" }),
+        adapter: createPennonAdapter({ dashboardUrl: "https://flags.example.com" }),
       }),
     });
     expect(definitions["a b"]?.origin).toBe("https://flags.example.com/dashboard/flags?q=a%20b");
-    expect(definitions.banner?.origin).toBe("https://pennon.example.com/dashboard/flags?q=banner");
+    expect(definitions.banner?.origin).toBe("https://flags.example.com/dashboard/flags?q=banner");
   });
 
   it("leads nowhere if nobody has said where that is", () => {

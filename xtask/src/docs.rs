@@ -1,0 +1,66 @@
+//! The documentation as a site with search.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+use crate::addresses;
+use crate::process::Run as _;
+use crate::python;
+use crate::step::Outcome;
+use crate::tally::Tally;
+use crate::workspace::Workspace;
+
+/// The program that builds the site. It succeeds `MkDocs` with the theme Material, and reads its configuration.
+const PACKAGES: [&str; 1] = ["zensical==0.0.73"];
+
+/// The oldest version of Python that it supports.
+const PYTHON: (u32, u32) = (3, 10);
+
+/// Builds the site into the target folder's docs/site/. A link that leads nowhere is an error.
+pub(crate) fn build(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
+    let programs = if python::is_at_least(workspace, PYTHON) {
+        python::environment(workspace, "docs", &PACKAGES)?
+    } else {
+        None
+    };
+    let Some(programs) = programs else {
+        tally.omit(
+            "left out: the site of the documentation; install Python 3.10 or newer with its venv module"
+                .to_owned(),
+        );
+        return Ok(Outcome::Done);
+    };
+    let repository = addresses::read(workspace)?;
+    let repository = repository.get("repository").context("a repository")?;
+    let source = workspace.empty_folder("docs")?;
+    fs::copy(workspace.root.join("mkdocs.yml"), source.join("mkdocs.yml"))?;
+    copy(&workspace.root, &source, Path::new("docs"), repository)?;
+    workspace
+        .command(programs.join("zensical"))
+        .args(["build", "--strict", "--config-file"])
+        .arg(source.join("mkdocs.yml"))
+        .run_quietly()?;
+    eprintln!("    in {}", source.join("site").display());
+    Ok(Outcome::Done)
+}
+
+/// Copies a folder of documents. Links to files outside of docs/, which are not on the site, lead to the repository.
+fn copy(from: &Path, to: &Path, folder: &Path, repository: &str) -> Result<()> {
+    fs::create_dir_all(to.join(folder))?;
+    for entry in fs::read_dir(from.join(folder))? {
+        let entry = entry?;
+        let file = folder.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(from, to, &file, repository)?;
+        } else if file.extension().is_some_and(|extension| extension == "md") {
+            let text = fs::read_to_string(entry.path())?;
+            let text = text.replace("](../", &format!("]({repository}/blob/main/"));
+            fs::write(to.join(&file), text)?;
+        } else {
+            fs::copy(entry.path(), to.join(&file))?;
+        }
+    }
+    Ok(())
+}
