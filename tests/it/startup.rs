@@ -43,11 +43,6 @@ async fn a_setting_that_cannot_be_used_is_refused_with_what_to_write() {
         ),
         (
             "DATABASE_URL",
-            "postgres://db/flags?sslmode=require",
-            "remove `sslmode`",
-        ),
-        (
-            "DATABASE_URL",
             "postgres://pennon:hid/den@db/flags",
             "in the password as `%40`",
         ),

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 
 use crate::browser;
 use crate::node;
+use crate::pooler;
 use crate::postgres::{self, Durability, Server};
 use crate::process::{Run as _, on_path};
 use crate::serve::Profile;
@@ -90,6 +91,17 @@ pub(crate) fn on_postgres(workspace: &Workspace, tally: &mut Tally) -> Result<Ou
         ));
         return Ok(Outcome::Done);
     };
+    if postgres::programs().is_none() {
+        tally.omit(
+            "left out: TLS to PostgreSQL; install PostgreSQL, so that the tests find `initdb`"
+                .to_owned(),
+        );
+    }
+    if !pooler::is_installed() {
+        tally.omit(
+            "left out: connections through PgBouncer, which was not found; install it".to_owned(),
+        );
+    }
     product(workspace, "build").arg("--all-targets").run()?;
     let mut tests = Command::new(tests_of_the_server(workspace)?);
     tests

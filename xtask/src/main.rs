@@ -20,6 +20,7 @@ mod node;
 mod notices;
 mod openfeature;
 mod pack;
+mod pooler;
 mod postgres;
 mod process;
 mod python;
@@ -310,6 +311,10 @@ const RUST_TESTS: Step = Step {
     title: "Tests in Rust",
     work: check::rust,
 };
+const POOLER: Step = Step {
+    title: "PgBouncer",
+    work: |workspace, _| pooler::install(workspace),
+};
 const POSTGRES_TESTS: Step = Step {
     title: "Tests of the server on PostgreSQL",
     work: check::on_postgres,
@@ -455,6 +460,7 @@ fn steps(command: &Command) -> Vec<Step> {
         Command::Run { release: false, .. } => [site, packages, &[SERVER]].concat(),
         Command::Run { release: true, .. } => [site, packages, &[RELEASE]].concat(),
         Command::Test { all } => {
+            let pooler = if *all { [POOLER].as_slice() } else { &[] };
             let mut steps = [
                 &[
                     TARGET,
@@ -467,6 +473,7 @@ fn steps(command: &Command) -> Vec<Step> {
                     CLIPPY_WASM,
                 ],
                 site,
+                pooler,
                 &[RUST_TESTS, POSTGRES_TESTS],
                 packages,
             ]

@@ -144,7 +144,8 @@ fn crates(workspace: &Workspace, part: &Part, edges: &str) -> Result<BTreeSet<St
         .args(["--target", part.target, "--manifest-path"])
         .arg(manifest(workspace, part))
         .run_quietly()?;
-    let of_others = tree.lines().filter(|line| !line.starts_with("pennon-"));
+    // Crates of the workspace have their folder behind the version.
+    let of_others = tree.lines().filter(|line| !line.contains("(/"));
     let names = of_others.filter_map(|line| {
         let (name, rest) = line.split_once(" v")?;
         let version = rest.split(' ').next()?;

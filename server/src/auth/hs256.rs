@@ -3,16 +3,18 @@
 //! The backends that come with the library bring RSA and three elliptic curves along, none of which Pennon signs with.
 
 use hmac::{Hmac, KeyInit, Mac};
+use jsonwebtoken::Algorithm;
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{Error, ErrorKind};
 use jsonwebtoken::signature::{self, Signer, Verifier};
-use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
 use sha2::Sha256;
 
 /// The provider to install before the first token is signed or verified.
 pub(super) static PROVIDER: CryptoProvider = CryptoProvider {
-    signer_factory: signer,
-    verifier_factory: verifier,
+    signer_factory: |algorithm, key| Ok(Box::new(Hs256::new(*algorithm, key.as_bytes())?)),
+    verifier_factory: |algorithm, key| {
+        Ok(Box::new(Hs256::new(*algorithm, key.try_get_as_bytes()?)?))
+    },
     key_utils: KeyUtils::new_unimplemented(),
 };
 
@@ -28,14 +30,6 @@ impl Hs256 {
             Hmac::new_from_slice(key).map_err(|_| Error::from(ErrorKind::InvalidKeyFormat))?;
         Ok(Self(hmac))
     }
-}
-
-fn signer(algorithm: &Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSigner>, Error> {
-    Ok(Box::new(Hs256::new(*algorithm, key.as_bytes())?))
-}
-
-fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>, Error> {
-    Ok(Box::new(Hs256::new(*algorithm, key.try_get_as_bytes()?)?))
 }
 
 impl Signer<Vec<u8>> for Hs256 {

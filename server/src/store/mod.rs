@@ -11,8 +11,10 @@ pub(crate) mod configurations;
 pub(crate) mod environments;
 pub(crate) mod flag_table;
 pub(crate) mod flags;
+mod lease;
 pub(crate) mod notifications;
 mod open;
+mod pooler;
 mod postgres;
 mod reach;
 mod restore;
@@ -24,7 +26,10 @@ pub(crate) mod settings;
 mod skew;
 pub(crate) mod snapshots;
 mod sqlite;
+mod statements;
 mod storage;
+mod target;
+mod tls;
 pub(crate) mod tokens;
 pub(crate) mod usage;
 pub(crate) mod users;
@@ -37,19 +42,20 @@ use std::time::Duration;
 use pennon_core::model::id::AuditId;
 use sqlx::{Sqlite, Transaction};
 
+use self::lease::{CommitError, LeasedTx};
 pub(crate) use self::open::{CopyError, OpenError, OpenMode};
-use self::postgres::{CommitError, LeasedTx, Server};
+use self::postgres::Server;
 pub(crate) use self::restore::{RestoreError, Restored};
 pub(crate) use self::schema::Outdated;
 pub(crate) use self::storage::{Storage, means_full};
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 
-/// How long a caller waits for a connection. Whoever gets none is told so in time to try elsewhere.
-const PATIENCE: Duration = Duration::from_millis(1500);
+/// The time that a caller waits for a connection. Whoever gets none is told so in time to try elsewhere.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// How long a writer waits for the turn of those before it.
-const WRITERS_PATIENCE: Duration = Duration::from_secs(5);
+/// The time that a writer waits for the turn of those before it.
+const WRITE_LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The database.
 #[derive(Clone)]
@@ -91,8 +97,7 @@ macro_rules! on_conn {
                 $query
             }
             $crate::store::Open::Postgres(tx) => {
-                let (tx, lease) = tx.parts();
-                let $conn = &mut **tx;
+                let ($conn, lease) = tx.parts();
                 lease.until_lost(async { $query }).await
             }
         };

@@ -1,32 +1,59 @@
-//! What instances on one PostgreSQL tell each other: that something has changed, never what.
+//! Notifications between instances on one PostgreSQL: that something has changed, never what.
 //!
-//! Nobody else writes to a SQLite file without being noticed soon enough, so nothing is announced there.
+//! Through a pooler that lends connections for one transaction, nobody can listen. There, each instance asks at short
+//! intervals how far the environments have come. Nobody else writes to a SQLite file without being noticed soon enough,
+//! so nothing is announced there.
 
 use std::time::Duration;
 
 use pennon_core::model::id::EnvironmentId;
-use sqlx::Executor;
-use sqlx::postgres::{PgListener, PgNotification, PgPoolOptions};
-use tokio::time::timeout;
+use sqlx::postgres::{PgConnection, PgListener, PgNotification, PgPoolOptions};
+use sqlx::{Connection, Executor, Row};
+use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 use uuid::Uuid;
 
-use super::postgres::Lease;
-use super::{Db, Driver, Open, PATIENCE, Tx};
+use super::lease::Lease;
+use super::postgres::Server;
+use super::{ACQUIRE_TIMEOUT, Db, Driver, Open, Tx};
 use crate::error::Error;
 
 /// The channel. PostgreSQL keeps the channels of its databases apart.
 const CHANNEL: &str = "pennon";
 
-/// How long it may be quiet before the connection is asked whether it is still there.
+/// The time after which a quiet connection is asked whether it is still there.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// A connection on which announcements are heard.
+/// The interval at which the environments are asked for where nobody can listen. What another instance changes is served
+/// within 250 ms, of which some are left for reading it.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// The state of all active environments in one value, which differs after each change of what they serve.
+const STATE: &str = "select encode(sha256(convert_to(
+                            coalesce(string_agg(id || ' ' || config_revision, ',' order by id), ''), 'UTF8')), 'hex')
+                     from environments where status = 'active'";
+
+/// A connection on which changes are noticed.
 pub(crate) struct Listener {
-    listener: PgListener,
+    source: Source,
     lease: Lease,
 }
 
-/// Tells all instances which environments change, as soon as the transaction commits and only then.
+/// The two ways to notice changes.
+enum Source {
+    /// PostgreSQL notifies the connection.
+    Notifications(PgListener),
+    /// The connection asks for the state at intervals.
+    Polled(Poll),
+}
+
+struct Poll {
+    connection: PgConnection,
+    ticks: Interval,
+    /// None before the first answer, which counts as a change: there may have been one before it.
+    state: Option<String>,
+}
+
+/// Notifies all instances of the environments that change, as soon as the transaction commits and only then.
 pub(crate) async fn announce(
     tx: &mut Tx,
     sender: Uuid,
@@ -42,16 +69,16 @@ pub(crate) async fn announce(
         .iter()
         .map(|environment| format!("{sender} {environment}"))
         .collect();
-    let (tx, lease) = tx.parts();
+    let (statements, lease) = tx.parts();
     let notify = sqlx::query("select pg_notify($1, payload) from unnest($2::text[]) as payload")
         .bind(CHANNEL)
         .bind(payloads);
-    lease.until_lost(notify.execute(&mut **tx)).await?;
+    lease.until_lost(notify.execute(statements)).await?;
     Ok(())
 }
 
 impl Db {
-    /// Begins to listen, on a connection of its own; none on SQLite, where nobody announces anything.
+    /// Begins to notice changes, on a connection of its own; none on SQLite, where nobody announces anything.
     pub(crate) async fn listen(&self) -> Result<Option<Listener>, Error> {
         let Driver::Postgres(server) = &self.driver else {
             return Ok(None);
@@ -60,21 +87,9 @@ impl Db {
         if pools.readers.is_closed() {
             return Err(sqlx::Error::PoolClosed.into());
         }
-        let own = PgPoolOptions::new()
-            .max_connections(1)
-            .acquire_timeout(PATIENCE)
-            .max_lifetime(None)
-            .idle_timeout(None)
-            .connect_lazy_with(server.options_for("listening"));
-        let listen = async {
-            let mut listener = PgListener::connect_with(&own).await?;
-            listener.eager_reconnect(false);
-            listener.listen(CHANNEL).await?;
-            Ok(listener)
-        };
-        match timeout(2 * PATIENCE, lease.until_lost(listen)).await {
-            Ok(listening) => Ok(Some(Listener {
-                listener: listening?,
+        match timeout(2 * ACQUIRE_TIMEOUT, lease.until_lost(source(server))).await {
+            Ok(source) => Ok(Some(Listener {
+                source: source?,
                 lease,
             })),
             Err(_silent) => Err(Error::Unavailable(None)),
@@ -82,39 +97,88 @@ impl Db {
     }
 }
 
+async fn source(server: &Server) -> Result<Source, sqlx::Error> {
+    if server.is_pooled() {
+        let connection = PgConnection::connect_with(&server.options_for("polling")).await?;
+        let mut ticks = interval(POLL_INTERVAL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        return Ok(Source::Polled(Poll {
+            connection,
+            ticks,
+            state: None,
+        }));
+    }
+    let own = PgPoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .max_lifetime(None)
+        .idle_timeout(None)
+        .connect_lazy_with(server.options_for("listening"));
+    let mut listener = PgListener::connect_with(&own).await?;
+    listener.eager_reconnect(false);
+    listener.listen(CHANNEL).await?;
+    Ok(Source::Notifications(listener))
+}
+
 impl Listener {
-    /// Waits until somebody else than `own` announces something, and then takes all that has been announced by now as
-    /// one. An error means that announcements may have been missed.
+    /// Waits until somebody else than `own` has changed something, and then takes all that has changed by now as one. An
+    /// error means that changes may have been missed.
     pub(crate) async fn heard(&mut self, own: Uuid) -> Result<(), Error> {
-        let own = own.to_string();
-        let is_foreign = |heard: &PgNotification| !heard.payload().starts_with(&own);
+        let Self { source, lease } = self;
+        match source {
+            Source::Notifications(listener) => heard(listener, lease, own).await,
+            Source::Polled(poll) => poll.changed(lease).await,
+        }
+    }
+}
+
+async fn heard(listener: &mut PgListener, lease: &mut Lease, own: Uuid) -> Result<(), Error> {
+    let own = own.to_string();
+    let is_foreign = |heard: &PgNotification| !heard.payload().starts_with(&own);
+    loop {
+        let mut foreign = is_foreign(&next(listener, lease).await?);
+        // Without waiting: a change of many environments is announced once for each of them.
+        while let Ok(next) = timeout(Duration::ZERO, listener.try_recv()).await {
+            foreign |= is_foreign(&next?.ok_or(Error::Unavailable(None))?);
+        }
+        if foreign {
+            return Ok(());
+        }
+    }
+}
+
+/// Returns the next notification. While it is quiet, makes sure that the silence is not that of a dead connection.
+async fn next(listener: &mut PgListener, lease: &mut Lease) -> Result<PgNotification, Error> {
+    loop {
+        let next = lease.until_lost(listener.try_recv());
+        match timeout(QUIET, next).await {
+            Ok(next) => return next?.ok_or(Error::Unavailable(None)),
+            Err(_quiet) => answer(listener.execute("select 1")).await.map(drop)?,
+        }
+    }
+}
+
+impl Poll {
+    /// Waits until the state differs, by the changes of this instance as well.
+    async fn changed(&mut self, lease: &mut Lease) -> Result<(), Error> {
         loop {
-            let mut foreign = is_foreign(&self.next().await?);
-            // Without waiting: a change of many environments is announced once for each of them.
-            while let Ok(next) = timeout(Duration::ZERO, self.listener.try_recv()).await {
-                foreign |= is_foreign(&next?.ok_or(Error::Unavailable(None))?);
-            }
-            if foreign {
+            self.ticks.tick().await;
+            // As text it is one exchange, and prepares nothing.
+            let asking = sqlx::raw_sql(STATE).fetch_one(&mut self.connection);
+            let row = answer(lease.until_lost(asking)).await?;
+            let state = Some(row.try_get(0)?);
+            if self.state != state {
+                self.state = state;
                 return Ok(());
             }
         }
     }
+}
 
-    /// The next announcement. While it is quiet, makes sure that the silence is not that of a dead connection.
-    async fn next(&mut self) -> Result<PgNotification, Error> {
-        loop {
-            let next = self.lease.until_lost(self.listener.try_recv());
-            match timeout(QUIET, next).await {
-                Ok(next) => return next?.ok_or(Error::Unavailable(None)),
-                Err(_quiet) => self.ask().await?,
-            }
-        }
-    }
-
-    async fn ask(&mut self) -> Result<(), Error> {
-        match timeout(PATIENCE, self.listener.execute("select 1")).await {
-            Ok(answer) => Ok(answer.map(drop)?),
-            Err(_silent) => Err(Error::Unavailable(None)),
-        }
+/// Waits for what is answered at once by a connection that is alive.
+async fn answer<T>(asking: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, Error> {
+    match timeout(ACQUIRE_TIMEOUT, asking).await {
+        Ok(answer) => Ok(answer?),
+        Err(_silent) => Err(Error::Unavailable(None)),
     }
 }

@@ -2,26 +2,35 @@
 //! once, with what to change.
 
 use std::net::Ipv6Addr;
-use std::str::FromStr;
 use std::time::Duration;
 
 use sqlx::Connection;
 use sqlx::error::DatabaseError;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgSslMode};
+use sqlx::postgres::{PgConnectOptions, PgConnection};
 use tokio::time::{Instant, sleep, timeout};
-use uuid::Uuid;
 
-/// How long one attempt may take. A server that drops what it should refuse says nothing at all.
-const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(3);
+use super::target::Target;
+use super::tls::{self, Tls};
 
 /// The pause between two attempts.
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How much of the name in the URL is kept, in bytes: with what is added it must fit into the 63 that the server keeps.
-const NAME_BYTES: usize = 16;
+/// The codes of a server that cannot take a connection now and may soon: too many connections, shutting down, starting.
+const TEMPORARY: [&str; 4] = ["53300", "57P01", "57P02", "57P03"];
 
-/// What a server says that cannot take a connection now and may soon: too many connections, shutting down, starting.
-const PASSING: [&str; 4] = ["53300", "57P01", "57P02", "57P03"];
+/// The code of PgBouncer's own errors, up to version 1.20 of all of them.
+const PROTOCOL_VIOLATION: &str = "08P01";
+
+/// The same in messages of PgBouncer, which have the code of a protocol violation in common with all others of it.
+const TEMPORARY_AT_PGBOUNCER: [&str; 7] = [
+    "cannot connect to server",
+    "client_login_timeout",
+    "connect failed",
+    "max_client_conn",
+    "query_wait_timeout",
+    "server_login_retry",
+    "shutting down",
+];
 
 /// Why PostgreSQL cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -32,12 +41,9 @@ pub enum ReachError {
          characters such as `@`, `:`, `/` and `#` in the password as `%40`, `%3A`, `%2F` and `%23`"
     )]
     Url(String),
-    /// A demand for encryption.
-    #[error(
-        "DATABASE_URL demands an encrypted connection, which Pennon cannot make; remove `sslmode` from it (and \
-         PGSSLMODE from the environment), and keep Pennon and PostgreSQL in one private network"
-    )]
-    Encryption,
+    /// A parameter that is wrong, unknown, or asks for what Pennon does not do.
+    #[error("{0}")]
+    Parameter(String),
     /// Nobody answers, or nobody who can take a connection.
     #[error(
         "cannot reach PostgreSQL at {address}: {cause}; check that it runs there, and that DATABASE_URL names the right \
@@ -57,55 +63,65 @@ pub enum ReachError {
         /// What the server says.
         message: String,
         /// What to change.
-        remedy: &'static str,
+        remedy: String,
+    },
+    /// The connection cannot be encrypted as the URL demands, or the server or Pennon does not trust the other.
+    #[error("cannot make a TLS connection to PostgreSQL at {address}: {problem}; {remedy}")]
+    Tls {
+        /// Host and port.
+        address: String,
+        /// What happened.
+        problem: String,
+        /// What to change.
+        remedy: String,
+    },
+    /// A pooler lends a connection to the server for one transaction, and the URL does not say so.
+    #[error(
+        "what is sent with NOTIFY through {address} does not arrive there, so a connection pooler in transaction mode seems \
+         to be in between; add the parameter `pgbouncer=true` to DATABASE_URL, or connect to PostgreSQL directly"
+    )]
+    Pooled {
+        /// Host and port, or the path of a socket.
+        address: String,
     },
 }
 
-/// How to connect to the database that a URL names. A server shows its administrator which instance the connection is of.
-pub(super) fn options(url: &str, instance: Option<Uuid>) -> Result<PgConnectOptions, ReachError> {
-    let options =
-        PgConnectOptions::from_str(url).map_err(|error| ReachError::Url(cause(&error)))?;
-    if let PgSslMode::Require | PgSslMode::VerifyCa | PgSslMode::VerifyFull = options.get_ssl_mode()
-    {
-        return Err(ReachError::Encryption);
-    }
-    // A URL has IPv6 addresses in brackets, a resolver has not.
-    let host = options.get_host().trim_matches(['[', ']']).to_owned();
-    let name = options.get_application_name().unwrap_or("pennon");
-    let name = match instance {
-        Some(instance) => {
-            let name = name.chars().filter(char::is_ascii).take(NAME_BYTES);
-            format!("{} {instance}", name.collect::<String>())
-        }
-        None => name.to_owned(),
-    };
-    let options = options.host(&host).application_name(&name);
-    // No column holds a number to which this would matter, and poolers refuse what they do not know.
-    Ok(options.extra_float_digits(None))
-}
-
-/// Connects to the server, which may be starting at the same moment: for as long as `patience` lasts, it is tried again.
-/// The log tells at once why, and again if the cause changes.
+/// Connects to the server, which may be starting at the same moment: for as long as `timeout` lasts, it is tried again.
+/// The log tells at once why, and again if the cause changes. What trying again cannot mend is an error at once. The
+/// target then has the use of TLS that worked.
 pub(super) async fn reach(
-    options: &PgConnectOptions,
-    patience: Duration,
+    target: &mut Target,
+    start_timeout: Duration,
 ) -> Result<PgConnection, ReachError> {
-    let address = address(options);
-    let deadline = Instant::now() + patience;
+    let address = address(&target.options);
+    let deadline = Instant::now() + start_timeout;
     let mut logged = None;
     loop {
-        let attempt = timeout(ATTEMPT_TIMEOUT, PgConnection::connect_with(options)).await;
-        let cause = match attempt {
+        let connecting = PgConnection::connect_with(&target.options);
+        let cause = match timeout(target.connect_timeout, connecting).await {
             Ok(Ok(connection)) => return Ok(connection),
-            Ok(Err(error)) if may_pass(&error) => cause(&error),
-            Ok(Err(error)) => return Err(refused(address, &error)),
-            Err(_) => format!("no answer within {ATTEMPT_TIMEOUT:?}"),
+            Ok(Err(error)) if is_temporary(&error) => cause(&error),
+            Ok(Err(error)) => {
+                if let Some(mode) = target.tls.alternative_to(&error) {
+                    let error = cause(&error);
+                    tracing::warn!(address, error, sslmode = ?mode, "trying another sslmode");
+                    target.options = target.options.clone().ssl_mode(mode);
+                    continue;
+                }
+                return Err(refused(
+                    address,
+                    &target.tls,
+                    target.options.get_host(),
+                    &error,
+                ));
+            }
+            Err(_) => format!("no answer within {:?}", target.connect_timeout),
         };
         if Instant::now() >= deadline {
             return Err(ReachError::Unreachable { address, cause });
         }
         if logged.as_ref() != Some(&cause) {
-            let seconds = patience.as_secs();
+            let seconds = start_timeout.as_secs();
             tracing::warn!(address, cause, seconds, "cannot reach PostgreSQL; retrying");
             logged = Some(cause);
         }
@@ -114,7 +130,7 @@ pub(super) async fn reach(
 }
 
 /// Where the server is, without the secrets of the URL.
-fn address(options: &PgConnectOptions) -> String {
+pub(super) fn address(options: &PgConnectOptions) -> String {
     let (host, port) = (options.get_host(), options.get_port());
     let socket = options.get_socket().map(|folder| folder.to_string_lossy());
     match socket.as_deref().or(host.starts_with('/').then_some(host)) {
@@ -125,40 +141,64 @@ fn address(options: &PgConnectOptions) -> String {
 }
 
 /// Whether a server that is starting may have brought this about.
-fn may_pass(error: &sqlx::Error) -> bool {
+fn is_temporary(error: &sqlx::Error) -> bool {
     match error {
-        sqlx::Error::Io(_) => true,
-        sqlx::Error::Database(answer) => {
-            code(&**answer).is_some_and(|code| PASSING.contains(&&*code))
-        }
+        sqlx::Error::Io(_) => !tls::is_failure(error),
+        sqlx::Error::Database(answer) => match code(&**answer).as_deref() {
+            Some(PROTOCOL_VIOLATION) => {
+                let message = answer.message();
+                let mut temporary = TEMPORARY_AT_PGBOUNCER.iter();
+                temporary.any(|part| message.contains(part))
+            }
+            Some(code) => TEMPORARY.contains(&code),
+            None => false,
+        },
         _ => false,
     }
 }
 
 /// What happened, without what sqlx says before it.
-fn cause(error: &sqlx::Error) -> String {
+pub(super) fn cause(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Io(error) => error.to_string(),
         sqlx::Error::Database(answer) => answer.message().to_owned(),
-        sqlx::Error::Configuration(error) => error.to_string(),
+        sqlx::Error::Configuration(error) | sqlx::Error::Tls(error) => error.to_string(),
         error => error.to_string(),
     }
 }
 
-fn refused(address: String, error: &sqlx::Error) -> ReachError {
-    let code = error.as_database_error().and_then(code);
-    let remedy = match code.as_deref() {
+fn refused(address: String, tls: &Tls, host: &str, error: &sqlx::Error) -> ReachError {
+    if let Some((problem, remedy)) = tls.explain(error, host) {
+        return ReachError::Tls {
+            address,
+            problem,
+            remedy,
+        };
+    }
+    let message = cause(error);
+    let remedy = tls.remedy_of_refusal(&message).unwrap_or_else(|| {
+        let code = error.as_database_error().and_then(code);
+        remedy(code.as_deref(), &message)
+    });
+    ReachError::Refused {
+        address,
+        remedy: remedy.to_owned(),
+        message,
+    }
+}
+
+fn remedy(code: Option<&str>, message: &str) -> &'static str {
+    match code {
         Some("3D000") => "create the database, or correct its name in DATABASE_URL",
         Some("28P01") => "correct the user or the password in DATABASE_URL",
         Some("28000") => "correct the user in DATABASE_URL, or let it in by pg_hba.conf",
         Some("42501") => "grant the user `connect` on the database",
+        Some(PROTOCOL_VIOLATION) if message.contains("startup parameter") => {
+            "remove the parameter from DATABASE_URL (or the environment), or add it to `ignore_startup_parameters` of \
+             PgBouncer"
+        }
         Some(_) => "the log of PostgreSQL may say more",
         None => "check that DATABASE_URL names host and port of PostgreSQL",
-    };
-    ReachError::Refused {
-        address,
-        message: cause(error),
-        remedy,
     }
 }
 
@@ -174,11 +214,11 @@ mod tests {
     use super::*;
 
     fn address_in(url: &str) -> String {
-        address(&options(url, None).unwrap())
+        address(&Target::parse(url, None).unwrap().options)
     }
 
     fn complaint_about(url: &str) -> String {
-        options(url, None).unwrap_err().to_string()
+        Target::parse(url, None).err().unwrap().to_string()
     }
 
     #[test]
@@ -203,11 +243,6 @@ mod tests {
 
     #[test]
     fn what_cannot_work_is_refused_without_an_attempt() {
-        for mode in ["require", "verify-ca", "verify-full"] {
-            let complaint = complaint_about(&format!("postgres://db/b?sslmode={mode}"));
-            assert!(complaint.contains("remove `sslmode`"), "{complaint}");
-        }
-        assert!(options("postgres://db/b?sslmode=prefer", None).is_ok());
         let complaint = complaint_about("postgres://a:se/cret@db/b");
         assert!(complaint.contains("as `%40`"), "{complaint}");
         assert!(!complaint.contains("cret@"), "{complaint}");
@@ -225,9 +260,9 @@ mod tests {
             stream.read_u8().await.unwrap();
             stream.write_all(&answer).await.unwrap();
         });
-        let url = format!("postgres://a:secret@127.0.0.1:{port}/b");
-        let options = options(&url, None).unwrap();
-        let error = reach(&options, Duration::ZERO).await.unwrap_err();
+        let url = format!("postgres://a:secret@127.0.0.1:{port}/b?sslmode=disable");
+        let mut target = Target::parse(&url, None).unwrap();
+        let error = reach(&mut target, Duration::ZERO).await.unwrap_err();
         let error = error.to_string();
         assert!(error.contains(&format!("127.0.0.1:{port}")), "{error}");
         assert!(
@@ -250,7 +285,7 @@ mod tests {
             assert!(complaint.contains("refuses the connection"), "{complaint}");
             assert!(complaint.contains(remedy), "{complaint}");
         }
-        for code in PASSING {
+        for code in TEMPORARY {
             let complaint = complaint_when_told(code, "not now").await;
             assert!(
                 complaint.starts_with("cannot reach PostgreSQL"),
@@ -261,8 +296,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_server_that_does_not_come_is_named_with_the_cause() {
-        let options = options("postgres://a:secret@127.0.0.1:1/b", None).unwrap();
-        let error = reach(&options, Duration::ZERO).await.unwrap_err();
+        let mut target = Target::parse("postgres://a:secret@127.0.0.1:1/b", None).unwrap();
+        let error = reach(&mut target, Duration::ZERO).await.unwrap_err();
         let error = error.to_string();
         let named = "cannot reach PostgreSQL at 127.0.0.1:1: Connection refused";
         assert!(error.starts_with(named), "{error}");

@@ -1,12 +1,14 @@
 //! The schema: its version in a database, and its upgrade to the one of this binary.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::path::Path;
 
+use flate2::Crc;
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::postgres::PgConnection;
+use sqlx::postgres::{PgConnection, Postgres};
 use sqlx::sqlite::SqlitePool;
-use sqlx::{Executor, SqliteConnection};
+use sqlx::{Connection, Executor, SqliteConnection, Transaction};
 
 use super::{OpenError, backup};
 
@@ -18,6 +20,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The name of the setting that holds the version of Pennon that last upgraded the database.
 const WRITTEN_BY: &str = "schema_version_written_by";
+
+/// The number that sqlx multiplies with the checksum of a database's name for the lock under which it migrates.
+const SQLX_LOCK: i64 = 0x3d32_ad9e;
 
 const READ_SETTING: &str = "select value from settings where name = $1";
 const WRITE_SETTING: &str = "insert into settings (name, value) values ($1, $2)
@@ -82,7 +87,7 @@ macro_rules! migrate {
             let write = sqlx::query(WRITE_SETTING).bind(WRITTEN_BY).bind(VERSION);
             write.execute(&mut *$connection).await?;
         }
-        Ok(())
+        Ok::<(), OpenError>(())
     }};
 }
 
@@ -100,7 +105,13 @@ pub(super) async fn upgrade_sqlite(pool: &SqlitePool, file: &Path) -> Result<(),
 }
 
 /// Upgrades the schema on a server. Of several instances that start together one does so, and the others wait for it.
-pub(super) async fn upgrade_postgres(connection: &mut PgConnection) -> Result<(), OpenError> {
+pub(super) async fn upgrade_postgres(
+    connection: &mut PgConnection,
+    pooled: bool,
+) -> Result<(), OpenError> {
+    if pooled {
+        return upgrade_pooled(connection).await;
+    }
     // Otherwise each start is told, and logs, that the table of migrations exists.
     connection
         .execute("set client_min_messages = warning")
@@ -109,6 +120,53 @@ pub(super) async fn upgrade_postgres(connection: &mut PgConnection) -> Result<()
         .await?
         .next(&POSTGRES_MIGRATIONS)?;
     migrate!(POSTGRES_MIGRATIONS, connection)
+}
+
+/// Upgrades the schema in one transaction, because a pooler lends a connection to the server for no longer: neither the
+/// lock nor the setting outlives it.
+async fn upgrade_pooled(connection: &mut PgConnection) -> Result<(), OpenError> {
+    let mut tx = begin_pooled(connection).await?;
+    tx.execute("set local client_min_messages = warning")
+        .await?;
+    take_migration_lock(&mut tx).await?;
+    postgres_state(&mut tx).await?.next(&POSTGRES_MIGRATIONS)?;
+    let migrations = Migrator {
+        migrations: Cow::Borrowed(&POSTGRES_MIGRATIONS.migrations),
+        locking: false,
+        ..Migrator::DEFAULT
+    };
+    migrate!(migrations, &mut *tx)?;
+    commit_pooled(tx).await
+}
+
+/// Takes the lock that sqlx takes for migrations on a connection of its own, until the end of the transaction.
+async fn take_migration_lock(tx: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let database: String = sqlx::query_scalar("select current_database()")
+        .fetch_one(&mut *tx)
+        .await?;
+    let mut checksum = Crc::new();
+    checksum.update(database.as_bytes());
+    let lock = SQLX_LOCK.wrapping_mul(i64::from(checksum.sum()));
+    sqlx::query("select pg_advisory_xact_lock($1)")
+        .bind(lock)
+        .execute(tx)
+        .await
+        .map(drop)
+}
+
+/// Begins a transaction in which statements may have names: those that the connection to the server has from others are
+/// removed.
+async fn begin_pooled(
+    connection: &mut PgConnection,
+) -> Result<Transaction<'_, Postgres>, sqlx::Error> {
+    let mut tx = connection.begin().await?;
+    tx.execute("deallocate all").await?;
+    Ok(tx)
+}
+
+async fn commit_pooled(mut tx: Transaction<'_, Postgres>) -> Result<(), OpenError> {
+    tx.execute("deallocate all").await?;
+    Ok(tx.commit().await?)
 }
 
 /// Returns whether the schema of a file is outdated, and changes nothing.
@@ -126,10 +184,17 @@ pub(super) async fn inspect(
 /// Returns whether the schema on a server is outdated, and changes nothing.
 pub(super) async fn inspect_postgres(
     connection: &mut PgConnection,
+    pooled: bool,
 ) -> Result<Option<Outdated>, OpenError> {
-    postgres_state(connection)
-        .await?
-        .outdated(&POSTGRES_MIGRATIONS)
+    let state = if pooled {
+        let mut tx = begin_pooled(connection).await?;
+        let state = postgres_state(&mut tx).await?;
+        commit_pooled(tx).await?;
+        state
+    } else {
+        postgres_state(connection).await?
+    };
+    state.outdated(&POSTGRES_MIGRATIONS)
 }
 
 async fn sqlite_state(connection: &mut SqliteConnection) -> Result<State, sqlx::Error> {

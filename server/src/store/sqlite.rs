@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::schema::{self, Outdated};
-use super::{CopyError, OpenError, OpenMode, WRITERS_PATIENCE};
+use super::{CopyError, OpenError, OpenMode, WRITE_LOCK_TIMEOUT};
 
 /// The result codes of SQLite (<https://sqlite.org/rescode.html>).
 const SQLITE_BUSY: u32 = 5;
@@ -56,7 +56,7 @@ impl File {
             .foreign_keys(true)
             // The container image has no folder for temporary files.
             .pragma("temp_store", "memory")
-            .busy_timeout(WRITERS_PATIENCE)
+            .busy_timeout(WRITE_LOCK_TIMEOUT)
             // Rows come from another thread; so it need not wait until those before are taken.
             .row_buffer_size(1_000);
         let file = options.get_filename().to_owned();
@@ -97,7 +97,7 @@ impl File {
 
     /// Waits for the other writes of this process, and for those of others.
     pub(super) async fn begin_to_write(&self) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
-        let deadline = Instant::now() + WRITERS_PATIENCE;
+        let deadline = Instant::now() + WRITE_LOCK_TIMEOUT;
         let next = timeout_at(deadline, self.next.acquire()).await;
         let _next = next.map_err(|_| sqlx::Error::PoolTimedOut)?;
         loop {
@@ -132,7 +132,7 @@ impl File {
 fn pool(connections: u32) -> SqlitePoolOptions {
     SqlitePoolOptions::new()
         .max_connections(connections)
-        .acquire_timeout(WRITERS_PATIENCE)
+        .acquire_timeout(WRITE_LOCK_TIMEOUT)
         // A file does not hang up.
         .test_before_acquire(false)
         .after_release(|connection, _| Box::pin(is_reusable(connection)))

@@ -6,16 +6,17 @@ use anyhow::{Context as _, Result};
 use regex::Regex;
 
 /// The texts that stand before the version of the project, as regular expressions. The image is another one.
-const BEFORE: [&str; 8] = [
+const BEFORE: [&str; 9] = [
     // Cargo.toml and Cargo.lock
     r#"\[workspace\.package\]\nversion = ""#,
     r#"\nname = "(?:pennon-[a-z-]+|xtask)"\nversion = ""#,
     // package.json and package-lock.json: the packages, and the examples and packages that depend on them
     r#""name": "@pennon/[a-z]+",\n *"version": ""#,
     r#""@pennon/[a-z]+": ""#,
-    // the documents: npm's command line, names of files, and an answer of the server
+    // the documents: npm's command line, names of files, the image of `cargo xtask image`, and an answer of the server
     "@pennon/[a-z]+@",
     "pennon-(?:[a-z]+-)?",
+    "pennon:",
     r#""status":"ok","version":""#,
     // deploy/kubernetes/kustomization.yaml
     "newTag: ",
@@ -73,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_version_is_set_in_every_place_and_nowhere_else() {
-        let places = Places::new("ghcr.io/acme/pennon").expect("the places");
+        let places = Places::new("ghcr.io/acme/flags").expect("the places");
         for place in [
             "[workspace.package]\nversion = \"@\"\nedition = \"2024\"",
             "[[package]]\nname = \"pennon-core\"\nversion = \"@\"\n",
@@ -83,8 +84,9 @@ mod tests {
             "npm publish pennon-core-@.tgz",
             "tar --extract --file pennon-@-x86_64-unknown-linux-musl.tar.gz",
             "{\"status\":\"ok\",\"version\":\"@\",\"database\":{\"status\":\"up\"}}",
+            "docker run pennon:@\n",
             "newTag: @",
-            "docker run ghcr.io/acme/pennon:@\n",
+            "docker run ghcr.io/acme/flags:@\n",
         ] {
             let (old, new) = (at(place, "0.9.10"), at(place, "1.10.0"));
             assert_eq!(places.set(&old, "1.10.0"), new);

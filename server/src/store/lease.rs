@@ -1,0 +1,168 @@
+//! The use of a PostgreSQL server for as long as it is there: transactions that end when it is lost.
+
+use std::io::ErrorKind;
+use std::pin::Pin;
+use std::time::Duration;
+
+use sqlx::error::DatabaseError;
+use sqlx::postgres::PgPool;
+use sqlx::{AssertSqlSafe, Executor, Postgres, Transaction};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::WRITE_LOCK_TIMEOUT;
+use super::postgres::{Pools, READERS, WRITERS};
+use super::statements::Statements;
+
+/// The longest pause in the middle of a write, after which the instance loses its turn. A suspended one would otherwise
+/// keep all others from writing. It may have two writes at the server, the second of which gets the turn after
+/// the first; both together are shorter than [`WRITE_LOCK_TIMEOUT`].
+const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(2);
+
+/// The use of a connection, which ends for good when the server is lost.
+pub(crate) struct Lease(watch::Receiver<Option<Pools>>);
+
+/// A transaction on a server that may be lost.
+pub(crate) struct LeasedTx {
+    tx: Transaction<'static, Postgres>,
+    lease: Lease,
+    pooled: bool,
+}
+
+impl Lease {
+    pub(super) fn new(pools: watch::Receiver<Option<Pools>>) -> Self {
+        Self(pools)
+    }
+
+    /// Works with the server until that is done or the server is lost.
+    pub(super) async fn until_lost<T>(
+        &mut self,
+        work: impl Future<Output = Result<T, sqlx::Error>>,
+    ) -> Result<T, sqlx::Error> {
+        if self.is_over() {
+            return Err(lost());
+        }
+        tokio::select! {
+            biased;
+            done = work => done,
+            _ = self.0.changed() => Err(lost()),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.has_changed().unwrap_or(true)
+    }
+}
+
+impl LeasedTx {
+    pub(super) fn new(tx: Transaction<'static, Postgres>, lease: Lease, pooled: bool) -> Self {
+        Self { tx, lease, pooled }
+    }
+
+    /// The transaction, and what every use of it must be bound to.
+    pub(super) fn parts(&mut self) -> (Statements<'_>, &mut Lease) {
+        (Statements::on(&mut self.tx, self.pooled), &mut self.lease)
+    }
+
+    /// Waits for the writers' turn.
+    pub(super) async fn take_turn(&mut self) -> Result<(), sqlx::Error> {
+        let take = take_turn(&mut self.tx, WRITE_LOCK_TIMEOUT);
+        self.lease.until_lost(take).await
+    }
+
+    pub(super) async fn commit(self) -> Result<(), CommitError> {
+        let Self { tx, mut lease, .. } = self;
+        if lease.is_over() {
+            return Err(CommitError::Failed(lost()));
+        }
+        match lease.until_lost(tx.commit()).await {
+            // What was said last may have arrived.
+            Err(error)
+                if is_cut_off(&error)
+                    || is_of_pooler(&error)
+                    || matches!(error, sqlx::Error::Io(_) | sqlx::Error::PoolClosed) =>
+            {
+                Err(CommitError::Unknown(error))
+            }
+            committed => committed.map_err(CommitError::Failed),
+        }
+    }
+}
+
+/// Why a commit was not confirmed.
+pub(super) enum CommitError {
+    /// Nothing was written.
+    Failed(sqlx::Error),
+    /// Nobody knows whether it was.
+    Unknown(sqlx::Error),
+}
+
+/// Returns the error of all work with a lost server.
+pub(super) fn lost() -> sqlx::Error {
+    sqlx::Error::PoolClosed
+}
+
+pub(super) async fn begin_to_read(
+    pool: &PgPool,
+) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+    pool.begin_with("begin transaction isolation level repeatable read, read only")
+        .await
+}
+
+pub(super) async fn begin_to_write(
+    pool: &PgPool,
+) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+    let began = Instant::now();
+    let mut tx = pool.begin().await?;
+    take_turn(&mut tx, WRITE_LOCK_TIMEOUT.saturating_sub(began.elapsed())).await?;
+    Ok(tx)
+}
+
+/// Takes the writers' turn, in one exchange, or fails after `timeout`. The number stands for writing; any will do as
+/// long as it stays the same.
+async fn take_turn(
+    tx: &mut Transaction<'static, Postgres>,
+    timeout: Duration,
+) -> Result<(), sqlx::Error> {
+    // Zero would be no limit.
+    let timeout = timeout.as_millis().max(1);
+    let idle = IDLE_IN_TRANSACTION.as_millis();
+    let statements = format!(
+        "set local lock_timeout = {timeout}; set local idle_in_transaction_session_timeout = {idle};
+         select pg_advisory_xact_lock(22594200760438272)"
+    );
+    tx.execute(AssertSqlSafe(statements)).await.map(drop)
+}
+
+/// Begins a transaction, once more for each connection that turns out to have been cut off: nothing was done on it yet.
+/// The future is on the heap, because a connection that must be opened takes a large one for its TLS.
+pub(super) async fn past_dead_connections<T, F>(
+    begin: impl Fn() -> Pin<Box<F>>,
+) -> Result<T, sqlx::Error>
+where
+    F: Future<Output = Result<T, sqlx::Error>>,
+{
+    for _ in 0..WRITERS.max(READERS) {
+        match begin().await {
+            Err(error) if is_cut_off(&error) => {}
+            other => return other,
+        }
+    }
+    begin().await
+}
+
+/// Whether the server, or whoever stands between, has closed the connection. 57P01 is what PostgreSQL says before it
+/// does.
+fn is_cut_off(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(error) => error.kind() != ErrorKind::ConnectionRefused,
+        sqlx::Error::Database(answer) => answer.code().is_some_and(|code| code == "57P01"),
+        _ => false,
+    }
+}
+
+/// Whether a pooler says that it has lost its connection to the server.
+fn is_of_pooler(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    code.is_some_and(|code| code.starts_with("08"))
+}

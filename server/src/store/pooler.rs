@@ -1,0 +1,52 @@
+//! Poolers between Pennon and PostgreSQL, such as PgBouncer.
+//!
+//! In transaction mode a pooler lends a connection to the server for one transaction, so nothing may stay in a session:
+//! no named statement, no setting, no lock, no `listen`. The parameter `pgbouncer=true` says that it is so.
+
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnection, PgListener, PgPoolOptions};
+use sqlx::{AssertSqlSafe, Executor};
+use tokio::time::timeout;
+
+use super::reach::{ReachError, address};
+use super::target::Target;
+
+/// The time that a notification may take, which normally takes a few milliseconds.
+const NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Makes sure that connections to the server are sessions, unless the URL says that they are not: a statement prepared in
+/// one of them would otherwise be executed in another, where its name may be that of somebody else's.
+pub(super) async fn ensure_sessions(
+    target: &Target,
+    connection: &mut PgConnection,
+) -> Result<(), ReachError> {
+    if target.pooled || arrives(target, connection).await {
+        return Ok(());
+    }
+    Err(ReachError::Pooled {
+        address: address(&target.options),
+    })
+}
+
+/// Returns whether a notification that is sent on `connection` arrives on another, which it does in sessions. A server
+/// that does not let anybody listen, as a standby, counts as if it had.
+async fn arrives(target: &Target, connection: &mut PgConnection) -> bool {
+    let pool = PgPoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(target.connect_timeout)
+        .connect_lazy_with(target.options_for("checking"));
+    let channel = format!("pennon checking {}", std::process::id());
+    let Ok(mut listener) = PgListener::connect_with(&pool).await else {
+        return true;
+    };
+    if listener.listen(&channel).await.is_err() {
+        return true;
+    }
+    let notify = AssertSqlSafe(format!("notify \"{channel}\""));
+    // A connection that hears of it itself does not know what to make of it.
+    let sent = connection.execute(notify).await.is_ok();
+    sent && timeout(NOTIFICATION_TIMEOUT, listener.try_recv())
+        .await
+        .is_ok_and(|heard| heard.is_ok())
+}

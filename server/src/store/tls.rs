@@ -1,0 +1,381 @@
+//! TLS to PostgreSQL: the parameters that libpq has for it, and what to change when a connection fails because of them.
+
+use std::env;
+use std::fmt::Display;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{AlertDescription, CertificateError, RootCertStore};
+use sqlx::error::DatabaseError;
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
+
+// sqlx adds the authorities of this crate to those of `sslrootcert`. The workspace replaces it by an empty one.
+const _: () = assert!(webpki_roots::TLS_SERVER_ROOTS.is_empty());
+
+/// The value of `sslrootcert` that stands for the authorities that the operating system trusts.
+const SYSTEM: &str = "system";
+
+/// The TLS parameters of a URL, of which the environment may have some as well.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TlsParameters {
+    pub(super) mode: Option<String>,
+    pub(super) root: Option<String>,
+    pub(super) certificate: Option<String>,
+    pub(super) key: Option<String>,
+}
+
+/// The use of TLS for all connections to a server.
+#[derive(Clone, Debug)]
+pub(super) struct Tls {
+    mode: PgSslMode,
+    /// The mode to try if the first one fails, as `prefer` and `allow` have it.
+    alternative: Option<PgSslMode>,
+    roots: Roots,
+    has_certificate: bool,
+}
+
+/// The authorities that may have signed the server's certificate.
+#[derive(Clone, Debug)]
+enum Roots {
+    /// The certificate is not verified.
+    Unused,
+    /// Those of the operating system.
+    System,
+    /// Those of a file.
+    File(PathBuf),
+}
+
+impl TlsParameters {
+    /// Takes what the URL does not say from the environment, as libpq does.
+    fn or_environment(self) -> Self {
+        let or = |value: Option<String>, name| {
+            let value = value.or_else(|| env::var(name).ok());
+            value.filter(|value| !value.is_empty())
+        };
+        Self {
+            mode: or(self.mode, "PGSSLMODE"),
+            root: or(self.root, "PGSSLROOTCERT"),
+            certificate: or(self.certificate, "PGSSLCERT"),
+            key: or(self.key, "PGSSLKEY"),
+        }
+    }
+
+    /// Decides on the use of TLS, and sets it. An error says what to change.
+    pub(super) fn apply(
+        self,
+        options: PgConnectOptions,
+    ) -> Result<(PgConnectOptions, Tls), String> {
+        let parameters = self.or_environment();
+        // As with libpq, a socket of this machine needs no encryption, whatever is asked for.
+        let tls = if is_socket(&options) {
+            Tls::disabled()
+        } else {
+            parameters.decide()?
+        };
+        let mut options = options.ssl_mode(tls.mode);
+        match &tls.roots {
+            Roots::Unused => {}
+            Roots::System => options = options.ssl_root_cert_from_pem(system_roots()?),
+            Roots::File(file) => {
+                certificates("sslrootcert", file)?;
+                options = options.ssl_root_cert(file);
+            }
+        }
+        if let (Some(certificate), Some(key)) = (&parameters.certificate, &parameters.key) {
+            certificates("sslcert", Path::new(certificate))?;
+            check_key(Path::new(key))?;
+            options = options.ssl_client_cert(certificate).ssl_client_key(key);
+        }
+        Ok((options, tls))
+    }
+
+    fn decide(&self) -> Result<Tls, String> {
+        let root = self.root.as_deref();
+        // libpq has the same default where the authorities of the system are asked for.
+        let default = if root == Some(SYSTEM) {
+            "verify-full"
+        } else {
+            "prefer"
+        };
+        let name = self.mode.as_deref().unwrap_or(default);
+        if self.certificate.is_some() != self.key.is_some() {
+            return Err("`sslcert` and `sslkey` belong together; give both, or neither".to_owned());
+        }
+        let (mode, alternative) = mode(name)?;
+        let (mode, roots) = match (mode, root) {
+            (PgSslMode::Disable, _) if alternative.is_none() => (mode, Roots::Unused),
+            (PgSslMode::VerifyFull, None | Some(SYSTEM)) => (mode, Roots::System),
+            (_, Some(SYSTEM)) => {
+                return Err(format!(
+                    "`sslrootcert=system` with `sslmode={name}` would accept the certificate of anybody; write \
+                     `sslmode=verify-full`"
+                ));
+            }
+            (PgSslMode::VerifyCa, None) => {
+                return Err(
+                    "`sslmode=verify-ca` needs the certificates of the authorities to trust: name their file by \
+                     `sslrootcert`, or write `sslmode=verify-full`, which trusts those of this system"
+                        .to_owned(),
+                );
+            }
+            (PgSslMode::VerifyCa | PgSslMode::VerifyFull, Some(file)) => {
+                (mode, Roots::File(file.into()))
+            }
+            // As libpq does: who names authorities wants them to count.
+            (PgSslMode::Require, Some(file)) => (PgSslMode::VerifyCa, Roots::File(file.into())),
+            (_, Some(_)) => {
+                return Err(format!(
+                    "`sslrootcert` has no effect with `sslmode={name}`; write `sslmode=verify-full`, or remove \
+                     `sslrootcert`"
+                ));
+            }
+            (_, None) => (mode, Roots::Unused),
+        };
+        Ok(Tls {
+            mode,
+            alternative,
+            roots,
+            has_certificate: self.certificate.is_some(),
+        })
+    }
+}
+
+/// Returns the mode of a name, and the mode to try after it.
+fn mode(name: &str) -> Result<(PgSslMode, Option<PgSslMode>), String> {
+    Ok(match name {
+        "disable" => (PgSslMode::Disable, None),
+        "allow" => (PgSslMode::Disable, Some(PgSslMode::Require)),
+        "prefer" => (PgSslMode::Prefer, Some(PgSslMode::Disable)),
+        "require" => (PgSslMode::Require, None),
+        "verify-ca" => (PgSslMode::VerifyCa, None),
+        "verify-full" => (PgSslMode::VerifyFull, None),
+        _ => {
+            return Err(format!(
+                "`sslmode={name}` is not known; write disable, allow, prefer, require, verify-ca or verify-full"
+            ));
+        }
+    })
+}
+
+fn is_socket(options: &PgConnectOptions) -> bool {
+    options.get_socket().is_some() || options.get_host().starts_with('/')
+}
+
+impl Tls {
+    fn disabled() -> Self {
+        Self {
+            mode: PgSslMode::Disable,
+            alternative: None,
+            roots: Roots::Unused,
+            has_certificate: false,
+        }
+    }
+
+    /// Goes over to the mode to try after this error, if there is one, and returns it.
+    pub(super) fn alternative_to(&mut self, error: &sqlx::Error) -> Option<PgSslMode> {
+        let code = error.as_database_error().and_then(DatabaseError::code);
+        // 28000: pg_hba.conf admits the connection in the other way at most.
+        if !is_failure(error) && code.as_deref() != Some("28000") {
+            return None;
+        }
+        let alternative = self.alternative.take()?;
+        self.mode = alternative;
+        Some(alternative)
+    }
+
+    /// Returns what to change if the server refuses a connection because of its encryption or certificate, as the message
+    /// says.
+    pub(super) fn remedy_of_refusal(&self, message: &str) -> Option<&'static str> {
+        if message.contains("client certificate") || message.contains("certificate authentication")
+        {
+            return Some(if self.has_certificate {
+                "name a certificate for this user by `sslcert` and `sslkey` in DATABASE_URL"
+            } else {
+                "name a client certificate and its key by `sslcert` and `sslkey` in DATABASE_URL"
+            });
+        }
+        let is_unencrypted = message.contains("no encryption") || message.contains("SSL off");
+        is_unencrypted.then_some(
+            "write `sslmode=require` or `sslmode=verify-full` in DATABASE_URL, or let it in without encryption by \
+             pg_hba.conf",
+        )
+    }
+
+    /// Returns what happened and what to change if TLS is why a connection failed.
+    pub(super) fn explain(&self, error: &sqlx::Error, host: &str) -> Option<(String, String)> {
+        if let Some(error) = tls_error(error) {
+            return Some((error.to_string(), self.remedy(error, host)));
+        }
+        match error {
+            sqlx::Error::Tls(error) if error.to_string().contains("does not support TLS") => {
+                Some((
+                    "the server does not offer TLS".to_owned(),
+                    format!(
+                        "turn TLS on there (`ssl = on`), or write another `sslmode` than `{}` in DATABASE_URL if nobody can \
+                     listen on the network between",
+                        name(self.mode)
+                    ),
+                ))
+            }
+            sqlx::Error::Tls(error) => Some((
+                error.to_string(),
+                "check `sslrootcert`, `sslcert`, `sslkey` and the host in DATABASE_URL".to_owned(),
+            )),
+            _ => None,
+        }
+    }
+
+    fn remedy(&self, error: &rustls::Error, host: &str) -> String {
+        use CertificateError as Bad;
+        match error {
+            rustls::Error::InvalidCertificate(Bad::UnknownIssuer | Bad::BadSignature) => self.remedy_of_issuer(),
+            rustls::Error::InvalidCertificate(Bad::NotValidForName | Bad::NotValidForNameContext { .. }) => format!(
+                "`sslmode=verify-full` demands a certificate for `{host}`: write a host that the certificate is for in \
+                 DATABASE_URL, or `sslmode=verify-ca` with `sslrootcert`"
+            ),
+            rustls::Error::InvalidCertificate(
+                Bad::Expired | Bad::ExpiredContext { .. } | Bad::NotValidYet | Bad::NotValidYetContext { .. },
+            ) => "renew the certificate of the server, and check the clock of this machine".to_owned(),
+            rustls::Error::InvalidCertificate(Bad::Other(other)) if other.to_string().contains("CaUsedAsEndEntity") => {
+                "the server shows the certificate of an authority as its own: give it one that the authority has signed, \
+                 and keep the authority's in `sslrootcert`"
+                    .to_owned()
+            }
+            rustls::Error::InvalidCertificate(_) => {
+                "give the server another certificate, or write `sslmode=require` without `sslrootcert`".to_owned()
+            }
+            rustls::Error::AlertReceived(AlertDescription::CertificateRequired) => {
+                "name a client certificate and its key by `sslcert` and `sslkey` in DATABASE_URL".to_owned()
+            }
+            rustls::Error::AlertReceived(_) if self.has_certificate => {
+                "the server may refuse the client certificate: check `sslcert` and `sslkey` in DATABASE_URL, and the \
+                 server's `ssl_ca_file`"
+                    .to_owned()
+            }
+            _ => "let the server take TLS 1.2 or 1.3; its log may say more".to_owned(),
+        }
+    }
+
+    fn remedy_of_issuer(&self) -> String {
+        match &self.roots {
+            Roots::File(file) => format!(
+                "no authority in `sslrootcert` ({}) has signed the server's certificate: let `sslrootcert` name the file \
+                 of the one that has",
+                file.display()
+            ),
+            Roots::System | Roots::Unused => {
+                "no authority that this system trusts has signed the server's certificate: name the file of the one that \
+                 has by `sslrootcert` in DATABASE_URL"
+                    .to_owned()
+            }
+        }
+    }
+}
+
+/// Returns true if TLS is why a connection failed: trying again would not help.
+pub(super) fn is_failure(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Tls(_)) || tls_error(error).is_some()
+}
+
+/// Returns the error of rustls, which sqlx hands on as one of I/O.
+fn tls_error(error: &sqlx::Error) -> Option<&rustls::Error> {
+    let sqlx::Error::Io(error) = error else {
+        return None;
+    };
+    error.get_ref()?.downcast_ref()
+}
+
+fn name(mode: PgSslMode) -> &'static str {
+    match mode {
+        PgSslMode::Disable => "disable",
+        PgSslMode::Allow => "allow",
+        PgSslMode::Prefer => "prefer",
+        PgSslMode::Require => "require",
+        PgSslMode::VerifyCa => "verify-ca",
+        PgSslMode::VerifyFull => "verify-full",
+    }
+}
+
+/// Makes sure that a file has certificates. sqlx reads it again for each connection, so a renewed one needs no restart.
+fn certificates(parameter: &str, file: &Path) -> Result<(), String> {
+    let content = read(parameter, file)?;
+    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&content).collect();
+    match read {
+        Ok(certificates) if !certificates.is_empty() => Ok(()),
+        Ok(_) => Err(bad_file(
+            parameter,
+            file,
+            "which holds no certificate in PEM form",
+        )),
+        Err(error) => Err(bad_file(
+            parameter,
+            file,
+            format!("which cannot be read: {error:?}"),
+        )),
+    }
+}
+
+/// Makes sure that a file has a key that nobody else can read, by the rules of libpq.
+fn check_key(file: &Path) -> Result<(), String> {
+    let content = read("sslkey", file)?;
+    PrivateKeyDer::from_pem_slice(&content).map_err(|_| {
+        bad_file(
+            "sslkey",
+            file,
+            "which holds no private key in PEM form without a password",
+        )
+    })?;
+    let metadata = std::fs::metadata(file).map_err(|error| unreadable("sslkey", file, &error))?;
+    let (forbidden, allowed) = if metadata.uid() == 0 {
+        (0o037, "0640")
+    } else {
+        (0o077, "0600")
+    };
+    if metadata.mode() & forbidden != 0 {
+        return Err(bad_file(
+            "sslkey",
+            file,
+            format!("which others may read or change; set its permissions to {allowed} or less"),
+        ));
+    }
+    Ok(())
+}
+
+fn read(parameter: &str, file: &Path) -> Result<Vec<u8>, String> {
+    std::fs::read(file).map_err(|error| unreadable(parameter, file, &error))
+}
+
+fn unreadable(parameter: &str, file: &Path, error: &io::Error) -> String {
+    bad_file(parameter, file, format!("which cannot be read: {error}"))
+}
+
+fn bad_file(parameter: &str, file: &Path, problem: impl Display) -> String {
+    format!("`{parameter}` names {}, {problem}", file.display())
+}
+
+/// Returns the authorities that the operating system trusts, in PEM form.
+fn system_roots() -> Result<Vec<u8>, String> {
+    let found = rustls_native_certs::load_native_certs();
+    let mut pem = String::new();
+    for certificate in found.certs {
+        // sqlx would refuse all of them because of one that it cannot read.
+        if RootCertStore::empty().add(certificate.clone()).is_ok() {
+            pem.push_str("-----BEGIN CERTIFICATE-----\n");
+            BASE64_STANDARD.encode_string(&certificate, &mut pem);
+            pem.push_str("\n-----END CERTIFICATE-----\n");
+        }
+    }
+    if pem.is_empty() {
+        return Err(
+            "`sslmode=verify-full` finds no certificate authorities on this system; install them (on Debian \
+             `ca-certificates`), or name a file with them by `sslrootcert`"
+                .to_owned(),
+        );
+    }
+    Ok(pem.into_bytes())
+}

@@ -1,0 +1,218 @@
+//! PgBouncer between instances and PostgreSQL.
+
+use std::time::{Duration, Instant};
+
+use pennon_tests::{Pair, Pooler, Process, TestApp, TestDatabase, eventually};
+use reqwest::StatusCode;
+use serde_json::json;
+
+/// The time within which a change of one instance is served by all.
+const PROPAGATION: Duration = Duration::from_millis(250);
+
+/// What a busy machine adds to it.
+const TOLERANCE: Duration = Duration::from_millis(250);
+
+async fn is_refused(app: &TestApp, key: &str) -> bool {
+    app.sdk(key).get("/sdk/v1/config").await.status == StatusCode::UNAUTHORIZED
+}
+
+async fn is_on(app: &TestApp, key: &str) -> bool {
+    let question = json!({ "flagKey": "checkout" });
+    let answer = app.sdk(key).post("/sdk/v1/evaluate", question).await;
+    answer.status == StatusCode::OK && answer.json()["enabled"] == true
+}
+
+#[tokio::test]
+async fn without_its_parameter_transaction_mode_is_noticed_at_the_start() {
+    let database = TestDatabase::create().await;
+    for (mode, size) in [("transaction", 1), ("transaction", 20)] {
+        let Some(pooler) = Pooler::before(&database, mode, size).await else {
+            return;
+        };
+        let url = pooler.database(&database, "sslmode=prefer");
+        let log = Process::fails_to_start(url.url(), &[]).await;
+        assert!(log.contains("`pgbouncer=true`"), "{log}");
+        let command = url.command(&["user", "list"]).await;
+        command.expect_failure("`pgbouncer=true`");
+    }
+}
+
+#[tokio::test]
+async fn session_mode_needs_no_parameter() {
+    let database = TestDatabase::create().await;
+    let Some(pooler) = Pooler::before(&database, "session", 40).await else {
+        return;
+    };
+    let one = TestApp::over(pooler.database(&database, "")).await;
+    let other = one.beside().await;
+    other.follow();
+    let pair = one.admin().await.pair().await;
+    let key = &pair.sdk_key;
+    one.admin()
+        .await
+        .switch(&pair.flag, &pair.environment, true)
+        .await;
+    eventually("the change is announced", async || is_on(&other, key).await).await;
+}
+
+#[tokio::test]
+async fn a_key_that_one_instance_revokes_is_refused_by_another_in_time() {
+    let database = TestDatabase::create().await;
+    let Some(pooler) = Pooler::before(&database, "transaction", 20).await else {
+        return;
+    };
+    let one = TestApp::over(pooler.database(&database, "pgbouncer=true")).await;
+    let other = one.beside().await;
+    // It notices changes, and compares nothing at intervals beside that.
+    other.follow();
+    let admin = one.admin().await;
+    let mut took = Vec::new();
+    for number in 0..8 {
+        let (environment, key) = admin.environment("shop", &format!("number-{number}")).await;
+        eventually("the other one knows the key", async || {
+            !is_refused(&other, &key).await
+        })
+        .await;
+        let revoke = format!("/environments/{environment}/revoke");
+        admin.post(&revoke, json!({})).await.expect(StatusCode::OK);
+        let revoked = Instant::now();
+        eventually("the other one refuses the key", async || {
+            is_refused(&other, &key).await
+        })
+        .await;
+        took.push(revoked.elapsed());
+    }
+    took.sort();
+    println!("revoked keys were refused after {took:?}");
+    assert!(took[took.len() / 2] <= PROPAGATION, "{took:?}");
+    assert!(took[took.len() - 1] <= PROPAGATION + TOLERANCE, "{took:?}");
+}
+
+#[tokio::test]
+async fn flags_follow_and_instances_beside_the_pooler_hear_of_them() {
+    let database = TestDatabase::create().await;
+    let Some(pooler) = Pooler::before(&database, "transaction", 20).await else {
+        return;
+    };
+    let one = TestApp::over(pooler.database(&database, "pgbouncer=true")).await;
+    let other = one.beside().await;
+    // The second one there, because the first has the identity of `one`, and would take its notifications for its own.
+    let direct = TestApp::on_database(database.url()).await.beside().await;
+    other.follow();
+    direct.follow();
+    let admin = one.admin().await;
+    let Pair {
+        flag,
+        environment,
+        sdk_key: key,
+        ..
+    } = admin.pair().await;
+    for enabled in [true, false, true] {
+        admin.switch(&flag, &environment, enabled).await;
+        for app in [&one, &other, &direct] {
+            eventually("the change is served", async || {
+                is_on(app, &key).await == enabled
+            })
+            .await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn instances_that_start_together_make_the_tables_once() {
+    let database = TestDatabase::create().await;
+    let Some(pooler) = Pooler::before(&database, "transaction", 4).await else {
+        return;
+    };
+    let behind = pooler.database(&database, "pgbouncer=true");
+    let mut processes: Vec<Process> = (0..2)
+        .map(|_| Process::starting(behind.url(), &[]))
+        .collect();
+    processes.push(Process::starting(database.url(), &[]));
+    for process in &processes {
+        process.until_it_answers().await;
+    }
+    drop(processes);
+    // What was prepared for that does not stay behind.
+    for _ in 0..3 {
+        behind.command(&["user", "list"]).await.expect_success();
+    }
+    let app = TestApp::over(behind).await;
+    app.command(&["export"]).await.expect_success();
+}
+
+/// Uses many statements, and expects each answer to be the one to its request.
+async fn administers(app: &TestApp, caller: &str) {
+    let admin = app.admin().await;
+    for number in 0..10 {
+        let key = format!("{caller}-{number}");
+        let flag = json!({ "key": key, "name": key, "type": "boolean" });
+        let made = admin.post("/flags", flag).await;
+        let made = made.expect(StatusCode::CREATED);
+        let read = admin.get(&format!("/flags/{}", made.text("/id"))).await;
+        assert_eq!(read.expect(StatusCode::OK).text("/key"), key);
+        admin.get("/audit").await.expect(StatusCode::OK);
+        admin.get("/environments").await.expect(StatusCode::OK);
+    }
+}
+
+#[tokio::test]
+async fn statements_of_many_callers_do_not_get_mixed_up() {
+    let database = TestDatabase::create().await;
+    let Some(pooler) = Pooler::before(&database, "transaction", 3).await else {
+        return;
+    };
+    let one = TestApp::over(pooler.database(&database, "pgbouncer=true")).await;
+    let other = one.beside().await;
+    tokio::join!(
+        administers(&one, "a"),
+        administers(&other, "b"),
+        administers(&one, "c"),
+        administers(&other, "d"),
+        administers(&one, "e"),
+        administers(&other, "f"),
+    );
+    let flags = database.count("select count(*) from flags").await;
+    assert_eq!(flags, 60);
+}
+
+#[tokio::test]
+async fn a_pooler_that_is_restarted_interrupts_administration_only() {
+    let database = TestDatabase::create().await;
+    let Some(mut pooler) = Pooler::before(&database, "transaction", 20).await else {
+        return;
+    };
+    let behind = pooler.database(&database, "pgbouncer=true");
+    let process = Process::start(&behind, &[]).await;
+    let health = async || {
+        let answer = reqwest::get(format!("{}/health", process.base_url())).await;
+        answer.expect("an answer").text().await.expect("text")
+    };
+    pooler.kill();
+    eventually("the loss is noticed", async || {
+        health().await.contains("degraded")
+    })
+    .await;
+    pooler.restart().await;
+    eventually("the service recovers", async || {
+        !health().await.contains("degraded")
+    })
+    .await;
+    assert!(!process.signed_in().await.is_empty());
+}
+
+#[tokio::test]
+async fn parameters_that_the_pooler_refuses_are_named() {
+    let database = TestDatabase::create().await;
+    let Some(pooler) = Pooler::before(&database, "transaction", 20).await else {
+        return;
+    };
+    let parameters = "pgbouncer=true&options=-c%20statement_timeout%3D5s";
+    let url = pooler.database(&database, parameters);
+    let log = Process::fails_to_start(url.url(), &[]).await;
+    assert!(
+        log.contains("unsupported startup parameter: options"),
+        "{log}"
+    );
+    assert!(log.contains("`ignore_startup_parameters`"), "{log}");
+}

@@ -1,0 +1,302 @@
+//! TLS to PostgreSQL, with a server whose certificate a private authority has signed.
+
+use pennon_tests::{Process, TestApp, TestDatabase, TlsCluster, eventually};
+use reqwest::StatusCode;
+use sqlx::Connection;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+/// The roles of the server, which may connect with a password, a certificate, and without TLS only.
+const ENCRYPTED: &str = "encrypted:a%20secret";
+const CERTIFIED: &str = "certified";
+const UNENCRYPTED: &str = "unencrypted";
+
+/// Counts the connections of services on a database, with TLS and without.
+async fn connections(database: &TestDatabase, encrypted: bool) -> i64 {
+    sqlx::query_scalar(
+        "select count(*) from pg_stat_activity join pg_stat_ssl using (pid)
+         where datname = current_database() and application_name like 'pennon%' and ssl = $1",
+    )
+    .bind(encrypted)
+    .fetch_one(&mut database.postgres().await)
+    .await
+    .expect("PostgreSQL answers")
+}
+
+/// Starts the binary, and expects it to have the connections of a service, all of them with TLS or none.
+async fn serves(database: &TestDatabase, url: &str, encrypted: bool) {
+    let process = Process::start(&TestDatabase::at(url), &[]).await;
+    eventually("the service reads, listens and probes", async || {
+        connections(database, encrypted).await >= 3
+    })
+    .await;
+    assert_eq!(connections(database, !encrypted).await, 0, "{url}");
+    drop(process);
+}
+
+/// Expects the start to end at once, with an error that says this.
+async fn fails(url: &str, complaints: &[&str]) {
+    fails_with(url, &[], complaints).await;
+}
+
+async fn fails_with(url: &str, settings: &[(&str, &str)], complaints: &[&str]) {
+    let log = Process::fails_to_start(url, settings).await;
+    for complaint in complaints {
+        assert!(log.contains(complaint), "{complaint}: {log}");
+    }
+    assert!(!log.contains("retrying"), "{log}");
+    assert!(
+        !log.contains("a%20secret") && !log.contains("a secret"),
+        "{log}"
+    );
+}
+
+#[tokio::test]
+async fn connections_are_encrypted_in_each_mode_that_can_be() {
+    let Some(cluster) = TlsCluster::shared().await else {
+        return;
+    };
+    let database = cluster.database().await;
+    let name = database.name();
+    let (authority, both) = (cluster.file("authority.crt"), cluster.file("both.crt"));
+    for parameters in [
+        String::new(),
+        "sslmode=prefer".to_owned(),
+        "sslmode=allow".to_owned(),
+        "ssl=true".to_owned(),
+        "sslmode=require&gssencmode=disable&target_session_attrs=read-write".to_owned(),
+        format!("sslmode=require&sslrootcert={authority}"),
+        format!("sslmode=verify-ca&sslrootcert={authority}"),
+        format!("sslmode=verify-full&sslrootcert={authority}"),
+        format!("sslmode=verify-full&sslrootcert={both}&connect_timeout=10"),
+    ] {
+        let url = cluster.url_for(ENCRYPTED, name, &parameters);
+        serves(&database, &url, true).await;
+    }
+    // An authority says nothing about names, unless they are asked for.
+    let parameters = format!("sslmode=verify-ca&sslrootcert={authority}");
+    let url = cluster.url_by_address(ENCRYPTED, name, &parameters);
+    serves(&database, &url, true).await;
+}
+
+#[tokio::test]
+async fn a_server_is_reached_without_tls_where_that_is_allowed() {
+    let Some(cluster) = TlsCluster::shared().await else {
+        return;
+    };
+    let database = cluster.database().await;
+    let name = database.name();
+    for (user, parameters) in [
+        (UNENCRYPTED, ""),
+        (UNENCRYPTED, "sslmode=prefer"),
+        (UNENCRYPTED, "sslmode=allow"),
+        (UNENCRYPTED, "sslmode=disable"),
+        ("postgres", "sslmode=disable"),
+        // As in libpq, it begins without.
+        ("postgres", "sslmode=allow"),
+    ] {
+        let url = cluster.url_for(user, name, parameters);
+        serves(&database, &url, false).await;
+    }
+    // The server does not trust the certificate, so there is no TLS.
+    let (certificate, key) = (cluster.file("stray.crt"), cluster.file("stray.key"));
+    let parameters = format!("sslmode=prefer&sslcert={certificate}&sslkey={key}");
+    let url = cluster.url_for("postgres", name, &parameters);
+    serves(&database, &url, false).await;
+    let socket = cluster.file("").replace('/', "%2F");
+    let url = cluster.url_for("postgres", name, "sslmode=require");
+    let url = url.replace("localhost", &socket);
+    serves(&database, &url, false).await;
+}
+
+#[tokio::test]
+async fn a_certificate_that_proves_too_little_is_refused_at_once() {
+    let Some(cluster) = TlsCluster::shared().await else {
+        return;
+    };
+    let (authority, stranger) = (cluster.file("authority.crt"), cluster.file("stranger.crt"));
+    for mode in ["require", "verify-ca", "verify-full"] {
+        let parameters = format!("sslmode={mode}&sslrootcert={stranger}");
+        let url = cluster.url_for(ENCRYPTED, "postgres", &parameters);
+        fails(&url, &["no authority in `sslrootcert`", &stranger]).await;
+    }
+    for parameters in ["sslmode=verify-full", "sslrootcert=system"] {
+        let url = cluster.url_for(ENCRYPTED, "postgres", parameters);
+        fails(
+            &url,
+            &["no authority that this system trusts", "by `sslrootcert`"],
+        )
+        .await;
+    }
+    let parameters = format!("sslmode=verify-full&sslrootcert={authority}");
+    let url = cluster.url_by_address(ENCRYPTED, "postgres", &parameters);
+    fails(
+        &url,
+        &["a certificate for `127.0.0.1`", "`sslmode=verify-ca`"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn authorities_of_the_system_are_trusted_for_a_name_only() {
+    let Some(cluster) = TlsCluster::shared().await else {
+        return;
+    };
+    let database = cluster.database().await;
+    let system = [("SSL_CERT_FILE", cluster.file("authority.crt"))];
+    let system = system.each_ref().map(|(name, file)| (*name, file.as_str()));
+    for parameters in [
+        "sslmode=verify-full",
+        "sslmode=verify-full&sslrootcert=system",
+        "sslrootcert=system",
+    ] {
+        let url = cluster.url_for(ENCRYPTED, database.name(), parameters);
+        let process = Process::start(&TestDatabase::at(&url), &system).await;
+        assert!(connections(&database, true).await > 0);
+        drop(process);
+    }
+    // What the system trusts beside it would make a private authority worthless.
+    let stranger = cluster.file("stranger.crt");
+    for mode in ["verify-ca", "verify-full"] {
+        let parameters = format!("sslmode={mode}&sslrootcert={stranger}");
+        let url = cluster.url_for(ENCRYPTED, database.name(), &parameters);
+        fails_with(&url, &system, &["no authority in `sslrootcert`"]).await;
+    }
+    let nothing = [
+        ("SSL_CERT_FILE", "/dev/null"),
+        ("SSL_CERT_DIR", "/proc/self/fdinfo"),
+    ];
+    let url = cluster.url_for(ENCRYPTED, database.name(), "sslmode=verify-full");
+    fails_with(
+        &url,
+        &nothing,
+        &["no certificate authorities on this system"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_client_certificate_is_shown() {
+    let Some(cluster) = TlsCluster::shared().await else {
+        return;
+    };
+    let database = cluster.database().await;
+    let shown = |file: &str| {
+        let file = |end: &str| cluster.file(&format!("{file}.{end}"));
+        format!(
+            "sslmode=require&sslcert={}&sslkey={}",
+            file("crt"),
+            file("key")
+        )
+    };
+    let url = cluster.url_for(CERTIFIED, database.name(), &shown("client"));
+    serves(&database, &url, true).await;
+
+    let url = cluster.url_for(CERTIFIED, database.name(), "sslmode=require");
+    fails(&url, &["by `sslcert` and `sslkey`"]).await;
+    let url = cluster.url_for(CERTIFIED, database.name(), &shown("stray"));
+    fails(&url, &["check `sslcert` and `sslkey`", "`ssl_ca_file`"]).await;
+    let url = cluster.url_for("encrypted:wrong", database.name(), &shown("client"));
+    fails(&url, &["correct the user or the password"]).await;
+}
+
+#[tokio::test]
+async fn commands_use_tls_as_the_server_does() {
+    let Some(cluster) = TlsCluster::shared().await else {
+        return;
+    };
+    let database = cluster.database().await;
+    let parameters = format!(
+        "sslmode=verify-full&sslrootcert={}",
+        cluster.file("authority.crt")
+    );
+    let url = cluster.url_for(ENCRYPTED, database.name(), &parameters);
+    let app = TestApp::on_database(&url).await;
+    app.command(&["user", "list"]).await.expect_success();
+    let admin = app.admin().await;
+    let read = admin.get("/flags").await;
+    read.expect(StatusCode::OK);
+}
+
+#[tokio::test]
+async fn files_of_certificates_are_checked_before_the_server_is_asked() {
+    let Some(cluster) = TlsCluster::shared().await else {
+        return;
+    };
+    let (text, key) = (cluster.file("text.crt"), cluster.file("client.key"));
+    let certificate = cluster.file("client.crt");
+    for (parameters, complaint) in [
+        (
+            "sslmode=verify-full&sslrootcert=/nowhere.crt".to_owned(),
+            "`sslrootcert` names /nowhere.crt",
+        ),
+        (
+            format!("sslmode=verify-full&sslrootcert={text}"),
+            "holds no certificate",
+        ),
+        (
+            format!("sslcert={certificate}"),
+            "`sslcert` and `sslkey` belong together",
+        ),
+        (
+            format!("sslcert={certificate}&sslkey={text}"),
+            "holds no private key",
+        ),
+        (
+            format!("sslcert={text}&sslkey={key}"),
+            "holds no certificate",
+        ),
+    ] {
+        fails(&format!("postgres://nowhere/db?{parameters}"), &[complaint]).await;
+    }
+    let open = tempfile::tempdir().expect("a folder for the test");
+    let copy = open.path().join("client.key");
+    std::fs::copy(&key, &copy).expect("the key is copied");
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    std::fs::set_permissions(&copy, permissions).expect("a file of this test");
+    let url = format!(
+        "postgres://nowhere/db?sslcert={certificate}&sslkey={}",
+        copy.display()
+    );
+    fails(&url, &["which others may read or change"]).await;
+}
+
+/// A server that has no TLS, and closes the connections that try without.
+async fn server_without_tls() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a port is free");
+    let address = listener.local_addr().expect("the port is known");
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 8];
+            if stream.read_exact(&mut request).await.is_ok() {
+                let _already_gone = stream.write_all(b"N").await;
+            }
+        }
+    });
+    format!("postgres://somebody@{address}/db")
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_refused_where_it_is_demanded() {
+    let url = server_without_tls().await;
+    for mode in ["require", "verify-full"] {
+        fails(
+            &format!("{url}?sslmode={mode}"),
+            &["does not offer TLS", "`ssl = on`", mode],
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_admits_tls_only_says_so() {
+    let Some(cluster) = TlsCluster::shared().await else {
+        return;
+    };
+    let url = cluster.url_for(ENCRYPTED, "postgres", "sslmode=disable");
+    fails(&url, &["write `sslmode=require`"]).await;
+    let direct = sqlx::PgConnection::connect(&url).await;
+    assert!(direct.is_err(), "the server of this test admits it");
+}
