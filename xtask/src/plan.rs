@@ -1,0 +1,355 @@
+//! The steps of each command.
+
+use crate::addresses;
+use crate::alone;
+use crate::baseline;
+use crate::bench;
+use crate::check;
+use crate::check::Extent;
+use crate::cli::{Command, Measured};
+use crate::contract;
+use crate::deploy;
+use crate::dist;
+use crate::docs;
+use crate::image;
+use crate::node;
+use crate::notices;
+use crate::openfeature;
+use crate::pack;
+use crate::pooler;
+use crate::rolling;
+use crate::serve;
+use crate::serve::Profile;
+use crate::site;
+use crate::step::{Outcome, Step};
+use crate::wasm;
+use crate::webdriver;
+use crate::workflows;
+
+/// The steps after the binaries of a release.
+pub(crate) const AFTER_BINARIES: [Step; 2] = [MATERIALS, CHECKSUMS];
+
+const TARGET: Step = Step {
+    title: "Rust's wasm target",
+    work: |workspace, _| wasm::install_target(workspace),
+};
+const TOOLS: Step = Step {
+    title: "Tools from npm",
+    work: |workspace, _| node::install(workspace),
+};
+const ENGINE: Step = Step {
+    title: "Engine of the npm packages",
+    work: |workspace, _| wasm::engine(workspace),
+};
+const PACKAGES: Step = Step {
+    title: "npm packages",
+    work: |workspace, _| pack::build(workspace),
+};
+const TARBALLS: Step = Step {
+    title: "Tarballs of the npm packages",
+    work: |workspace, _| pack::tarballs(workspace),
+};
+const ISLANDS: Step = Step {
+    title: "Islands of the dashboard",
+    work: |workspace, _| site::islands(workspace),
+};
+const SITE: Step = Step {
+    title: "Site of the dashboard",
+    work: |workspace, _| site::assemble(workspace),
+};
+const SERVER: Step = Step {
+    title: "Server",
+    work: |workspace, _| serve::build(workspace, Profile::Dev),
+};
+const RELEASE: Step = Step {
+    title: "Server, optimised",
+    work: |workspace, _| serve::build(workspace, Profile::Release),
+};
+const DIST_FOLDER: Step = Step {
+    title: "Folder of the release",
+    work: |workspace, _| dist::begin(workspace),
+};
+const DIST: Step = Step {
+    title: "Static binary",
+    work: |workspace, _| dist::build(workspace, &dist::default_target()).map(|()| Outcome::Done),
+};
+const DIST_PACKAGES: Step = Step {
+    title: "Packages of the release",
+    work: |workspace, _| dist::packages(workspace),
+};
+const MATERIALS: Step = Step {
+    title: "Bills of materials",
+    work: |workspace, _| dist::bills_of_materials(workspace),
+};
+const CHECKSUMS: Step = Step {
+    title: "Checksums",
+    work: |workspace, _| dist::checksums(workspace),
+};
+const BUILDAH: Step = Step {
+    title: "Builder of images",
+    work: |workspace, _| image::find_tools(workspace),
+};
+const IMAGE: Step = Step {
+    title: "Image",
+    work: |workspace, _| image::build(workspace),
+};
+const IMAGE_TEST: Step = Step {
+    title: "The image, started",
+    work: |workspace, _| image::test(workspace),
+};
+const NOTICES_CHECK: Step = Step {
+    title: "Notices of the crates",
+    work: |workspace, _| notices::check(workspace),
+};
+const NOTICES: Step = Step {
+    title: "License texts of the crates",
+    work: |workspace, _| notices::write(workspace),
+};
+const LICENSES: Step = Step {
+    title: "Licenses and sources of the crates",
+    work: |workspace, _| notices::deny(workspace),
+};
+const ADVISORIES: Step = Step {
+    title: "Advisories",
+    work: |workspace, _| notices::advisories(workspace),
+};
+const WORKFLOWS: Step = Step {
+    title: "Workflows",
+    work: workflows::check,
+};
+const FORMAT: Step = Step {
+    title: "Format",
+    work: |workspace, _| check::format(workspace),
+};
+const LINKS: Step = Step {
+    title: "Links in documents",
+    work: |workspace, _| check::links(workspace),
+};
+const DOCS: Step = Step {
+    title: "Site of the documentation",
+    work: docs::build,
+};
+const ADDRESSES: Step = Step {
+    title: "Addresses of the project",
+    work: |workspace, _| addresses::write(workspace),
+};
+const DEPLOY: Step = Step {
+    title: "Files to deploy with",
+    work: deploy::check,
+};
+const CLIPPY: Step = Step {
+    title: "Clippy",
+    work: |workspace, _| check::clippy(workspace),
+};
+const CLIPPY_WASM: Step = Step {
+    title: "Clippy for wasm",
+    work: |workspace, _| check::clippy_wasm(workspace),
+};
+const RUST_TESTS: Step = Step {
+    title: "Tests in Rust",
+    work: check::rust,
+};
+const POOLER: Step = Step {
+    title: "PgBouncer",
+    work: |workspace, _| pooler::install(workspace),
+};
+const POSTGRES_TESTS: Step = Step {
+    title: "Tests of the server on PostgreSQL",
+    work: check::on_postgres,
+};
+const NPM_TESTS: Step = Step {
+    title: "Tests of the npm packages",
+    work: check::npm,
+};
+const PARITY: Step = Step {
+    title: "Parity of all that evaluates",
+    work: |workspace, _| check::parity(workspace, &[]),
+};
+const MATRIX: Step = Step {
+    title: "The tarball where it is used",
+    work: |workspace, tally| check::matrix(workspace, tally, Extent::Gate),
+};
+const WHOLE_MATRIX: Step = Step {
+    title: "The tarball wherever it is used",
+    work: |workspace, tally| check::matrix(workspace, tally, Extent::All),
+};
+const BROWSER_TESTS: Step = Step {
+    title: "Tests in a browser",
+    work: check::playwright,
+};
+const OTHER_BROWSERS: Step = Step {
+    title: "Tests in Firefox and WebKit",
+    work: webdriver::test,
+};
+const SCREENSHOTS: Step = Step {
+    title: "Screenshots",
+    work: |workspace, _| check::screenshots(workspace),
+};
+const FIND_POSTGRES: Step = Step {
+    title: "PostgreSQL",
+    work: |_, _| bench::find_postgres(),
+};
+const BENCH_ADMIN: Step = Step {
+    title: "Measurement of administration",
+    work: |workspace, _| bench::admin(workspace),
+};
+const BENCH_CLIENT: Step = Step {
+    title: "Measurement of the npm package",
+    work: |workspace, _| bench::client(workspace),
+};
+const BENCH_LIGHTHOUSE: Step = Step {
+    title: "Measurement by Lighthouse",
+    work: |workspace, _| bench::lighthouse(workspace),
+};
+const BENCH_PAGES: Step = Step {
+    title: "Measurement of pages",
+    work: |workspace, _| bench::pages(workspace),
+};
+const BENCH_SERVER: Step = Step {
+    title: "Measurement of evaluations",
+    work: |workspace, _| bench::server(workspace),
+};
+const BENCH_SOAK: Step = Step {
+    title: "Soak",
+    work: |workspace, _| bench::soak(workspace),
+};
+const BENCH_STREAMS: Step = Step {
+    title: "Measurement of streams",
+    work: |workspace, _| bench::streams(workspace),
+};
+const CHAOS: Step = Step {
+    title: "Faults, the short form",
+    work: |workspace, tally| check::chaos(workspace, tally, Extent::Gate, &[]),
+};
+const CONTRACT: Step = Step {
+    title: "The API against its description",
+    work: contract::test,
+};
+const OPENFEATURE: Step = Step {
+    title: "OpenFeature's provider for Python",
+    work: openfeature::test,
+};
+const ALONE: Step = Step {
+    title: "The release binary, alone in a folder",
+    work: |workspace, _| alone::try_it(workspace),
+};
+
+const ROLLING: Step = Step {
+    title: "The last release beside this build",
+    work: rolling::test,
+};
+const FIXTURE: Step = Step {
+    title: "Fixture of this build",
+    work: |workspace, _| baseline::write_fixture(workspace),
+};
+
+/// What a command does, with all that it needs. In the gate, what is quick and often wrong comes first.
+pub(crate) fn steps(command: &Command) -> Vec<Step> {
+    let site = [TARGET, TOOLS, ISLANDS, SITE].as_slice();
+    let packages = [TARGET, TOOLS, ENGINE, PACKAGES].as_slice();
+    match command {
+        Command::Run { release: false, .. } => [site, packages, &[SERVER]].concat(),
+        Command::Run { release: true, .. } => [site, packages, &[RELEASE]].concat(),
+        Command::Test { all } => {
+            let pooler = if *all { [POOLER].as_slice() } else { &[] };
+            let mut steps = [
+                &[
+                    TARGET,
+                    TOOLS,
+                    FORMAT,
+                    LINKS,
+                    DEPLOY,
+                    NOTICES_CHECK,
+                    CLIPPY,
+                    CLIPPY_WASM,
+                ],
+                site,
+                pooler,
+                &[RUST_TESTS, POSTGRES_TESTS],
+                packages,
+            ]
+            .concat();
+            let matrix = if *all { WHOLE_MATRIX } else { MATRIX };
+            steps.extend([NPM_TESTS, PARITY, matrix, BROWSER_TESTS, OPENFEATURE]);
+            if *all {
+                steps.extend([OTHER_BROWSERS, CONTRACT, ROLLING, RELEASE, ALONE, CHAOS]);
+                steps.extend([LICENSES, DOCS, WORKFLOWS]);
+                steps.extend(image());
+            }
+            steps
+        }
+        Command::Build => [site, &[RELEASE], packages, &[TARBALLS]].concat(),
+        Command::Dist { .. } => [site, packages, &[TARBALLS, DIST_FOLDER, DIST_PACKAGES]].concat(),
+        Command::Image => image(),
+        Command::Format => vec![TOOLS, FORMAT],
+        Command::Clippy => vec![TARGET, CLIPPY, CLIPPY_WASM],
+        Command::Deploy => vec![DEPLOY],
+        Command::Docs => vec![DOCS],
+        Command::Addresses => vec![ADDRESSES],
+        Command::Links => vec![TOOLS, LINKS],
+        Command::Rust => [site, &[RUST_TESTS]].concat(),
+        Command::Postgres => [site, &[POSTGRES_TESTS]].concat(),
+        Command::Wasm => vec![TARGET, TOOLS, ENGINE],
+        Command::Site => site.to_vec(),
+        Command::Npm => [site, &[SERVER], packages, &[NPM_TESTS]].concat(),
+        Command::Parity { .. } => [site, packages].concat(),
+        Command::Matrix { all: false } => [packages, &[MATRIX]].concat(),
+        Command::Matrix { all: true } => [packages, &[WHOLE_MATRIX]].concat(),
+        Command::Playwright => [site, packages, &[SERVER, BROWSER_TESTS]].concat(),
+        Command::Browsers => [site, &[SERVER, OTHER_BROWSERS]].concat(),
+        Command::Screenshots => [site, &[SERVER, SCREENSHOTS]].concat(),
+        Command::Bench {
+            what: Measured::Admin,
+        } => [&[FIND_POSTGRES], site, &[RELEASE, BENCH_ADMIN]].concat(),
+        Command::Bench {
+            what: Measured::Client,
+        } => [packages, &[BENCH_CLIENT]].concat(),
+        Command::Bench {
+            what: Measured::Lighthouse,
+        } => [site, &[RELEASE, BENCH_LIGHTHOUSE]].concat(),
+        Command::Bench {
+            what: Measured::Pages,
+        } => [site, &[RELEASE, BENCH_PAGES]].concat(),
+        Command::Bench {
+            what: Measured::Server,
+        } => [site, &[RELEASE, BENCH_SERVER]].concat(),
+        Command::Bench {
+            what: Measured::Soak,
+        } => [site, &[RELEASE, BENCH_SOAK]].concat(),
+        Command::Bench {
+            what: Measured::Streams,
+        } => [site, &[RELEASE, BENCH_STREAMS]].concat(),
+        Command::Chaos { .. } => [site, &[RELEASE]].concat(),
+        Command::Contract => [site, &[SERVER, CONTRACT]].concat(),
+        Command::Openfeature => [site, &[SERVER, OPENFEATURE]].concat(),
+        Command::Alone => [site, &[RELEASE, ALONE]].concat(),
+        Command::Release { .. } | Command::Changelog { .. } => Vec::new(),
+        Command::Advisories => vec![ADVISORIES],
+        Command::Workflows => vec![WORKFLOWS],
+        Command::Licenses => vec![NOTICES_CHECK, LICENSES],
+        Command::Notices => vec![NOTICES],
+        Command::Rolling => vec![SERVER, ROLLING],
+        Command::Fixture => [site, packages, &[SERVER, FIXTURE]].concat(),
+    }
+}
+
+/// All that is published, with the image, which is tried.
+fn image() -> Vec<Step> {
+    vec![
+        TARGET,
+        TOOLS,
+        ISLANDS,
+        SITE,
+        ENGINE,
+        PACKAGES,
+        TARBALLS,
+        BUILDAH,
+        DIST_FOLDER,
+        DIST_PACKAGES,
+        DIST,
+        MATERIALS,
+        IMAGE,
+        IMAGE_TEST,
+        CHECKSUMS,
+    ]
+}
