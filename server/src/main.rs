@@ -14,7 +14,10 @@ use pennon_server::{
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{Registry, fmt};
 
 #[cfg(target_env = "musl")]
 #[global_allocator]
@@ -33,8 +36,8 @@ async fn main() -> ExitCode {
     };
     let is_command = serving.is_none();
     match serving {
-        Some(settings) => log("info", settings.log_format),
-        None => log("warn", LogFormat::Text),
+        Some(settings) => log(LevelFilter::INFO, settings.log_format),
+        None => log(LevelFilter::WARN, LogFormat::Text),
     }
     let done = match command {
         Some(command) => run(command).await,
@@ -66,22 +69,29 @@ fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-/// Logs to the standard error stream, from this level on if `RUST_LOG` does not say otherwise.
-fn log(level: &str, format: LogFormat) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    let log = tracing_subscriber::fmt()
+/// Logs to the standard error stream: what `RUST_LOG` selects, such as `warn,pennon_server::http=debug`, and otherwise from
+/// this level on.
+fn log(level: LevelFilter, format: LogFormat) {
+    let selected = std::env::var("RUST_LOG").ok();
+    let selected = selected.and_then(|directives| directives.parse::<Targets>().ok());
+    let selected = selected.unwrap_or_else(|| Targets::new().with_default(level));
+    let lines = fmt::layer()
         // A log that cannot be written is no reason to stop: whoever reads it may just have gone.
         .log_internal_errors(false)
-        .with_env_filter(filter)
         .with_writer(std::io::stderr);
-    match format {
-        LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).init(),
+    let lines = match format {
+        LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).boxed(),
         LogFormat::Json => {
-            log.json().flatten_event(true).with_span_list(false).init();
             // Otherwise a panic would be lines that are no JSON.
             std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
+            lines
+                .json()
+                .flatten_event(true)
+                .with_span_list(false)
+                .boxed()
         }
-    }
+    };
+    Registry::default().with(lines.with_filter(selected)).init();
 }
 
 async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {

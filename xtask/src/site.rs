@@ -6,7 +6,8 @@
 //!   `{output name}_bg.wasm`, and the output name is `pennon.{hash}`;
 //! - `pennon.{hash}.css`, with a hash of its own;
 //! - `live.{hash}.js`, the script that keeps pages up to date, likewise;
-//! - beside each of them the same compressed, with `.gz` and with `.br` appended to the name;
+//! - each of them compressed only, with `.gz` and with `.br` appended to the name: the server decompresses what it sends to
+//!   the few that take neither;
 //! - `manifest.txt`, which says what the current names are. Each of its lines is a word, a space and a value:
 //!
 //! ```text
@@ -69,17 +70,12 @@ pub(crate) fn assemble(workspace: &Workspace) -> Result<Outcome> {
     ))
 }
 
-/// The names of what is in the site, without the compressed forms.
+/// The names of what is in the site, without the endings of the compressed forms.
 pub(crate) fn assets(workspace: &Workspace) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(workspace.site())? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        if ["js", "wasm", "css"]
-            .iter()
-            .any(|kind| name.ends_with(kind))
-        {
-            names.push(name);
-        }
+        names.extend(name.strip_suffix(".gz").map(str::to_owned));
     }
     Ok(names)
 }
@@ -125,9 +121,8 @@ impl Site {
         })
     }
 
-    /// Writes a file and its compressed forms. What is there has the same content, or it would have another name.
+    /// Writes the compressed forms of a file. What is there has the same content, or it would have another name.
     fn publish(&mut self, name: &str, content: &[u8]) -> Result<()> {
-        self.write(name.to_owned(), || Ok(content.to_vec()))?;
         self.write(format!("{name}.gz"), || gzip(content))?;
         self.write(format!("{name}.br"), || brotli(content))
     }

@@ -1,7 +1,10 @@
 //! What browsers load of the dashboard: its style, its islands and their glue, embedded in the binary.
 
+use std::io::Read as _;
+
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
+use flate2::read::GzDecoder;
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
 use http::{HeaderMap, StatusCode};
 
@@ -32,14 +35,11 @@ pub(super) fn script() -> Option<String> {
 
 /// Serves a file. Its name changes with its content, so it may be kept for ever.
 pub(super) async fn serve(Path(name): Path<String>, headers: HeaderMap) -> Response {
-    let Some(whole) = file(&name) else {
-        return StatusCode::NOT_FOUND.into_response();
-    };
     let kind = match name.rsplit('.').next() {
         Some("js") => "text/javascript; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
         Some("wasm") => "application/wasm",
-        // The compressed forms are served in place of the whole, not by themselves.
+        // The compressed forms are served under the name of the whole, not by themselves.
         _ => return StatusCode::NOT_FOUND.into_response(),
     };
     let always = [
@@ -47,14 +47,26 @@ pub(super) async fn serve(Path(name): Path<String>, headers: HeaderMap) -> Respo
         (CACHE_CONTROL, "public, max-age=31536000, immutable"),
         (VARY, "accept-encoding"),
     ];
-    let compressed = CODINGS.into_iter().find_map(|(coding, suffix)| {
+    let accepted = CODINGS.into_iter().find_map(|(coding, suffix)| {
         let content = file(&format!("{name}{suffix}")).filter(|_| accepts(&headers, coding))?;
         Some((coding, content))
     });
-    match compressed {
+    match accepted {
         Some((coding, content)) => (always, [(CONTENT_ENCODING, coding)], content).into_response(),
-        None => (always, whole).into_response(),
+        None => match decompressed(&name) {
+            Some(content) => (always, content).into_response(),
+            None => StatusCode::NOT_FOUND.into_response(),
+        },
     }
+}
+
+/// Returns a file for a client that takes no compressed form of it: programs, hardly ever browsers.
+fn decompressed(name: &str) -> Option<Vec<u8>> {
+    let mut content = Vec::new();
+    GzDecoder::new(file(&format!("{name}.gz"))?)
+        .read_to_end(&mut content)
+        .ok()?;
+    Some(content)
 }
 
 fn file(name: &str) -> Option<&'static [u8]> {

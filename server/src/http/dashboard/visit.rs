@@ -1,10 +1,10 @@
 //! A request to the dashboard and the response to it, as its pages see them.
 
 use async_trait::async_trait;
-use chrono_tz::Tz;
 use http::header::{HOST, LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, StatusCode};
+use jiff::tz::TimeZone;
 use leptos_axum::ResponseOptions;
 use pennon_core::model::time::Timestamp;
 use pennon_dashboard::error::AdminError;
@@ -47,7 +47,7 @@ impl CurrentVisit {
         }
     }
 
-    fn zone(&self) -> Tz {
+    fn time_zone(&self) -> TimeZone {
         zone::named(cookie::value(&self.parts.headers, cookie::ZONE))
     }
 
@@ -145,14 +145,14 @@ impl Visit for CurrentVisit {
     }
 
     fn zone(&self) -> &str {
-        self.zone().name()
+        zone::name(cookie::value(&self.parts.headers, cookie::ZONE))
     }
 
     fn local(&self, at: Timestamp) -> LocalTime {
-        zone::local(self.zone(), at)
+        zone::local(self.time_zone(), at)
     }
 
     fn day(&self, date: &str) -> Option<(Timestamp, Timestamp)> {
-        zone::day(self.zone(), date)
+        zone::day(&self.time_zone(), date)
     }
 }
