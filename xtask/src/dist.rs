@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde_json::Value;
 use tar::{Builder, EntryType, Header};
 
 use crate::cargo_tool;
@@ -55,7 +56,7 @@ pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
 
 /// The binary of a platform, as [`build`] leaves it.
 pub(crate) fn binary(workspace: &Workspace, target: &str) -> PathBuf {
-    workspace.target.join(target).join("dist/pennon")
+    workspace.target.join(target).join("published/pennon")
 }
 
 /// Empties the folder, so that nothing of an earlier release stays in it.
@@ -90,7 +91,7 @@ fn compile(workspace: &Workspace, target: &str, revision: &Revision) -> Result<(
     let variable = target.replace('-', "_");
     let mut cargo = cross::cargo(workspace, target)?;
     cargo
-        .args(["--locked", "--profile", "dist", "--target", target])
+        .args(["--locked", "--profile", "published", "--target", target])
         .args(["--package", "pennon-server", "--bin", "pennon"])
         .env("PENNON_BUILD", revision.to_string())
         .env("SOURCE_DATE_EPOCH", revision.seconds.to_string())
@@ -177,13 +178,6 @@ pub(crate) fn bills_of_materials(workspace: &Workspace) -> Result<Outcome> {
     let version = env!("CARGO_PKG_VERSION");
     // The plugin writes beside the manifest of each member of the workspace, and nowhere else.
     let name = "bill-of-materials";
-    let written = || -> Result<Vec<PathBuf>> {
-        let entries = fs::read_dir(&workspace.root)?.collect::<Result<Vec<_>, _>>()?;
-        let files = entries
-            .iter()
-            .map(|entry| entry.path().join(format!("{name}.json")));
-        Ok(files.filter(|file| file.exists()).collect())
-    };
     cargo_tool::CYCLONEDX
         .command(workspace)?
         .args(["cyclonedx", "--format", "json", "--no-build-deps"])
@@ -193,7 +187,9 @@ pub(crate) fn bills_of_materials(workspace: &Workspace) -> Result<Outcome> {
     let server = workspace.root.join("server").join(format!("{name}.json"));
     let crates = folder(workspace).join(format!("pennon-{version}-crates.cdx.json"));
     fs::copy(server, crates)?;
-    written()?.iter().try_for_each(fs::remove_file)?;
+    for member in members(workspace)? {
+        fs::remove_file(member.join(format!("{name}.json")))?;
+    }
 
     let mut npm = node::npm(workspace);
     npm.args(["sbom", "--sbom-format", "cyclonedx", "--omit", "dev"]);
@@ -203,6 +199,22 @@ pub(crate) fn bills_of_materials(workspace: &Workspace) -> Result<Outcome> {
     let packages = folder(workspace).join(format!("pennon-{version}-npm.cdx.json"));
     fs::write(packages, npm.run_quietly()?)?;
     Ok(Outcome::Done)
+}
+
+/// The folders of the workspace's crates.
+fn members(workspace: &Workspace) -> Result<Vec<PathBuf>> {
+    let metadata = workspace
+        .cargo()
+        .args(["metadata", "--no-deps", "--format-version=1"])
+        .run_quietly()?;
+    let metadata: Value = serde_json::from_str(&metadata)?;
+    let packages = metadata.get("packages").and_then(Value::as_array);
+    let manifests = packages.context("cargo metadata names no packages")?.iter();
+    let folders = manifests.filter_map(|package| {
+        let manifest = Path::new(package.get("manifest_path")?.as_str()?);
+        manifest.parent().map(Path::to_path_buf)
+    });
+    Ok(folders.collect())
 }
 
 /// Writes the checksums of all files, and prints their sizes.

@@ -74,6 +74,8 @@ const COMMAND: &str = "cargo xtask notices";
 
 /// Collects the license texts anew.
 pub(crate) fn write(workspace: &Workspace) -> Result<Outcome> {
+    // The plugin looks at the crates of all platforms, and builds have downloaded those of this one.
+    workspace.cargo().args(["fetch", "--locked"]).run()?;
     for Notices { path, works, parts } in FILES {
         let mut text = PREFACE.replace("@WORKS@\n", works);
         for part in parts {
