@@ -2,12 +2,13 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { freePort } from "./port.ts";
 import { Server } from "./server.ts";
 import { test as base, expect } from "./test.ts";
 
@@ -161,16 +162,4 @@ async function accepts(port: number, child: ChildProcess): Promise<void> {
       socket.destroy();
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") {
-    throw new Error("a TCP server has a port");
-  }
-  return address.port;
 }

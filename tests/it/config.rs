@@ -193,7 +193,8 @@ async fn every_coding_has_the_same_tag_and_says_the_same() {
     }
 }
 
-fn decoded(coding: &str, bytes: &[u8]) -> Vec<u8> {
+/// Decompresses a body; without a coding it is plain already.
+pub(crate) fn decoded(coding: &str, bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     match coding {
         "gzip" => {

@@ -5,6 +5,7 @@
     reason = "a test that cannot go on must say where"
 )]
 
+mod assets;
 mod audit;
 mod auth;
 mod cli;

@@ -1,6 +1,7 @@
 //! The files of a release: static binaries in archives, npm packages, bills of materials and checksums.
 //!
-//! All of them are in `{target folder}/dist`. Two builds of one commit in the same folder are the same bytes.
+//! All of them are in `{target folder}/dist`. Binaries and archives contain no time but that of the commit, and no path of
+//! the machine.
 
 use std::env;
 use std::fs::{self, File};
@@ -22,7 +23,7 @@ use crate::revision::Revision;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// What every archive has beside the binary: the path in the repository, and the name in the archive.
+/// The files of the repository that every archive contains beside the binary.
 const COMPANIONS: [&str; 4] = [
     "LICENSE-APACHE",
     "LICENSE-MIT",

@@ -1,11 +1,11 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TestProject } from "vitest/node";
+import { freePort } from "../../support/port.ts";
 
 /** A browser whose driver is running. */
 export type Browser = {
@@ -172,15 +172,6 @@ async function answers(driver: string, signal: AbortSignal): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 async function ended(child: ChildProcess): Promise<void> {

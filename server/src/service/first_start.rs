@@ -88,7 +88,7 @@ async fn apply(
     if store::environments::any(tx).await? {
         return Ok(None);
     }
-    // Whoever may read a group may read all of it, and accounts are for administrators only.
+    // A reader of one entry may read its whole group, and only administrators may read about accounts.
     tx.begin_action();
     match provisioning::apply(service, tx, file).await {
         Ok(changes) => Ok(Some(changes)),

@@ -76,7 +76,7 @@ impl LeasedTx {
             return Err(CommitError::Failed(lost()));
         }
         match lease.until_lost(tx.commit()).await {
-            // What was said last may have arrived.
+            // The server may have received the commit.
             Err(error)
                 if is_cut_off(&error)
                     || is_of_pooler(&error)
@@ -151,7 +151,7 @@ where
     begin().await
 }
 
-/// Whether the server, or whoever stands between, has closed the connection. 57P01 is what PostgreSQL says before it
+/// Returns true if the server, or a proxy in front of it, has closed the connection. PostgreSQL sends 57P01 before it
 /// does.
 fn is_cut_off(error: &sqlx::Error) -> bool {
     match error {
@@ -161,7 +161,7 @@ fn is_cut_off(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Whether a pooler says that it has lost its connection to the server.
+/// Returns true if a pooler reports that it has lost its connection to the server.
 fn is_of_pooler(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(DatabaseError::code);
     code.is_some_and(|code| code.starts_with("08"))

@@ -140,7 +140,7 @@ impl Server {
         self.0.target.options_for(purpose)
     }
 
-    /// Whether a pooler lends connections to the server for one transaction each.
+    /// Returns true if a pooler lends connections to the server for one transaction each.
     pub(super) fn is_pooled(&self) -> bool {
         self.0.target.pooled
     }

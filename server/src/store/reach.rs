@@ -62,7 +62,7 @@ pub enum ReachError {
         address: String,
         /// What the server says.
         message: String,
-        /// What to change.
+        /// The change that mends it.
         remedy: String,
     },
     /// The connection cannot be encrypted as the URL demands, or the server or Pennon does not trust the other.
@@ -70,7 +70,7 @@ pub enum ReachError {
     Tls {
         /// Host and port.
         address: String,
-        /// What happened.
+        /// The failure.
         problem: String,
         /// What to change.
         remedy: String,

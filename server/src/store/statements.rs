@@ -19,7 +19,7 @@ pub(crate) struct Statements<'c> {
     pooled: bool,
 }
 
-/// A statement that may have to do without a name.
+/// A statement that has no name if `unnamed` is true.
 struct MaybeUnnamed<E> {
     query: E,
     unnamed: bool,

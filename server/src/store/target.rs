@@ -79,7 +79,7 @@ const GIVEN: [(&str, &[&str], &str); 9] = [
 pub(super) struct Target {
     pub(super) options: PgConnectOptions,
     pub(super) tls: Tls,
-    /// Whether a pooler lends connections to the server for one transaction each, as `pgbouncer=true` says.
+    /// True with `pgbouncer=true`: a pooler lends connections to the server for one transaction each.
     pub(super) pooled: bool,
     pub(super) connect_timeout: Duration,
 }

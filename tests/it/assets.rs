@@ -1,0 +1,34 @@
+//! The assets of the dashboard, which the binary contains in compressed forms only.
+
+use pennon_tests::TestApp;
+use reqwest::{Method, StatusCode};
+
+use crate::config::decoded;
+
+#[tokio::test]
+async fn an_asset_is_the_same_in_every_coding_and_without_any() {
+    let app = TestApp::start().await;
+    let browser = app.anonymous();
+    let page = browser.get("/dashboard/login").await.expect(StatusCode::OK);
+    let page = String::from_utf8(page.bytes.clone()).expect("the page is text");
+    let quoted = page.split('"');
+    let assets: Vec<&str> = quoted
+        .filter(|text| text.starts_with("/dashboard/assets/"))
+        .collect();
+    assert!(
+        assets.len() > 1,
+        "`cargo xtask site` comes before the build"
+    );
+    for asset in assets {
+        let plain = browser.get(asset).await.expect(StatusCode::OK);
+        assert_eq!(plain.header("content-encoding"), "");
+        assert!(!plain.bytes.is_empty(), "{asset}");
+        for coding in ["gzip", "br"] {
+            let request = browser.request(Method::GET, asset);
+            let request = request.header("accept-encoding", coding);
+            let answer = browser.send(request).await.expect(StatusCode::OK);
+            assert_eq!(answer.header("content-encoding"), coding, "{asset}");
+            assert_eq!(decoded(coding, &answer.bytes), plain.bytes, "{asset}");
+        }
+    }
+}
