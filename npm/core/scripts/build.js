@@ -138,7 +138,6 @@ async function bundle({ client, engine, instance, extras, ownsExtras, wasm }, ex
     platform: "neutral",
     target: "es2022",
     minify: !isForNode,
-    sourcemap: client === "index" && !isForNode,
     // In a CommonJS file Node finds the exported names only if there is no import() of an ES module to be kept.
     supported: { "dynamic-import": extension === "js" },
     define: { PACKAGE_VERSION: JSON.stringify(version) },
