@@ -1,8 +1,8 @@
-//! Embeds the site and the license notices, so that the binary alone is the product, and names the build.
+//! Embeds the site, the npm packages and the license notices, so that the binary alone is the product, and names the build.
 //!
-//! `cargo xtask site` leaves in the target folder's `site` what browsers load of the dashboard. This writes a table of
-//! those files for `src/http/assets.rs` to include. Where there is no site yet the table is empty: the server builds and
-//! its pages work, without style and scripts.
+//! `cargo xtask` leaves in the target folder's `site` the files of the dashboard for browsers, and in its `npm` the tarballs
+//! of the npm packages. This writes a table of each for `src/http/assets.rs` and `src/service/packages.rs` to include. Where
+//! there is no such folder yet its table is empty: the server builds, and its pages work without style and scripts.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -13,16 +13,25 @@ use std::{env, fs};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+const NO_PLAIN_NAME: &str = "a file to embed has a path that is not UTF-8";
+
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
-    let site = target_folder(&out)?.join("site");
-    // A folder that is missing would make every build run this anew.
-    fs::create_dir_all(&site)?;
-    println!("cargo::rerun-if-changed={}", site.display());
-    fs::write(out.join("site.rs"), table(&site)?)?;
+    let target = target_folder(&out)?;
+    fs::write(out.join("site.rs"), site(&watched(target, "site")?)?)?;
+    fs::write(out.join("packages.rs"), packages(&watched(target, "npm")?)?)?;
     embed_notices(&out)?;
     name_build();
     Ok(())
+}
+
+/// A folder whose changes make this run again.
+fn watched(target: &Path, name: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let folder = target.join(name);
+    // A folder that is missing would make every build run this anew.
+    fs::create_dir_all(&folder)?;
+    println!("cargo::rerun-if-changed={}", folder.display());
+    Ok(folder)
 }
 
 /// Compresses the license notices for `src/cli/licenses.rs` to include.
@@ -55,45 +64,65 @@ fn target_folder(out: &Path) -> Result<&Path, Box<dyn Error>> {
 }
 
 /// The Rust that `src/http/assets.rs` includes.
-fn table(site: &Path) -> Result<String, Box<dyn Error>> {
-    let manifest = fs::read_to_string(site.join("manifest.txt")).unwrap_or_default();
+fn site(folder: &Path) -> Result<String, Box<dyn Error>> {
+    let manifest = fs::read_to_string(folder.join("manifest.txt")).unwrap_or_default();
     let named = |word: &str| {
         let lines = manifest.lines();
         let mut values = lines.filter_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
         values.next()
     };
-    let mut table = String::new();
+    let mut code = String::new();
     writeln!(
-        table,
+        code,
         "const OUTPUT_NAME: Option<&str> = {:?};",
         named("output-name")
     )?;
-    writeln!(table, "const STYLE: Option<&str> = {:?};", named("style"))?;
-    writeln!(table, "const SCRIPT: Option<&str> = {:?};", named("script"))?;
-    writeln!(table, "const FILES: &[(&str, &[u8])] = &[")?;
-    for name in files(site, &manifest)? {
-        let path = site.join(&name);
-        let path = path.to_str().ok_or("the target folder has no plain name")?;
+    writeln!(code, "const STYLE: Option<&str> = {:?};", named("style"))?;
+    writeln!(code, "const SCRIPT: Option<&str> = {:?};", named("script"))?;
+    // Without the manifest the site is not complete.
+    let mut names = if manifest.is_empty() {
+        Vec::new()
+    } else {
+        names(folder)?
+    };
+    names.retain(|name| name != "manifest.txt");
+    code.push_str(&table(folder, &names)?);
+    Ok(code)
+}
+
+/// The Rust that `src/service/packages.rs` includes.
+fn packages(folder: &Path) -> Result<String, Box<dyn Error>> {
+    let index = folder.join("packages.json");
+    let index = if index.exists() {
+        format!("include_str!({:?})", index.to_str().ok_or(NO_PLAIN_NAME)?)
+    } else {
+        "\"[]\"".to_owned()
+    };
+    let mut code = format!("const INDEX: &str = {index};\n");
+    let mut names = names(folder)?;
+    names.retain(|name| name.ends_with(".tgz"));
+    code.push_str(&table(folder, &names)?);
+    Ok(code)
+}
+
+/// A table of files and their contents.
+fn table(folder: &Path, names: &[String]) -> Result<String, Box<dyn Error>> {
+    let mut table = String::from("const FILES: &[(&str, &[u8])] = &[\n");
+    for name in names {
+        let path = folder.join(name);
+        let path = path.to_str().ok_or(NO_PLAIN_NAME)?;
         writeln!(table, "    ({name:?}, include_bytes!({path:?})),")?;
     }
-    writeln!(table, "];")?;
+    table.push_str("];\n");
     Ok(table)
 }
 
-/// What is to be served, in order; nothing while the site is not complete.
-fn files(site: &Path, manifest: &str) -> Result<Vec<String>, Box<dyn Error>> {
-    if manifest.is_empty() {
-        return Ok(Vec::new());
-    }
+/// The names of the files in a folder, in order.
+fn names(folder: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let mut names = Vec::new();
-    for entry in fs::read_dir(site)? {
-        let name = entry?.file_name();
-        let name = name
-            .to_str()
-            .ok_or("a file of the site has no plain name")?;
-        if name != "manifest.txt" {
-            names.push(name.to_owned());
-        }
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name().into_string();
+        names.push(name.map_err(|_| NO_PLAIN_NAME)?);
     }
     names.sort();
     Ok(names)

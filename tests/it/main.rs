@@ -34,6 +34,7 @@ mod names;
 mod ofrep;
 mod outage;
 mod outage_under_load;
+mod packages;
 mod passwords;
 mod pooler;
 mod postgres_tls;

@@ -59,7 +59,8 @@ impl TestDatabase {
     }
 
     /// Runs one statement behind the service's back.
-    pub async fn execute(&self, sql: &'static str) {
+    pub async fn execute(&self, sql: impl Into<String>) {
+        let sql = AssertSqlSafe(sql.into());
         if self.is_postgres() {
             let mut connection = self.postgres().await;
             sqlx::query(sql)

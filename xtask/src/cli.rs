@@ -63,6 +63,8 @@ pub(crate) enum Command {
     Wasm,
     /// Build the dashboard's wasm, scripts and style into the target folder's site/
     Site,
+    /// Build the npm packages and pack them into the target folder's npm/, where the server finds them to embed
+    Packages,
     /// Build and test the npm packages
     Npm,
     /// Try the tarball of `@pennon/core` where it is used: Node.js, Vite, Next.js, a strict content security policy

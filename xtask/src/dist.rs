@@ -18,6 +18,7 @@ use crate::cargo_tool;
 use crate::cross;
 use crate::digest;
 use crate::node;
+use crate::pack;
 use crate::process::Run as _;
 use crate::revision::Revision;
 use crate::step::Outcome;
@@ -165,9 +166,9 @@ fn pack(archive: &Path, folder: &str, files: &[Packed], seconds: u64) -> Result<
 
 /// Copies the tarballs of the npm packages.
 pub(crate) fn packages(workspace: &Workspace) -> Result<Outcome> {
-    for entry in fs::read_dir(workspace.target.join("npm"))? {
-        let entry = entry?;
-        fs::copy(entry.path(), folder(workspace).join(entry.file_name()))?;
+    for tarball in pack::packed(workspace)? {
+        let name = tarball.file_name().context("a tarball without a name")?;
+        fs::copy(&tarball, folder(workspace).join(name))?;
     }
     Ok(Outcome::Done)
 }

@@ -1,14 +1,26 @@
-//! The npm packages as they are published.
+//! The npm packages as they are published, and as the server carries them.
+//!
+//! `{target folder}/npm` has the tarball of each package, and `packages.json`: an array with the name of each tarball
+//! (`file`), its checksums as npm prints them (`integrity`, `shasum`), and the package's manifest (`manifest`). The server
+//! embeds all of it, so nothing is written while it stays the same: the server would be compiled again.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
 
 use crate::check::script;
 use crate::node;
 use crate::process::Run as _;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
+
+/// The largest size of all tarballs together, in bytes. They are part of the server's binary.
+const MAX_SIZE: u64 = 400_000;
+
+/// The list of the tarballs.
+const INDEX: &str = "packages.json";
 
 /// Builds each package into its `dist/`. The engine must be there.
 pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
@@ -18,28 +30,102 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Packs each package into `{target folder}/npm`, and leaves no earlier tarball there.
+/// Packs the packages, and writes the list of them.
 pub(crate) fn tarballs(workspace: &Workspace) -> Result<Outcome> {
-    let folder = workspace.target.join("npm");
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
-    }
-    fs::create_dir_all(&folder)?;
-    for package in node::packages(workspace)? {
+    let packages = node::packages(workspace)?;
+    for package in &packages {
         // Each package carries the licences; they stand once in the repository.
         for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
             fs::copy(workspace.root.join(licence), package.join(licence))?;
         }
-        let mut npm = node::npm(workspace);
-        npm.arg("pack")
-            .arg("--pack-destination")
-            .arg(&folder)
-            .arg("--workspace")
-            .arg(&package)
-            .run_quietly()?;
     }
-    for entry in fs::read_dir(&folder)? {
-        eprintln!("    {}", entry?.path().display());
+    let packed = workspace.empty_folder("npm-packed")?;
+    let mut npm = node::npm(workspace);
+    npm.args(["pack", "--json", "--pack-destination"])
+        .arg(&packed);
+    for package in &packages {
+        npm.arg("--workspace").arg(package);
     }
+    let listed = npm.run_quietly()?;
+    let index = index(workspace, &serde_json::from_str(&listed)?)?;
+    fs::write(packed.join(INDEX), serde_json::to_string(&index)?)?;
+    check_size(&packed)?;
+    replace(&folder(workspace), &packed)
+}
+
+/// The tarballs, as [`tarballs`] leaves them.
+pub(crate) fn packed(workspace: &Workspace) -> Result<Vec<PathBuf>> {
+    tarballs_in(&folder(workspace))
+}
+
+fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("npm")
+}
+
+/// The list of the tarballs, from what `npm pack --json` prints.
+fn index(workspace: &Workspace, packed: &Value) -> Result<Value> {
+    let packed = packed.as_array().context("npm pack prints no array")?;
+    let mut entries = Vec::new();
+    for tarball in packed {
+        let text = |member: &str| {
+            let value = tarball.get(member).and_then(Value::as_str);
+            value.with_context(|| format!("npm pack prints no {member}"))
+        };
+        let name = text("name")?;
+        let folder = name.trim_start_matches("@pennon/");
+        let manifest = workspace.root.join("npm").join(folder).join("package.json");
+        let manifest: Value = serde_json::from_slice(&fs::read(manifest)?)?;
+        entries.push(json!({
+            "file": text("filename")?,
+            "integrity": text("integrity")?,
+            "shasum": text("shasum")?,
+            "manifest": manifest,
+        }));
+    }
+    Ok(Value::Array(entries))
+}
+
+fn check_size(folder: &Path) -> Result<()> {
+    let mut size = 0;
+    for tarball in tarballs_in(folder)? {
+        size += tarball.metadata()?.len();
+    }
+    if size > MAX_SIZE {
+        bail!("the tarballs have {size} bytes, and the server carries at most {MAX_SIZE}");
+    }
+    Ok(())
+}
+
+/// Puts one folder in the place of another, unless their files are the same.
+fn replace(folder: &Path, by: &Path) -> Result<Outcome> {
+    fs::create_dir_all(folder)?;
+    if contents(folder)? == contents(by)? {
+        fs::remove_dir_all(by)?;
+        return Ok(Outcome::UpToDate);
+    }
+    fs::remove_dir_all(folder)?;
+    fs::rename(by, folder)?;
     Ok(Outcome::Done)
+}
+
+fn tarballs_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = files(folder)?;
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "tgz"));
+    Ok(files)
+}
+
+fn contents(folder: &Path) -> Result<Vec<(Option<String>, Vec<u8>)>> {
+    let read = |file: PathBuf| {
+        let name = file.file_name().map(|name| name.to_string_lossy().into());
+        Ok((name, fs::read(file)?))
+    };
+    files(folder)?.into_iter().map(read).collect()
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let files: Result<Vec<_>, _> = entries.map(|entry| Ok(entry?.path())).collect();
+    let mut files = files.map_err(|error: std::io::Error| error)?;
+    files.sort();
+    Ok(files)
 }

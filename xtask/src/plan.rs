@@ -247,9 +247,11 @@ const FIXTURE: Step = Step {
 pub(crate) fn steps(command: &Command) -> Vec<Step> {
     let site = [TARGET, TOOLS, ISLANDS, SITE].as_slice();
     let packages = [TARGET, TOOLS, ENGINE, PACKAGES].as_slice();
+    let embedded = embedded();
+    let embedded = embedded.as_slice();
     match command {
-        Command::Run { release: false, .. } => [site, packages, &[SERVER]].concat(),
-        Command::Run { release: true, .. } => [site, packages, &[RELEASE]].concat(),
+        Command::Run { release: false, .. } => [embedded, &[SERVER]].concat(),
+        Command::Run { release: true, .. } => [embedded, &[RELEASE]].concat(),
         Command::Test { all } => {
             let pooler = if *all { [POOLER].as_slice() } else { &[] };
             let mut steps = [
@@ -263,10 +265,9 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
                     CLIPPY,
                     CLIPPY_WASM,
                 ],
-                site,
+                embedded,
                 pooler,
                 &[RUST_TESTS, POSTGRES_TESTS],
-                packages,
             ]
             .concat();
             let matrix = if *all { WHOLE_MATRIX } else { MATRIX };
@@ -278,8 +279,8 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
             }
             steps
         }
-        Command::Build => [site, &[RELEASE], packages, &[TARBALLS]].concat(),
-        Command::Dist { .. } => [site, packages, &[TARBALLS, DIST_FOLDER, DIST_PACKAGES]].concat(),
+        Command::Build => [embedded, &[RELEASE]].concat(),
+        Command::Dist { .. } => [embedded, &[DIST_FOLDER, DIST_PACKAGES]].concat(),
         Command::Image => image(),
         Command::Format => vec![TOOLS, FORMAT],
         Command::Clippy => vec![TARGET, CLIPPY, CLIPPY_WASM],
@@ -287,62 +288,61 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
         Command::Docs => vec![DOCS],
         Command::Addresses => vec![ADDRESSES],
         Command::Links => vec![TOOLS, LINKS],
-        Command::Rust => [site, &[RUST_TESTS]].concat(),
-        Command::Postgres => [site, &[POSTGRES_TESTS]].concat(),
+        Command::Rust => [embedded, &[RUST_TESTS]].concat(),
+        Command::Postgres => [embedded, &[POSTGRES_TESTS]].concat(),
         Command::Wasm => vec![TARGET, TOOLS, ENGINE],
         Command::Site => site.to_vec(),
-        Command::Npm => [site, &[SERVER], packages, &[NPM_TESTS]].concat(),
-        Command::Parity { .. } => [site, packages].concat(),
-        Command::Matrix { all: false } => [packages, &[MATRIX]].concat(),
-        Command::Matrix { all: true } => [packages, &[WHOLE_MATRIX]].concat(),
-        Command::Playwright => [site, packages, &[SERVER, BROWSER_TESTS]].concat(),
-        Command::Browsers => [site, &[SERVER, OTHER_BROWSERS]].concat(),
-        Command::Screenshots => [site, &[SERVER, SCREENSHOTS]].concat(),
+        Command::Packages => [packages, &[TARBALLS]].concat(),
+        Command::Npm => [embedded, &[SERVER, NPM_TESTS]].concat(),
+        Command::Parity { .. } => embedded.to_vec(),
+        Command::Matrix { all: false } => [embedded, &[SERVER, MATRIX]].concat(),
+        Command::Matrix { all: true } => [embedded, &[SERVER, WHOLE_MATRIX]].concat(),
+        Command::Playwright => [embedded, &[SERVER, BROWSER_TESTS]].concat(),
+        Command::Browsers => [embedded, &[SERVER, OTHER_BROWSERS]].concat(),
+        Command::Screenshots => [embedded, &[SERVER, SCREENSHOTS]].concat(),
         Command::Bench {
             what: Measured::Admin,
-        } => [&[FIND_POSTGRES], site, &[RELEASE, BENCH_ADMIN]].concat(),
+        } => [&[FIND_POSTGRES], embedded, &[RELEASE, BENCH_ADMIN]].concat(),
         Command::Bench {
             what: Measured::Client,
         } => [packages, &[BENCH_CLIENT]].concat(),
         Command::Bench {
             what: Measured::Lighthouse,
-        } => [site, &[RELEASE, BENCH_LIGHTHOUSE]].concat(),
+        } => [embedded, &[RELEASE, BENCH_LIGHTHOUSE]].concat(),
         Command::Bench {
             what: Measured::Pages,
-        } => [site, &[RELEASE, BENCH_PAGES]].concat(),
+        } => [embedded, &[RELEASE, BENCH_PAGES]].concat(),
         Command::Bench {
             what: Measured::Server,
-        } => [site, &[RELEASE, BENCH_SERVER]].concat(),
+        } => [embedded, &[RELEASE, BENCH_SERVER]].concat(),
         Command::Bench {
             what: Measured::Soak,
-        } => [site, &[RELEASE, BENCH_SOAK]].concat(),
+        } => [embedded, &[RELEASE, BENCH_SOAK]].concat(),
         Command::Bench {
             what: Measured::Streams,
-        } => [site, &[RELEASE, BENCH_STREAMS]].concat(),
-        Command::Chaos { .. } => [site, &[RELEASE]].concat(),
-        Command::Contract => [site, &[SERVER, CONTRACT]].concat(),
-        Command::Openfeature => [site, &[SERVER, OPENFEATURE]].concat(),
-        Command::Alone => [site, &[RELEASE, ALONE]].concat(),
+        } => [embedded, &[RELEASE, BENCH_STREAMS]].concat(),
+        Command::Chaos { .. } => [embedded, &[RELEASE]].concat(),
+        Command::Contract => [embedded, &[SERVER, CONTRACT]].concat(),
+        Command::Openfeature => [embedded, &[SERVER, OPENFEATURE]].concat(),
+        Command::Alone => [embedded, &[RELEASE, ALONE]].concat(),
         Command::Release { .. } | Command::Changelog { .. } => Vec::new(),
         Command::Advisories => vec![ADVISORIES],
         Command::Workflows => vec![WORKFLOWS],
         Command::Licenses => vec![NOTICES_CHECK, LICENSES],
         Command::Notices => vec![NOTICES],
         Command::Rolling => vec![SERVER, ROLLING],
-        Command::Fixture => [site, packages, &[SERVER, FIXTURE]].concat(),
+        Command::Fixture => [embedded, &[SERVER, FIXTURE]].concat(),
     }
+}
+
+/// All that the server embeds.
+fn embedded() -> Vec<Step> {
+    vec![TARGET, TOOLS, ISLANDS, SITE, ENGINE, PACKAGES, TARBALLS]
 }
 
 /// All that is published, with the image, which is tried.
 fn image() -> Vec<Step> {
-    vec![
-        TARGET,
-        TOOLS,
-        ISLANDS,
-        SITE,
-        ENGINE,
-        PACKAGES,
-        TARBALLS,
+    let image = [
         BUILDAH,
         DIST_FOLDER,
         DIST_PACKAGES,
@@ -351,5 +351,6 @@ fn image() -> Vec<Step> {
         IMAGE,
         IMAGE_TEST,
         CHECKSUMS,
-    ]
+    ];
+    [embedded(), image.to_vec()].concat()
 }

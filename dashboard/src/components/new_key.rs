@@ -11,7 +11,7 @@ use super::{
 use crate::{
     islands::{copy_button::CopyButton, stored_key::StoredKeyLink},
     model::Naming,
-    port::environments::CreatedEnvironment,
+    port::{Npmrc, environments::CreatedEnvironment},
 };
 
 /// The key of an environment that has just been created or got another one, and what to do with it.
@@ -23,6 +23,8 @@ pub fn NewKey(
     naming: Naming,
     /// Where applications reach the service.
     base_url: String,
+    /// The settings of npm with which packages are installed from the service; none if it offers none.
+    npmrc: Option<Npmrc>,
     /// The beginning of the key that this one replaces.
     #[prop(optional)]
     replaced: Option<String>,
@@ -71,7 +73,7 @@ pub fn NewKey(
                 "Pennon keeps a fingerprint, not the key. Put it where your application finds its secrets before you leave this page."
             </Notice>
             <h2>"Ask for a flag"</h2>
-            <Snippets base_url sdk_key/>
+            <Snippets base_url npmrc sdk_key/>
             <div class="form-actions">
                 <StoredKeyLink href=format!("{}/{}", Room::Environments.href(), environment.id)/>
             </div>

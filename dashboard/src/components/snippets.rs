@@ -3,9 +3,11 @@
 use leptos::prelude::*;
 
 use super::{
+    frame::Room,
     notice::{Notice, Weight},
     snippet::Snippet,
 };
+use crate::port::Npmrc;
 
 /// What stands in the snippets for the key and for the address. They are kept as files that are compiled, or run, as they are.
 const KEY: &str = "pnk_your_key";
@@ -14,6 +16,8 @@ const BASE_URL: &str = "https://flags.example.com";
 /// A way to ask.
 struct Language {
     name: &'static str,
+    /// Whether it needs npm packages.
+    from_npm: bool,
     /// Whether the key goes to where everybody can read it.
     public: bool,
     /// Where each piece goes, and the piece.
@@ -23,11 +27,13 @@ struct Language {
 const LANGUAGES: &[Language] = &[
     Language {
         name: "curl",
+        from_npm: false,
         public: false,
         pieces: &[("Shell", include_str!("../../snippets/curl.sh"))],
     },
     Language {
         name: "Node.js",
+        from_npm: true,
         public: false,
         pieces: &[
             (
@@ -39,6 +45,7 @@ const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "Browser",
+        from_npm: true,
         public: true,
         pieces: &[
             ("Shell", "npm install @pennon/core"),
@@ -47,6 +54,7 @@ const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "React",
+        from_npm: true,
         public: true,
         pieces: &[
             ("Shell", "npm install @pennon/core @pennon/react"),
@@ -56,6 +64,7 @@ const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "Next.js",
+        from_npm: true,
         public: false,
         pieces: &[
             (
@@ -75,6 +84,7 @@ const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "NestJS",
+        from_npm: true,
         public: false,
         pieces: &[
             (
@@ -93,6 +103,7 @@ const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "OpenFeature",
+        from_npm: true,
         public: false,
         pieces: &[
             (
@@ -109,6 +120,8 @@ const LANGUAGES: &[Language] = &[
 pub fn Snippets(
     /// Where applications reach the service.
     base_url: String,
+    /// The settings of npm with which packages are installed from the service; none if it offers none.
+    npmrc: Option<Npmrc>,
     /// The key, where it may be shown.
     #[prop(optional)]
     sdk_key: Option<String>,
@@ -122,6 +135,8 @@ pub fn Snippets(
     };
     let tabs = LANGUAGES.iter().enumerate().map(|(place, language)| {
         let id = format!("language-{place}");
+        let npmrc = npmrc.clone().filter(|_| language.from_npm);
+        let npmrc = npmrc.map(|npmrc| view! { <Registry npmrc/> });
         let pieces = language
             .pieces
             .iter()
@@ -138,6 +153,7 @@ pub fn Snippets(
             <label for=id>{language.name}</label>
             <section class="tab" aria-label=language.name>
                 {language.public.then(|| view! { <Public/> })}
+                {npmrc}
                 {pieces.collect_view()}
             </section>
         }
@@ -161,4 +177,21 @@ fn Public() -> impl IntoView {
             ", and with it every flag and rule of its environment. Use only flags there that are no secret, and an environment of their own."
         </Notice>
     }
+}
+
+/// The settings of npm, before the first package is installed.
+#[component]
+fn Registry(npmrc: Npmrc) -> impl IntoView {
+    let Npmrc { application, home } = npmrc;
+    let home = home.map(|code| {
+        view! {
+            <Snippet title="~/.npmrc" code/>
+            <p class="quiet">
+                <code>"pnt_your_token"</code>
+                " stands for a personal access token of any role. Create one in "
+                <a href=Room::Account.href()>"your account"</a> "."
+            </p>
+        }
+    });
+    view! { <Snippet title=".npmrc" code=application/> {home} }
 }

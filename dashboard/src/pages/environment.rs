@@ -27,6 +27,7 @@ use crate::{
     form::Form,
     model::Naming,
     port::{
+        Npmrc,
         environments::{CreatedEnvironment, EnvironmentAdmin, Polling, Seen, UsedEnvironment},
         signed_in, signed_in_user, visit,
     },
@@ -68,7 +69,10 @@ pub fn EnvironmentPage() -> impl IntoView {
                     let (base_url, replaced) = (visit.base_url(), before.sdk_key_prefix);
                     // The key is seen here or never.
                     let naming = environments.naming().await.unwrap_or_default();
-                    return Ok(view! { <NewKey created naming base_url replaced/> }.into_any());
+                    let npmrc = visit.npmrc();
+                    return Ok(
+                        view! { <NewKey created naming base_url npmrc replaced/> }.into_any()
+                    );
                 }
                 Ok(None) => visit.redirect(&environment_href(id)),
                 Err(error) => {
@@ -79,8 +83,8 @@ pub fn EnvironmentPage() -> impl IntoView {
         }
         let used = environments.environment(id).await?;
         let naming = environments.naming().await?;
-        let base_url = visit.base_url();
-        Ok(view! { <Page used naming role base_url refused/> }.into_any())
+        let (base_url, npmrc) = (visit.base_url(), visit.npmrc());
+        Ok(view! { <Page used naming role base_url npmrc refused/> }.into_any())
     });
     view! { <Frame room=Room::Environments>{page}</Frame> }
 }
@@ -170,6 +174,7 @@ fn Page(
     naming: Naming,
     role: Role,
     base_url: String,
+    npmrc: Option<Npmrc>,
     refused: Option<Refused>,
 ) -> impl IntoView {
     let UsedEnvironment {
@@ -200,7 +205,7 @@ fn Page(
                     "The key stands as " <code>"pnk_your_key"</code>
                     " here: it was shown once, when it was made."
                 </p>
-                <Snippets base_url/>
+                <Snippets base_url npmrc/>
             </section>
             {manage}
         }

@@ -40,7 +40,8 @@ pub fn NewEnvironmentPage() -> impl IntoView {
                 let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await;
                 // The key is seen here or never.
                 let naming = naming.unwrap_or_default();
-                view! { <NewKey created naming base_url=visit.base_url()/> }.into_any()
+                view! { <NewKey created naming base_url=visit.base_url() npmrc=visit.npmrc()/> }
+                    .into_any()
             }
             Err(error) => {
                 visit.set_status(error.status());

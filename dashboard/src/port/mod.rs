@@ -19,7 +19,7 @@ use std::sync::Arc;
 use leptos::prelude::use_context;
 use pennon_core::model::{time::Timestamp, user::User};
 
-pub use self::visit::{LocalTime, Visit};
+pub use self::visit::{LocalTime, Npmrc, Visit};
 use crate::{error::AdminError, form::Form};
 
 /// The use cases of the service behind one port (`dyn FlagAdmin`), bound to the person who is signed in. Pages and server

@@ -5,6 +5,15 @@ use pennon_core::model::time::Timestamp;
 
 use crate::{error::AdminError, form::Form, model::Theme};
 
+/// The settings of npm with which packages are installed from this service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Npmrc {
+    /// The lines for the `.npmrc` of an application, which may be public.
+    pub application: String,
+    /// The lines for the `.npmrc` in the home folder, if a token is needed.
+    pub home: Option<String>,
+}
+
 /// A moment, as clocks in a time zone show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalTime {
@@ -68,6 +77,9 @@ pub trait Visit: Send + Sync {
 
     /// The address at which applications reach this service, such as `https://flags.example.com`.
     fn base_url(&self) -> String;
+
+    /// The settings of npm with which packages are installed from this service; none if it offers none.
+    fn npmrc(&self) -> Option<Npmrc>;
 
     /// The time at which the request arrived; what "2 h ago" counts from.
     fn now(&self) -> Timestamp;

@@ -24,7 +24,7 @@ use pennon_dashboard::port::environments::{
 use pennon_dashboard::port::flags::{
     Cell, EnvironmentColumn, FlagAdmin, FlagQuery, FlagRow, FlagTable, NewFlag,
 };
-use pennon_dashboard::port::{LocalTime, Visit};
+use pennon_dashboard::port::{LocalTime, Npmrc, Visit};
 use uuid::Uuid;
 
 /// The key of every environment that the fake creates.
@@ -326,6 +326,10 @@ impl Visit for Request {
 
     fn base_url(&self) -> String {
         "https://flags.example.com".to_owned()
+    }
+
+    fn npmrc(&self) -> Option<Npmrc> {
+        None
     }
 
     fn now(&self) -> Timestamp {

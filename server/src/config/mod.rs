@@ -60,6 +60,10 @@ pub struct Settings {
     #[arg(long, env = "PENNON_PUBLIC_URL", value_parser = public_url)]
     pub public_url: Option<Uri>,
 
+    /// The callers that may install the npm packages of this release from `/npm/`.
+    #[arg(long, env = "PENNON_NPM", default_value = "token")]
+    pub npm: NpmAccess,
+
     /// The networks of the proxies in front, such as `10.0.0.0/8,fd00::/8`. Only their X-Forwarded-For
     /// and X-Forwarded-Proto are believed.
     #[arg(long, env = "PENNON_TRUSTED_PROXIES", value_delimiter = ',', value_parser = network)]
@@ -107,6 +111,17 @@ pub enum LogFormat {
     Text,
     /// One JSON object each, for programs.
     Json,
+}
+
+/// The callers that may install npm packages from the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NpmAccess {
+    /// Nobody.
+    Off,
+    /// Everybody with a personal access token, of any role.
+    Token,
+    /// Everybody.
+    Open,
 }
 
 /// Where the data is.

@@ -4,6 +4,7 @@ mod admin;
 mod admission;
 mod assets;
 mod audit_export;
+mod base_url;
 mod body;
 mod client_address;
 mod code;
@@ -23,6 +24,7 @@ mod if_none_match;
 pub(crate) mod json;
 mod malformed;
 mod measure;
+mod npm;
 mod ofrep;
 mod openapi;
 mod path;
@@ -83,6 +85,7 @@ fn routes(service: Service) -> Router {
         .merge(api().into_router())
         .merge(reference::page())
         .merge(dashboard::router(&service))
+        .merge(npm::router())
         .fallback(async || Error::NoSuchPath)
         .method_not_allowed_fallback(other_method)
         .with_state(service)

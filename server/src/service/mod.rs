@@ -13,6 +13,7 @@ pub(crate) mod flag_table;
 pub(crate) mod flags;
 mod follow;
 pub(crate) mod news;
+pub(crate) mod packages;
 pub(crate) mod patch;
 pub(crate) mod precondition;
 pub(crate) mod provisioning;
@@ -78,6 +79,7 @@ pub struct Parts {
     /// Tells this instance from the others on the same database.
     pub(crate) instance: Uuid,
     pub(crate) newsroom: news::Newsroom,
+    pub(crate) tarballs: packages::Tarballs,
     database_answers: AtomicBool,
     draining: watch::Sender<bool>,
 }
@@ -119,7 +121,7 @@ pub struct FirstAdministrator {
 }
 
 impl Service {
-    /// Opens the database, completes the first start on it, and loads what is served.
+    /// Opens the database, completes the first start on it, stores the npm packages, and loads what is served.
     pub async fn start(
         settings: Settings,
         secrets: Secrets,
@@ -133,6 +135,7 @@ impl Service {
         let service = Self::on(db, instance, &secret, settings, clock, entropy)?;
         let password = secrets.admin_password.as_ref();
         let first = first_start::complete(&service, password, bootstrap).await?;
+        packages::store(&service).await;
         service.snapshots.catch_up(&service.db).await?;
         service.confirmed.again();
         Ok((service, first))
@@ -177,6 +180,7 @@ impl Service {
             confirmed: Confirmed::now(),
             instance,
             newsroom: news::Newsroom::default(),
+            tarballs: packages::Tarballs::default(),
             database_answers: AtomicBool::new(true),
             draining: watch::Sender::new(false),
             db,

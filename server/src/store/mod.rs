@@ -14,6 +14,7 @@ pub(crate) mod flags;
 mod lease;
 pub(crate) mod notifications;
 mod open;
+pub(crate) mod packages;
 mod pooler;
 mod postgres;
 mod reach;

@@ -2,10 +2,8 @@
 
 use http::HeaderMap;
 use http::header::COOKIE;
-use http::request::Parts;
 
 use crate::config::Settings;
-use crate::http::client_address::is_forwarded_https;
 
 /// The cookie of the session. Under a public URL with https its prefix has browsers refuse it from anywhere but this very
 /// host.
@@ -25,15 +23,6 @@ pub(super) fn of_session(settings: &Settings) -> &'static str {
         SECURE_SESSION
     } else {
         SESSION
-    }
-}
-
-/// Whether the browser that asks may send its cookies over https only. The public URL decides, and without one a trusted
-/// proxy.
-pub(super) fn is_secure(settings: &Settings, parts: &Parts) -> bool {
-    match settings.public_url {
-        Some(_) => settings.is_https(),
-        None => is_forwarded_https(parts, &settings.trusted_proxies),
     }
 }
 

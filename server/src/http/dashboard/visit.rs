@@ -1,7 +1,7 @@
 //! A request to the dashboard and the response to it, as its pages see them.
 
 use async_trait::async_trait;
-use http::header::{HOST, LOCATION, SET_COOKIE};
+use http::header::{LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, StatusCode};
 use jiff::tz::TimeZone;
@@ -10,9 +10,11 @@ use pennon_core::model::time::Timestamp;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::model::Theme;
-use pennon_dashboard::port::{LocalTime, Visit};
+use pennon_dashboard::port::{LocalTime, Npmrc, Visit};
 
+use super::super::base_url::{base_url, is_https};
 use super::super::client_address::ClientAddress;
+use super::super::npm::npmrc;
 use super::{cookie, wants_html, zone};
 use crate::auth::actor::Person;
 use crate::dashboard::told;
@@ -35,7 +37,7 @@ pub(super) struct CurrentVisit {
 impl CurrentVisit {
     /// Has the browser keep a cookie for so long; for no time at all to forget it.
     fn set_cookie(&self, name: &str, value: &str, seconds: i64, attributes: &str) {
-        let secure = if cookie::is_secure(&self.service.settings, &self.parts) {
+        let secure = if is_https(&self.parts, &self.service.settings) {
             "; Secure"
         } else {
             ""
@@ -129,15 +131,11 @@ impl Visit for CurrentVisit {
     }
 
     fn base_url(&self) -> String {
-        let settings = &self.service.settings;
-        let host = self.parts.headers.get(HOST);
-        match (
-            &settings.public_url,
-            host.and_then(|host| host.to_str().ok()),
-        ) {
-            (None, Some(host)) => format!("http://{host}"),
-            _ => settings.base_url(),
-        }
+        base_url(&self.parts, &self.service.settings)
+    }
+
+    fn npmrc(&self) -> Option<Npmrc> {
+        npmrc(&self.base_url(), self.service.settings.npm)
     }
 
     fn now(&self) -> Timestamp {

@@ -1,0 +1,31 @@
+//! The callers that may install packages.
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+
+use super::refusal::Refusal;
+use crate::auth::actor::Actor;
+use crate::auth::{Presented, presented};
+use crate::config::NpmAccess;
+use crate::service::Service;
+
+/// Somebody who may install packages, as `PENNON_NPM` says.
+pub(super) struct Reader {
+    /// The owner of the token; none if the registry is open and no token came.
+    pub(super) actor: Option<Actor>,
+}
+
+impl FromRequestParts<Service> for Reader {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Refusal> {
+        let is_anonymous = matches!(presented(&parts.headers), Presented::Nothing);
+        match service.settings.npm {
+            NpmAccess::Off => Err(Refusal::off()),
+            NpmAccess::Open if is_anonymous => Ok(Self { actor: None }),
+            NpmAccess::Open | NpmAccess::Token => Ok(Self {
+                actor: Some(Actor::from_request_parts(parts, service).await?),
+            }),
+        }
+    }
+}

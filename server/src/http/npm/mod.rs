@@ -1,0 +1,151 @@
+//! The npm registry of the scope `@pennon`, for reading: its clients install the packages that go with this server
+//! (<https://github.com/npm/registry/blob/main/docs/REGISTRY-API.md>).
+//!
+//! It is not in the API's description: package managers know its paths, and nobody else needs them.
+
+mod access;
+mod packument;
+mod path;
+mod refusal;
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
+use http::request::Parts;
+use http::{HeaderName, StatusCode};
+use pennon_dashboard::port::Npmrc;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use self::access::Reader;
+use self::path::Resource;
+use self::refusal::Refusal;
+use super::base_url::base_url;
+use super::if_none_match::IfNoneMatch;
+use super::respond::Json;
+use crate::auth::actor::Actor;
+use crate::config::NpmAccess;
+use crate::service::Service;
+use crate::service::packages::{self, Package};
+
+/// Where the registry is.
+const FOLDER: &str = "/npm";
+
+pub(super) fn router() -> Router<Service> {
+    Router::new()
+        .route(FOLDER, get(async || Refusal::root()))
+        .route(&format!("{FOLDER}/{{*path}}"), get(serve))
+}
+
+/// The settings of npm with which packages are installed from here; none if there are none.
+pub(super) fn npmrc(base_url: &str, access: NpmAccess) -> Option<Npmrc> {
+    let host = base_url.split_once("://").map(|(_, host)| host)?;
+    let token = format!("//{host}{FOLDER}/:_authToken=pnt_your_token");
+    let home = match access {
+        NpmAccess::Off => return None,
+        NpmAccess::Open => None,
+        NpmAccess::Token => Some(token),
+    };
+    Some(Npmrc {
+        application: format!("@pennon:registry={base_url}{FOLDER}/"),
+        home,
+    })
+}
+
+/// Serves whatever is at a path. Clients write the slash of a package's name as `%2f` or as it is.
+async fn serve(
+    State(service): State<Service>,
+    Path(path): Path<String>,
+    reader: Reader,
+    known: IfNoneMatch,
+    parts: Parts,
+) -> Result<Response, Refusal> {
+    match Resource::at(&path).ok_or_else(Refusal::root)? {
+        Resource::Ping => Ok(Json(json!({})).into_response()),
+        Resource::WhoAmI => whoami(reader),
+        Resource::Package(name) => {
+            let package = find(&service, name).await?;
+            let registry = registry(&parts, &service);
+            let document = packument::of_package(name, &package, &registry)?;
+            Ok(metadata(&service, &document, &known))
+        }
+        Resource::Version(name, version) => {
+            let package = find(&service, name).await?;
+            let version = packument::version(&package, version);
+            let version = version.ok_or_else(|| Refusal::no_version(name, &package))?;
+            let document = packument::of_version(version, &registry(&parts, &service))?;
+            Ok(metadata(&service, &document, &known))
+        }
+        Resource::Tarball(name, version) => tarball(&service, name, version, &known).await,
+    }
+}
+
+/// The address of the registry, as this client reaches it, with a slash at the end.
+fn registry(parts: &Parts, service: &Service) -> String {
+    format!("{}{FOLDER}/", base_url(parts, &service.settings))
+}
+
+async fn find(service: &Service, name: &str) -> Result<Package, Refusal> {
+    let package = packages::package(service, name).await?;
+    package.ok_or_else(|| Refusal::no_package(name))
+}
+
+/// Whose token it is, for those who want to know if it works.
+fn whoami(reader: Reader) -> Result<Response, Refusal> {
+    let user = reader.actor.as_ref().and_then(Actor::user);
+    let user = user.ok_or_else(Refusal::no_token)?;
+    Ok(Json(json!({ "username": user.email })).into_response())
+}
+
+/// A document about a package. Without a public URL its addresses are those of the host that the client named, and nobody
+/// else may get them.
+fn metadata(service: &Service, document: &Value, known: &IfNoneMatch) -> Response {
+    let body = document.to_string();
+    let hash = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(&body));
+    let etag = format!("\"{hash}\"");
+    let caching = match service.settings.public_url {
+        Some(_) => "no-cache",
+        None => "no-store",
+    };
+    let headers = [(CACHE_CONTROL, caching.to_owned()), (ETAG, etag)];
+    conditional(headers, known, ("application/json", body.into_bytes()))
+}
+
+async fn tarball(
+    service: &Service,
+    name: &str,
+    version: &str,
+    known: &IfNoneMatch,
+) -> Result<Response, Refusal> {
+    let Some(tarball) = packages::tarball(service, name, version).await? else {
+        let package = find(service, name).await?;
+        return Err(Refusal::no_version(name, &package));
+    };
+    let audience = match service.settings.npm {
+        NpmAccess::Open => "public",
+        NpmAccess::Token | NpmAccess::Off => "private",
+    };
+    let caching = format!("{audience}, max-age=31536000, immutable");
+    let etag = format!("\"{}\"", tarball.integrity);
+    let headers = [(CACHE_CONTROL, caching), (ETAG, etag)];
+    let body = ("application/octet-stream", tarball.content);
+    Ok(conditional(headers, known, body))
+}
+
+/// 200 with a body, or 304 for a client that has it.
+fn conditional(
+    headers: [(HeaderName, String); 2],
+    known: &IfNoneMatch,
+    (kind, body): (&'static str, impl IntoResponse),
+) -> Response {
+    let [_, (_, etag)] = &headers;
+    if known.has(etag) {
+        (StatusCode::NOT_MODIFIED, headers).into_response()
+    } else {
+        (headers, [(CONTENT_TYPE, kind)], body).into_response()
+    }
+}

@@ -1,0 +1,62 @@
+//! The documents about packages, as package managers read them.
+//!
+//! They get the whole of it even if they ask for the abbreviated form: with at most 20 versions it is small. It has no
+//! `time`, because a release is here when the operator installs it, and package managers would refuse versions of today.
+
+use serde_json::{Map, Value, json};
+
+use super::path::Resource;
+use crate::error::Error;
+use crate::service::packages::Package;
+use crate::store::packages::PackageVersion;
+
+/// The tag of the version that is installed when none is named.
+const LATEST: &str = "latest";
+
+/// Finds a version by its number or its tag.
+pub(super) fn version<'p>(package: &'p Package, number: &str) -> Option<&'p PackageVersion> {
+    match number {
+        LATEST => package.latest(),
+        _ => package.versions.iter().find(|each| each.version == number),
+    }
+}
+
+/// The document of a package with all its versions. `registry` is the registry's address, with a slash at the end.
+pub(super) fn of_package(name: &str, package: &Package, registry: &str) -> Result<Value, Error> {
+    let mut versions = Map::new();
+    for version in &package.versions {
+        let document = of_version(version, registry)?;
+        versions.insert(version.version.clone(), document);
+    }
+    let latest = package.latest().map(|version| &version.version);
+    Ok(json!({
+        "_id": name,
+        "name": name,
+        "dist-tags": { LATEST: latest },
+        "versions": versions,
+    }))
+}
+
+/// The document of a version: the package's manifest, and where its tarball is.
+pub(super) fn of_version(version: &PackageVersion, registry: &str) -> Result<Value, Error> {
+    let manifest = serde_json::from_str(&version.manifest);
+    let mut document: Map<String, Value> = manifest.map_err(|error| {
+        Error::Internal(format!("a package's manifest cannot be read: {error}"))
+    })?;
+    let PackageVersion {
+        name,
+        version,
+        integrity,
+        shasum,
+        ..
+    } = version;
+    let tarball = Resource::of_tarball(name, version);
+    let dist = json!({
+        "integrity": integrity,
+        "shasum": shasum,
+        "tarball": format!("{registry}{tarball}"),
+    });
+    document.insert("_id".to_owned(), json!(format!("{name}@{version}")));
+    document.insert("dist".to_owned(), dist);
+    Ok(Value::Object(document))
+}

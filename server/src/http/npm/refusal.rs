@@ -1,0 +1,95 @@
+//! Refusals in words that package managers show.
+
+use axum::response::{IntoResponse, Response};
+use http::header::WWW_AUTHENTICATE;
+use http::{HeaderValue, StatusCode};
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::http::error::extended;
+use crate::service::packages::{OWN_VERSION, Package};
+
+/// The challenge of a refusal. npm prints it in place of the body.
+const CHALLENGE: &str =
+    "Bearer realm=\"a personal access token of this Pennon server as _authToken in .npmrc\"";
+
+/// An error as everywhere in the API, with the member that package managers show.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    error: Error,
+    /// The text to show; the error's own if there is none.
+    shown: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    error: &'a str,
+}
+
+impl Refusal {
+    /// The answer to a path without a resource.
+    pub(super) fn root() -> Self {
+        Self::not_found(
+            "this is an npm registry of @pennon/core and its kin only: write the line \
+             `@pennon:registry=` with the address of /npm/ into .npmrc",
+        )
+    }
+
+    /// The answer to everything while the registry is off.
+    pub(super) fn off() -> Self {
+        Self::not_found("this server offers no npm packages: PENNON_NPM is off")
+    }
+
+    /// There is no such package, or this binary was built without them.
+    pub(super) fn no_package(name: &str) -> Self {
+        Self::not_found(format!("this server has no package {name}"))
+    }
+
+    /// The package has no such version any more, or not yet.
+    pub(super) fn no_version(name: &str, package: &Package) -> Self {
+        let versions = package.versions.iter().map(|each| each.version.as_str());
+        let versions: Vec<&str> = versions.collect();
+        Self::not_found(format!(
+            "this server has {name} in the versions {}; with Pennon {OWN_VERSION} goes the one of the same number",
+            versions.join(", ")
+        ))
+    }
+
+    /// The registry is open, and somebody without a token asks whose it is.
+    pub(super) fn no_token() -> Self {
+        Error::Unauthenticated.into()
+    }
+
+    fn not_found(shown: impl Into<String>) -> Self {
+        Self {
+            error: Error::NoSuchPath,
+            shown: Some(shown.into()),
+        }
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self { error, shown: None }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let text = match (self.shown, &self.error) {
+            (Some(text), _) => text,
+            (None, Error::Internal(_)) => return self.error.into_response(),
+            (None, Error::WrongCredential) => {
+                "this is no personal access token: create one in the dashboard, under Account"
+                    .to_owned()
+            }
+            (None, error) => error.to_string(),
+        };
+        let mut response = extended(&self.error, Shown { error: &text });
+        if response.status() == StatusCode::UNAUTHORIZED {
+            let challenge = HeaderValue::from_static(CHALLENGE);
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        }
+        response
+    }
+}
