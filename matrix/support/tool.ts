@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { run } from "./run.ts";
@@ -30,4 +31,11 @@ export async function output(
   ...arguments_: readonly string[]
 ): Promise<string> {
   return (await run(program, arguments_, { cwd })).stdout;
+}
+
+/** The binary in one of a scope's packages, of which npm installs the one for this machine. */
+export function binary(scope: string, file: string): string | undefined {
+  const folder = join(toolsFolder(), scope);
+  const packages = existsSync(folder) ? readdirSync(folder) : [];
+  return packages.map((name) => join(folder, name, file)).find((path) => existsSync(path));
 }

@@ -53,6 +53,15 @@ export class Api {
     return this.#create("/flags", { key, name, description, type: "boolean" });
   }
 
+  /** A personal access token of one's own. */
+  async createToken(name: string): Promise<string> {
+    const { token } = await this.#create<{ token: string }>("/users/me/tokens", {
+      name,
+      role: "viewer",
+    });
+    return token;
+  }
+
   async archive(flag: Flag): Promise<void> {
     await send(this.#server, "DELETE", `/flags/${flag.id}`, this.#token);
   }
@@ -94,11 +103,7 @@ export class Api {
   /** Has somebody else create a personal access token, and answers its secret. */
   async createTokenAs(account: Account, name: string): Promise<string> {
     const own = await Api.signIn(this.#server, account);
-    const { token } = await own.#create<{ token: string }>("/users/me/tokens", {
-      name,
-      role: "viewer",
-    });
-    return token;
+    return own.createToken(name);
   }
 
   /** With which status somebody is answered who comes with a token. */

@@ -215,24 +215,42 @@ test("the list has a group for each product, and tells who polls", async ({
   ).toBeVisible();
 });
 
-test("the snippet for Node.js asks for a flag as it stands", async ({ page, server, api }, {
-  outputDir,
-}) => {
+test("the snippets for Node.js install the client from this server and ask for a flag", async ({
+  page,
+  server,
+  api,
+}, { outputDir }) => {
   const environment = await api.createEnvironment("Web shop", "staging");
   const flag = await api.createFlag("new_checkout", "New checkout");
   await api.switch(flag, environment, true);
+  const token = await api.createToken("npm");
   await signIn(page, server);
   await open(page, "staging");
   await page.getByText("Node.js", { exact: true }).click();
   const tab = page.getByRole("region", { name: "Node.js" });
   await expect(tab).toBeVisible();
-  const code = await tab.locator("pre").last().innerText();
+  const snippet = (title: string) =>
+    tab.getByRole("figure").filter({ hasText: title }).locator("pre").innerText();
 
-  await mkdir(outputDir, { recursive: true });
-  const file = join(outputDir, "flags.mjs");
-  await writeFile(file, code);
-  const env = { PENNON_SDK_KEY: environment.sdkKey };
-  const { stdout } = await run(process.execPath, [file], { env });
+  const home = join(outputDir, "home");
+  const folder = join(outputDir, "application");
+  await mkdir(home, { recursive: true });
+  await mkdir(folder, { recursive: true });
+  const tokenLine = (await snippet("~/.npmrc")).replace("pnt_your_token", token);
+  await writeFile(join(home, ".npmrc"), tokenLine);
+  await writeFile(join(folder, ".npmrc"), await tab.locator("pre").first().innerText());
+  await writeFile(join(folder, "package.json"), "{}");
+  await writeFile(join(folder, "flags.mjs"), await snippet("flags.mjs"));
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    npm_config_userconfig: join(home, ".npmrc"),
+    PENNON_SDK_KEY: environment.sdkKey,
+  };
+  const [install] = (await snippet("Shell")).split("\n");
+  const [program = "", ...arguments_] = install?.split(" ") ?? [];
+  await run(program, [...arguments_, "--no-audit", "--no-fund"], { cwd: folder, env });
+  const { stdout } = await run(process.execPath, ["flags.mjs"], { cwd: folder, env });
   expect(stdout).toBe("true\n");
 });
 

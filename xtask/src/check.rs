@@ -176,7 +176,7 @@ pub(crate) fn matrix(workspace: &Workspace, tally: &mut Tally, extent: Extent) -
         Extent::All => "test:all",
     };
     let mut tests = script(workspace, Path::new("matrix"), name);
-    let tests = tests.env("PENNON_CHROMIUM", browser);
+    let tests = with_server(workspace, &mut tests).env("PENNON_CHROMIUM", browser);
     tally.run("of the tarball in applications", tests)?;
     Ok(Outcome::Done)
 }

@@ -1,9 +1,8 @@
-import { existsSync, readdirSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, it } from "vitest";
 import { Service } from "../../support/service.ts";
-import { newApplication, output, tool, toolsFolder } from "../../support/tool.ts";
+import { binary, newApplication, output, tool } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 import { startWorkerd } from "../../support/workerd.ts";
 
@@ -53,10 +52,3 @@ describe("workerd", () => {
     expectRightAnswers(await (await fetch(worker.url)).text(), engine);
   });
 });
-
-/** The binary in one of a scope's packages, of which npm installs the one for this machine. */
-function binary(scope: string, file: string): string | undefined {
-  const folder = join(toolsFolder(), scope);
-  const packages = existsSync(folder) ? readdirSync(folder) : [];
-  return packages.map((name) => join(folder, name, file)).find((path) => existsSync(path));
-}

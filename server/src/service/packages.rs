@@ -72,6 +72,7 @@ pub(super) async fn store(service: &Service) {
 async fn try_store(service: &Service) -> Result<(), Error> {
     let carried: Vec<Carried<'_>> = serde_json::from_str(INDEX).map_err(unreadable)?;
     let now = service.clock.now();
+    let mut differing = Vec::new();
     let mut tx = service.db.write().await?;
     for Carried {
         file,
@@ -82,10 +83,7 @@ async fn try_store(service: &Service) -> Result<(), Error> {
     {
         let Named { name, version } = serde_json::from_str(manifest.get()).map_err(unreadable)?;
         match store::packages::version(&mut tx, &name, &version).await? {
-            Some(stored) if stored.integrity != integrity => tracing::warn!(
-                package = format!("{name}@{version}"),
-                "the database has other content under this version and keeps it; this binary's is not served"
-            ),
+            Some(stored) if stored.integrity != integrity => differing.push(name),
             Some(_) => {}
             None => {
                 let tarball = file_named(&file).ok_or_else(|| unreadable(&file))?;
@@ -104,7 +102,15 @@ async fn try_store(service: &Service) -> Result<(), Error> {
     }
     store::packages::started(&mut tx, OWN_VERSION, now).await?;
     store::packages::prune(&mut tx, KEPT_RELEASES).await?;
-    tx.commit().await
+    tx.commit().await?;
+    if !differing.is_empty() {
+        tracing::warn!(
+            version = OWN_VERSION,
+            packages = differing.join(", "),
+            "the database keeps the npm packages that it has under this version; those of this binary differ and are not offered"
+        );
+    }
+    Ok(())
 }
 
 /// A package with its versions; none if there is none of this name.
