@@ -80,13 +80,12 @@ fn site(folder: &Path) -> Result<String, Box<dyn Error>> {
     writeln!(code, "const STYLE: Option<&str> = {:?};", named("style"))?;
     writeln!(code, "const SCRIPT: Option<&str> = {:?};", named("script"))?;
     // Without the manifest the site is not complete.
-    let mut names = if manifest.is_empty() {
-        Vec::new()
-    } else {
-        names(folder)?
-    };
-    names.retain(|name| name != "manifest.txt");
-    code.push_str(&table(folder, &names)?);
+    let mut files = Vec::new();
+    if !manifest.is_empty() {
+        files = names(folder)?;
+        files.retain(|name| name != "manifest.txt");
+    }
+    code.push_str(&table(folder, &files)?);
     Ok(code)
 }
 
@@ -99,9 +98,9 @@ fn packages(folder: &Path) -> Result<String, Box<dyn Error>> {
         "\"[]\"".to_owned()
     };
     let mut code = format!("const INDEX: &str = {index};\n");
-    let mut names = names(folder)?;
-    names.retain(|name| name.ends_with(".tgz"));
-    code.push_str(&table(folder, &names)?);
+    let mut files = names(folder)?;
+    files.retain(|name| name != "packages.json");
+    code.push_str(&table(folder, &files)?);
     Ok(code)
 }
 

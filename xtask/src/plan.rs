@@ -251,7 +251,9 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
     let embedded = embedded.as_slice();
     match command {
         Command::Run { release: false, .. } => [embedded, &[SERVER]].concat(),
-        Command::Run { release: true, .. } => [embedded, &[RELEASE]].concat(),
+        Command::Run { release: true, .. } | Command::Build | Command::Chaos { .. } => {
+            [embedded, &[RELEASE]].concat()
+        }
         Command::Test { all } => {
             let pooler = if *all { [POOLER].as_slice() } else { &[] };
             let mut steps = [
@@ -279,7 +281,6 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
             }
             steps
         }
-        Command::Build => [embedded, &[RELEASE]].concat(),
         Command::Dist { .. } => [embedded, &[DIST_FOLDER, DIST_PACKAGES]].concat(),
         Command::Image => image(),
         Command::Format => vec![TOOLS, FORMAT],
@@ -321,7 +322,6 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
         Command::Bench {
             what: Measured::Streams,
         } => [embedded, &[RELEASE, BENCH_STREAMS]].concat(),
-        Command::Chaos { .. } => [embedded, &[RELEASE]].concat(),
         Command::Contract => [embedded, &[SERVER, CONTRACT]].concat(),
         Command::Openfeature => [embedded, &[SERVER, OPENFEATURE]].concat(),
         Command::Alone => [embedded, &[RELEASE, ALONE]].concat(),

@@ -66,7 +66,7 @@ async fn serve(
 ) -> Result<Response, Refusal> {
     match Resource::at(&path).ok_or_else(Refusal::root)? {
         Resource::Ping => Ok(Json(json!({})).into_response()),
-        Resource::WhoAmI => whoami(reader),
+        Resource::WhoAmI => whoami(&reader),
         Resource::Package(name) => {
             let package = find(&service, name).await?;
             let registry = registry(&parts, &service);
@@ -95,7 +95,7 @@ async fn find(service: &Service, name: &str) -> Result<Package, Refusal> {
 }
 
 /// Whose token it is, for those who want to know if it works.
-fn whoami(reader: Reader) -> Result<Response, Refusal> {
+fn whoami(reader: &Reader) -> Result<Response, Refusal> {
     let user = reader.actor.as_ref().and_then(Actor::user);
     let user = user.ok_or_else(Refusal::no_token)?;
     Ok(Json(json!({ "username": user.email })).into_response())
