@@ -307,12 +307,12 @@ fn manifest_of(version: &str) -> String {
 #[tokio::test]
 async fn npm_installs_from_a_lock_file_of_the_last_release_after_an_upgrade() {
     let app = open(&[]).await;
-    Release::packed("0.0.9")
-        .await
-        .store(app.database(), 1)
-        .await;
+    let last = "0.0.9";
+    let release = Release::packed(last).await;
+    release.store(app.database(), 1).await;
     let application = Application::new(app.address());
-    application.npm(&["install", "@pennon/core@0.0.9"]).await;
+    let package = format!("@pennon/core@{last}");
+    application.npm(&["install", &package]).await;
     assert_eq!(application.installed("@pennon/core"), last);
 
     // The server of this release comes after that of the last one.
