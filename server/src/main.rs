@@ -1,7 +1,7 @@
 //! The `pennon` binary.
 
 use std::error::Error;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,10 +49,17 @@ async fn main() -> ExitCode {
     };
     match done {
         Ok(()) => return ExitCode::SUCCESS,
+        // Whoever reads the output, such as `head`, has enough of it.
+        Err(error) if is_broken_pipe(&*error) => return ExitCode::SUCCESS,
         Err(error) if is_command => eprintln!("pennon: {}", with_causes(&*error)),
         Err(error) => tracing::error!("{error}"),
     }
     ExitCode::FAILURE
+}
+
+fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// An error and what brought it about, as far as that says more.

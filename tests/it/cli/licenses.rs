@@ -1,4 +1,4 @@
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use pennon_tests::binary;
 
@@ -22,6 +22,20 @@ fn the_licenses_of_crates_and_of_what_is_no_crate_are_printed() {
         assert!(licenses.contains(named), "{named}");
     }
     assert!(licenses.contains("Apache License"));
+}
+
+#[test]
+fn a_reader_who_has_enough_is_no_failure() {
+    let mut command = Command::new(binary())
+        .arg("licenses")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    drop(command.stdout.take());
+    let output = command.wait_with_output().expect("it ends");
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
 #[test]
