@@ -10,15 +10,19 @@ use crate::site;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
+/// An npm package that the binary must have.
+pub(crate) const PACKAGE: &str = "/npm/@pennon%2fcore";
+
 /// Copies the release binary into an empty folder and asks it, there and alone, for its health, for the page to sign in,
-/// and for every asset of the site, under the name that the page uses.
+/// for every asset of the site, under the name that the page uses, and for an npm package.
 pub(crate) fn try_it(workspace: &Workspace) -> Result<Outcome> {
     let folder = workspace.empty_folder("alone")?;
     let binary = folder.join("pennon");
     fs::copy(Profile::Release.binary(workspace), &binary)?;
 
-    let server = Instance::start(&binary, &folder, &[])?;
+    let server = Instance::start(&binary, &folder, &[("PENNON_NPM", "open")])?;
     server.get("/health")?;
+    server.get(PACKAGE)?;
     let page = server.get("/dashboard")?;
     for asset in site::assets(workspace)? {
         let path = path_to(&asset, &page);

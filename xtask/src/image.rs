@@ -10,6 +10,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
+use crate::alone;
 use crate::debian;
 use crate::dist;
 use crate::instance::{self, Instance, PASSWORD, text};
@@ -153,8 +154,8 @@ fn buildah(workspace: &Workspace, subcommand: &str) -> Command {
     buildah
 }
 
-/// Starts the server in the root of the image, as its user and with its settings, evaluates a flag, asks for its health,
-/// and stops it.
+/// Starts the server in the root of the image, as its user and with its settings, asks for its health and for an npm package,
+/// evaluates a flag, and stops it.
 pub(crate) fn test(workspace: &Workspace) -> Result<Outcome> {
     let container = buildah(workspace, "from").arg(NAME).run_quietly()?;
     let container = container.trim();
@@ -171,12 +172,14 @@ fn try_it(workspace: &Workspace, container: &str) -> Result<()> {
         run.args(["--isolation", "chroot"])
             .args(["--env", &format!("PENNON_LISTEN={address}")])
             .args(["--env", &format!("PENNON_ADMIN_PASSWORD={PASSWORD}")])
+            .args(["--env", "PENNON_NPM=open"])
             .args([container, "--", "/usr/bin/pennon"])
             .args(arguments);
         run
     };
     let server = Instance::launch(pennon(&[]), address)?;
     pennon(&["health", "--ready"]).run_quietly()?;
+    server.get(alone::PACKAGE)?;
     let session = server.sign_in_as_administrator()?;
     let post = |path: &str, body| server.post(path, Some(&session), &body);
     let environment = post(
