@@ -9,6 +9,7 @@ use super::{
     title::Title,
 };
 use crate::{
+    html::IntoHtml as _,
     islands::{copy_button::CopyButton, stored_key::StoredKeyLink},
     model::Naming,
     port::environments::CreatedEnvironment,
@@ -77,5 +78,5 @@ pub fn NewKey(
             </div>
         </section>
     }
-    .into_any()
+    .into_html()
 }

@@ -6,6 +6,7 @@ use super::{
     notice::{Notice, Weight},
     snippet::Snippet,
 };
+use crate::html::IntoHtml as _;
 
 /// What stands in the snippets for the key and for the address. They are kept as files that are compiled, or run, as they are.
 const KEY: &str = "pnk_your_key";
@@ -141,7 +142,7 @@ pub fn Snippets(
                 {pieces.collect_view()}
             </section>
         }
-        .into_any()
+        .into_html()
     });
     view! {
         <fieldset class="snippet-tabs" data-unit>
@@ -149,7 +150,7 @@ pub fn Snippets(
             {tabs.collect_view()}
         </fieldset>
     }
-    .into_any()
+    .into_html()
 }
 
 /// What to know before a key goes into a page.

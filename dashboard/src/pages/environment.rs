@@ -25,6 +25,7 @@ use crate::{
     },
     error::{AdminError, FieldError},
     form::Form,
+    html::IntoHtml as _,
     model::Naming,
     port::{
         environments::{CreatedEnvironment, EnvironmentAdmin, Polling, Seen, UsedEnvironment},
@@ -68,7 +69,7 @@ pub fn EnvironmentPage() -> impl IntoView {
                     let (base_url, replaced) = (visit.base_url(), before.sdk_key_prefix);
                     // The key is seen here or never.
                     let naming = environments.naming().await.unwrap_or_default();
-                    return Ok(view! { <NewKey created naming base_url replaced/> }.into_any());
+                    return Ok(view! { <NewKey created naming base_url replaced/> }.into_html());
                 }
                 Ok(None) => visit.redirect(&environment_href(id)),
                 Err(error) => {
@@ -80,7 +81,7 @@ pub fn EnvironmentPage() -> impl IntoView {
         let used = environments.environment(id).await?;
         let naming = environments.naming().await?;
         let base_url = visit.base_url();
-        Ok(view! { <Page used naming role base_url refused/> }.into_any())
+        Ok(view! { <Page used naming role base_url refused/> }.into_html())
     });
     view! { <Frame room=Room::Environments>{page}</Frame> }
 }
@@ -204,7 +205,7 @@ fn Page(
             </section>
             {manage}
         }
-        .into_any()
+        .into_html()
     } else {
         view! {
             <Notice weight=Weight::Warning>
@@ -212,7 +213,7 @@ fn Page(
                 "Its key is refused, nothing in it can be changed, and that is for good. Where the key was replaced, an environment of the same name has taken its place."
             </Notice>
         }
-        .into_any()
+        .into_html()
     };
     view! {
         <Title text=format!("{name} · Environments")/>
@@ -225,14 +226,14 @@ fn Page(
         <Facts environment polling active/>
         {rest}
     }
-    .into_any()
+    .into_html()
 }
 
 #[component]
 fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoView {
     let last = match polling.last {
-        Some(at) => view! { <Time at/> }.into_any(),
-        None => "Never".into_any(),
+        Some(at) => view! { <Time at/> }.into_html(),
+        None => "Never".into_html(),
     };
     let use_of_it = active.then(|| {
         view! {
@@ -269,7 +270,7 @@ fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoV
             {use_of_it}
         </dl>
     }
-    .into_any()
+    .into_html()
 }
 
 /// What an administrator can do: the dangerous last.
@@ -337,14 +338,14 @@ fn Manage(
             </Danger>
         </section>
     }
-    .into_any()
+    .into_html()
 }
 
 /// Since when the key has been in use, or not.
 #[component]
 fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
     let told = match last_used {
-        None => view! { "No application has used this key yet." }.into_any(),
+        None => view! { "No application has used this key yet." }.into_html(),
         Some(at) => view! {
             "It was last used " <Time at/>
             {match polling.total() {
@@ -353,7 +354,7 @@ fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
                 polls => format!("; flags were fetched {polls} times in the last 24 hours."),
             }}
         }
-        .into_any(),
+        .into_html(),
     };
     view! { <p class="last-used">{told}</p> }
 }
@@ -392,5 +393,5 @@ fn Danger(
             </form>
         </details>
     }
-    .into_any()
+    .into_html()
 }
