@@ -24,6 +24,8 @@ pub mod effect;
 pub mod error;
 #[cfg(feature = "ssr")]
 pub mod form;
+#[cfg(feature = "ssr")]
+pub mod html;
 pub mod islands;
 pub mod model;
 #[cfg(feature = "ssr")]

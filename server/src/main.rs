@@ -19,6 +19,10 @@ use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Registry, fmt};
 
+// For its symbols, which nothing in Rust names.
+#[cfg(target_env = "musl")]
+use pennon_memmove as _;
+
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,16 +1,24 @@
 //! What a page shows once the service has answered.
 
+use std::pin::Pin;
+
 use leptos::prelude::*;
 
 use super::failure::Failure;
-use crate::error::AdminError;
+use crate::{
+    error::AdminError,
+    html::{Html, IntoHtml},
+};
 
-/// Draws what the future yields; an error of it is shown in its place and decides the response's status.
-pub fn answer<V>(view: impl Future<Output = Result<V, AdminError>> + Send + 'static) -> AnyView
+/// Renders what the future yields; an error of it is shown in its place and decides the response's status.
+pub fn answer<V>(page: impl Future<Output = Result<V, AdminError>> + Send + 'static) -> AnyView
 where
     V: IntoView + Send + 'static,
 {
-    let view = Suspend::new(view);
+    let page = async { page.await.map(IntoHtml::into_html) };
+    // One type for all pages, so that what is around them is compiled once.
+    let page: Pin<Box<dyn Future<Output = Result<Html, AdminError>> + Send>> = Box::pin(page);
+    let page = Suspend::new(page);
     view! {
         <Suspense>
             <ErrorBoundary fallback=|errors| {
@@ -20,7 +28,7 @@ where
                     .find_map(|(_, error)| error.downcast_ref::<AdminError>().cloned())
                     .unwrap_or(AdminError::Internal);
                 view! { <Failure error/> }
-            }>{view}</ErrorBoundary>
+            }>{page}</ErrorBoundary>
         </Suspense>
     }
     .into_any()

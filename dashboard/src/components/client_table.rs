@@ -7,6 +7,7 @@ use pennon_core::model::{
 };
 
 use super::{number::grouped, time::Time};
+use crate::html::IntoHtml as _;
 
 /// The packages and versions in use, most recently seen first, or a sentence that says when they appear.
 #[component]
@@ -21,7 +22,7 @@ pub fn ClientTable(
                 "No client has fetched flags here in the last 31 days. When one does, its package and version appear within a minute."
             </p>
         }
-        .into_any();
+        .into_html();
     }
     let shown = i64::try_from(items.len()).unwrap_or(i64::MAX);
     let has_other = items.iter().any(|usage| usage.client == Client::Other);
@@ -64,20 +65,20 @@ pub fn ClientTable(
                 }
             })}
     }
-    .into_any()
+    .into_html()
 }
 
 fn row(usage: ClientUsage) -> impl IntoView {
     let (name, version) = match usage.client {
         Client::Known(package, version) => (
-            view! { <code>{package.as_str()}</code> }.into_any(),
-            view! { <code>{version.to_string()}</code> }.into_any(),
+            view! { <code>{package.as_str()}</code> }.into_html(),
+            view! { <code>{version.to_string()}</code> }.into_html(),
         ),
         Client::Newer(package) => (
-            view! { <code>{package.as_str()}</code> }.into_any(),
-            "Newer than this server".into_any(),
+            view! { <code>{package.as_str()}</code> }.into_html(),
+            "Newer than this server".into_html(),
         ),
-        Client::Other => ("Other clients".into_any(), "Unknown".into_any()),
+        Client::Other => ("Other clients".into_html(), "Unknown".into_html()),
     };
     view! {
         <tr>

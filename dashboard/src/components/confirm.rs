@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::html::IntoHtml as _;
+
 /// A button that opens a panel; in the panel, what would stop working, and the button that does it. Both work without
 /// scripts: the panel is a popover.
 #[component]
@@ -50,5 +52,5 @@ pub fn Confirm(
             </form>
         </div>
     }
-    .into_any()
+    .into_html()
 }

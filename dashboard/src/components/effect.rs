@@ -18,6 +18,7 @@ use crate::{
     effect::{Change, Preview},
     error::FieldError,
     form::Form,
+    html::{Html, IntoHtml as _},
     islands::effect::EffectBeforeSave,
     words,
 };
@@ -74,10 +75,10 @@ pub fn Effect(
             </p>
         }
     });
-    let sample = view! { <EffectBeforeSave flag environment change=Change::Known/> }.into_any();
+    let sample = view! { <EffectBeforeSave flag environment change=Change::Known/> }.into_html();
     view! {
         <div class="effect-words" class:alarming=alarming>
-            {warning.into_any()}
+            {warning.into_html()}
             <Sentences before=before.clone() after=after.clone() later="After reverting"/>
             <Findings flag=after.clone() outdated_clients/>
         </div>
@@ -85,7 +86,7 @@ pub fn Effect(
             {sample}
         </div>
     }
-    .into_any()
+    .into_html()
 }
 
 /// Returns true unless a change surely turns nobody on.
@@ -148,7 +149,7 @@ fn Sentences(
 ) -> impl IntoView {
     let (was, would_be) = sentences(&before, &after);
     if was == would_be {
-        return view! { <p class="quiet">"Nothing would change."</p> }.into_any();
+        return view! { <p class="quiet">"Nothing would change."</p> }.into_html();
     }
     let off = (!before.enabled && !after.enabled).then(|| {
         view! { <p class="hint">"The flag is switched off here, so this counts from the moment it is switched on."</p> }
@@ -166,7 +167,7 @@ fn Sentences(
             </dd>
         </dl>
     }
-    .into_any()
+    .into_html()
 }
 
 /// Lint findings, and warnings about clients in use that cannot read the flag.
@@ -174,8 +175,8 @@ fn Sentences(
 fn Findings(flag: FlagConfig, outdated_clients: Vec<Client>) -> impl IntoView {
     let numbers = Numbers::of(&flag.rules);
     let lint = lint(&flag).into_iter();
-    let mut items: Vec<AnyView> = lint
-        .map(|finding| numbers.told(finding).into_any())
+    let mut items: Vec<Html> = lint
+        .map(|finding| numbers.told(finding).into_html())
         .collect();
     let gaps = gaps([&flag], &outdated_clients, since);
     items.extend(gaps.iter().map(|gap| with_code(&gap.to_string())));
@@ -183,7 +184,7 @@ fn Findings(flag: FlagConfig, outdated_clients: Vec<Client>) -> impl IntoView {
 }
 
 /// A list of warnings; nothing if there are none.
-pub(crate) fn findings(items: Vec<AnyView>) -> AnyView {
+pub(crate) fn findings(items: Vec<Html>) -> Html {
     let list = (!items.is_empty()).then(|| {
         let items = items.into_iter().map(|item| {
             view! {
@@ -196,20 +197,20 @@ pub(crate) fn findings(items: Vec<AnyView>) -> AnyView {
         view! { <ul class="findings">{items.collect_view()}</ul> }
     });
     // The types of whole pages are longer than rustc puts up with.
-    list.into_any()
+    list.into_html()
 }
 
 /// A text in which backticks enclose code.
-pub(crate) fn with_code(text: &str) -> AnyView {
+pub(crate) fn with_code(text: &str) -> Html {
     let pieces = text.split('`').enumerate().map(|(index, piece)| {
         let piece = piece.to_owned();
         if index.is_multiple_of(2) {
-            piece.into_any()
+            piece.into_html()
         } else {
-            view! { <code>{piece}</code> }.into_any()
+            view! { <code>{piece}</code> }.into_html()
         }
     });
-    pieces.collect_view().into_any()
+    pieces.collect_view().into_html()
 }
 
 /// The rules as people count them.

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::mark::Mark;
+use crate::html::IntoHtml as _;
 
 /// An empty place that teaches: a sentence, a button, perhaps something to copy.
 #[component]
@@ -20,5 +21,5 @@ pub fn Empty(
             {children()}
         </section>
     }
-    .into_any()
+    .into_html()
 }

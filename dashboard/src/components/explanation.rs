@@ -6,6 +6,7 @@ use pennon_core::model::rule::{Logic, Rule};
 use pennon_core::{Explanation, FlagConfig, Reason};
 
 use super::icon::{Drawing, Icon};
+use crate::html::{Html, IntoHtml as _};
 use crate::words;
 
 /// How a step of the way ended.
@@ -121,10 +122,10 @@ pub fn Path(
         let step = Step::of(decided, Reason::Rollout);
         let scale = explanation.rollout.map(|trace| view! { <Scale trace/> });
         let sentence = words::capital(&words::rollout(rollout));
-        line(step, "%", sentence, scale.into_any()).into_any()
+        line(step, "%", sentence, scale.into_html()).into_html()
     } else {
         let step = Step::of(decided, Reason::FlagEnabled);
-        line(step, "=", "Everyone else is ON".to_owned(), ().into_any()).into_any()
+        line(step, "=", "Everyone else is ON".to_owned(), ().into_html()).into_html()
     };
     view! {
         <ol class="trace">
@@ -145,7 +146,7 @@ fn switch(decided: Reason) -> impl IntoView {
         ),
         _ => (Step::Passed, "The flag is switched on here"),
     };
-    line(step, "I", sentence.to_owned(), ().into_any())
+    line(step, "I", sentence.to_owned(), ().into_html())
 }
 
 fn rule_step(number: usize, rule: &Rule, trace: Option<RuleTrace>) -> impl IntoView + use<> {
@@ -155,9 +156,9 @@ fn rule_step(number: usize, rule: &Rule, trace: Option<RuleTrace>) -> impl IntoV
             Step::NotReached,
             &number.to_string(),
             sentence,
-            ().into_any(),
+            ().into_html(),
         )
-        .into_any();
+        .into_html();
     };
     let step = if trace.matched {
         Step::Decided
@@ -174,7 +175,7 @@ fn rule_step(number: usize, rule: &Rule, trace: Option<RuleTrace>) -> impl IntoV
         {link.map(|link| view! { <p class="trace-link">{link}</p> })}
         <ul class="held">{conditions}</ul>
     };
-    line(step, &number.to_string(), sentence, detail.into_any()).into_any()
+    line(step, &number.to_string(), sentence, detail.into_html()).into_html()
 }
 
 /// A condition, and the value that it met.
@@ -239,7 +240,7 @@ fn Scale(trace: RolloutTrace) -> impl IntoView {
 }
 
 /// A step: its mark, its sentence, how it ended, and more about it.
-fn line(step: Step, mark: &str, sentence: String, detail: AnyView) -> impl IntoView + use<> {
+fn line(step: Step, mark: &str, sentence: String, detail: Html) -> impl IntoView + use<> {
     view! {
         <li class=step.class()>
             <div class="trace-line">

@@ -7,6 +7,7 @@ use super::{
     icon::{Drawing, Icon},
 };
 use crate::error::FieldError;
+use crate::html::IntoHtml as _;
 
 /// How a field is filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +93,7 @@ pub fn Field(
                 {escape(&value)}
             </textarea>
         }
-        .into_any(),
+        .into_html(),
         Input::Choice(choices) => view! {
             <select
                 class="input"
@@ -114,7 +115,7 @@ pub fn Field(
                     .collect_view()}
             </select>
         }
-        .into_any(),
+        .into_html(),
         Input::Line
         | Input::Code
         | Input::Email
@@ -149,7 +150,7 @@ pub fn Field(
                     aria-describedby=described
                 />
             }
-            .into_any()
+            .into_html()
         }
     };
 
@@ -163,7 +164,7 @@ pub fn Field(
             {error_id.map(|id| view! { <FieldErrors id details=wrong/> })}
         </div>
     }
-    .into_any()
+    .into_html()
 }
 
 /// A sentence in which `words` between backticks are code.
@@ -171,8 +172,8 @@ fn with_code(sentence: &str) -> impl IntoView + use<> {
     let pieces = sentence.split('`').enumerate();
     pieces
         .map(|(place, piece)| match place % 2 {
-            0 => piece.to_owned().into_any(),
-            _ => view! { <code>{piece.to_owned()}</code> }.into_any(),
+            0 => piece.to_owned().into_html(),
+            _ => view! { <code>{piece.to_owned()}</code> }.into_html(),
         })
         .collect_view()
 }

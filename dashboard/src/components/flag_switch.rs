@@ -3,6 +3,7 @@
 use leptos::{prelude::*, server_fn::ServerFn};
 use pennon_core::model::id::{EnvironmentId, FlagId};
 
+use crate::html::IntoHtml as _;
 use crate::{api::flags::SetEnabled, port::flags::Cell};
 
 /// A switch that can be used: a form with one button, which a [`Switchboard`](crate::islands::switchboard::Switchboard) on
@@ -47,7 +48,7 @@ pub fn FlagSwitch(
             <Switch name=name.clone() place=place.clone() cell/>
         </form>
     }
-    .into_any()
+    .into_html()
 }
 
 /// How a switch looks: off, on, or partly, which is on with something that decides further.

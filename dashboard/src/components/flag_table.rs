@@ -13,6 +13,7 @@ use super::{
     time::Time,
 };
 use crate::{
+    html::IntoHtml as _,
     model::{Naming, flag_address, looks_like_production},
     port::flags::{Cell, EnvironmentColumn, FlagRow, FlagTable as Table, Stale},
 };
@@ -50,7 +51,7 @@ pub fn FlagTable(
             </table>
         </div>
     }
-    .into_any()
+    .into_html()
 }
 
 /// The environments, grouped by product when there are several products.
@@ -152,8 +153,8 @@ impl Columns {
                 <tr>{flag} {products} {rest}</tr>
                 <tr class="continued">{names}</tr>
             }
-            .into_any(),
-            None => view! { <tr>{flag} {names} {rest}</tr> }.into_any(),
+            .into_html(),
+            None => view! { <tr>{flag} {names} {rest}</tr> }.into_html(),
         }
     }
 
@@ -174,8 +175,8 @@ impl Columns {
         let name = flag.name.to_string();
         let key = flag.key.to_string();
         let evaluated = match last_evaluated_at {
-            Some(at) => view! { <Time at/> }.into_any(),
-            None => "never".into_any(),
+            Some(at) => view! { <Time at/> }.into_html(),
+            None => "never".into_html(),
         };
         view! {
             <tr id=row_id(flag.id)>
@@ -239,9 +240,9 @@ impl Columns {
             let asks = looks_like_production(name).then(|| flag_address(flag.key.as_str()));
             if may_edit && flag.archived_at.is_none() {
                 view! { <FlagSwitch flag=flag.id name=flag_name environment=*id place asks cell/> }
-                    .into_any()
+                    .into_html()
             } else {
-                view! { <Switch name=flag_name place cell locked=true/> }.into_any()
+                view! { <Switch name=flag_name place cell locked=true/> }.into_html()
             }
         });
         view! {
@@ -249,7 +250,7 @@ impl Columns {
                 <span class="cell-label" title=place>
                     {product} <span>{name.clone()}</span>
                 </span>
-                {switch.unwrap_or_else(|| view! { <span class="quiet" title="Not configured here">"–"</span> }.into_any())}
+                {switch.unwrap_or_else(|| view! { <span class="quiet" title="Not configured here">"–"</span> }.into_html())}
             </td>
         }
     }

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     api::session::SignOut,
+    html::IntoHtml as _,
     islands::theme_switch::ThemeSwitch,
     model::Theme,
     port::{signed_in_user, visit},
@@ -168,7 +169,7 @@ fn Rail(room: Option<Room>) -> impl IntoView {
             </div>
         </header>
     }
-    .into_any()
+    .into_html()
 }
 
 fn link(room: Room, current: Option<Room>) -> impl IntoView {

@@ -6,6 +6,7 @@ use super::{
     icon::{Drawing, Icon},
     shortcuts::Shortcuts,
 };
+use crate::html::IntoHtml as _;
 
 /// The dialog that `?` opens; the script behind it is `dashboard/script`.
 #[component]
@@ -21,5 +22,5 @@ pub fn HelpDialog() -> impl IntoView {
             <Shortcuts/>
         </dialog>
     }
-    .into_any()
+    .into_html()
 }

@@ -9,6 +9,7 @@ use super::{
     title::Title,
 };
 use crate::{
+    html::IntoHtml as _,
     islands::{copy_button::CopyButton, stored_key::StoredKeyLink},
     model::Naming,
     port::{Npmrc, environments::CreatedEnvironment},
@@ -79,5 +80,5 @@ pub fn NewKey(
             </div>
         </section>
     }
-    .into_any()
+    .into_html()
 }

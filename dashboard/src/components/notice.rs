@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::icon::{Drawing, Icon};
+use crate::html::IntoHtml as _;
 
 /// How much a notice matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,5 +35,5 @@ pub fn Notice(
             <div>{children()}</div>
         </div>
     }
-    .into_any()
+    .into_html()
 }

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::icon::{Drawing, Icon};
+use crate::html::IntoHtml as _;
 
 /// A button and the dialog that it opens, as Ctrl K or Cmd K does too. The script behind it is `dashboard/script`; without it
 /// the button is out of sight.
@@ -43,5 +44,5 @@ pub fn Palette() -> impl IntoView {
             <p class="palette-note" role="status"></p>
         </dialog>
     }
-    .into_any()
+    .into_html()
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::notice::{Notice, Weight};
 use crate::error::{AdminError, FieldError};
+use crate::html::IntoHtml as _;
 
 /// A refusal, sorted into what belongs beneath fields and what concerns the whole form.
 #[derive(Clone, Default)]
@@ -63,13 +64,13 @@ pub fn RefusalNotice(
                 </a>
                 ", then send this form again: what you typed is still here."
             }
-            .into_any(),
+            .into_html(),
             AdminError::Invalid(errors) => errors
                 .iter()
                 .map(|FieldError { field, detail }| view! { <p>{format!("{field}: {detail}")}</p> })
                 .collect_view()
-                .into_any(),
-            _ => ().into_any(),
+                .into_html(),
+            _ => ().into_html(),
         };
         view! {
             <Notice weight=Weight::Danger>

@@ -5,7 +5,8 @@ use pennon_core::model::rollout::Strategy;
 
 use super::icon::{Drawing, Icon};
 use crate::{
-    draft::RolloutDraft, error::FieldError, islands::rollout_editor::RolloutEditor, words,
+    draft::RolloutDraft, error::FieldError, html::IntoHtml as _,
+    islands::rollout_editor::RolloutEditor, words,
 };
 
 /// A percentage, and by whom; with scripts there is a slider too. They are the fields of a [`RolloutDraft`], within a form
@@ -91,5 +92,5 @@ pub fn RolloutFields(
         </div>
         <RolloutEditor/>
     }
-    .into_any()
+    .into_html()
 }

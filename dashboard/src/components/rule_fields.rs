@@ -7,6 +7,7 @@ use super::icon::{Drawing, Icon};
 use crate::{
     draft::{ConditionDraft, RuleDraft},
     error::FieldError,
+    html::{Html, IntoHtml as _},
     islands::rule_editor::RuleEditor,
     words,
 };
@@ -101,7 +102,7 @@ pub fn RuleFields(
         </div>
         <RuleEditor/>
     }
-    .into_any()
+    .into_html()
 }
 
 /// A condition: attribute, comparison, type, value. There is a field for each type of value; the browser sends the one
@@ -111,7 +112,7 @@ fn condition(
     draft: ConditionDraft,
     errors: Vec<(String, String)>,
     alone: bool,
-) -> AnyView {
+) -> Html {
     let number = index.saturating_add(1);
     let kind = ValueType::parse(&draft.value_type).unwrap_or(ValueType::String);
     let wrong = |wanted: &str| {
@@ -207,11 +208,11 @@ fn condition(
             {faults}
         </div>
     }
-    .into_any()
+    .into_html()
 }
 
 /// The field for a value of a type.
-fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static str>) -> AnyView {
+fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static str>) -> Html {
     let value = if chosen {
         value.to_owned()
     } else {
@@ -234,7 +235,7 @@ fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static st
                 </option>
             </select>
         }
-        .into_any();
+        .into_html();
     }
     let (mode, example, longest) = match kind {
         ValueType::Number => ("numeric", "whole number", "17"),
@@ -259,7 +260,7 @@ fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static st
             spellcheck="false"
         />
     }
-    .into_any()
+    .into_html()
 }
 
 fn comparison(operator: Operator, kind: ValueType) -> &'static str {
@@ -278,12 +279,12 @@ fn comparison(operator: Operator, kind: ValueType) -> &'static str {
     }
 }
 
-fn fault(sentence: String) -> AnyView {
+fn fault(sentence: String) -> Html {
     view! {
         <p class="field-error">
             <Drawing icon=Icon::Alert/>
             <span>{sentence}</span>
         </p>
     }
-    .into_any()
+    .into_html()
 }

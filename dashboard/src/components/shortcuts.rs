@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::html::IntoHtml as _;
+
 /// Keys and what each does.
 const SHORTCUTS: [(&[&str], &str); 5] = [
     (&["Ctrl", "K"], "Jump to any flag, environment or page"),
@@ -26,5 +28,5 @@ pub fn Shortcuts() -> impl IntoView {
             </div>
         }
     });
-    view! { <dl class="shortcuts">{rows.collect_view()}</dl> }.into_any()
+    view! { <dl class="shortcuts">{rows.collect_view()}</dl> }.into_html()
 }

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::notice::{Notice, Weight};
+use crate::html::IntoHtml as _;
 use crate::islands::copy_button::CopyButton;
 
 /// The secret with a button that copies it, and the warning that this is the only time.
@@ -43,5 +44,5 @@ pub fn ShownOnce(
             </div>
         </section>
     }
-    .into_any()
+    .into_html()
 }

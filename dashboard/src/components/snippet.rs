@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::html::IntoHtml as _;
 use crate::islands::copy_button::CopyButton;
 
 /// A piece of code under the name of where it goes, with a button that copies it.
@@ -22,5 +23,5 @@ pub fn Snippet(
             </pre>
         </figure>
     }
-    .into_any()
+    .into_html()
 }

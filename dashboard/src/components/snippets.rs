@@ -7,7 +7,7 @@ use super::{
     notice::{Notice, Weight},
     snippet::Snippet,
 };
-use crate::port::Npmrc;
+use crate::{html::IntoHtml as _, port::Npmrc};
 
 /// What stands in the snippets for the key and for the address. They are kept as files that are compiled, or run, as they are.
 const KEY: &str = "pnk_your_key";
@@ -157,7 +157,7 @@ pub fn Snippets(
                 {pieces.collect_view()}
             </section>
         }
-        .into_any()
+        .into_html()
     });
     view! {
         <fieldset class="snippet-tabs" data-unit>
@@ -165,7 +165,7 @@ pub fn Snippets(
             {tabs.collect_view()}
         </fieldset>
     }
-    .into_any()
+    .into_html()
 }
 
 /// What to know before a key goes into a page.

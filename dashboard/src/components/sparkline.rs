@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use leptos::prelude::*;
 
 use super::number::grouped;
+use crate::html::IntoHtml as _;
 
 /// How high the highest hour is drawn, and how wide each.
 const HEIGHT: i64 = 20;
@@ -27,7 +28,7 @@ pub fn Sparkline(
                 <span class="visually-hidden">{told}</span>
             </span>
         }
-        .into_any();
+        .into_html();
     }
     let told = format!("{} evaluations in the last 24 hours", grouped(sum));
     view! {
@@ -36,7 +37,7 @@ pub fn Sparkline(
             <path d=outline(&hours)></path>
         </svg>
     }
-    .into_any()
+    .into_html()
 }
 
 /// The steps of the hours above the line, as a path.

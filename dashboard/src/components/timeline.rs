@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     deed::{Change, Piece, changes, deed},
+    html::{Html, IntoHtml as _},
     model::{Naming, flag_address},
     pages::environments::environment_href,
     port::{audit::Record, local, visit},
@@ -36,7 +37,7 @@ pub fn Timeline(
                     [record] => entry(record.clone(), naming),
                     group => entries(group, naming),
                 })
-                .map(|entry| view! { <li>{entry}</li> }.into_any())
+                .map(|entry| view! { <li>{entry}</li> }.into_html())
                 .collect_view();
             view! {
                 <section class="day">
@@ -44,9 +45,9 @@ pub fn Timeline(
                     <ol class="timeline">{records}</ol>
                 </section>
             }
-            .into_any()
+            .into_html()
         });
-    view! { <div class="days">{days.collect_view()}</div> }.into_any()
+    view! { <div class="days">{days.collect_view()}</div> }.into_html()
 }
 
 /// The way to take back the action that wrote an entry.
@@ -62,17 +63,19 @@ fn revert(entry: &AuditEntry) -> impl IntoView + use<> {
 }
 
 /// The entries of one action, newest first.
-fn entries(group: &[Record], naming: Naming) -> AnyView {
+fn entries(group: &[Record], naming: Naming) -> Html {
     let Some(Record { entry: newest, .. }) = group.first() else {
-        return ().into_any();
+        return ().into_html();
     };
     let of_one_flag = group
         .iter()
         .all(|record| record.entry.flag_key == newest.flag_key);
     let flag = newest.flag_key.clone().filter(|_| of_one_flag);
     let flag = match flag {
-        Some(key) => view! { <a href=history_href(&key)><code>{key.clone()}</code></a> }.into_any(),
-        None => "several things".into_any(),
+        Some(key) => {
+            view! { <a href=history_href(&key)><code>{key.clone()}</code></a> }.into_html()
+        }
+        None => "several things".into_html(),
     };
     let revert = group
         .iter()
@@ -88,7 +91,7 @@ fn entries(group: &[Record], naming: Naming) -> AnyView {
                 <Changes old=entry.old_value new=entry.new_value/>
             </li>
         }
-        .into_any()
+        .into_html()
     });
     view! {
         <span class="entry-time">
@@ -105,10 +108,10 @@ fn entries(group: &[Record], naming: Naming) -> AnyView {
         </div>
         {revert}
     }
-    .into_any()
+    .into_html()
 }
 
-fn entry(record: Record, naming: Naming) -> AnyView {
+fn entry(record: Record, naming: Naming) -> Html {
     let Record {
         entry,
         environment,
@@ -125,7 +128,7 @@ fn entry(record: Record, naming: Naming) -> AnyView {
         </div>
         {revert}
     }
-    .into_any()
+    .into_html()
 }
 
 /// The address of a flag's history.
@@ -144,25 +147,25 @@ pub fn Deed(
     naming: Naming,
 ) -> impl IntoView {
     let sentence = sentence(&entry, environment, naming);
-    view! { <p class="deed"><strong>{entry.actor_identity}</strong> " " {sentence}</p> }.into_any()
+    view! { <p class="deed"><strong>{entry.actor_identity}</strong> " " {sentence}</p> }.into_html()
 }
 
 /// The audit description without the actor.
-fn sentence(entry: &AuditEntry, environment: Option<EnvironmentId>, naming: Naming) -> AnyView {
+fn sentence(entry: &AuditEntry, environment: Option<EnvironmentId>, naming: Naming) -> Html {
     let product = entry.product.clone().unwrap_or_default();
     let pieces = deed(entry).into_iter().map(|piece| match piece {
-        Piece::Words(words) => words.into_any(),
+        Piece::Words(words) => words.into_html(),
         Piece::Flag(key) => {
             let href = history_href(&key);
-            view! { <a href=href><code>{key}</code></a> }.into_any()
+            view! { <a href=href><code>{key}</code></a> }.into_html()
         }
         Piece::Environment(name) => {
             let href = environment.map(environment_href);
             view! { <a href=href title=product.clone()>{naming.name(&product, &name)}</a> }
-                .into_any()
+                .into_html()
         }
     });
-    pieces.collect_view().into_any()
+    pieces.collect_view().into_html()
 }
 
 /// What is different: the old struck through, the new beside it.
@@ -184,7 +187,7 @@ pub fn Changes(
                 <dd>{old} " " {new}</dd>
             </div>
         }
-        .into_any()
+        .into_html()
     });
     let rows: Vec<_> = rows.collect();
     (!rows.is_empty()).then(|| view! { <dl class="changes">{rows}</dl> })

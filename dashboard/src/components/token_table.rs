@@ -8,6 +8,7 @@ use super::{
     role,
     time::{Date, Time},
 };
+use crate::html::IntoHtml as _;
 use crate::port::visit;
 
 /// A row for each token, with a button that revokes it: it posts `do=revoke` and the token's id to the page.
@@ -41,16 +42,16 @@ pub fn TokenTable(
             </table>
         </div>
     }
-    .into_any()
+    .into_html()
 }
 
 fn row(token: Token, now: Option<Timestamp>) -> impl IntoView {
     let over = now.is_some_and(|now| token.expires_at <= now);
     let name = token.name.to_string();
     let end = if over {
-        view! { <span class="tag">"Ended"</span> }.into_any()
+        view! { <span class="tag">"Ended"</span> }.into_html()
     } else {
-        view! { <Date at=token.expires_at/> }.into_any()
+        view! { <Date at=token.expires_at/> }.into_html()
     };
     let fields = vec![("do", "revoke".to_owned()), ("token", token.id.to_string())];
     view! {

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     form::Form,
+    html::IntoHtml as _,
     islands::try_it::{ANSWER, TryIt},
     subject::{self, BUILT_IN, Fields, Kind, Row},
     trial::{Served, Tried, VERSION, explained, verdict},
@@ -142,9 +143,9 @@ pub fn Trial(
 ) -> impl IntoView {
     let Tried { html, served } = tried(&flag, &case);
     let fields = if case.as_json {
-        view! { <JsonField json=case.json()/> }.into_any()
+        view! { <JsonField json=case.json()/> }.into_html()
     } else {
-        view! { <FormFields fields=case.fields()/> }.into_any()
+        view! { <FormFields fields=case.fields()/> }.into_html()
     };
     let (turn, words) = if case.as_json {
         ("form", "Show as a form")

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use pennon_core::{Reason, model::time::Timestamp};
 
 use super::number::grouped;
+use crate::html::IntoHtml as _;
 use crate::port::local;
 
 /// The reasons from the bottom of a bar to its top: what they are called, and by which class they are coloured.
@@ -99,7 +100,7 @@ pub fn UsageChart(
         </figure>
         <Numbers bars used days/>
     }
-    .into_any()
+    .into_html()
 }
 
 /// The numbers of the chart as a table.
@@ -146,7 +147,7 @@ fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool) -> impl IntoView {
             </div>
         </details>
     }
-    .into_any()
+    .into_html()
 }
 
 /// One bar, with what it stands for.
@@ -181,7 +182,7 @@ fn stack(place: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<>
             {parts}
         </g>
     }
-    .into_any()
+    .into_html()
 }
 
 #[expect(

@@ -22,6 +22,7 @@ use crate::{
     },
     error::AdminError,
     form::Form,
+    html::{Html, IntoHtml as _},
     port::{
         Visit,
         account::{CreatedToken, NewToken, OwnAccount, PasswordChange},
@@ -60,7 +61,7 @@ pub fn Account() -> impl IntoView {
             }
         }
         let tokens = signed_in::<dyn OwnAccount>()?.tokens().await?;
-        Ok(view! { <Everything me tokens forms/> }.into_any())
+        Ok(view! { <Everything me tokens forms/> }.into_html())
     });
     view! {
         <Title text="Account"/>
@@ -69,7 +70,7 @@ pub fn Account() -> impl IntoView {
 }
 
 /// Does what a form wants. The answer is a page of its own if there is a token to show.
-async fn act(form: &Form, visit: &dyn Visit) -> Result<Option<AnyView>, AdminError> {
+async fn act(form: &Form, visit: &dyn Visit) -> Result<Option<Html>, AdminError> {
     let account = signed_in::<dyn OwnAccount>()?;
     match form.text("do").as_str() {
         "password" => {
@@ -84,7 +85,7 @@ async fn act(form: &Form, visit: &dyn Visit) -> Result<Option<AnyView>, AdminErr
         "token" => {
             let created = account.create_token(NewToken::from(form)).await?;
             let base_url = visit.base_url();
-            Ok(Some(view! { <Created created base_url/> }.into_any()))
+            Ok(Some(view! { <Created created base_url/> }.into_html()))
         }
         "revoke" => {
             let token = form.parsed("token").ok_or(AdminError::NotFound)?;
@@ -182,7 +183,7 @@ fn Everything(me: User, tokens: Vec<Token>, forms: Forms) -> impl IntoView {
             </section>
         </div>
     }
-    .into_any()
+    .into_html()
 }
 
 #[component]
@@ -213,7 +214,7 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
             </div>
         </form>
     }
-    .into_any()
+    .into_html()
 }
 
 #[component]
@@ -253,7 +254,7 @@ fn TokenForm(new: NewToken, most: Role, refusal: Refusal) -> impl IntoView {
             </div>
         </form>
     }
-    .into_any()
+    .into_html()
 }
 
 /// A new token, on the only page that shows it.
@@ -283,5 +284,5 @@ fn Created(created: CreatedToken, base_url: String) -> impl IntoView {
             </p>
         </ShownOnce>
     }
-    .into_any()
+    .into_html()
 }

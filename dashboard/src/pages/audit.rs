@@ -20,6 +20,7 @@ use crate::{
         title::Title,
     },
     form::Form,
+    html::IntoHtml as _,
     model::Naming,
     port::{
         audit::{AuditAdmin, AuditQuery, Record},
@@ -193,7 +194,7 @@ fn List(asked: Asked, page: Page<Record>, environments: Environments, role: Role
         }
     });
     let list = if page.items.is_empty() {
-        view! { <Nothing narrowed=asked.is_narrowed()/> }.into_any()
+        view! { <Nothing narrowed=asked.is_narrowed()/> }.into_html()
     } else {
         let asked = asked.clone();
         // Those of entries count, too: they may be of a product that is not there any more.
@@ -205,7 +206,7 @@ fn List(asked: Asked, page: Page<Record>, environments: Environments, role: Role
             <Timeline records=page.items.clone() naming/>
             <Pager pagination href=move |page| asked.href(Room::Audit.href(), Some(page))/>
         }
-        .into_any()
+        .into_html()
     };
     view! {
         <header class="page-head">
@@ -215,7 +216,7 @@ fn List(asked: Asked, page: Page<Record>, environments: Environments, role: Role
         <Filters asked environments role/>
         {list}
     }
-    .into_any()
+    .into_html()
 }
 
 /// What to narrow the list by. The form is sent as an address, which can be shared.
@@ -275,7 +276,7 @@ fn Filters(asked: Asked, environments: Environments, role: Role) -> impl IntoVie
             </form>
         </search>
     }
-    .into_any()
+    .into_html()
 }
 
 #[component]
@@ -299,13 +300,13 @@ fn Nothing(narrowed: bool) -> impl IntoView {
                 </a>
             </Empty>
         }
-        .into_any()
+        .into_html()
     } else {
         view! {
             <Empty title="Nothing has been changed yet">
                 <p>"Every change of a flag or an environment is recorded here: who made it, when, and what was different before."</p>
             </Empty>
         }
-        .into_any()
+        .into_html()
     }
 }

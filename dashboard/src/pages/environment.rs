@@ -25,6 +25,7 @@ use crate::{
     },
     error::{AdminError, FieldError},
     form::Form,
+    html::IntoHtml as _,
     model::Naming,
     port::{
         Npmrc,
@@ -71,7 +72,7 @@ pub fn EnvironmentPage() -> impl IntoView {
                     let naming = environments.naming().await.unwrap_or_default();
                     let npmrc = visit.npmrc();
                     return Ok(
-                        view! { <NewKey created naming base_url npmrc replaced/> }.into_any()
+                        view! { <NewKey created naming base_url npmrc replaced/> }.into_html()
                     );
                 }
                 Ok(None) => visit.redirect(&environment_href(id)),
@@ -84,7 +85,7 @@ pub fn EnvironmentPage() -> impl IntoView {
         let used = environments.environment(id).await?;
         let naming = environments.naming().await?;
         let (base_url, npmrc) = (visit.base_url(), visit.npmrc());
-        Ok(view! { <Page used naming role base_url npmrc refused/> }.into_any())
+        Ok(view! { <Page used naming role base_url npmrc refused/> }.into_html())
     });
     view! { <Frame room=Room::Environments>{page}</Frame> }
 }
@@ -209,7 +210,7 @@ fn Page(
             </section>
             {manage}
         }
-        .into_any()
+        .into_html()
     } else {
         view! {
             <Notice weight=Weight::Warning>
@@ -217,7 +218,7 @@ fn Page(
                 "Its key is refused, nothing in it can be changed, and that is for good. Where the key was replaced, an environment of the same name has taken its place."
             </Notice>
         }
-        .into_any()
+        .into_html()
     };
     view! {
         <Title text=format!("{name} · Environments")/>
@@ -230,14 +231,14 @@ fn Page(
         <Facts environment polling active/>
         {rest}
     }
-    .into_any()
+    .into_html()
 }
 
 #[component]
 fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoView {
     let last = match polling.last {
-        Some(at) => view! { <Time at/> }.into_any(),
-        None => "Never".into_any(),
+        Some(at) => view! { <Time at/> }.into_html(),
+        None => "Never".into_html(),
     };
     let use_of_it = active.then(|| {
         view! {
@@ -274,7 +275,7 @@ fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoV
             {use_of_it}
         </dl>
     }
-    .into_any()
+    .into_html()
 }
 
 /// What an administrator can do: the dangerous last.
@@ -342,14 +343,14 @@ fn Manage(
             </Danger>
         </section>
     }
-    .into_any()
+    .into_html()
 }
 
 /// Since when the key has been in use, or not.
 #[component]
 fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
     let told = match last_used {
-        None => view! { "No application has used this key yet." }.into_any(),
+        None => view! { "No application has used this key yet." }.into_html(),
         Some(at) => view! {
             "It was last used " <Time at/>
             {match polling.total() {
@@ -358,7 +359,7 @@ fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
                 polls => format!("; flags were fetched {polls} times in the last 24 hours."),
             }}
         }
-        .into_any(),
+        .into_html(),
     };
     view! { <p class="last-used">{told}</p> }
 }
@@ -397,5 +398,5 @@ fn Danger(
             </form>
         </details>
     }
-    .into_any()
+    .into_html()
 }

@@ -20,6 +20,7 @@ use crate::{
         time::Time,
         title::Title,
     },
+    html::{Html, IntoHtml},
     port::{
         environments::{EnvironmentAdmin, PolledEnvironment, Polling},
         query, signed_in, signed_in_user,
@@ -43,10 +44,10 @@ pub fn Environments() -> impl IntoView {
         let environments = signed_in::<dyn EnvironmentAdmin>()?;
         if revoked {
             let page = environments.revoked_environments(request).await?;
-            return Ok(view! { <RevokedList page role/> }.into_any());
+            return Ok(view! { <RevokedList page role/> }.into_html());
         }
         let active = environments.active_environments().await?;
-        Ok(view! { <ActiveList active role/> }.into_any())
+        Ok(view! { <ActiveList active role/> }.into_html())
     });
     view! {
         <Title text="Environments"/>
@@ -74,7 +75,7 @@ fn ActiveList(active: Vec<PolledEnvironment>, role: Role) -> impl IntoView {
                 {create}
             </Empty>
         }
-        .into_any();
+        .into_html();
     }
     let products = active
         .chunk_by(|one, next| one.environment.product == next.environment.product)
@@ -82,7 +83,7 @@ fn ActiveList(active: Vec<PolledEnvironment>, role: Role) -> impl IntoView {
         .map(|environments| view! { <Product environments/> })
         .collect_view();
     view! {
-        <Head count create=create.map(IntoAny::into_any)/>
+        <Head count create=create.map(IntoHtml::into_html)/>
         <Status revoked=false/>
         <div class="table-panel cards">
             <table class="table">
@@ -102,11 +103,11 @@ fn ActiveList(active: Vec<PolledEnvironment>, role: Role) -> impl IntoView {
             </table>
         </div>
     }
-    .into_any()
+    .into_html()
 }
 
 #[component]
-fn Head(count: usize, create: Option<AnyView>) -> impl IntoView {
+fn Head(count: usize, create: Option<Html>) -> impl IntoView {
     view! {
         <header class="page-head">
             <h1>
@@ -162,8 +163,8 @@ fn Product(environments: Vec<PolledEnvironment>) -> impl IntoView {
                 <td class="quiet">
                     <span class="cell-label">"Last polled"</span>
                     {match polling.last {
-                        Some(at) => view! { <Time at/> }.into_any(),
-                        None => "Never".into_any(),
+                        Some(at) => view! { <Time at/> }.into_html(),
+                        None => "Never".into_html(),
                     }}
                 </td>
                 <td class="quiet">
@@ -217,19 +218,19 @@ fn Prefix(prefix: String) -> impl IntoView {
 #[component]
 pub(crate) fn Newest(polling: Polling) -> impl IntoView {
     let Some(percent) = polling.newest() else {
-        return view! { <span class="quiet">"No polls in 24 h"</span> }.into_any();
+        return view! { <span class="quiet">"No polls in 24 h"</span> }.into_html();
     };
     let title = format!(
         "In the last 24 hours {} polls came with the newest revision, {} with an older one, and {} with none yet.",
         polling.current, polling.outdated, polling.first
     );
-    view! { <Share percent title/> }.into_any()
+    view! { <Share percent title/> }.into_html()
 }
 
 #[component]
 fn RevokedList(page: Page<Environment>, role: Role) -> impl IntoView {
     let pagination = page.pagination;
-    let create = (role >= Role::Admin).then(|| view! { <NewEnvironmentLink/> }.into_any());
+    let create = (role >= Role::Admin).then(|| view! { <NewEnvironmentLink/> }.into_html());
     let rows = page.items.into_iter().map(|environment| {
         let product = environment.product.to_string();
         view! {
@@ -254,7 +255,7 @@ fn RevokedList(page: Page<Environment>, role: Role) -> impl IntoView {
                 <p>"Environments whose key was revoked or replaced are kept here, to be read."</p>
             </Empty>
         }
-        .into_any()
+        .into_html()
     } else {
         view! {
             <div class="table-panel cards">
@@ -273,7 +274,7 @@ fn RevokedList(page: Page<Environment>, role: Role) -> impl IntoView {
             </div>
             <Pager pagination href=|page| format!("{REVOKED}&page={page}")/>
         }
-        .into_any()
+        .into_html()
     };
     view! {
         <Head count=0 create/>

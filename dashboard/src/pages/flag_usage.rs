@@ -16,6 +16,7 @@ use crate::{
         usage_chart::{Bar, REASONS, UsageChart},
     },
     form::Form,
+    html::IntoHtml as _,
     model::{Naming, flag_address},
     port::{
         Visit, query, signed_in,
@@ -177,7 +178,7 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
     );
     let key = flag.key.to_string();
     let body = if environments.is_empty() {
-        view! { <NeverEvaluated key=key.clone()/> }.into_any()
+        view! { <NeverEvaluated key=key.clone()/> }.into_html()
     } else {
         let chart = if sum == 0 {
             view! {
@@ -185,7 +186,7 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
                     <p>"It may be asked for seldom, or its code is gone."</p>
                 </Empty>
             }
-            .into_any()
+            .into_html()
         } else {
             let days = view.period == Period::Month;
             view! {
@@ -194,14 +195,14 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
                     <UsageChart bars summary=told.clone() days/>
                 </section>
             }
-            .into_any()
+            .into_html()
         };
         view! {
             <Choices key=key.clone() view/>
             {chart}
             <Places key=key.clone() environments view/>
         }
-        .into_any()
+        .into_html()
     };
     view! {
         <Title text=format!("Usage of {} · Flags", flag.name)/>
@@ -232,7 +233,7 @@ fn Choices(key: String, view: View) -> impl IntoView {
             {periods.collect_view()}
         </nav>
     }
-    .into_any()
+    .into_html()
 }
 
 /// The environments, each with its share and when it last asked.
@@ -257,8 +258,8 @@ fn Places(key: String, environments: Vec<EnvironmentUsage>, view: View) -> impl 
             };
             let name = naming.name(&environment.product, &environment.name);
             let last = match environment.last_evaluated_at {
-                Some(at) => view! { <Time at/> }.into_any(),
-                None => "never".into_any(),
+                Some(at) => view! { <Time at/> }.into_html(),
+                None => "never".into_html(),
             };
             view! {
                 <tr>
@@ -303,7 +304,7 @@ fn Places(key: String, environments: Vec<EnvironmentUsage>, view: View) -> impl 
             <code>"reportUsage"</code> "."
         </p>
     }
-    .into_any()
+    .into_html()
 }
 
 /// Nothing is known yet: how that changes.

@@ -14,6 +14,7 @@ use crate::{
         title::Title,
     },
     error::AdminError,
+    html::IntoHtml as _,
     model::{Naming, flag_address},
     port::{
         audit::{AuditAdmin, AuditQuery, Record},
@@ -67,5 +68,5 @@ fn List(key_of_flag: String, page: Page<Record>, naming: Naming) -> impl IntoVie
         <Timeline records=page.items naming/>
         <Pager pagination href=move |page| format!("{here}?page={page}")/>
     }
-    .into_any()
+    .into_html()
 }

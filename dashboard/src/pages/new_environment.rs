@@ -13,6 +13,7 @@ use crate::{
     },
     error::AdminError,
     form::Form,
+    html::IntoHtml as _,
     port::{
         environments::{CreatedEnvironment, EnvironmentAdmin, NewEnvironment},
         signed_in, signed_in_user, visit,
@@ -33,7 +34,7 @@ pub fn NewEnvironmentPage() -> impl IntoView {
         let Some(new) = visit.form().map(|form| NewEnvironment::from(&form)) else {
             signed_in_user()?;
             let new = NewEnvironment::default();
-            return Ok(view! { <NewEnvironmentForm new refusal=Refusal::default()/> }.into_any());
+            return Ok(view! { <NewEnvironmentForm new refusal=Refusal::default()/> }.into_html());
         };
         Ok(match create(new.clone()).await {
             Ok(created) => {
@@ -41,12 +42,12 @@ pub fn NewEnvironmentPage() -> impl IntoView {
                 // The key is seen here or never.
                 let naming = naming.unwrap_or_default();
                 view! { <NewKey created naming base_url=visit.base_url() npmrc=visit.npmrc()/> }
-                    .into_any()
+                    .into_html()
             }
             Err(error) => {
                 visit.set_status(error.status());
                 let refusal = Refusal::new(error, FIELDS);
-                view! { <NewEnvironmentForm new refusal/> }.into_any()
+                view! { <NewEnvironmentForm new refusal/> }.into_html()
             }
         })
     });

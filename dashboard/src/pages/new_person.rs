@@ -16,6 +16,7 @@ use crate::{
     },
     error::AdminError,
     form::Form,
+    html::IntoHtml as _,
     port::{
         Visit,
         people::{Admission, NewPerson, PeopleAdmin},
@@ -39,7 +40,7 @@ pub fn NewPersonPage() -> impl IntoView {
                 role: Role::Editor.to_string(),
                 ..NewPerson::default()
             };
-            return Ok(view! { <NewPersonForm new refusal=Refusal::default()/> }.into_any());
+            return Ok(view! { <NewPersonForm new refusal=Refusal::default()/> }.into_html());
         };
         let new = NewPerson::from(&form);
         Ok(match invite(&form, new.clone()).await {
@@ -48,7 +49,7 @@ pub fn NewPersonPage() -> impl IntoView {
                 made_up: None,
             }) => {
                 visit.redirect(&format!("{}#{}", Room::People.href(), row_id(&user)));
-                ().into_any()
+                ().into_html()
             }
             Ok(Admission {
                 user,
@@ -56,12 +57,12 @@ pub fn NewPersonPage() -> impl IntoView {
             }) => {
                 let title = format!("{} can sign in", user.email);
                 view! { <Password title email=user.email password href=dashboard(visit.as_ref())/> }
-                    .into_any()
+                    .into_html()
             }
             Err(error) => {
                 visit.set_status(error.status());
                 let refusal = Refusal::new(error, FIELDS);
-                view! { <NewPersonForm new refusal/> }.into_any()
+                view! { <NewPersonForm new refusal/> }.into_html()
             }
         })
     });
@@ -179,5 +180,5 @@ pub(super) fn Password(
             </p>
         </ShownOnce>
     }
-    .into_any()
+    .into_html()
 }

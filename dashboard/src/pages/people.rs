@@ -21,6 +21,7 @@ use crate::{
     },
     error::AdminError,
     form::Form,
+    html::IntoHtml as _,
     port::{
         people::{Colleague, PeopleAdmin, Seen},
         query, signed_in, signed_in_user, visit,
@@ -44,7 +45,7 @@ pub fn People() -> impl IntoView {
                     let own = user.id == me.id && user.role < Role::Admin;
                     let room = if own { Room::Flags } else { Room::People };
                     visit.redirect(&format!("{}#{}", room.href(), row_id(&user)));
-                    return Ok(().into_any());
+                    return Ok(().into_html());
                 }
                 Err(error) => {
                     visit.set_status(error.status());
@@ -54,7 +55,7 @@ pub fn People() -> impl IntoView {
             None => None,
         };
         let people = signed_in::<dyn PeopleAdmin>()?.people(request).await?;
-        Ok(view! { <List people me attempt/> }.into_any())
+        Ok(view! { <List people me attempt/> }.into_html())
     });
     view! {
         <Title text="People"/>
@@ -162,8 +163,8 @@ fn row(colleague: Colleague, me: &User, attempt: Option<&Attempt>) -> impl IntoV
             <td class="quiet">
                 <span class="cell-label">"Signed in"</span>
                 {match signed_in_at {
-                    Some(at) => view! { <Time at/> }.into_any(),
-                    None => view! { <span title="Not in the last 30 days">"Not lately"</span> }.into_any(),
+                    Some(at) => view! { <Time at/> }.into_html(),
+                    None => view! { <span title="Not in the last 30 days">"Not lately"</span> }.into_html(),
                 }}
             </td>
             <td class="quiet">
@@ -199,5 +200,5 @@ fn RoleForm(
             <button class="button primary">"Change role"</button>
         </form>
     }
-    .into_any()
+    .into_html()
 }

@@ -20,6 +20,7 @@ use crate::{
     },
     error::AdminError,
     form::Form,
+    html::{Html, IntoHtml as _},
     port::{
         Visit,
         people::{Admission, PeopleAdmin, Seen},
@@ -63,7 +64,7 @@ pub fn PersonPage() -> impl IntoView {
         let me = signed_in_user()?;
         let (user, tokens) = signed_in::<dyn PeopleAdmin>()?.person(id).await?;
         let own = me.id == user.id;
-        Ok(view! { <Person user tokens own refusal/> }.into_any())
+        Ok(view! { <Person user tokens own refusal/> }.into_html())
     });
     view! {
         <Title text="People"/>
@@ -72,7 +73,7 @@ pub fn PersonPage() -> impl IntoView {
 }
 
 /// Does what a form wants. The answer is a page of its own if there is a password to show, or leads to one.
-async fn act(id: UserId, form: &Form, visit: &dyn Visit) -> Result<Option<AnyView>, AdminError> {
+async fn act(id: UserId, form: &Form, visit: &dyn Visit) -> Result<Option<Html>, AdminError> {
     let people = signed_in::<dyn PeopleAdmin>()?;
     let revision = form.parsed("revision").unwrap_or_default();
     let seen = Seen { id, revision };
@@ -89,7 +90,7 @@ async fn act(id: UserId, form: &Form, visit: &dyn Visit) -> Result<Option<AnyVie
             let email = user.email;
             let href = dashboard(visit);
             Ok(Some(
-                view! { <Password title email password href/> }.into_any(),
+                view! { <Password title email password href/> }.into_html(),
             ))
         }
         "revoke" => {
@@ -106,9 +107,9 @@ async fn act(id: UserId, form: &Form, visit: &dyn Visit) -> Result<Option<AnyVie
 }
 
 /// Leads to another page, so that there is nothing to draw here.
-fn gone(visit: &dyn Visit, path: &str) -> AnyView {
+fn gone(visit: &dyn Visit, path: &str) -> Html {
     visit.redirect(path);
-    ().into_any()
+    ().into_html()
 }
 
 #[component]
@@ -135,7 +136,7 @@ fn Person(
                 <a href=Room::Account.href()>"change your password there"</a> "."
             </p>
         }
-        .into_any()
+        .into_html()
     } else {
         view! {
             <form class="form" method="post">
@@ -155,7 +156,7 @@ fn Person(
                 </div>
             </form>
         }
-        .into_any()
+        .into_html()
     };
     let living = tokens.len();
     let no_tokens = tokens.is_empty();
@@ -189,13 +190,13 @@ fn Person(
             <section aria-labelledby="tokens-title">
                 <h2 id="tokens-title">"Tokens"</h2>
                 {if no_tokens {
-                    view! { <p class="quiet">"No script works in their name."</p> }.into_any()
+                    view! { <p class="quiet">"No script works in their name."</p> }.into_html()
                 } else {
                     view! {
                         <p class="quiet">"What scripts use in their name."</p>
                         <TokenTable tokens/>
                     }
-                        .into_any()
+                        .into_html()
                 }}
             </section>
             <section aria-labelledby="delete-title">
@@ -230,5 +231,5 @@ fn Person(
             </section>
         </div>
     }
-    .into_any()
+    .into_html()
 }

@@ -17,6 +17,7 @@ use crate::{
     },
     deed::{TIME_TO_LIVE, changes, effect},
     error::AdminError,
+    html::{Html, IntoHtml as _},
     model::Naming,
     port::{
         audit::{AuditAdmin, Plan, PlannedChange, PlannedEffect, Record, Reversal},
@@ -93,11 +94,11 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
                 <Changes old=entry.old_value new=entry.new_value/>
             </div>
         }
-        .into_any()
+        .into_html()
     });
     let told = told.collect_view();
     let plan = match plan {
-        Ok(plan) => view! { <Planned plan naming back refused/> }.into_any(),
+        Ok(plan) => view! { <Planned plan naming back refused/> }.into_html(),
         Err(obstacle) => view! {
             <Notice weight=Weight::Warning>
                 <strong>"It cannot be reverted. "</strong>
@@ -109,7 +110,7 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
                 </a>
             </div>
         }
-        .into_any(),
+        .into_html(),
     };
     view! {
         <header class="page-head">
@@ -128,7 +129,7 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
             {plan}
         </div>
     }
-    .into_any()
+    .into_html()
 }
 
 #[component]
@@ -182,7 +183,7 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
             {heading}
             {words}
         }
-        .into_any()
+        .into_html()
     });
     view! {
         <section class="panel reversal-part" aria-labelledby="will">
@@ -203,7 +204,7 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
             </form>
         </section>
     }
-    .into_any()
+    .into_html()
 }
 
 fn name_of(effect: &PlannedEffect, naming: Naming) -> String {
@@ -241,11 +242,11 @@ fn shown_as_sentences(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> b
 }
 
 /// The changed members of one change.
-fn member_changes(change: &PlannedChange) -> AnyView {
+fn member_changes(change: &PlannedChange) -> Html {
     let effect = effect(change.action, change.now.as_ref());
     view! {
         {effect.map(|effect| view! { <p>{effect}</p> })}
         <Changes old=change.now.clone() new=change.then.clone()/>
     }
-    .into_any()
+    .into_html()
 }

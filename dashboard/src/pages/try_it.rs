@@ -17,6 +17,7 @@ use crate::{
     },
     error::AdminError,
     form::Form,
+    html::IntoHtml as _,
     model::Naming,
     port::{
         flag_page::FlagPageAdmin,
@@ -125,7 +126,7 @@ fn Page(found: Found) -> impl IntoView {
                 </a>
             </Empty>
         }
-        .into_any()
+        .into_html()
     } else {
         let key = asked.flag.clone();
         let not_here = (flag.is_some() && config.is_none()).then(|| {
@@ -165,7 +166,7 @@ fn Page(found: Found) -> impl IntoView {
                 {trial}
             </form>
         }
-        .into_any()
+        .into_html()
     };
     view! {
         <header class="page-head">

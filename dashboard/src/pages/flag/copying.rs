@@ -10,13 +10,14 @@ use crate::{
         notice::{Notice, Weight},
         refusal::RefusalNotice,
     },
+    html::{Html, IntoHtml as _},
     model::flag_address,
     port::flag_page::{CopyPreview, Difference},
     words,
 };
 
 /// The choice of the environment, then what would change there.
-pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<AnyView> {
+pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> {
     let Edit::Copy(to) = shown.edit else {
         return None;
     };
@@ -74,7 +75,7 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<AnyVie
             {preview}
         </section>
     };
-    Some(panel.into_any())
+    Some(panel.into_html())
 }
 
 /// What would change, and the button that changes it.
@@ -83,7 +84,7 @@ fn confirmation(
     environment: &Environment,
     to: EnvironmentId,
     preview: &CopyPreview,
-) -> AnyView {
+) -> Html {
     let mut places = shown.detail.places.iter().map(|(place, _)| place);
     let name = places.find(|place| place.id == to);
     let name = name
@@ -93,7 +94,7 @@ fn confirmation(
         return view! {
             <p role="status">{format!("{name} is as {} already: nothing would change.", shown.name_of(environment))}</p>
         }
-        .into_any();
+        .into_html();
     }
     let differences = preview.differences.iter().map(difference);
     let warnings = preview.warnings.iter().map(|warning| with_code(warning));
@@ -110,7 +111,7 @@ fn confirmation(
             </form>
         </div>
     }
-    .into_any()
+    .into_html()
 }
 
 /// A difference, what goes struck through and what comes beside it.

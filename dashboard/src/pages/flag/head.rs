@@ -16,11 +16,12 @@ use crate::{
         time::Time,
     },
     error::AdminError,
+    html::{Html, IntoHtml as _},
     islands::copy_button::CopyButton,
 };
 
 /// The head of the page.
-pub(super) fn head(shown: &Shown) -> AnyView {
+pub(super) fn head(shown: &Shown) -> Html {
     if shown.edit == Edit::Details {
         return editor(shown);
     }
@@ -28,7 +29,7 @@ pub(super) fn head(shown: &Shown) -> AnyView {
     let key = flag.key.to_string();
     let label = format!("Copy the key {key}");
     let copy = view! { <CopyButton text=key.clone() label worded=false/> };
-    let copy = copy.into_any();
+    let copy = copy.into_html();
     let description = flag.description.as_ref().map(|text| {
         view! { <p class="flag-description">{text.as_str().to_owned()}</p> }
     });
@@ -45,7 +46,7 @@ pub(super) fn head(shown: &Shown) -> AnyView {
                 </form>
             </div>
         }
-        .into_any()
+        .into_html()
     });
     view! {
         <header class="page-head flag-head">
@@ -62,20 +63,20 @@ pub(super) fn head(shown: &Shown) -> AnyView {
         </header>
         {archived(shown)}
     }
-    .into_any()
+    .into_html()
 }
 
-fn crumbs() -> AnyView {
+fn crumbs() -> Html {
     view! {
         <nav class="crumbs" aria-label="Breadcrumbs">
             <a href=Room::Flags.href()>"Flags"</a>
         </nav>
     }
-    .into_any()
+    .into_html()
 }
 
 /// That it is archived, and the way back.
-fn archived(shown: &Shown) -> Option<AnyView> {
+fn archived(shown: &Shown) -> Option<Html> {
     let at = shown.detail.flag.archived_at?;
     let restore = shown.editor.then(|| {
         view! {
@@ -97,11 +98,11 @@ fn archived(shown: &Shown) -> Option<AnyView> {
             </div>
         </Notice>
     };
-    Some(notice.into_any())
+    Some(notice.into_html())
 }
 
 /// Where the flag is still on, which is why it cannot be archived.
-pub(super) fn still_on(shown: &Shown) -> AnyView {
+pub(super) fn still_on(shown: &Shown) -> Html {
     let on = shown
         .detail
         .places
@@ -123,11 +124,11 @@ pub(super) fn still_on(shown: &Shown) -> AnyView {
             <ul class="inline-list">{links}</ul>
         </Notice>
     }
-    .into_any()
+    .into_html()
 }
 
 /// Name and description as a form.
-fn editor(shown: &Shown) -> AnyView {
+fn editor(shown: &Shown) -> Html {
     let flag = &shown.detail.flag;
     let (name, description) = match shown.typed() {
         Some(form) => (form.text("name"), form.text("description")),
@@ -164,7 +165,7 @@ fn editor(shown: &Shown) -> AnyView {
             </div>
         </header>
     };
-    let header = header.into_any();
+    let header = header.into_html();
     view! {
         {header}
         <form class="panel form details-form" method="post" action=shown.address.editing(Edit::Details)>
@@ -198,5 +199,5 @@ fn editor(shown: &Shown) -> AnyView {
             </div>
         </form>
     }
-    .into_any()
+    .into_html()
 }

@@ -43,6 +43,7 @@ use crate::{
     effect::Change,
     error::AdminError,
     form::Form,
+    html::{Html, IntoHtml as _},
     islands::effect::EffectBeforeSave,
     model::Naming,
     port::{
@@ -70,7 +71,7 @@ pub fn FlagPage() -> impl IntoView {
         let attempt = match act(&form, &address).await {
             Ok(Outcome::Done(href)) => {
                 visit()?.redirect(&href);
-                return Ok(().into_any());
+                return Ok(().into_html());
             }
             Ok(Outcome::Redraw(rule)) => Attempt {
                 redrawn: Some(rule),
@@ -94,7 +95,7 @@ pub fn FlagPage() -> impl IntoView {
             Err(AdminError::NotFound) => return Err(AdminError::NotFound),
             Err(later) => {
                 let error = error.unwrap_or(later);
-                view! { <SendAgain error form/> }.into_any()
+                view! { <SendAgain error form/> }.into_html()
             }
         })
     });
@@ -215,7 +216,7 @@ impl Shown {
     }
 
     /// The fields by which a form says what it does, and to what.
-    fn hidden(&self, what: &'static str, revision: Option<i64>) -> AnyView {
+    fn hidden(&self, what: &'static str, revision: Option<i64>) -> Html {
         let environment = self.address.environment.map(|environment| {
             view! { <input type="hidden" name="environment" value=environment.to_string()/> }
         });
@@ -228,10 +229,10 @@ impl Shown {
             {environment}
             {revision}
         }
-        .into_any()
+        .into_html()
     }
 
-    fn draw(self) -> AnyView {
+    fn draw(self) -> Html {
         let title = format!("{} · Flags", self.detail.flag.key);
         let error = self.error().filter(|_| !self.told_in_place()).cloned();
         let body = match (&self.detail.environment, &self.detail.standing) {
@@ -240,7 +241,7 @@ impl Shown {
                     <p>"A flag takes effect in an environment, such as production. There is none yet."</p>
                 </Empty>
             }
-            .into_any(),
+            .into_html(),
             (Some(environment), None) => self.not_here(environment),
             (Some(environment), Some(standing)) => self.here(environment, standing),
         };
@@ -252,7 +253,7 @@ impl Shown {
             <div class="flag-ways">{tabs::tabs(&self)} {tabs::more(&self)}</div>
             {body}
         }
-        .into_any()
+        .into_html()
     }
 
     /// Whether the part of the page that is open says itself why it was refused.
@@ -261,7 +262,7 @@ impl Shown {
     }
 
     /// Why what was pressed was not done, where no part of the page is open that could say so.
-    fn refusal(&self, error: AdminError) -> AnyView {
+    fn refusal(&self, error: AdminError) -> Html {
         let archiving = self
             .typed()
             .is_some_and(|form| form.text("do") == "archive");
@@ -272,12 +273,12 @@ impl Shown {
                     {AdminError::Stale.to_string()} " The page shows how it stands now."
                 </Notice>
             }
-            .into_any(),
-            error => view! { <RefusalNotice error=Some(error)/> }.into_any(),
+            .into_html(),
+            error => view! { <RefusalNotice error=Some(error)/> }.into_html(),
         }
     }
 
-    fn not_here(&self, environment: &Environment) -> AnyView {
+    fn not_here(&self, environment: &Environment) -> Html {
         let name = self.name_of(environment);
         let why = if self.revoked() {
             "This environment is revoked, and what was configured in it has moved to the one that took its place."
@@ -289,10 +290,10 @@ impl Shown {
                 <p>{why}</p>
             </Empty>
         }
-        .into_any()
+        .into_html()
     }
 
-    fn here(&self, environment: &Environment, standing: &Standing) -> AnyView {
+    fn here(&self, environment: &Environment, standing: &Standing) -> Html {
         let revoked = self.revoked().then(|| {
             view! {
                 <Notice weight=Weight::Warning>
@@ -309,13 +310,13 @@ impl Shown {
             </section>
             {trial::trial(self, environment, standing)}
         }
-        .into_any()
+        .into_html()
     }
 
     /// What a change would do, for the form that makes it.
-    fn effect_of(&self, change: Change) -> Option<AnyView> {
+    fn effect_of(&self, change: Change) -> Option<Html> {
         let (flag, environment) = (self.detail.flag.id, self.address.environment?);
-        Some(view! { <EffectBeforeSave flag environment change/> }.into_any())
+        Some(view! { <EffectBeforeSave flag environment change/> }.into_html())
     }
 
     fn naming(&self) -> Naming {

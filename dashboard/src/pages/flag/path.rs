@@ -6,13 +6,14 @@ use pennon_core::model::environment::Environment;
 use super::{Shown, actions::said, address::Edit, rollout, rules};
 use crate::{
     components::icon::{Drawing, Icon},
+    html::{Html, IntoHtml as _},
     islands::rule_order::RuleOrder,
     port::flag_page::Standing,
     words,
 };
 
 /// The list. Its last line is always there, so that nobody has to know what comes of no match.
-pub(super) fn path(shown: &Shown, environment: &Environment, standing: &Standing) -> AnyView {
+pub(super) fn path(shown: &Shown, environment: &Environment, standing: &Standing) -> Html {
     let steps = rules::rules(shown, standing);
     let add = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
         view! {
@@ -44,7 +45,7 @@ pub(super) fn path(shown: &Shown, environment: &Environment, standing: &Standing
         </ol>
         {order(shown, standing)}
     }
-    .into_any()
+    .into_html()
 }
 
 /// A sentence in which ON and OFF stand out.
@@ -70,7 +71,7 @@ pub(super) fn sentence(text: &str) -> impl IntoView + use<> {
 }
 
 /// The form that brings the rules into another order, for the buttons in their rows.
-fn order(shown: &Shown, standing: &Standing) -> Option<AnyView> {
+fn order(shown: &Shown, standing: &Standing) -> Option<Html> {
     let several = standing.rules.len() > 1;
     if !(shown.may_edit() && several && shown.edit == Edit::Nothing) {
         return None;
@@ -88,5 +89,5 @@ fn order(shown: &Shown, standing: &Standing) -> Option<AnyView> {
         </form>
         <RuleOrder/>
     };
-    Some(form.into_any())
+    Some(form.into_html())
 }

@@ -14,18 +14,19 @@ use crate::{
     draft::RolloutDraft,
     effect::Change,
     error::AdminError,
+    html::{Html, IntoHtml as _},
     port::flag_page::Standing,
     words,
 };
 
 /// The line of the rollout, or what is open in its place.
-pub(super) fn rollout(shown: &Shown, standing: &Standing) -> AnyView {
+pub(super) fn rollout(shown: &Shown, standing: &Standing) -> Html {
     let rollout = standing.rollout.as_ref();
     let body = match (shown.edit, rollout) {
         (Edit::Rollout, _) => editor(shown, rollout),
         (Edit::RemoveRollout, Some(rollout)) => removal(shown, standing, rollout),
         (_, Some(rollout)) => line(shown, rollout),
-        (_, None) => return nothing(shown).into_any(),
+        (_, None) => return nothing(shown).into_html(),
     };
     view! {
         <li class="step step-rollout" id="rollout" tabindex="-1">
@@ -33,7 +34,7 @@ pub(super) fn rollout(shown: &Shown, standing: &Standing) -> AnyView {
             {body}
         </li>
     }
-    .into_any()
+    .into_html()
 }
 
 /// Where a rollout can be added.
@@ -50,7 +51,7 @@ fn nothing(shown: &Shown) -> Option<impl IntoView + use<>> {
     })
 }
 
-fn line(shown: &Shown, rollout: &FlagRollout) -> AnyView {
+fn line(shown: &Shown, rollout: &FlagRollout) -> Html {
     let rollout = rollout.rollout;
     let percentage = rollout.percentage.get();
     let actions = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
@@ -80,11 +81,11 @@ fn line(shown: &Shown, rollout: &FlagRollout) -> AnyView {
         </div>
         {actions}
     }
-    .into_any()
+    .into_html()
 }
 
 /// Asks whether to remove the rollout, and says what will be.
-fn removal(shown: &Shown, standing: &Standing, rollout: &FlagRollout) -> AnyView {
+fn removal(shown: &Shown, standing: &Standing, rollout: &FlagRollout) -> Html {
     let rules: Vec<&Rule> = standing.rules.iter().map(|rule| &rule.rule).collect();
     let effect = effect(standing, rules, None);
     let error = shown.error().cloned();
@@ -105,11 +106,11 @@ fn removal(shown: &Shown, standing: &Standing, rollout: &FlagRollout) -> AnyView
             </div>
         </form>
     }
-    .into_any()
+    .into_html()
 }
 
 /// The rollout as a form.
-fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> AnyView {
+fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> Html {
     let typed = shown
         .typed()
         .map(|form| RolloutDraft::read(|name| form.texts(name)));
@@ -168,5 +169,5 @@ fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> AnyView {
             </div>
         </form>
     }
-    .into_any()
+    .into_html()
 }

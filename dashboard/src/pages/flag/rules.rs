@@ -21,12 +21,13 @@ use crate::{
     effect::Change,
     error::AdminError,
     form::Form,
+    html::{Html, IntoHtml as _},
     port::flag_page::Standing,
     words,
 };
 
 /// A line for each rule, or what is open in its place.
-pub(super) fn rules(shown: &Shown, standing: &Standing) -> AnyView {
+pub(super) fn rules(shown: &Shown, standing: &Standing) -> Html {
     let last = standing.rules.len().saturating_sub(1);
     let lines = standing.rules.iter().enumerate().map(|(index, rule)| {
         let ends = (index == 0, index == last);
@@ -48,10 +49,10 @@ pub(super) fn rules(shown: &Shown, standing: &Standing) -> AnyView {
         {lines}
         {new}
     }
-    .into_any()
+    .into_html()
 }
 
-fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> AnyView {
+fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> Html {
     let text = words::rule(&rule.rule);
     let id = rule.id.to_string();
     let movable = ends != (true, true);
@@ -91,7 +92,7 @@ fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> AnyView {
             {actions}
         </li>
     }
-    .into_any()
+    .into_html()
 }
 
 /// A button that moves a rule by one place. At its end it can do nothing; with scripts the ends change, so there it stays.
@@ -118,7 +119,7 @@ fn mover(
 }
 
 /// Asks whether to delete a rule, and says what will be.
-fn deletion(shown: &Shown, standing: &Standing, rule: &TargetingRule) -> AnyView {
+fn deletion(shown: &Shown, standing: &Standing, rule: &TargetingRule) -> Html {
     let others = standing.rules.iter().filter(|other| other.id != rule.id);
     let rollout = standing.rollout.as_ref().map(|rollout| rollout.rollout);
     let effect = effect(standing, others.map(|other| &other.rule), rollout);
@@ -141,11 +142,11 @@ fn deletion(shown: &Shown, standing: &Standing, rule: &TargetingRule) -> AnyView
             </form>
         </li>
     }
-    .into_any()
+    .into_html()
 }
 
 /// A rule as a form: the one that is being edited, or a new one.
-fn editor(shown: &Shown, standing: &Standing, rule: Option<&TargetingRule>) -> AnyView {
+fn editor(shown: &Shown, standing: &Standing, rule: Option<&TargetingRule>) -> Html {
     let redrawn = shown
         .attempt
         .as_ref()
@@ -234,11 +235,11 @@ fn editor(shown: &Shown, standing: &Standing, rule: Option<&TargetingRule>) -> A
             </form>
         </li>
     }
-    .into_any()
+    .into_html()
 }
 
 /// That somebody else was faster, and how it stands now.
-fn overtaken(shown: &Shown, rule: Option<&TargetingRule>) -> Option<AnyView> {
+fn overtaken(shown: &Shown, rule: Option<&TargetingRule>) -> Option<Html> {
     let was_one = shown
         .typed()
         .is_some_and(|form| !form.text("rule").is_empty());
@@ -257,5 +258,5 @@ fn overtaken(shown: &Shown, rule: Option<&TargetingRule>) -> Option<AnyView> {
             {now}
         </Notice>
     };
-    Some(notice.into_any())
+    Some(notice.into_html())
 }

@@ -11,6 +11,7 @@ use crate::{
         refusal::{Refusal, RefusalNotice},
     },
     error::AdminError,
+    html::{Html, IntoHtml as _},
     islands::switchboard::Switchboard,
     model::{flag_address, looks_like_production},
     port::{flag_page::Standing, flags::Cell},
@@ -18,7 +19,7 @@ use crate::{
 };
 
 /// The head of the environment's panel. What the heading says follows the switch.
-pub(super) fn standing(shown: &Shown, environment: &Environment, standing: &Standing) -> AnyView {
+pub(super) fn standing(shown: &Shown, environment: &Environment, standing: &Standing) -> Html {
     let flag = &shown.detail.flag;
     let name = flag.name.to_string();
     let place = shown.name_of(environment);
@@ -44,9 +45,9 @@ pub(super) fn standing(shown: &Shown, environment: &Environment, standing: &Stan
             <FlagSwitch flag=flag.id name environment place asks cell when_on/>
             <Switchboard/>
         }
-        .into_any()
+        .into_html()
     } else {
-        view! { <Switch name place cell locked=true/> }.into_any()
+        view! { <Switch name place cell locked=true/> }.into_html()
     };
     view! {
         <div class="standing">
@@ -62,11 +63,11 @@ pub(super) fn standing(shown: &Shown, environment: &Environment, standing: &Stan
         {question(shown, environment, standing)}
         {ttl_editor(shown, standing)}
     }
-    .into_any()
+    .into_html()
 }
 
 /// Asks whether to switch, and says what will be. With scripts, the switch itself does.
-fn question(shown: &Shown, environment: &Environment, standing: &Standing) -> Option<AnyView> {
+fn question(shown: &Shown, environment: &Environment, standing: &Standing) -> Option<Html> {
     let Edit::Switch(on) = shown.edit else {
         return None;
     };
@@ -91,7 +92,7 @@ fn question(shown: &Shown, environment: &Environment, standing: &Standing) -> Op
             </div>
         </form>
     };
-    (on != configuration.is_enabled).then(|| question.into_any())
+    (on != configuration.is_enabled).then(|| question.into_html())
 }
 
 fn time_to_live(shown: &Shown, standing: &Standing) -> impl IntoView + use<> {
@@ -125,7 +126,7 @@ fn time_to_live(shown: &Shown, standing: &Standing) -> impl IntoView + use<> {
 }
 
 /// The time to live as a form.
-fn ttl_editor(shown: &Shown, standing: &Standing) -> Option<AnyView> {
+fn ttl_editor(shown: &Shown, standing: &Standing) -> Option<Html> {
     if shown.edit != Edit::Ttl {
         return None;
     }
@@ -186,5 +187,5 @@ fn ttl_editor(shown: &Shown, standing: &Standing) -> Option<AnyView> {
             </div>
         </form>
     };
-    Some(editor.into_any())
+    Some(editor.into_html())
 }

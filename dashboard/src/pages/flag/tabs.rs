@@ -8,6 +8,7 @@ use crate::{
         flag_switch::partly,
         icon::{Drawing, Icon},
     },
+    html::{Html, IntoHtml as _},
     model::flag_address,
     port::flags::{Cell, EnvironmentColumn},
 };
@@ -16,7 +17,7 @@ use crate::{
 const SIDE_BY_SIDE: usize = 5;
 
 /// A tab for each environment, with how the flag stands there.
-pub(super) fn tabs(shown: &Shown) -> AnyView {
+pub(super) fn tabs(shown: &Shown) -> Html {
     let places = &shown.detail.places;
     if places.len() <= SIDE_BY_SIDE {
         let tabs = places.iter().map(|(place, cell)| tab(shown, place, *cell));
@@ -25,7 +26,7 @@ pub(super) fn tabs(shown: &Shown) -> AnyView {
                 {tabs.collect_view()}
             </nav>
         }
-        .into_any();
+        .into_html();
     }
     let groups = places.chunk_by(|(one, _), (next, _)| one.product == next.product);
     let groups = groups.map(|group| {
@@ -53,11 +54,11 @@ pub(super) fn tabs(shown: &Shown) -> AnyView {
             </details>
         </nav>
     }
-    .into_any()
+    .into_html()
 }
 
 /// The way to what is told of the flag elsewhere.
-pub(super) fn more(shown: &Shown) -> AnyView {
+pub(super) fn more(shown: &Shown) -> Html {
     let flag = flag_address(&shown.address.key);
     view! {
         <nav class="flag-more" aria-label="More about this flag">
@@ -65,7 +66,7 @@ pub(super) fn more(shown: &Shown) -> AnyView {
             <a href=format!("{flag}/history")>"History"</a>
         </nav>
     }
-    .into_any()
+    .into_html()
 }
 
 fn tab(shown: &Shown, place: &EnvironmentColumn, cell: Option<Cell>) -> impl IntoView + use<> {

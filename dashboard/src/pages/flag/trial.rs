@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     components::trial::{Case, Trial},
+    html::{Html, IntoHtml as _},
     model::flag_address,
     pages::try_it,
     port::{flag_page::Standing, query},
@@ -16,11 +17,7 @@ use crate::{
 
 /// What the flag would be for somebody, as the page shows it. Nothing where nobody is served any more, and nothing while
 /// something is being edited, or one might take it for what is not saved yet.
-pub(super) fn trial(
-    shown: &Shown,
-    environment: &Environment,
-    standing: &Standing,
-) -> Option<AnyView> {
+pub(super) fn trial(shown: &Shown, environment: &Environment, standing: &Standing) -> Option<Html> {
     if environment.status == EnvironmentStatus::Revoked || shown.edit != Edit::Nothing {
         return None;
     }
@@ -50,5 +47,5 @@ pub(super) fn trial(
             </form>
         </section>
     };
-    Some(trial.into_any())
+    Some(trial.into_html())
 }

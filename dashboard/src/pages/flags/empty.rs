@@ -12,6 +12,7 @@ use crate::{
         notice::{Notice, Weight},
         snippet::Snippet,
     },
+    html::IntoHtml as _,
     port::flags::{FlagQuery, FlagState},
 };
 
@@ -32,7 +33,7 @@ pub fn NoFlags(
                 <NewEnvironmentLink role/>
             </Empty>
         }
-        .into_any();
+        .into_html();
     }
     let create = (role >= Role::Editor).then(|| view! { <NewFlagLink/> });
     view! {
@@ -47,7 +48,7 @@ pub fn NoFlags(
             />
         </Empty>
     }
-    .into_any()
+    .into_html()
 }
 
 /// There are flags, but nowhere to switch them on.
@@ -74,9 +75,9 @@ fn NewEnvironmentLink(role: Role) -> impl IntoView {
                 "New environment"
             </a>
         }
-        .into_any()
+        .into_html()
     } else {
-        view! { <p>"Ask an admin to create one."</p> }.into_any()
+        view! { <p>"Ask an admin to create one."</p> }.into_html()
     }
 }
 

@@ -5,6 +5,7 @@ use pennon_core::model::id::EnvironmentId;
 
 use crate::{
     components::frame::Room,
+    html::{Html, IntoHtml as _},
     islands::{live_results::LiveResults, search_field::SearchField},
     model::Naming,
     port::flags::{EnvironmentColumn, FlagOrder, FlagQuery, FlagState, Standing},
@@ -72,11 +73,11 @@ pub fn Filters(
         </search>
         <LiveResults form="filters".to_owned()/>
     }
-    .into_any()
+    .into_html()
 }
 
 /// The environments to choose from.
-fn places(environments: &[EnvironmentColumn], chosen: Option<EnvironmentId>) -> AnyView {
+fn places(environments: &[EnvironmentColumn], chosen: Option<EnvironmentId>) -> Html {
     let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
     let options = environments.iter().map(|each| {
         view! {
@@ -85,7 +86,7 @@ fn places(environments: &[EnvironmentColumn], chosen: Option<EnvironmentId>) -> 
             </option>
         }
     });
-    options.collect_view().into_any()
+    options.collect_view().into_html()
 }
 
 /// The choice of states, by plain links that keep everything else.
@@ -108,5 +109,5 @@ fn States(query: FlagQuery) -> impl IntoView {
             {states.collect_view()}
         </nav>
     }
-    .into_any()
+    .into_html()
 }

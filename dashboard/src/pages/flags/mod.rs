@@ -21,6 +21,7 @@ use crate::{
         pager::Pager,
         title::Title,
     },
+    html::IntoHtml as _,
     islands::{copy_keys::CopyKeys, form_dialog::FormDialog, switchboard::Switchboard},
     port::{
         flags::{FlagAdmin, FlagQuery, FlagTable as Table},
@@ -51,7 +52,7 @@ fn List(query: FlagQuery, table: Table, role: Role) -> impl IntoView {
     let no_environment = table.environments.is_empty();
     let create = (may_edit && !none_at_all).then(|| view! { <NewFlagLink/> });
     let list = if none_at_all {
-        view! { <NoFlags no_environment role/> }.into_any()
+        view! { <NoFlags no_environment role/> }.into_html()
     } else {
         let warning = no_environment.then(|| view! { <NoEnvironment role/> });
         view! {
@@ -61,7 +62,7 @@ fn List(query: FlagQuery, table: Table, role: Role) -> impl IntoView {
             <Switchboard/>
             <CopyKeys/>
         }
-        .into_any()
+        .into_html()
     };
     view! {
         <header class="page-head">
@@ -91,10 +92,10 @@ fn Results(query: FlagQuery, table: Table, may_edit: bool) -> impl IntoView {
         .then(|| view! { <p class="hint">"In at least one environment."</p> });
     let stale = query.stale.then(|| view! { <p class="hint">{STALE}</p> });
     let rows = if table.flags.items.is_empty() {
-        view! { <NoMatch query=query.clone()/> }.into_any()
+        view! { <NoMatch query=query.clone()/> }.into_html()
     } else {
         let table = table.narrowed(query.environment);
-        view! { <FlagTable table may_edit/> }.into_any()
+        view! { <FlagTable table may_edit/> }.into_html()
     };
     view! {
         <div class="results" id="results" data-live data-note=note(pagination)>
@@ -104,7 +105,7 @@ fn Results(query: FlagQuery, table: Table, may_edit: bool) -> impl IntoView {
             <Pager pagination href=move |page| query.turned(page).href()/>
         </div>
     }
-    .into_any()
+    .into_html()
 }
 
 /// How many there are, to be read aloud.
