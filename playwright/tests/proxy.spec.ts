@@ -1,8 +1,14 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
+import { json } from "node:stream/consumers";
 import { test } from "../support/nginx.ts";
 import { expect, signIn } from "../support/test.ts";
+
+interface Package {
+  readonly "dist-tags": { readonly latest: string };
+  readonly versions: Readonly<Record<string, { readonly dist: { readonly tarball: string } }>>;
+}
 
 test.describe("behind nginx", { tag: "@scripts" }, () => {
   test("the dashboard follows what others change", async ({
@@ -41,6 +47,23 @@ test.describe("behind nginx", { tag: "@scripts" }, () => {
     await expect(other.getByRole("switch", { name })).toBeChecked({ timeout: 3_000 });
     expect(loads).toBe(0);
     await other.close();
+  });
+
+  test("npm packages are found and have the address of the proxy", async ({
+    baseURL,
+    nginx,
+    api,
+  }) => {
+    const token = await api.createToken("npm");
+    const asked = request(new URL("/npm/@pennon%2fcore", baseURL), {
+      ca: nginx.certificate,
+      headers: { authorization: `Bearer ${token}` },
+    }).end();
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    expect(answer.statusCode).toBe(200);
+    const { versions, "dist-tags": tags } = (await json(answer)) as Package;
+    const tarball = versions[tags.latest]?.dist.tarball;
+    expect(tarball).toBe(`${baseURL}/npm/@pennon/core/-/core-${tags.latest}.tgz`);
   });
 
   test("a stream delivers a change at once", async ({ baseURL, nginx, api }) => {
