@@ -1,5 +1,5 @@
 import { evaluate } from "../support/api.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, holdIslandsBack, signIn, test } from "../support/test.ts";
 
 test("a new flag is listed, and off in every environment", async ({ page, server, api }) => {
   await api.createEnvironment("Web shop", "staging");
@@ -137,6 +137,21 @@ test("an archived flag is found among the archived ones", async ({ page, server,
   for (const each of await row.getByRole("switch").all()) {
     await expect(each).toBeDisabled();
   }
+});
+
+test("the list follows what was typed before the page has come to life", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
+  await api.createFlag("new_checkout", "Checkout in one page");
+  await api.createFlag("dark_mode", "Dark colours");
+  await signIn(page, server);
+  const release = await holdIslandsBack(page);
+  await page.goto("/dashboard/flags", { waitUntil: "commit" });
+  const rows = page.locator("tbody tr");
+  await page.getByRole("searchbox", { name: "Search name or key" }).fill("dark");
+  await expect(rows).toHaveCount(2);
+  release();
+  await expect(rows).toHaveCount(1);
 });
 
 test("the list follows what one types and chooses, and so does its address", {

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import type { Api, Condition, Environment, Flag } from "../support/api.ts";
-import { expect, signIn, test } from "../support/test.ts";
+import { expect, holdIslandsBack, signIn, test } from "../support/test.ts";
 
 const germany: Condition = {
   attribute: "country",
@@ -166,4 +166,21 @@ test("an unknown flag is said to be unknown", async ({ page, server, api }) => {
   await signIn(page, server);
   await page.goto("/dashboard/try?flag=%3Cb%3Enone");
   await expect(page.getByText("There is no flag with the key <b>none.")).toBeVisible();
+});
+
+test("what is typed before the page has come to life is tried, too", { tag: "@scripts" }, async ({
+  page,
+  server,
+  api,
+}) => {
+  const { production } = await checkout(api);
+  await signIn(page, server);
+  const release = await holdIslandsBack(page);
+  await page.goto(`/dashboard/try?flag=new_checkout&environment=${production.id}`, {
+    waitUntil: "commit",
+  });
+  await page.getByLabel("email").fill("nobody");
+  await expect(page.getByText("The context needs another look.")).toBeHidden();
+  release();
+  await expect(page.getByText("The context needs another look.")).toBeVisible();
 });

@@ -100,7 +100,18 @@ pub(super) fn tell_of_input(field: &Element) {
 
 /// What a field of any kind holds.
 pub(super) fn value(field: &Element) -> String {
-    let value = Reflect::get(field, &JsValue::from_str("value")).ok();
+    property(field, "value")
+}
+
+/// Whether somebody has typed into a form since the server drew it.
+pub(super) fn is_typed_into(form: &Element) -> bool {
+    let fields = all(form, "input, textarea");
+    let mut fields = fields.iter();
+    fields.any(|field| value(field) != property(field, "defaultValue"))
+}
+
+fn property(element: &Element, name: &str) -> String {
+    let value = Reflect::get(element, &JsValue::from_str(name)).ok();
     value
         .and_then(|value| value.as_string())
         .unwrap_or_default()

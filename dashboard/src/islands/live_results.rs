@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use leptos::{ev, prelude::*, task::spawn_local, web_sys};
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast as _, JsValue};
 
 use super::{
     dom::{self, form_around, target},
@@ -58,6 +58,11 @@ pub fn LiveResults(
                 show(form);
             }
         });
+        // Nobody has heard of what was typed before the page came to life.
+        let early = dom::by_id(&form).filter(dom::is_typed_into);
+        if let Some(form) = early.and_then(|form| form.dyn_into().ok()) {
+            show(form);
+        }
         on_cleanup(move || {
             typed.remove();
             sent.remove();

@@ -77,6 +77,16 @@ pub fn TryIt(
             ask(fields);
         }
     };
+    // Nobody has heard of what was typed before the page came to life.
+    Effect::new(move || {
+        let live = live.get_untracked();
+        if let Some(live) = live.filter(|live| {
+            let form = dom::form_around(live);
+            form.is_some_and(|form| dom::is_typed_into(&form))
+        }) {
+            dom::tell_of_input(&live);
+        }
+    });
     view! {
         <div class="try-live" data-addressed node_ref=live on:input=ask_anew>
             {children()}
