@@ -210,8 +210,23 @@ pub(crate) fn bills_of_materials(workspace: &Workspace) -> Result<Outcome> {
         npm.arg("--workspace").arg(package);
     }
     let packages = folder(workspace).join(format!("pennon-{version}-npm.cdx.json"));
-    fs::write(packages, npm.run_quietly()?)?;
+    fs::write(packages, repeatable(&npm.run_quietly()?, &revision)?)?;
     Ok(Outcome::Done)
+}
+
+/// Replaces what npm makes up for each bill of materials: the time, a random serial number, and the name of the folder.
+fn repeatable(bill: &str, revision: &Revision) -> Result<String> {
+    let mut bill: Value = serde_json::from_str(bill)?;
+    let members = bill.as_object_mut().context("npm wrote no object")?;
+    members.remove("serialNumber");
+    let metadata = members.get_mut("metadata").and_then(Value::as_object_mut);
+    let metadata = metadata.context("npm wrote no metadata")?;
+    let time = format!("{}T00:00:00Z", revision.date);
+    metadata.insert("timestamp".to_owned(), Value::from(time));
+    if let Some(Value::Object(component)) = metadata.get_mut("component") {
+        component.insert("name".to_owned(), Value::from("pennon"));
+    }
+    Ok(serde_json::to_string_pretty(&bill)?)
 }
 
 /// The folders of the workspace's crates.

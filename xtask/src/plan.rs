@@ -323,7 +323,7 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
         Command::Contract => [site, &[SERVER, CONTRACT]].concat(),
         Command::Openfeature => [site, &[SERVER, OPENFEATURE]].concat(),
         Command::Alone => [site, &[RELEASE, ALONE]].concat(),
-        Command::Release { .. } | Command::Changelog { .. } => Vec::new(),
+        Command::Release { .. } | Command::Changelog { .. } | Command::Reproducible => Vec::new(),
         Command::Advisories => vec![ADVISORIES],
         Command::Workflows => vec![WORKFLOWS],
         Command::Licenses => vec![NOTICES_CHECK, LICENSES],
