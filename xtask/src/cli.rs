@@ -40,6 +40,8 @@ pub(crate) enum Command {
         #[arg(long, default_values_t = [dist::default_target()])]
         target: Vec<String>,
     },
+    /// Build what is published twice from the same commit, and compare all files
+    Reproducible,
     /// Build the container image into the target folder's dist/, and try it
     Image,
 

@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 /// A C compiler and linker for any Linux, as packages of Python.
 const ZIG: [&str; 2] = ["cargo-zigbuild==0.24.0", "ziglang==0.17.1"];
 
-/// Returns `cargo build` for a platform, and installs what is missing: Rust's standard library for it, and a C compiler for
+/// Returns `cargo rustc` for a platform, and installs what is missing: Rust's standard library for it, and a C compiler for
 /// SQLite.
 pub(crate) fn cargo(workspace: &Workspace, target: &str) -> Result<Command> {
     workspace
@@ -26,7 +26,7 @@ pub(crate) fn cargo(workspace: &Workspace, target: &str) -> Result<Command> {
         return zig(workspace);
     }
     let mut cargo = workspace.cargo();
-    cargo.arg("build");
+    cargo.arg("rustc");
     Ok(cargo)
 }
 
@@ -49,7 +49,7 @@ fn zig(workspace: &Workspace) -> Result<Command> {
         bail!("building for another processor needs Python 3 with `venv`, which was not found");
     };
     let mut cargo = workspace.command(programs.join("cargo-zigbuild"));
-    cargo.arg("zigbuild");
+    cargo.arg("rustc");
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(programs).chain(env::split_paths(&path));
     cargo.env("PATH", env::join_paths(folders)?);

@@ -27,6 +27,7 @@ mod postgres;
 mod process;
 mod python;
 mod release;
+mod reproducible;
 mod revision;
 mod rolling;
 mod serve;
@@ -90,6 +91,7 @@ fn run(command: Command) -> Result<()> {
             }
             step::take(&plan::AFTER_BINARIES, &workspace, &mut tally)?;
         }
+        Command::Reproducible => reproducible::check(&workspace)?,
         Command::Release { version, dry_run } => release::release(&workspace, &version, dry_run)?,
         Command::Changelog { version } => println!("{}", release::notes(&workspace, &version)?),
         Command::Build => eprintln!("\n{}", Profile::Release.binary(&workspace).display()),

@@ -325,7 +325,7 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
         Command::Contract => [embedded, &[SERVER, CONTRACT]].concat(),
         Command::Openfeature => [embedded, &[SERVER, OPENFEATURE]].concat(),
         Command::Alone => [embedded, &[RELEASE, ALONE]].concat(),
-        Command::Release { .. } | Command::Changelog { .. } => Vec::new(),
+        Command::Release { .. } | Command::Changelog { .. } | Command::Reproducible => Vec::new(),
         Command::Advisories => vec![ADVISORIES],
         Command::Workflows => vec![WORKFLOWS],
         Command::Licenses => vec![NOTICES_CHECK, LICENSES],
