@@ -12,13 +12,14 @@ use sqlx::{AssertSqlSafe, PgConnection};
 use tokio::task::JoinSet;
 
 /// Whether a service answers that the flag `checkout` is on.
-async fn is_on(app: &TestApp, key: &str) -> bool {
+pub(crate) async fn is_on(app: &TestApp, key: &str) -> bool {
     let question = json!({ "flagKey": "checkout" });
     let answer = app.sdk(key).post("/sdk/v1/evaluate", question).await;
     answer.status == StatusCode::OK && answer.json()["enabled"] == true
 }
 
-async fn is_refused(app: &TestApp, key: &str) -> bool {
+/// Whether a service refuses a key.
+pub(crate) async fn is_refused(app: &TestApp, key: &str) -> bool {
     app.sdk(key).get("/sdk/v1/config").await.status == StatusCode::UNAUTHORIZED
 }
 

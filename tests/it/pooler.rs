@@ -6,21 +6,13 @@ use pennon_tests::{Pair, Pooler, Process, TestApp, TestDatabase, eventually};
 use reqwest::StatusCode;
 use serde_json::json;
 
+use crate::instances::{is_on, is_refused};
+
 /// The time within which a change of one instance is served by all.
 const PROPAGATION: Duration = Duration::from_millis(250);
 
 /// What a busy machine adds to it.
 const TOLERANCE: Duration = Duration::from_millis(250);
-
-async fn is_refused(app: &TestApp, key: &str) -> bool {
-    app.sdk(key).get("/sdk/v1/config").await.status == StatusCode::UNAUTHORIZED
-}
-
-async fn is_on(app: &TestApp, key: &str) -> bool {
-    let question = json!({ "flagKey": "checkout" });
-    let answer = app.sdk(key).post("/sdk/v1/evaluate", question).await;
-    answer.status == StatusCode::OK && answer.json()["enabled"] == true
-}
 
 #[tokio::test]
 async fn without_its_parameter_transaction_mode_is_noticed_at_the_start() {
