@@ -56,7 +56,8 @@ test("an operator of a newer service costs a page one flag of fifty", {
   expect(read.answers).toEqual(expected);
   expect(read.warnings).toEqual([expect.stringContaining(`'${NEWER}' has "matches"`)]);
 
-  // Counts are written once a minute, and when the server stops.
+  // Counts are written once a minute, and when the server stops. The page would complain that it cannot be reached meanwhile.
+  await page.goto("about:blank");
   await server.restart();
   await page.goto(`/dashboard/environments/${environment.id}`);
   await signIn(page, server);
