@@ -32,13 +32,12 @@ const COMPANIONS: [&str; 4] = [
     "CHANGELOG.md",
 ];
 
-/// How binaries are linked. A profile with options for single packages forgets `strip`, and relative relocations would
-/// otherwise take more than a megabyte.
-const LINKING: &str = if cfg!(target_os = "linux") {
-    "-Cstrip=symbols -Clink-arg=-Wl,-z,pack-relative-relocs"
-} else {
-    "-Cstrip=symbols"
-};
+/// Options for the linker. A profile with options for single packages forgets `strip`.
+const LINKING: &str = "-Cstrip=symbols";
+
+/// An option for the linker that saves more than a megabyte of relative relocations. Static binaries have these on x86-64
+/// only, and Zig's linker, which links for other processors, refuses the option.
+const PACKED_RELOCATIONS: &str = "-Clink-arg=-Wl,-z,pack-relative-relocs";
 
 /// The level at which everything is optimized together. Profiles cannot have another one for a binary than for the library of its
 /// package, whose level of 3 would make the result larger by two megabytes and hardly faster.
@@ -99,6 +98,13 @@ pub(crate) fn build(workspace: &Workspace, target: &str) -> Result<()> {
 
 fn compile(workspace: &Workspace, target: &str, revision: &Revision) -> Result<()> {
     let variable = target.replace('-', "_");
+    let mut flags = format!(
+        "{} {LINKING}",
+        remappings(workspace, "--remap-path-prefix=")?
+    );
+    if target.starts_with("x86_64-") && target.contains("-linux-") {
+        flags = format!("{flags} {PACKED_RELOCATIONS}");
+    }
     let mut cargo = cross::cargo(workspace, target)?;
     cargo
         .args(["--locked", "--profile", "published", "--target", target])
@@ -109,10 +115,7 @@ fn compile(workspace: &Workspace, target: &str, revision: &Revision) -> Result<(
         .env_remove("RUSTFLAGS")
         .env(
             format!("CARGO_TARGET_{}_RUSTFLAGS", variable.to_uppercase()),
-            format!(
-                "{} {LINKING}",
-                remappings(workspace, "--remap-path-prefix=")?
-            ),
+            flags,
         )
         .env(
             format!("CFLAGS_{variable}"),
