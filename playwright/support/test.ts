@@ -57,8 +57,8 @@ export async function signIn(page: Page, account: Account): Promise<void> {
   await page.waitForURL((url) => url.pathname !== "/dashboard/login");
 }
 
-/** Keeps pages from coming to life until the function that it returns is called. */
-export async function holdIslandsBack(page: Page): Promise<() => void> {
+/** Delays hydration until the function that it returns is called. */
+export async function delayHydration(page: Page): Promise<() => void> {
   let release: () => void = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;

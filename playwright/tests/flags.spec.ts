@@ -1,5 +1,5 @@
 import { evaluate } from "../support/api.ts";
-import { expect, holdIslandsBack, signIn, test } from "../support/test.ts";
+import { delayHydration, expect, signIn, test } from "../support/test.ts";
 
 test("a new flag is listed, and off in every environment", async ({ page, server, api }) => {
   await api.createEnvironment("Web shop", "staging");
@@ -139,13 +139,13 @@ test("an archived flag is found among the archived ones", async ({ page, server,
   }
 });
 
-test("the list follows what was typed before the page has come to life", {
+test("the list follows a search that was typed before hydration", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   await api.createFlag("new_checkout", "Checkout in one page");
   await api.createFlag("dark_mode", "Dark colours");
   await signIn(page, server);
-  const release = await holdIslandsBack(page);
+  const release = await delayHydration(page);
   await page.goto("/dashboard/flags", { waitUntil: "commit" });
   const rows = page.locator("tbody tr");
   await page.getByRole("searchbox", { name: "Search name or key" }).fill("dark");

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import type { Api, Condition, Environment, Flag } from "../support/api.ts";
-import { expect, holdIslandsBack, signIn, test } from "../support/test.ts";
+import { delayHydration, expect, signIn, test } from "../support/test.ts";
 
 const germany: Condition = {
   attribute: "country",
@@ -168,14 +168,14 @@ test("an unknown flag is said to be unknown", async ({ page, server, api }) => {
   await expect(page.getByText("There is no flag with the key <b>none.")).toBeVisible();
 });
 
-test("what is typed before the page has come to life is tried, too", { tag: "@scripts" }, async ({
+test("a context that is typed before hydration is tried, too", { tag: "@scripts" }, async ({
   page,
   server,
   api,
 }) => {
   const { production } = await checkout(api);
   await signIn(page, server);
-  const release = await holdIslandsBack(page);
+  const release = await delayHydration(page);
   await page.goto(`/dashboard/try?flag=new_checkout&environment=${production.id}`, {
     waitUntil: "commit",
   });

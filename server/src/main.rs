@@ -53,7 +53,7 @@ async fn main() -> ExitCode {
     };
     match done {
         Ok(()) => return ExitCode::SUCCESS,
-        // Whoever reads the output, such as `head`, has enough of it.
+        // The reader of the output, such as `head`, has closed it.
         Err(error) if is_broken_pipe(&*error) => return ExitCode::SUCCESS,
         Err(error) if is_command => eprintln!("pennon: {}", with_causes(&*error)),
         Err(error) => tracing::error!("{error}"),

@@ -18,7 +18,7 @@ pub(crate) async fn is_on(app: &TestApp, key: &str) -> bool {
     answer.status == StatusCode::OK && answer.json()["enabled"] == true
 }
 
-/// Whether a service refuses a key.
+/// Returns true if a service refuses a key.
 pub(crate) async fn is_refused(app: &TestApp, key: &str) -> bool {
     app.sdk(key).get("/sdk/v1/config").await.status == StatusCode::UNAUTHORIZED
 }

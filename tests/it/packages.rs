@@ -109,9 +109,9 @@ async fn the_operator_may_open_the_registry_or_turn_it_off() {
 async fn what_is_not_there_is_said() {
     let app = open(&[]).await;
     for (path, text) in [
-        ("/npm", "npm registry"),
-        ("/npm/react", "npm registry"),
-        ("/npm/@other%2fcore", "npm registry"),
+        ("/npm", "scope @pennon"),
+        ("/npm/react", "scope @pennon"),
+        ("/npm/@other%2fcore", "scope @pennon"),
         ("/npm/@pennon%2fnothing", "no package @pennon/nothing"),
         ("/npm/@pennon%2fcore/9.9.9", VERSION),
         ("/npm/@pennon/core/-/core-9.9.9.tgz", VERSION),

@@ -16,7 +16,7 @@ const BASE_URL: &str = "https://flags.example.com";
 /// A way to ask.
 struct Language {
     name: &'static str,
-    /// Whether it needs npm packages.
+    /// True if it needs npm packages.
     from_npm: bool,
     /// Whether the key goes to where everybody can read it.
     public: bool,

@@ -103,7 +103,7 @@ pub(super) fn value(field: &Element) -> String {
     property(field, "value")
 }
 
-/// Whether somebody has typed into a form since the server drew it.
+/// Returns true if the text of a field differs from the one that the server rendered.
 pub(super) fn is_typed_into(form: &Element) -> bool {
     let fields = all(form, "input, textarea");
     let mut fields = fields.iter();

@@ -58,7 +58,7 @@ pub fn LiveResults(
                 show(form);
             }
         });
-        // Nobody has heard of what was typed before the page came to life.
+        // Input before hydration reached no listener.
         let early = dom::by_id(&form).filter(dom::is_typed_into);
         if let Some(form) = early.and_then(|form| form.dyn_into().ok()) {
             show(form);

@@ -77,7 +77,7 @@ pub fn TryIt(
             ask(fields);
         }
     };
-    // Nobody has heard of what was typed before the page came to life.
+    // Input before hydration reached no listener.
     Effect::new(move || {
         let live = live.get_untracked();
         if let Some(live) = live.filter(|live| {

@@ -32,12 +32,12 @@ use crate::config::NpmAccess;
 use crate::service::Service;
 use crate::service::packages::{self, Package};
 
-/// Where the registry is.
+/// The path of the registry.
 const FOLDER: &str = "/npm";
 
 pub(super) fn router() -> Router<Service> {
     Router::new()
-        .route(FOLDER, get(async || Refusal::root()))
+        .route(FOLDER, get(async || Refusal::no_resource()))
         .route(&format!("{FOLDER}/{{*path}}"), get(serve))
 }
 
@@ -56,7 +56,7 @@ pub(super) fn npmrc(base_url: &str, access: NpmAccess) -> Option<Npmrc> {
     })
 }
 
-/// Serves whatever is at a path. Clients write the slash of a package's name as `%2f` or as it is.
+/// Serves the resource at a path. Clients write the slash of a package's name as `%2f` or as it is.
 async fn serve(
     State(service): State<Service>,
     Path(path): Path<String>,
@@ -64,7 +64,7 @@ async fn serve(
     known: IfNoneMatch,
     parts: Parts,
 ) -> Result<Response, Refusal> {
-    match Resource::at(&path).ok_or_else(Refusal::root)? {
+    match Resource::at(&path).ok_or_else(Refusal::no_resource)? {
         Resource::Ping => Ok(Json(json!({})).into_response()),
         Resource::WhoAmI => whoami(&reader),
         Resource::Package(name) => {
@@ -94,7 +94,7 @@ async fn find(service: &Service, name: &str) -> Result<Package, Refusal> {
     package.ok_or_else(|| Refusal::no_package(name))
 }
 
-/// Whose token it is, for those who want to know if it works.
+/// The owner of the token, for callers that check if it works.
 fn whoami(reader: &Reader) -> Result<Response, Refusal> {
     let user = reader.actor.as_ref().and_then(Actor::user);
     let user = user.ok_or_else(Refusal::no_token)?;

@@ -28,10 +28,10 @@ struct Shown<'a> {
 
 impl Refusal {
     /// The answer to a path without a resource.
-    pub(super) fn root() -> Self {
+    pub(super) fn no_resource() -> Self {
         Self::not_found(
-            "this is an npm registry of @pennon/core and its kin only: write the line \
-             `@pennon:registry=` with the address of /npm/ into .npmrc",
+            "this npm registry has packages of the scope @pennon only: write \
+             `@pennon:registry=` and the address of /npm/ to .npmrc",
         )
     }
 
@@ -50,12 +50,12 @@ impl Refusal {
         let versions = package.versions.iter().map(|each| each.version.as_str());
         let versions: Vec<&str> = versions.collect();
         Self::not_found(format!(
-            "this server has {name} in the versions {}; with Pennon {OWN_VERSION} goes the one of the same number",
+            "this server, Pennon {OWN_VERSION}, offers {name} in the versions {}",
             versions.join(", ")
         ))
     }
 
-    /// The registry is open, and somebody without a token asks whose it is.
+    /// The answer to a question for the owner of a token that did not come.
     pub(super) fn no_token() -> Self {
         Error::Unauthenticated.into()
     }
