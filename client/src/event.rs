@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use pennon_core::model::configuration::Ttl;
+use pennon_core::ttl::Ttl;
 
 /// Something that the host reports.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,9 +4,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::config::FlagConfig;
-use crate::model::evaluation::{Reason, StandardReason};
-use crate::model::rollout::{Percentage, Rollout, Strategy};
-use crate::model::rule::{Attribute, Condition, Logic, Operand, Operator, Priority, Rule};
+use crate::evaluation::{Reason, StandardReason};
+use crate::rollout::{Percentage, Rollout, Strategy};
+use crate::rule::{Attribute, Condition, Logic, Operand, Operator, Priority, Rule};
 
 /// One flag in one environment, as the engine runs it.
 ///

@@ -4,34 +4,27 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::Invalid;
 use crate::json::{Mark, Read, Reader, Refused};
-use crate::model::Invalid;
-use crate::model::configuration::Ttl;
-use crate::model::rollout::{Percentage, Rollout, Strategy};
-use crate::model::rule::{
+use crate::rollout::{Percentage, Rollout, Strategy};
+use crate::rule::{
     Attribute, Condition, Integer, Logic, Operand, OperandText, Operator, Priority, Rule, ValueType,
 };
+use crate::ttl::Ttl;
 
 /// The format of the config documents that the service writes. A client reads documents of every format as far as it can.
 pub const FORMAT: u32 = 1;
 
 /// One flag in one environment, as the config document says it.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "camelCase")
-)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FlagConfig {
     /// The flag's key; any text, since the key grammar belongs to creation.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub key: Box<str>,
     /// Whether the flag is archived. The document of the service has active flags only and leaves the member out.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "core::ops::Not::not")
-    )]
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "schema", schema(ignore))]
     pub archived: bool,
     /// Whether the flag is enabled in the environment.
@@ -39,11 +32,11 @@ pub struct FlagConfig {
     /// The targeting rules, in any order.
     pub rules: Vec<Rule>,
     /// The percentage rollout, if there is one.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     #[cfg_attr(feature = "schema", schema(required))]
     pub rollout: Option<Rollout>,
     /// How long clients may keep the flag, where that differs from their default.
-    #[cfg_attr(feature = "serde", serde(default, rename = "ttlOverrideSeconds"))]
+    #[serde(default, rename = "ttlOverrideSeconds")]
     #[cfg_attr(feature = "schema", schema(required))]
     pub ttl: Option<Ttl>,
 }

@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 
 use crate::bucketing::bucket;
 use crate::compiled::{CompiledFlag, CompiledRule};
+use crate::context::{Subject, Value};
+use crate::evaluation::{Evaluation, Reason};
 pub use crate::matching::Outcome;
 use crate::matching::compare;
-use crate::model::context::{Subject, Value};
-use crate::model::evaluation::{Evaluation, Reason};
-use crate::model::rollout::{Percentage, Strategy};
-use crate::model::rule::{Attribute, Condition, Logic, Operand, Operator, Priority};
+use crate::rollout::{Percentage, Strategy};
+use crate::rule::{Attribute, Condition, Logic, Operand, Operator, Priority};
 
 /// What a rollout does with a subject that has no bucketing value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,11 +78,10 @@ pub fn explain(
 }
 
 /// The complete trace of one evaluation; the deciding step is the one that the evaluation's reason names.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Explanation {
     /// The result.
-    #[cfg_attr(feature = "serde", serde(flatten))]
+    #[serde(flatten)]
     pub evaluation: Evaluation,
     /// The rules tried, in order; where a rule decided, it is the last one.
     pub rules: Vec<RuleTrace>,
@@ -91,8 +90,7 @@ pub struct Explanation {
 }
 
 /// One rule that was tried.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RuleTrace {
     /// The rule's priority, which names it within its flag and environment.
@@ -108,12 +106,11 @@ pub struct RuleTrace {
 }
 
 /// One condition and what it met.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ConditionTrace {
     /// The condition.
-    #[cfg_attr(feature = "serde", serde(flatten))]
+    #[serde(flatten)]
     pub condition: Condition,
     /// The attribute's value in the context; its JSON type is its type.
     #[cfg_attr(feature = "schema", schema(required))]
@@ -123,8 +120,8 @@ pub struct ConditionTrace {
 }
 
 /// A context value, kept for a trace.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(untagged)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ActualValue {
     /// A string.
@@ -147,8 +144,7 @@ impl From<Value<'_>> for ActualValue {
 }
 
 /// The rollout that was reached, and where the subject stood in it.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RolloutTrace {
     /// Whose bucket counts.

@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 
 use crate::compiled::CompiledFlag;
 use crate::config::FlagConfig;
+use crate::context::{Subject, Value};
 use crate::evaluate::{ActualValue, Cause, MissingBucketingValue, evaluate_with_cause};
-use crate::model::context::{Subject, Value};
-use crate::model::evaluation::{Evaluation, Reason};
-use crate::model::rollout::{Rollout, Strategy};
-use crate::model::rule::{Attribute, Condition, Logic, Operand, Priority, Rule};
+use crate::evaluation::{Evaluation, Reason};
+use crate::rollout::{Rollout, Strategy};
+use crate::rule::{Attribute, Condition, Logic, Operand, Priority, Rule};
 
 /// The most subjects that are tried for one question.
 const MOST_SUBJECTS: usize = 1024;

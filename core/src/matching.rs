@@ -2,17 +2,13 @@
 
 use core::cmp::Ordering;
 
-use crate::model::context::Value;
-use crate::model::rule::{Operand, Operator};
+use crate::context::Value;
+use crate::rule::{Operand, Operator};
 
 /// What came of one condition. Only [`Held`](Outcome::Held) makes it true: a value that is missing or of another type
 /// holds for no operator, `!=` included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(rename_all = "snake_case")
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Outcome {
     /// The comparison is true.

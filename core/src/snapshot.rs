@@ -7,8 +7,8 @@ use core::ops::Range;
 
 use crate::compiled::CompiledFlag;
 use crate::config::{self, FlagState, ParseError};
-use crate::model::configuration::Ttl;
-use crate::model::evaluation::{Evaluation, Reason};
+use crate::evaluation::{Evaluation, Reason};
+use crate::ttl::Ttl;
 
 /// A flag without rules takes at least this much of a document of the service,
 const BYTES_PER_FLAG: usize = 80;

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use pennon_core::config::{self, FlagConfig};
-use pennon_core::model::context::CustomValue;
-use pennon_core::model::rule::Attribute;
+use pennon_core::context::CustomValue;
+use pennon_core::rule::Attribute;
 use pennon_core::{
     CompiledFlag, Context, Evaluation, MissingBucketingValue, Snapshot, Subject, UnsupportedFlag,
     Value, evaluate, explain,

@@ -1,11 +1,7 @@
 //! Recorded changes in the words of people: what was done, and what was different before.
 
-use pennon_core::model::{
-    audit::{AuditAction, AuditEntry},
-    configuration::Ttl,
-    rollout::Rollout,
-    rule::Rule,
-};
+use pennon_core::{rollout::Rollout, rule::Rule, ttl::Ttl};
+use pennon_model::audit::{AuditAction, AuditEntry};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -210,7 +206,7 @@ fn with_article(role: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use pennon_core::model::{id::AuditId, time::Timestamp};
+    use pennon_model::{id::AuditId, time::Timestamp};
     use serde_json::json;
 
     use super::*;

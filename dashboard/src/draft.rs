@@ -4,7 +4,7 @@
 
 use std::str::FromStr;
 
-use pennon_core::model::{
+use pennon_core::{
     Invalid,
     rollout::{Percentage, Rollout, Strategy},
     rule::{

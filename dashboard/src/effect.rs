@@ -1,7 +1,7 @@
 //! What a change would do, before it is saved.
 
 use pennon_core::{
-    CompiledFlag, Context, FlagConfig, MissingBucketingValue, evaluate, model::rule::Priority,
+    CompiledFlag, Context, FlagConfig, MissingBucketingValue, evaluate, rule::Priority,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use pennon_core::Context;
-use pennon_core::model::context::{CustomValue, is_email};
+use pennon_core::{
+    Context,
+    context::{CustomValue, is_email},
+};
 use serde_json::{Map, Number, Value};
 
 /// The attributes that every context may have.

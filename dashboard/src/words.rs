@@ -4,10 +4,10 @@
 //! likes; what begins with a capital says so. Texts that people gave stand in them as they are: whoever shows a sentence
 //! shows it as text.
 
-use pennon_core::model::{
-    configuration::Ttl,
+use pennon_core::{
     rollout::{Rollout, Strategy},
     rule::{Condition, Logic, Operand, Operator, Rule},
+    ttl::Ttl,
 };
 
 /// For whom a flag is on in an environment.
@@ -264,7 +264,7 @@ fn list(mut parts: Vec<String>, link: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use pennon_core::model::rule::Attribute;
+    use pennon_core::rule::Attribute;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use pennon_core::evaluate::observe;
-use pennon_core::model::configuration::Ttl;
+use pennon_core::ttl::Ttl;
 use pennon_core::{CompiledFlag, MissingBucketingValue, Snapshot, UnsupportedFlag, evaluate};
 use wasm_bindgen::prelude::wasm_bindgen;
 

@@ -3,8 +3,8 @@
 use alloc::string::String;
 
 use pennon_core::evaluate::{Observer, Outcome};
-use pennon_core::model::rollout::{Percentage, Strategy};
-use pennon_core::model::rule::{Attribute, Logic, Operand, Operator, Priority};
+use pennon_core::rollout::{Percentage, Strategy};
+use pennon_core::rule::{Attribute, Logic, Operand, Operator, Priority};
 use pennon_core::{Evaluation, Value};
 
 /// These strings as an array.

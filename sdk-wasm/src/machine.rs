@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use pennon_client::{Command, Event, Failure, Lifecycle, Moment, Options, Reply, Start};
-use pennon_core::model::configuration::Ttl;
+use pennon_core::ttl::Ttl;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::engine::Engine;

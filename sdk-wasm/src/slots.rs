@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use pennon_core::model::rule::Attribute;
+use pennon_core::rule::Attribute;
 use pennon_core::{Subject, Value};
 
 use crate::protocol::{MAX_TEXT_BYTES, SlotTag};
@@ -83,7 +83,7 @@ impl Subject for Nobody {
 
 #[cfg(test)]
 mod tests {
-    use pennon_core::model::rule::Attribute;
+    use pennon_core::rule::Attribute;
     use pennon_core::{Subject, Value};
 
     use super::Slots;

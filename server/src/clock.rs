@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pennon_core::model::time::Timestamp;
+use pennon_model::time::Timestamp;
 use rand::rngs::{StdRng, SysRng};
 use rand::{Rng, SeedableRng};
 use uuid::{Builder, Uuid};

@@ -1,6 +1,6 @@
 //! What can go wrong, said without HTTP.
 
-use pennon_core::model::user::Role;
+use pennon_model::user::Role;
 
 use crate::store::means_full;
 

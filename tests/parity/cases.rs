@@ -1,7 +1,7 @@
 //! Random flags, and random contexts to evaluate them for.
 
 use pennon_core::FlagConfig;
-use pennon_core::model::context::{Context, CustomValue};
+use pennon_core::context::{Context, CustomValue};
 use proptest::option;
 use proptest::prelude::Strategy;
 use proptest::sample::select;

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use pennon_core::model::context::Context;
+use pennon_core::context::Context;
 use pennon_core::{CompiledFlag, Evaluation, FlagConfig, MissingBucketingValue, evaluate};
 use pennon_tests::TestApp;
 use reqwest::StatusCode;
@@ -126,7 +126,7 @@ fn natively(flags: &[FlagConfig], contexts: &[Context<'static>]) -> Vec<Evaluati
 
 #[cfg(test)]
 fn planted(flag: &FlagConfig) -> FlagConfig {
-    use pennon_core::model::rollout::Percentage;
+    use pennon_core::rollout::Percentage;
 
     let mut flag = flag.clone();
     if let Some(rollout) = &mut flag.rollout {

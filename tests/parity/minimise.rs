@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use pennon_core::FlagConfig;
-use pennon_core::model::context::Context;
+use pennon_core::context::Context;
 
 use crate::cases::{Tree, keyed};
 use crate::engines::Engine;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use clap::Parser;
-use pennon_core::model::time::Timestamp;
+use pennon_model::time::Timestamp;
 use pennon_server::{
     Clock, CommandLine, Entropy, FirstAdministrator, Listeners, Secrets, Service, serve,
 };

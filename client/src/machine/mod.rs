@@ -7,7 +7,7 @@ mod stream;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use pennon_core::model::configuration::Ttl;
+use pennon_core::ttl::Ttl;
 
 use crate::command::{Call, Command, Failure, Lifecycle};
 use crate::event::{Event, Moment, Retry, Start};

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use pennon_core::model::configuration::Ttl;
+use pennon_core::ttl::Ttl;
 
 use super::{Machine, Phase};
 use crate::command::{Command, Failure, Lifecycle};

@@ -1,5 +1,5 @@
 use pennon_client::{Event, Options, Start};
-use pennon_core::model::configuration::Ttl;
+use pennon_core::ttl::Ttl;
 
 use crate::world::{QUIET, World, configuration, status};
 

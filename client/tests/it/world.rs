@@ -3,7 +3,7 @@
 use pennon_client::{
     Call, Command, Event, Failure, Lifecycle, Machine, Moment, Options, Reply, Start,
 };
-use pennon_core::model::configuration::Ttl;
+use pennon_core::ttl::Ttl;
 
 /// The client and everything around it. What it commands is written down, each line beginning with the time.
 pub(crate) struct World {

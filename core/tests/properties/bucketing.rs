@@ -2,8 +2,8 @@
 
 use pennon_core::bucketing::{BUCKETS, bucket};
 use pennon_core::config::FlagConfig;
-use pennon_core::model::context::Context;
-use pennon_core::model::rollout::{Percentage, Rollout, Strategy as Bucketing};
+use pennon_core::context::Context;
+use pennon_core::rollout::{Percentage, Rollout, Strategy as Bucketing};
 use pennon_core::{CompiledFlag, Evaluation, MissingBucketingValue, Reason, evaluate};
 use proptest::prelude::*;
 use proptest::sample::select;

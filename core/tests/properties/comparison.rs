@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use pennon_core::config::FlagConfig;
-use pennon_core::model::context::{Context, CustomValue};
-use pennon_core::model::rule::{Attribute, Condition, Logic, Operand, Operator, Priority, Rule};
+use pennon_core::context::{Context, CustomValue};
+use pennon_core::rule::{Attribute, Condition, Logic, Operand, Operator, Priority, Rule};
 use pennon_core::{CompiledFlag, MissingBucketingValue, Reason, evaluate};
 use proptest::prelude::*;
 use proptest::sample::select;

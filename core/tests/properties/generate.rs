@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use pennon_core::config::FlagConfig;
-use pennon_core::model::configuration::Ttl;
-use pennon_core::model::context::{Context, CustomValue};
-use pennon_core::model::rollout::{Percentage, Rollout, Strategy as Bucketing};
-use pennon_core::model::rule::{
+use pennon_core::context::{Context, CustomValue};
+use pennon_core::rollout::{Percentage, Rollout, Strategy as Bucketing};
+use pennon_core::rule::{
     Attribute, Condition, Integer, Logic, Operand, OperandText, Operator, Priority, Rule,
 };
+use pennon_core::ttl::Ttl;
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;

@@ -7,7 +7,7 @@
 
 use pennon_core::config::FlagConfig;
 use pennon_core::lint::{Finding, lint, turns_somebody_on};
-use pennon_core::model::rule::Priority;
+use pennon_core::rule::Priority;
 use pennon_core::{CompiledFlag, Context, MissingBucketingValue, evaluate_with_cause};
 use proptest::prelude::*;
 

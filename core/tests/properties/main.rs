@@ -3,7 +3,6 @@
 //! The vectors in `tests/vectors` say what the right answers are; these tests look for inputs that nobody thought of.
 
 mod bucketing;
-mod capabilities;
 mod comparison;
 mod documents;
 mod generate;

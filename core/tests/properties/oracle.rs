@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 use pennon_core::config::FlagConfig;
-use pennon_core::model::context::{Context, CustomValue};
-use pennon_core::model::rollout::{Rollout, Strategy};
-use pennon_core::model::rule::{Attribute, Condition, Logic, Operand, Operator, Rule};
+use pennon_core::context::{Context, CustomValue};
+use pennon_core::rollout::{Rollout, Strategy};
+use pennon_core::rule::{Attribute, Condition, Logic, Operand, Operator, Rule};
 use pennon_core::{Evaluation, MissingBucketingValue, Reason};
 
 pub(crate) fn decide(

@@ -1,9 +1,9 @@
 //! The order of the five steps, and all that must not change an answer.
 
 use pennon_core::config::FlagConfig;
+use pennon_core::context::{Context, CustomValue};
 use pennon_core::evaluate::Outcome;
-use pennon_core::model::context::{Context, CustomValue};
-use pennon_core::model::rule::Attribute;
+use pennon_core::rule::Attribute;
 use pennon_core::{
     CompiledFlag, Evaluation, MissingBucketingValue, Reason, StandardReason, Subject, Value,
     evaluate, evaluate_with_cause, explain,

@@ -1,7 +1,7 @@
 //! What islands do with flags.
 
 use leptos::prelude::*;
-use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_model::id::{EnvironmentId, FlagId};
 
 #[cfg(feature = "ssr")]
 use crate::port::{flags::FlagAdmin, signed_in};

@@ -1,7 +1,7 @@
 //! What islands ask about a flag that is being tried.
 
 use leptos::prelude::*;
-use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_model::id::{EnvironmentId, FlagId};
 
 #[cfg(feature = "ssr")]
 use crate::{

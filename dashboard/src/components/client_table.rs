@@ -1,7 +1,7 @@
 //! The clients that fetch an environment's flags.
 
 use leptos::prelude::*;
-use pennon_core::model::{
+use pennon_model::{
     client::{Client, ClientUsage},
     page::Page,
 };

@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 use pennon_core::{
     FlagConfig,
-    capabilities::{gaps, since},
     lint::{Finding, lint, turns_somebody_on},
-    model::{
-        client::Client,
-        id::{EnvironmentId, FlagId},
-        rule::{Priority, Rule},
-    },
+    rule::{Priority, Rule},
+};
+use pennon_model::{
+    capabilities::{gaps, since},
+    client::Client,
+    id::{EnvironmentId, FlagId},
 };
 
 use super::icon::{Drawing, Icon};

@@ -1,9 +1,11 @@
 //! An evaluation as a path that can be read from top to bottom.
 
 use leptos::prelude::*;
-use pennon_core::evaluate::{ActualValue, ConditionTrace, Outcome, RolloutTrace, RuleTrace};
-use pennon_core::model::rule::{Logic, Rule};
-use pennon_core::{Explanation, FlagConfig, Reason};
+use pennon_core::{
+    Explanation, FlagConfig, Reason,
+    evaluate::{ActualValue, ConditionTrace, Outcome, RolloutTrace, RuleTrace},
+    rule::{Logic, Rule},
+};
 
 use super::icon::{Drawing, Icon};
 use crate::html::{Html, IntoHtml as _};

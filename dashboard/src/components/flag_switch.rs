@@ -1,7 +1,7 @@
 //! The switch of a flag in one environment.
 
 use leptos::{prelude::*, server_fn::ServerFn};
-use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_model::id::{EnvironmentId, FlagId};
 
 use crate::html::IntoHtml as _;
 use crate::{api::flags::SetEnabled, port::flags::Cell};

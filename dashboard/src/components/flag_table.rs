@@ -1,7 +1,7 @@
 //! Flags against environments.
 
 use leptos::prelude::*;
-use pennon_core::model::{
+use pennon_model::{
     flag::{Flag, FlagType},
     id::FlagId,
 };

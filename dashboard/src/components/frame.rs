@@ -1,7 +1,7 @@
 //! What is around every page: the rail with its rooms, and who is signed in.
 
 use leptos::{prelude::*, server_fn::ServerFn};
-use pennon_core::model::user::{Role, User};
+use pennon_model::user::{Role, User};
 
 use super::{
     help_dialog::HelpDialog,

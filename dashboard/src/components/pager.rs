@@ -1,7 +1,7 @@
 //! From one page of a list to the next, by plain links.
 
 use leptos::prelude::*;
-use pennon_core::model::page::Pagination;
+use pennon_model::page::Pagination;
 
 use super::icon::{Drawing, Icon};
 

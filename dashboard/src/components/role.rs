@@ -1,6 +1,6 @@
 //! Roles in words.
 
-use pennon_core::model::user::Role;
+use pennon_model::user::Role;
 
 /// Each role's word, and the sentence under which it is offered; each may also do what the ones before it may.
 const CHOICES: &[(&str, &str)] = &[

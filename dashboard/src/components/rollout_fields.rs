@@ -1,7 +1,7 @@
 //! The fields of a rollout.
 
 use leptos::prelude::*;
-use pennon_core::model::rollout::Strategy;
+use pennon_core::rollout::Strategy;
 
 use super::icon::{Drawing, Icon};
 use crate::{

@@ -1,7 +1,7 @@
 //! The fields of a targeting rule.
 
 use leptos::prelude::*;
-use pennon_core::model::rule::{Attribute, Logic, MAX_CONDITIONS, Operator, Priority, ValueType};
+use pennon_core::rule::{Attribute, Logic, MAX_CONDITIONS, Operator, Priority, ValueType};
 
 use super::icon::{Drawing, Icon};
 use crate::{

@@ -1,7 +1,7 @@
 //! Points in time, as people speak of them.
 
 use leptos::prelude::*;
-use pennon_core::model::time::Timestamp;
+use pennon_model::time::Timestamp;
 
 use crate::port::{LocalTime, local, visit};
 

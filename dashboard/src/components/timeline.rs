@@ -1,7 +1,7 @@
 //! Changes in the order in which they were made, day by day.
 
 use leptos::prelude::*;
-use pennon_core::model::{audit::AuditEntry, id::EnvironmentId, time::Timestamp};
+use pennon_model::{audit::AuditEntry, id::EnvironmentId, time::Timestamp};
 use serde_json::Value;
 
 use super::{

@@ -1,7 +1,7 @@
 //! Personal access tokens.
 
 use leptos::prelude::*;
-use pennon_core::model::{time::Timestamp, token::Token};
+use pennon_model::{time::Timestamp, token::Token};
 
 use super::{
     confirm::Confirm,

@@ -1,10 +1,8 @@
 //! A flag that is being tried: the fields of the context, and the answer.
 
 use leptos::prelude::*;
-use pennon_core::{
-    Context, FlagConfig,
-    model::id::{EnvironmentId, FlagId},
-};
+use pennon_core::{Context, FlagConfig};
+use pennon_model::id::{EnvironmentId, FlagId};
 
 use super::{
     escape::escape,

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use leptos::prelude::*;
-use pennon_core::{Reason, model::time::Timestamp};
+use pennon_core::Reason;
+use pennon_model::time::Timestamp;
 
 use super::number::grouped;
 use crate::html::IntoHtml as _;

@@ -3,10 +3,8 @@
 use std::{cell::RefCell, time::Duration};
 
 use leptos::{ev, prelude::*, task::spawn_local, web_sys};
-use pennon_core::{
-    FlagConfig,
-    model::id::{EnvironmentId, FlagId},
-};
+use pennon_core::FlagConfig;
+use pennon_model::id::{EnvironmentId, FlagId};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 

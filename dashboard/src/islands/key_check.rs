@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use leptos::{ev, html, prelude::*, task::spawn_local, web_sys};
-use pennon_core::model::flag::FlagKey;
+use pennon_model::flag::FlagKey;
 use wasm_bindgen::JsCast;
 
 use super::dom::{form_around, target};

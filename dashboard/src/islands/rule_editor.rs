@@ -4,7 +4,7 @@ use leptos::{
     prelude::*,
     web_sys::{Element, Event, HtmlElement},
 };
-use pennon_core::model::rule::{MAX_CONDITIONS, Priority, ValueType};
+use pennon_core::rule::{MAX_CONDITIONS, Priority, ValueType};
 use wasm_bindgen::JsCast;
 
 use super::dom::{

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use leptos::{ev, html, prelude::*, task::spawn_local, web_sys};
-use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_model::id::{EnvironmentId, FlagId};
 use wasm_bindgen::JsCast;
 
 use super::fetch::elements;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use leptos::{html, prelude::*, task::spawn_local};
-use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_model::id::{EnvironmentId, FlagId};
 
 use crate::{
     api::trial::try_flag,

@@ -1,7 +1,7 @@
 //! The account of whoever is signed in: password and tokens.
 
 use leptos::{prelude::*, server_fn::ServerFn};
-use pennon_core::model::{
+use pennon_model::{
     token::Token,
     user::{Role, User},
 };

@@ -1,7 +1,7 @@
 //! Who did what, and when.
 
 use leptos::prelude::*;
-use pennon_core::model::{
+use pennon_model::{
     page::{Limit, Page, PageRequest},
     time::Timestamp,
     user::Role,

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
-use pennon_core::model::{
+use pennon_model::{
     environment::{Environment, EnvironmentStatus},
     id::EnvironmentId,
     time::Timestamp,

@@ -1,7 +1,7 @@
 //! The list of environments.
 
 use leptos::prelude::*;
-use pennon_core::model::{
+use pennon_model::{
     environment::Environment,
     id::EnvironmentId,
     page::{Limit, Page, PageRequest},

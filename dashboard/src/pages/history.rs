@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
-use pennon_core::model::page::{Page, PageRequest};
+use pennon_model::page::{Page, PageRequest};
 
 use super::{audit::page_length, flags::page_number};
 use crate::{

@@ -1,7 +1,7 @@
 //! Creating a flag.
 
 use leptos::prelude::*;
-use pennon_core::model::flag::Flag;
+use pennon_model::flag::Flag;
 
 use crate::{
     components::{

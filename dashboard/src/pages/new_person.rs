@@ -1,7 +1,7 @@
 //! Inviting somebody, and the password that is seen once.
 
 use leptos::prelude::*;
-use pennon_core::model::user::Role;
+use pennon_model::user::Role;
 
 use super::people::row_id;
 use crate::{

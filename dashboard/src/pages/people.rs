@@ -1,7 +1,7 @@
 //! The list of people.
 
 use leptos::prelude::*;
-use pennon_core::model::{
+use pennon_model::{
     page::{Limit, Page, PageRequest},
     user::{Role, User},
 };

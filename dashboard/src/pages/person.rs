@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
-use pennon_core::model::{id::UserId, token::Token, user::User};
+use pennon_model::{id::UserId, token::Token, user::User};
 
 use super::new_person::{Crumbs, Password, dashboard};
 use crate::{

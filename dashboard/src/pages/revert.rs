@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
-use pennon_core::model::id::AuditId;
+use pennon_model::id::AuditId;
 
 use crate::{
     components::{

@@ -1,10 +1,8 @@
 //! Trying a flag for a subject that one makes up.
 
 use leptos::prelude::*;
-use pennon_core::{
-    FlagConfig,
-    model::{flag::Flag, id::EnvironmentId},
-};
+use pennon_core::FlagConfig;
+use pennon_model::{flag::Flag, id::EnvironmentId};
 
 use crate::{
     components::{

@@ -1,7 +1,7 @@
 //! What pages ask about the account of whoever is signed in.
 
 use async_trait::async_trait;
-use pennon_core::model::{id::TokenId, token::Token};
+use pennon_model::{id::TokenId, token::Token};
 
 use crate::error::AdminError;
 

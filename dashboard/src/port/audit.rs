@@ -1,16 +1,14 @@
 //! What pages ask about the record of changes.
 
 use async_trait::async_trait;
-use pennon_core::{
-    FlagConfig,
-    model::{
-        audit::{AuditAction, AuditEntry},
-        client::Client,
-        environment::Environment,
-        id::{AuditId, EnvironmentId, FlagId},
-        page::{Page, PageRequest},
-        time::Timestamp,
-    },
+use pennon_core::FlagConfig;
+use pennon_model::{
+    audit::{AuditAction, AuditEntry},
+    client::Client,
+    environment::Environment,
+    id::{AuditId, EnvironmentId, FlagId},
+    page::{Page, PageRequest},
+    time::Timestamp,
 };
 use serde_json::Value;
 

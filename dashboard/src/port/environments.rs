@@ -1,7 +1,7 @@
 //! What pages ask about environments.
 
 use async_trait::async_trait;
-use pennon_core::model::{
+use pennon_model::{
     client::ClientUsage,
     environment::Environment,
     id::EnvironmentId,

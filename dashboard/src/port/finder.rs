@@ -1,7 +1,7 @@
 //! Finding flags and environments by a few letters.
 
 use async_trait::async_trait;
-use pennon_core::model::{environment::Environment, flag::Flag};
+use pennon_model::{environment::Environment, flag::Flag};
 
 use crate::error::AdminError;
 

@@ -1,17 +1,13 @@
 //! What the page of one flag asks.
 
 use async_trait::async_trait;
-use pennon_core::{
-    FlagConfig,
-    model::{
-        configuration::{Configuration, Ttl},
-        environment::Environment,
-        flag::Flag,
-        id::{EnvironmentId, FlagId, RuleId},
-        rollout::Rollout,
-        rule::Rule,
-        targeting::{FlagRollout, TargetingRule},
-    },
+use pennon_core::{FlagConfig, rollout::Rollout, rule::Rule, ttl::Ttl};
+use pennon_model::{
+    configuration::Configuration,
+    environment::Environment,
+    flag::Flag,
+    id::{EnvironmentId, FlagId, RuleId},
+    targeting::{FlagRollout, TargetingRule},
 };
 
 use super::flags::{Cell, EnvironmentColumn};

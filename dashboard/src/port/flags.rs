@@ -1,7 +1,7 @@
 //! What pages ask about flags.
 
 use async_trait::async_trait;
-use pennon_core::model::{
+use pennon_model::{
     flag::Flag,
     id::{EnvironmentId, FlagId},
     page::{Page, PageRequest},

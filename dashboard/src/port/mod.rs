@@ -17,7 +17,7 @@ mod visit;
 use std::sync::Arc;
 
 use leptos::prelude::use_context;
-use pennon_core::model::{time::Timestamp, user::User};
+use pennon_model::{time::Timestamp, user::User};
 
 pub use self::visit::{LocalTime, Npmrc, Visit};
 use crate::{error::AdminError, form::Form};

@@ -1,7 +1,7 @@
 //! What pages ask about the people who have accounts.
 
 use async_trait::async_trait;
-use pennon_core::model::{
+use pennon_model::{
     id::{TokenId, UserId},
     page::{Page, PageRequest},
     time::Timestamp,

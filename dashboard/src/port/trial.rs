@@ -2,8 +2,10 @@
 
 use async_trait::async_trait;
 use pennon_core::FlagConfig;
-use pennon_core::model::client::Client;
-use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_model::{
+    client::Client,
+    id::{EnvironmentId, FlagId},
+};
 
 use super::flags::EnvironmentColumn;
 use crate::error::AdminError;

@@ -1,10 +1,8 @@
 //! What pages ask about use.
 
 use async_trait::async_trait;
-use pennon_core::{
-    Reason,
-    model::{flag::Flag, id::EnvironmentId, time::Timestamp},
-};
+use pennon_core::Reason;
+use pennon_model::{flag::Flag, id::EnvironmentId, time::Timestamp};
 
 use crate::error::AdminError;
 

@@ -1,7 +1,7 @@
 //! The request and the response, as a page needs them.
 
 use async_trait::async_trait;
-use pennon_core::model::time::Timestamp;
+use pennon_model::time::Timestamp;
 
 use crate::{error::AdminError, form::Form, model::Theme};
 

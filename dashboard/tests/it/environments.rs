@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use pennon_core::model::user::Role;
 use pennon_dashboard::error::AdminError;
+use pennon_model::user::Role;
 
 use crate::fake::{Fake, KEY, get, post, render};
 

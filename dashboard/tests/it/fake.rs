@@ -7,12 +7,6 @@ use async_trait::async_trait;
 use futures::StreamExt as _;
 use leptos::prelude::*;
 use leptos_meta::ServerMetaContext;
-use pennon_core::model::environment::{Environment, EnvironmentStatus};
-use pennon_core::model::flag::{Flag, FlagType};
-use pennon_core::model::id::{EnvironmentId, FlagId, UserId};
-use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::time::Timestamp;
-use pennon_core::model::user::{Role, User};
 use pennon_dashboard::app::App;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
@@ -25,6 +19,14 @@ use pennon_dashboard::port::flags::{
     Cell, EnvironmentColumn, FlagAdmin, FlagQuery, FlagRow, FlagTable, NewFlag,
 };
 use pennon_dashboard::port::{LocalTime, Npmrc, Visit};
+use pennon_model::{
+    environment::{Environment, EnvironmentStatus},
+    flag::{Flag, FlagType},
+    id::{EnvironmentId, FlagId, UserId},
+    page::{Page, PageRequest},
+    time::Timestamp,
+    user::{Role, User},
+};
 use uuid::Uuid;
 
 /// The key of every environment that the fake creates.

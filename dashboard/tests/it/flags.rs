@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::reactive::computed::ScopedFuture;
-use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::time::Timestamp;
-use pennon_core::model::user::Role;
 use pennon_dashboard::api::flags::set_enabled;
 use pennon_dashboard::error::{AdminError, FieldError};
 use pennon_dashboard::model::Switched;
+use pennon_model::{
+    id::{EnvironmentId, FlagId},
+    time::Timestamp,
+    user::Role,
+};
 use uuid::Uuid;
 
 use crate::fake::{Fake, cell, environment, flag, get, post};

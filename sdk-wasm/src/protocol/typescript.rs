@@ -5,7 +5,7 @@ use std::path::Path;
 use std::{env, fs};
 
 use pennon_core::Reason;
-use pennon_core::model::rule::Attribute;
+use pennon_core::rule::Attribute;
 
 use super::{
     CommandKind, EventKind, FailureKind, FlagBit, MAX_TEXT_BYTES, OptionBit, RetryKind, SlotTag,

@@ -1,8 +1,8 @@
 //! Access tokens of the Admin API: JSON Web Tokens (RFC 7519), signed with HS256.
 
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
-use pennon_core::model::id::{SessionId, UserId};
-use pennon_core::model::time::Timestamp;
+use pennon_model::id::{SessionId, UserId};
+use pennon_model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::hs256;

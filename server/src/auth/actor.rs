@@ -4,9 +4,9 @@ use std::ops::Deref;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use pennon_core::model::id::{SessionId, TokenId, UserId};
-use pennon_core::model::token::TokenName;
-use pennon_core::model::user::{Role, User};
+use pennon_model::id::{SessionId, TokenId, UserId};
+use pennon_model::token::TokenName;
+use pennon_model::user::{Role, User};
 
 use super::secret::{SDK_KEY_PREFIX, SecretHash, TOKEN_PREFIX};
 use super::{Presented, presented};

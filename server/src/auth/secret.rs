@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
-use pennon_core::model::text::Secret;
+use pennon_model::text::Secret;
 use sha2::{Digest, Sha256};
 
 use crate::clock::Entropy;

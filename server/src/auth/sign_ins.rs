@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
-use pennon_core::model::time::Timestamp;
+use pennon_model::time::Timestamp;
 
 use super::secret::SecretHash;
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pennon_core::model::time::Timestamp;
+use pennon_model::time::Timestamp;
 
 use super::queue::Class;
 use super::secret::SecretHash;

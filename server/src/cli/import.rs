@@ -144,7 +144,7 @@ impl FromFields for PortableSetup {
         let environment = fields.required("environment");
         let is_enabled = fields.required("isEnabled");
         let ttl = fields.nullable("ttlOverrideSeconds");
-        let rules = fields.list("rules", 0..=pennon_core::model::rule::MAX_RULES);
+        let rules = fields.list("rules", 0..=pennon_core::rule::MAX_RULES);
         let rollout = fields.nullable_object("rollout");
         Some(Self {
             product: product?,

@@ -5,8 +5,8 @@ use std::error::Error;
 use std::io::Write;
 
 use clap::{Args, Subcommand};
-use pennon_core::model::page::{Limit, PageNumber, PageRequest};
-use pennon_core::model::user::{Email, Role, User};
+use pennon_model::page::{Limit, PageNumber, PageRequest};
+use pennon_model::user::{Email, Role, User};
 
 use super::{explained, open};
 use crate::auth::actor::{Actor, Administrator};

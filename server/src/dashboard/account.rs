@@ -1,12 +1,12 @@
 //! What the dashboard does with the account of whoever is signed in.
 
 use async_trait::async_trait;
-use pennon_core::model::id::TokenId;
-use pennon_core::model::time::Timestamp;
-use pennon_core::model::token::Token;
-use pennon_core::model::user::Role;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::account::{CreatedToken, NewToken, OwnAccount, PasswordChange};
+use pennon_model::id::TokenId;
+use pennon_model::time::Timestamp;
+use pennon_model::token::Token;
+use pennon_model::user::Role;
 
 use super::{Form, SignedIn, told};
 use crate::auth::password::NewPassword;

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use async_trait::async_trait;
-use pennon_core::model::client::Client;
-use pennon_core::model::id::{AuditId, EnvironmentId};
-use pennon_core::model::page::Page;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::audit::{
     AuditAdmin, AuditQuery, Plan, PlannedChange, PlannedEffect, Record, Reversal,
 };
 use pennon_dashboard::port::trial::TrialAdmin as _;
+use pennon_model::client::Client;
+use pennon_model::id::{AuditId, EnvironmentId};
+use pennon_model::page::Page;
 
 use super::{SignedIn, sentence, told};
 use crate::service::{audit, reversal};

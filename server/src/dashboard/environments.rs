@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use pennon_core::model::environment::{Environment, EnvironmentStatus};
-use pennon_core::model::id::EnvironmentId;
-use pennon_core::model::page::{Page, PageRequest};
 use pennon_dashboard::error::{AdminError, FieldError};
 use pennon_dashboard::model::Naming;
 use pennon_dashboard::port::environments::{
     CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, Polling, Seen,
     UsedEnvironment,
 };
+use pennon_model::environment::{Environment, EnvironmentStatus};
+use pennon_model::id::EnvironmentId;
+use pennon_model::page::{Page, PageRequest};
 
 use super::{Form, SignedIn, in_order, told};
 use crate::error::Error;

@@ -1,10 +1,10 @@
 //! How the dashboard finds flags and environments by a few letters.
 
 use async_trait::async_trait;
-use pennon_core::model::flag::Flag;
-use pennon_core::model::page::{Limit, PageNumber, PageRequest};
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::finder::{Finder, Found};
+use pennon_model::flag::Flag;
+use pennon_model::page::{Limit, PageNumber, PageRequest};
 
 use super::{SignedIn, told};
 use crate::service::{environments, flags};

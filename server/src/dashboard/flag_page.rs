@@ -1,11 +1,9 @@
 //! What the dashboard does with one flag.
 
 use async_trait::async_trait;
-use pennon_core::model::configuration::Ttl;
-use pennon_core::model::environment::Environment;
-use pennon_core::model::id::{EnvironmentId, FlagId, RuleId};
-use pennon_core::model::rollout::Rollout;
-use pennon_core::model::rule::Priority;
+use pennon_core::rollout::Rollout;
+use pennon_core::rule::Priority;
+use pennon_core::ttl::Ttl;
 use pennon_dashboard::draft::{RolloutDraft, RuleDraft};
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::model::looks_like_production;
@@ -13,6 +11,8 @@ use pennon_dashboard::port::flag_page::{
     CopyPreview, Copying, Difference, FlagDetail, FlagPageAdmin, Pair, SeenOfCopy, SeenRule,
     Standing,
 };
+use pennon_model::environment::Environment;
+use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 
 use super::flags::{cells, column};
 use super::{Form, SignedIn, in_order, told};

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use pennon_core::model::environment::Environment;
-use pennon_core::model::flag::{Flag, FlagType};
-use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::page::PageRequest;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::model::Switched;
 use pennon_dashboard::port::flags::{
     Cell, EnvironmentColumn, FlagAdmin, FlagOrder, FlagQuery, FlagRow, FlagState, FlagTable,
     NewFlag, Stale, Standing,
 };
+use pennon_model::environment::Environment;
+use pennon_model::flag::{Flag, FlagType};
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::page::PageRequest;
 
 use super::{Form, SignedIn, in_order, told};
 use crate::service::flag_table::TableQuery;

@@ -14,8 +14,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use leptos::prelude::provide_context;
-use pennon_core::model::Invalid;
-use pennon_core::model::environment::Environment;
+use pennon_core::Invalid;
 use pennon_dashboard::error::{AdminError, FieldError};
 use pennon_dashboard::model::nearness_to_users;
 use pennon_dashboard::port::account::OwnAccount;
@@ -27,6 +26,7 @@ use pennon_dashboard::port::flags::FlagAdmin;
 use pennon_dashboard::port::people::PeopleAdmin;
 use pennon_dashboard::port::trial::TrialAdmin;
 use pennon_dashboard::port::usage::UsageAdmin;
+use pennon_model::environment::Environment;
 
 use crate::auth::actor::Person;
 use crate::error::{Error, Fault, Place};

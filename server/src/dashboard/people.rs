@@ -1,12 +1,12 @@
 //! What the dashboard does with people's accounts.
 
 use async_trait::async_trait;
-use pennon_core::model::id::{TokenId, UserId};
-use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::token::Token;
-use pennon_core::model::user::{Role, User};
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::people::{Admission, Colleague, NewPerson, PeopleAdmin, Seen};
+use pennon_model::id::{TokenId, UserId};
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::token::Token;
+use pennon_model::user::{Role, User};
 
 use super::{Form, SignedIn, told};
 use crate::auth::password::NewPassword;

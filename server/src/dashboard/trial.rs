@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use pennon_core::FlagConfig;
-use pennon_core::model::client::Client;
-use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::page::{Limit, PageNumber, PageRequest};
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::trial::{Choices, TrialAdmin};
+use pennon_model::client::Client;
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::page::{Limit, PageNumber, PageRequest};
 
 use super::flags::column;
 use super::{SignedIn, in_order, told};

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use pennon_core::Reason;
-use pennon_core::model::page::PageRequest;
-use pennon_core::model::time::Timestamp;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::model::nearness_to_users;
 use pennon_dashboard::port::usage::{Count, EnvironmentUsage, FlagUsage, UsageAdmin};
+use pennon_model::page::PageRequest;
+use pennon_model::time::Timestamp;
 
 use super::{SignedIn, told};
 use crate::service::usage::{FlagHour, Period};

@@ -5,8 +5,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use http::request::Parts;
-use pennon_core::model::page::{Limit, PageRequest};
-use pennon_core::model::time::Timestamp;
+use pennon_model::page::{Limit, PageRequest};
+use pennon_model::time::Timestamp;
 
 use super::query;
 use crate::auth::actor::Actor;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use pennon_core::Context;
-use pennon_core::model::context::{CustomValue, is_email};
+use pennon_core::context::{CustomValue, is_email};
 
 use super::json::Json;
 use super::openapi::Schemas;

@@ -4,7 +4,7 @@
 
 use std::ops::RangeInclusive;
 
-use pennon_core::model::rule::ValueType;
+use pennon_core::rule::ValueType;
 use serde_json::{Map, Value};
 use utoipa::openapi::schema::ArrayBuilder;
 use utoipa::openapi::{RefOr, Schema};

@@ -1,18 +1,16 @@
 //! JSON values as domain types.
 
-use pennon_core::model::Invalid;
-use pennon_core::model::configuration::Ttl;
-use pennon_core::model::environment::{EnvironmentName, ProductName};
-use pennon_core::model::flag::{FlagKey, FlagName, FlagType};
-use pennon_core::model::id::RuleId;
-use pennon_core::model::rollout::{Percentage, Strategy};
-use pennon_core::model::rule::{
-    Attribute, Integer, Logic, OperandText, Operator, Priority, ValueType,
-};
-use pennon_core::model::text::{Description, NewName};
-use pennon_core::model::time::Timestamp;
-use pennon_core::model::token::TokenName;
-use pennon_core::model::user::{Email, Role};
+use pennon_core::Invalid;
+use pennon_core::rollout::{Percentage, Strategy};
+use pennon_core::rule::{Attribute, Integer, Logic, OperandText, Operator, Priority, ValueType};
+use pennon_core::ttl::Ttl;
+use pennon_model::environment::{EnvironmentName, ProductName};
+use pennon_model::flag::{FlagKey, FlagName, FlagType};
+use pennon_model::id::RuleId;
+use pennon_model::text::{Description, NewName};
+use pennon_model::time::Timestamp;
+use pennon_model::token::TokenName;
+use pennon_model::user::{Email, Role};
 use serde_json::Value;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};

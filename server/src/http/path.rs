@@ -3,7 +3,7 @@
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
-use pennon_core::model::id::{EnvironmentId, FlagId, RuleId, TokenId, UserId};
+use pennon_model::id::{EnvironmentId, FlagId, RuleId, TokenId, UserId};
 
 use utoipa::ToSchema;
 use utoipa::openapi::Required;

@@ -4,13 +4,13 @@ use std::marker::PhantomData;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use pennon_core::model::Invalid;
-use pennon_core::model::audit::AuditExtra;
-use pennon_core::model::environment::EnvironmentStatus;
-use pennon_core::model::flag::FlagOrder;
-use pennon_core::model::page::{Limit, PageNumber, PageRequest};
-use pennon_core::model::time::Timestamp;
-use pennon_core::model::user::Role;
+use pennon_core::Invalid;
+use pennon_model::audit::AuditExtra;
+use pennon_model::environment::EnvironmentStatus;
+use pennon_model::flag::FlagOrder;
+use pennon_model::page::{Limit, PageNumber, PageRequest};
+use pennon_model::time::Timestamp;
+use pennon_model::user::Role;
 
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};

@@ -3,11 +3,11 @@
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{CONTENT_TYPE, ETAG, LOCATION};
 use http::{HeaderName, HeaderValue, StatusCode};
-use pennon_core::model::configuration::Configuration;
-use pennon_core::model::environment::Environment;
-use pennon_core::model::flag::Flag;
-use pennon_core::model::targeting::{FlagRollout, TargetingRule};
-use pennon_core::model::user::User;
+use pennon_model::configuration::Configuration;
+use pennon_model::environment::Environment;
+use pennon_model::flag::Flag;
+use pennon_model::targeting::{FlagRollout, TargetingRule};
+use pennon_model::user::User;
 use serde::Serialize;
 
 use crate::error::Error;

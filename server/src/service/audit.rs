@@ -1,11 +1,11 @@
 //! The audit log: written beside every change, and read.
 
-use pennon_core::model::audit::{AuditAction, AuditEntry};
-use pennon_core::model::environment::Environment;
-use pennon_core::model::flag::Flag;
-use pennon_core::model::id::{AuditId, RuleId, TokenId, UserId};
-use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::token::Token;
+use pennon_model::audit::{AuditAction, AuditEntry};
+use pennon_model::environment::Environment;
+use pennon_model::flag::Flag;
+use pennon_model::id::{AuditId, RuleId, TokenId, UserId};
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::token::Token;
 use serde::Serialize;
 use serde_json::Value;
 

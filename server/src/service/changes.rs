@@ -1,6 +1,6 @@
 //! Commits, and what follows from them.
 
-use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_model::id::{EnvironmentId, FlagId};
 
 use super::Service;
 use crate::error::Error;

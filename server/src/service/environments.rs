@@ -1,12 +1,10 @@
 //! Environments: creating, listing, renaming and revoking them, and giving them new keys.
 
-use pennon_core::model::audit::AuditAction;
-use pennon_core::model::environment::{
-    Environment, EnvironmentName, EnvironmentStatus, ProductName,
-};
-use pennon_core::model::id::EnvironmentId;
-use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::text::{NewName, Secret};
+use pennon_model::audit::AuditAction;
+use pennon_model::environment::{Environment, EnvironmentName, EnvironmentStatus, ProductName};
+use pennon_model::id::EnvironmentId;
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::text::{NewName, Secret};
 
 use super::changes::Change;
 use super::patch::renamed;

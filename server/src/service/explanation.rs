@@ -1,8 +1,8 @@
 //! How an evaluation came about, for people who ask why.
 
 use pennon_core::evaluate::{RolloutTrace, RuleTrace};
-use pennon_core::model::id::RuleId;
 use pennon_core::{Evaluation, Explanation};
+use pennon_model::id::RuleId;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use pennon_core::model::audit::AuditAction;
-use pennon_core::model::context::is_email;
-use pennon_core::model::id::UserId;
-use pennon_core::model::user::{Role, User};
+use pennon_core::context::is_email;
+use pennon_model::audit::AuditAction;
+use pennon_model::id::UserId;
+use pennon_model::user::{Role, User};
 
 use super::provisioning::{BootstrapFile, Provisioning};
 use super::{FirstAdministrator, Service, StartError, audit, changes, provisioning};

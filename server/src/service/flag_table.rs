@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use pennon_core::model::environment::Environment;
-use pennon_core::model::flag::Flag;
-use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::time::Timestamp;
+use pennon_model::environment::Environment;
+use pennon_model::flag::Flag;
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::time::Timestamp;
 
 use super::Service;
 use super::usage::{DAY_MILLIS, HOUR_MILLIS, hour_of};

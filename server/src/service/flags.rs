@@ -1,11 +1,11 @@
 //! Flags: creating, listing, changing, archiving and restoring them.
 
-use pennon_core::model::audit::AuditAction;
-use pennon_core::model::flag::{Flag, FlagKey, FlagName, FlagType};
-use pennon_core::model::id::FlagId;
-use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::text::{Description, NewName};
-use pennon_core::model::time::Timestamp;
+use pennon_model::audit::AuditAction;
+use pennon_model::flag::{Flag, FlagKey, FlagName, FlagType};
+use pennon_model::id::FlagId;
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::text::{Description, NewName};
+use pennon_model::time::Timestamp;
 
 use super::changes::Change;
 use super::patch::{Patch, renamed};

@@ -7,9 +7,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pennon_core::model::audit::AuditAction;
-use pennon_core::model::id::{AuditId, EnvironmentId, UserId};
-use pennon_core::model::time::Timestamp;
+use pennon_model::audit::AuditAction;
+use pennon_model::id::{AuditId, EnvironmentId, UserId};
+use pennon_model::time::Timestamp;
 use tokio::sync::{Notify, broadcast};
 use tokio::time::sleep;
 

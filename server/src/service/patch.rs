@@ -1,6 +1,6 @@
 //! Changes of a member that may be absent.
 
-use pennon_core::model::text::NewName;
+use pennon_model::text::NewName;
 
 use crate::error::{Error, Fault};
 

@@ -4,10 +4,10 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use pennon_core::model::id::TokenId;
-use pennon_core::model::text::NewName;
-use pennon_core::model::token::{Token, TokenName};
-use pennon_core::model::user::Role;
+use pennon_model::id::TokenId;
+use pennon_model::text::NewName;
+use pennon_model::token::{Token, TokenName};
+use pennon_model::user::Role;
 
 use super::changes::Change;
 use super::environments::{self, NewEnvironment};

@@ -4,10 +4,10 @@ use std::net::IpAddr;
 use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use pennon_core::model::id::SessionId;
-use pennon_core::model::text::Secret;
-use pennon_core::model::time::Timestamp;
-use pennon_core::model::user::User;
+use pennon_model::id::SessionId;
+use pennon_model::text::Secret;
+use pennon_model::time::Timestamp;
+use pennon_model::user::User;
 
 use super::Service;
 use crate::auth::actor::Person;

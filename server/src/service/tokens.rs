@@ -1,11 +1,11 @@
 //! Personal access tokens: creating, listing and revoking them.
 
-use pennon_core::model::audit::AuditAction;
-use pennon_core::model::id::TokenId;
-use pennon_core::model::text::{NewName, Secret};
-use pennon_core::model::time::Timestamp;
-use pennon_core::model::token::{Token, TokenName};
-use pennon_core::model::user::Role;
+use pennon_model::audit::AuditAction;
+use pennon_model::id::TokenId;
+use pennon_model::text::{NewName, Secret};
+use pennon_model::time::Timestamp;
+use pennon_model::token::{Token, TokenName};
+use pennon_model::user::Role;
 
 use super::sessions::days_after;
 use super::users::{self, Whose};

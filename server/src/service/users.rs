@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 use std::ops::Not;
 
-use pennon_core::model::audit::AuditAction;
-use pennon_core::model::id::UserId;
-use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::time::Timestamp;
-use pennon_core::model::user::{Email, Role, User};
+use pennon_model::audit::AuditAction;
+use pennon_model::id::UserId;
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::time::Timestamp;
+use pennon_model::user::{Email, Role, User};
 use serde::Serialize;
 
 use super::precondition::Precondition;

@@ -1,9 +1,9 @@
 //! Warnings about what has been saved. They refuse nothing.
 
 use pennon_core::FlagConfig;
-use pennon_core::capabilities::{Gap, gaps, since};
-use pennon_core::model::client::Client;
-use pennon_core::model::id::EnvironmentId;
+use pennon_model::capabilities::{Gap, gaps, since};
+use pennon_model::client::Client;
+use pennon_model::id::EnvironmentId;
 use serde::Serialize;
 use utoipa::ToSchema;
 

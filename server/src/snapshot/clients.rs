@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pennon_core::model::client::Client;
+use pennon_model::client::Client;
 
 /// The maximum number of clients that are counted by name in one environment and hour. Further ones count as
 /// [`Client::Other`].

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use imbl::HashMap;
-use pennon_core::model::client::Client;
-use pennon_core::model::id::RuleId;
 use pennon_core::{
     CompiledFlag, Context, Evaluation, Explanation, MissingBucketingValue, Reason, StandardReason,
     evaluate, explain,
 };
+use pennon_model::client::Client;
+use pennon_model::id::RuleId;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pennon_core::model::id::EnvironmentId;
+use pennon_model::id::EnvironmentId;
 
 use crate::error::Error;
 

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use pennon_core::model::id::EnvironmentId;
+use pennon_model::id::EnvironmentId;
 
 pub(crate) use clients::{ClientCounts, ClientRequests, OpenStream};
 pub(crate) use document::{Document, Encoding};

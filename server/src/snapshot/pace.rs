@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use pennon_core::model::time::Timestamp;
+use pennon_model::time::Timestamp;
 
 const MILLISECOND: i64 = 1_000_000;
 const SECOND: i64 = 1000 * MILLISECOND;

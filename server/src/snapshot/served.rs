@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use pennon_core::model::id::EnvironmentId;
+use pennon_model::id::EnvironmentId;
 use tokio::sync::watch;
 
 use super::announcer::{Announcer, FollowerCount};

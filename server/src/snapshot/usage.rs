@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pennon_core::Reason;
-use pennon_core::model::client::Client;
-use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_model::client::Client;
+use pennon_model::id::{EnvironmentId, FlagId};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 

@@ -1,9 +1,9 @@
 //! The audit log.
 
-use pennon_core::model::audit::{AuditAction, AuditEntry};
-use pennon_core::model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
-use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::time::Timestamp;
+use pennon_model::audit::{AuditAction, AuditEntry};
+use pennon_model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::time::Timestamp;
 use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;

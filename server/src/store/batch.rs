@@ -6,13 +6,13 @@
 
 use std::collections::HashSet;
 
-use pennon_core::model::audit::AuditEntry;
-use pennon_core::model::configuration::Configuration;
-use pennon_core::model::flag::Flag;
-use pennon_core::model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
-use pennon_core::model::targeting::{FlagRollout, TargetingRule};
-use pennon_core::model::text::Description;
-use pennon_core::model::time::Timestamp;
+use pennon_model::audit::AuditEntry;
+use pennon_model::configuration::Configuration;
+use pennon_model::flag::Flag;
+use pennon_model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
+use pennon_model::targeting::{FlagRollout, TargetingRule};
+use pennon_model::text::Description;
+use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;

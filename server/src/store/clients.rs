@@ -1,9 +1,9 @@
 //! The clients that fetch configurations, by environment and hour.
 
-use pennon_core::model::client::{Client, ClientUsage};
-use pennon_core::model::id::EnvironmentId;
-use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::time::Timestamp;
+use pennon_model::client::{Client, ClientUsage};
+use pennon_model::id::EnvironmentId;
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 

@@ -1,7 +1,8 @@
 //! How flags stand in environments.
 
-use pennon_core::model::configuration::{Configuration, Ttl};
-use pennon_core::model::id::{EnvironmentId, FlagId};
+use pennon_core::ttl::Ttl;
+use pennon_model::configuration::Configuration;
+use pennon_model::id::{EnvironmentId, FlagId};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 

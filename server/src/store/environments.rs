@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use pennon_core::model::environment::{Environment, EnvironmentName, EnvironmentStatus};
-use pennon_core::model::id::EnvironmentId;
-use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::time::Timestamp;
+use pennon_model::environment::{Environment, EnvironmentName, EnvironmentStatus};
+use pennon_model::id::EnvironmentId;
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::time::Timestamp;
 use uuid::Uuid;
 
 use super::{Tx, bad_row, bindable, is_unique_violation, on_conn};

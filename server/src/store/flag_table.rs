@@ -1,9 +1,9 @@
 //! Flags as people look for them: by where they stand, by when they were last used, and by whether they can go.
 
-use pennon_core::model::flag::Flag;
-use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::time::Timestamp;
+use pennon_model::flag::Flag;
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 

@@ -1,10 +1,10 @@
 //! Flags.
 
-use pennon_core::model::flag::{Flag, FlagOrder, FlagType};
-use pennon_core::model::id::FlagId;
-use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::text::Description;
-use pennon_core::model::time::Timestamp;
+use pennon_model::flag::{Flag, FlagOrder, FlagType};
+use pennon_model::id::FlagId;
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::text::Description;
+use pennon_model::time::Timestamp;
 use uuid::Uuid;
 
 use super::{Tx, bad_row, bindable, is_unique_violation, on_conn};

@@ -40,7 +40,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pennon_core::model::id::AuditId;
+use pennon_model::id::AuditId;
 use sqlx::{Sqlite, Transaction};
 
 use self::lease::{CommitError, LeasedTx};

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use pennon_core::model::id::EnvironmentId;
+use pennon_model::id::EnvironmentId;
 use sqlx::postgres::{PgConnection, PgListener, PgNotification, PgPoolOptions};
 use sqlx::{Connection, Executor, Row};
 use tokio::time::{Interval, MissedTickBehavior, interval, timeout};

@@ -1,6 +1,6 @@
 //! The npm packages of the releases that have run on this database.
 
-use pennon_core::model::time::Timestamp;
+use pennon_model::time::Timestamp;
 
 use super::{Tx, on_conn};
 use crate::error::Error;

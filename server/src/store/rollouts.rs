@@ -1,9 +1,9 @@
 //! Percentage rollouts.
 
-use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::rollout::{Rollout, Strategy};
-use pennon_core::model::targeting::FlagRollout;
-use pennon_core::model::time::Timestamp;
+use pennon_core::rollout::{Rollout, Strategy};
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::targeting::FlagRollout;
+use pennon_model::time::Timestamp;
 use uuid::Uuid;
 
 use super::{Tx, bad_row, on_conn};

@@ -1,9 +1,9 @@
 //! Targeting rules.
 
-use pennon_core::model::id::{EnvironmentId, FlagId, RuleId};
-use pennon_core::model::rule::{Condition, Logic, Rule};
-use pennon_core::model::targeting::TargetingRule;
-use pennon_core::model::time::Timestamp;
+use pennon_core::rule::{Condition, Logic, Rule};
+use pennon_model::id::{EnvironmentId, FlagId, RuleId};
+use pennon_model::targeting::TargetingRule;
+use pennon_model::time::Timestamp;
 use sqlx::types::Json;
 use uuid::Uuid;
 

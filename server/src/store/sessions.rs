@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use pennon_core::model::id::{SessionId, UserId};
-use pennon_core::model::page::PageRequest;
-use pennon_core::model::time::Timestamp;
-use pennon_core::model::user::User;
+use pennon_model::id::{SessionId, UserId};
+use pennon_model::page::PageRequest;
+use pennon_model::time::Timestamp;
+use pennon_model::user::User;
 use uuid::Uuid;
 
 use super::users::UserRow;

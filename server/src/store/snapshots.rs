@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use pennon_core::FlagConfig;
-use pennon_core::model::id::{EnvironmentId, FlagId, RuleId};
-use pennon_core::model::targeting::TargetingRule;
+use pennon_model::id::{EnvironmentId, FlagId, RuleId};
+use pennon_model::targeting::TargetingRule;
 use uuid::Uuid;
 
 use super::configurations::ttl;

@@ -1,9 +1,9 @@
 //! Personal access tokens.
 
-use pennon_core::model::id::{TokenId, UserId};
-use pennon_core::model::time::Timestamp;
-use pennon_core::model::token::Token;
-use pennon_core::model::user::{Role, User};
+use pennon_model::id::{TokenId, UserId};
+use pennon_model::time::Timestamp;
+use pennon_model::token::Token;
+use pennon_model::user::{Role, User};
 use uuid::Uuid;
 
 use super::users::UserRow;

@@ -6,8 +6,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use pennon_core::Reason;
-use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::time::Timestamp;
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 

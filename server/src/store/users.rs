@@ -1,9 +1,9 @@
 //! Accounts.
 
-use pennon_core::model::id::UserId;
-use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::time::Timestamp;
-use pennon_core::model::user::{Role, User};
+use pennon_model::id::UserId;
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::time::Timestamp;
+use pennon_model::user::{Role, User};
 use uuid::Uuid;
 
 use super::{Tx, bad_row, bindable, on_conn};

@@ -3,7 +3,7 @@
 mod bootstrap;
 mod faults;
 
-use pennon_core::model::time::Timestamp;
+use pennon_model::time::Timestamp;
 use pennon_tests::{EMAIL, Process, TestDatabase};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};

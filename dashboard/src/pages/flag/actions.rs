@@ -1,7 +1,7 @@
 //! What the forms of the page do.
 
-use pennon_core::model::{
-    configuration::Ttl,
+use pennon_core::ttl::Ttl;
+use pennon_model::{
     id::{EnvironmentId, FlagId, RuleId},
     targeting::TargetingRule,
 };

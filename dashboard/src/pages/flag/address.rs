@@ -1,6 +1,6 @@
 //! Where the page of a flag stands, and what is open on it.
 
-use pennon_core::model::id::{EnvironmentId, RuleId};
+use pennon_model::id::{EnvironmentId, RuleId};
 
 use crate::{form::Form, model::flag_address};
 

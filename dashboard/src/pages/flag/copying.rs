@@ -1,7 +1,7 @@
 //! Copying a whole configuration to another environment.
 
 use leptos::prelude::*;
-use pennon_core::model::{environment::Environment, id::EnvironmentId};
+use pennon_model::{environment::Environment, id::EnvironmentId};
 
 use super::{Shown, address::Edit};
 use crate::{

@@ -16,10 +16,9 @@ mod trial;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
-use pennon_core::model::{
+use pennon_core::{rollout::Rollout, rule::Rule};
+use pennon_model::{
     environment::{Environment, EnvironmentStatus},
-    rollout::Rollout,
-    rule::Rule,
     user::Role,
 };
 

@@ -1,7 +1,7 @@
 //! What decides, from top to bottom as the engine does: the rules, the rollout, and what is left.
 
 use leptos::prelude::*;
-use pennon_core::model::environment::Environment;
+use pennon_model::environment::Environment;
 
 use super::{Shown, actions::said, address::Edit, rollout, rules};
 use crate::{

@@ -1,7 +1,8 @@
 //! The rollout: its line of the list, and its editor.
 
 use leptos::prelude::*;
-use pennon_core::model::{rule::Rule, targeting::FlagRollout};
+use pennon_core::rule::Rule;
+use pennon_model::targeting::FlagRollout;
 
 use super::{Shown, address::Edit, effect, path::sentence};
 use crate::{

@@ -1,7 +1,8 @@
 //! Targeting rules: the lines of the list, and their editor.
 
 use leptos::prelude::*;
-use pennon_core::model::{id::RuleId, rule::MAX_RULES, targeting::TargetingRule};
+use pennon_core::rule::MAX_RULES;
+use pennon_model::{id::RuleId, targeting::TargetingRule};
 
 use super::{
     Shown,

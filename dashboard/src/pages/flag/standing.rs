@@ -1,7 +1,7 @@
 //! The switch, and how long clients may keep the flag.
 
 use leptos::prelude::*;
-use pennon_core::model::environment::Environment;
+use pennon_model::environment::Environment;
 
 use super::{Shown, address::Edit};
 use crate::{

@@ -1,7 +1,7 @@
 //! Trying the flag for somebody, right beneath what it does.
 
 use leptos::prelude::*;
-use pennon_core::model::environment::{Environment, EnvironmentStatus};
+use pennon_model::environment::{Environment, EnvironmentStatus};
 
 use super::{
     Shown,

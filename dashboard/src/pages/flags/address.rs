@@ -1,6 +1,6 @@
 //! What is asked for, as an address that can be shared.
 
-use pennon_core::model::page::{PageNumber, PageRequest};
+use pennon_model::page::{PageNumber, PageRequest};
 
 use crate::{
     components::frame::Room,

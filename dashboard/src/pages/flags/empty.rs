@@ -1,7 +1,7 @@
 //! What stands in place of the list.
 
 use leptos::prelude::*;
-use pennon_core::model::{page::PageNumber, user::Role};
+use pennon_model::{page::PageNumber, user::Role};
 
 use super::NewFlagLink;
 use crate::{

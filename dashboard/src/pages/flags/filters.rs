@@ -1,7 +1,7 @@
 //! What narrows the list.
 
 use leptos::prelude::*;
-use pennon_core::model::id::EnvironmentId;
+use pennon_model::id::EnvironmentId;
 
 use crate::{
     components::frame::Room,

@@ -5,7 +5,7 @@ pub mod empty;
 pub mod filters;
 
 use leptos::prelude::*;
-use pennon_core::model::{id::EnvironmentId, page::Pagination, user::Role};
+use pennon_model::{id::EnvironmentId, page::Pagination, user::Role};
 
 pub(super) use self::address::page_number;
 use self::{

@@ -3,8 +3,8 @@
 use axum::extract::State;
 use http::header::{ACCEPT, AUTHORIZATION};
 use http::{HeaderMap, Uri};
-use pennon_core::model::audit::{AuditEntry, AuditExtra};
-use pennon_core::model::page::Page;
+use pennon_model::audit::{AuditEntry, AuditExtra};
+use pennon_model::page::Page;
 
 use crate::auth::actor::Actor;
 use crate::error::Error;

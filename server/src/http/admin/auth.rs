@@ -1,7 +1,7 @@
 //! Signing in, staying signed in, and signing out.
 
 use axum::extract::State;
-use pennon_core::model::user::User;
+use pennon_model::user::User;
 use serde::Serialize;
 use utoipa::ToSchema;
 

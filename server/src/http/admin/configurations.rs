@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use pennon_core::Context;
-use pennon_core::model::configuration::Configuration;
-use pennon_core::model::id::EnvironmentId;
+use pennon_model::configuration::Configuration;
+use pennon_model::id::EnvironmentId;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};

@@ -1,9 +1,9 @@
 //! Environments.
 
 use axum::extract::State;
-use pennon_core::model::environment::{Environment, EnvironmentName};
-use pennon_core::model::id::EnvironmentId;
-use pennon_core::model::page::Page;
+use pennon_model::environment::{Environment, EnvironmentName};
+use pennon_model::id::EnvironmentId;
+use pennon_model::page::Page;
 use serde::Serialize;
 use utoipa::ToSchema;
 

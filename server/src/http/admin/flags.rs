@@ -1,9 +1,9 @@
 //! Flags.
 
 use axum::extract::State;
-use pennon_core::model::flag::Flag;
-use pennon_core::model::id::FlagId;
-use pennon_core::model::page::Page;
+use pennon_model::flag::Flag;
+use pennon_model::id::FlagId;
+use pennon_model::page::Page;
 
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;

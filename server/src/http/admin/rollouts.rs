@@ -1,8 +1,8 @@
 //! The rollout of a flag in an environment.
 
 use axum::extract::State;
-use pennon_core::model::rollout::Rollout;
-use pennon_core::model::targeting::FlagRollout;
+use pennon_core::rollout::Rollout;
+use pennon_model::targeting::FlagRollout;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,9 +1,9 @@
 //! Targeting rules of a flag in an environment.
 
 use axum::extract::State;
-use pennon_core::model::id::RuleId;
-use pennon_core::model::rule::{Condition, MAX_CONDITIONS, MAX_RULES, Operand, Rule, ValueType};
-use pennon_core::model::targeting::TargetingRule;
+use pennon_core::rule::{Condition, MAX_CONDITIONS, MAX_RULES, Operand, Rule, ValueType};
+use pennon_model::id::RuleId;
+use pennon_model::targeting::TargetingRule;
 use serde::Serialize;
 use utoipa::ToSchema;
 

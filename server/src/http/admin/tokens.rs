@@ -1,7 +1,7 @@
 //! Personal access tokens.
 
 use axum::extract::State;
-use pennon_core::model::token::Token;
+use pennon_model::token::Token;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,8 +1,8 @@
 //! How often flags are evaluated and environments polled.
 
 use axum::extract::State;
-use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::page::Page;
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::page::Page;
 
 use crate::auth::actor::Actor;
 use crate::error::Error;

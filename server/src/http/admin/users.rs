@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 
 use axum::extract::State;
-use pennon_core::model::page::Page;
-use pennon_core::model::user::{Role, User};
+use pennon_model::page::Page;
+use pennon_model::user::{Role, User};
 
 use crate::auth::actor::{Actor, Administrator};
 use crate::auth::password::NewPassword;

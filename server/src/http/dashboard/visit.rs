@@ -6,11 +6,11 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue, StatusCode};
 use jiff::tz::TimeZone;
 use leptos_axum::ResponseOptions;
-use pennon_core::model::time::Timestamp;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::model::Theme;
 use pennon_dashboard::port::{LocalTime, Npmrc, Visit};
+use pennon_model::time::Timestamp;
 
 use super::super::base_url::{base_url, is_https};
 use super::super::client_address::ClientAddress;

@@ -2,8 +2,8 @@
 
 use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
-use pennon_core::model::time::Timestamp;
 use pennon_dashboard::port::LocalTime;
+use pennon_model::time::Timestamp;
 
 /// Returns the time zone of this name (<https://www.iana.org/time-zones>), or UTC if there is none or it is unknown.
 pub(super) fn named(name: Option<&str>) -> TimeZone {

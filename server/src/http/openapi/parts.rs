@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use http::{HeaderMap, Method, StatusCode, Uri};
-use pennon_core::model::user::Role;
+use pennon_model::user::Role;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};

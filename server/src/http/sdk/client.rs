@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use axum::extract::FromRequestParts;
 use http::HeaderName;
 use http::request::Parts;
-use pennon_core::model::client::{Client, Version};
+use pennon_model::client::{Client, Version};
 use utoipa::openapi::Required;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};

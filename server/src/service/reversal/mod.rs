@@ -7,11 +7,11 @@ mod recorded;
 mod undo;
 
 use pennon_core::FlagConfig;
-use pennon_core::model::audit::AuditAction;
-use pennon_core::model::environment::Environment;
-use pennon_core::model::flag::FlagKey;
-use pennon_core::model::id::{AuditId, FlagId};
-use pennon_core::model::user::Role;
+use pennon_model::audit::AuditAction;
+use pennon_model::environment::Environment;
+use pennon_model::flag::FlagKey;
+use pennon_model::id::{AuditId, FlagId};
+use pennon_model::user::Role;
 use serde_json::Value;
 
 use self::undo::{PendingRevert, UndoError};

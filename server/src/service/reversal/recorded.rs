@@ -1,6 +1,6 @@
 //! What an audit entry tells of the object before the change, and after it.
 
-use pennon_core::model::audit::AuditEntry;
+use pennon_model::audit::AuditEntry;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

@@ -2,12 +2,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use pennon_core::model::audit::{AuditAction, AuditEntry};
-use pennon_core::model::environment::{Environment, EnvironmentStatus};
-use pennon_core::model::flag::Flag;
-use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::rollout::Rollout;
-use pennon_core::model::rule::Rule;
+use pennon_core::rollout::Rollout;
+use pennon_core::rule::Rule;
+use pennon_model::audit::{AuditAction, AuditEntry};
+use pennon_model::environment::{Environment, EnvironmentStatus};
+use pennon_model::flag::Flag;
+use pennon_model::id::{EnvironmentId, FlagId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};

@@ -1,7 +1,8 @@
 //! The configuration of a flag in an environment: its switch and its time to live.
 
-use pennon_core::model::audit::AuditAction;
-use pennon_core::model::configuration::{Configuration, Ttl};
+use pennon_core::ttl::Ttl;
+use pennon_model::audit::AuditAction;
+use pennon_model::configuration::Configuration;
 
 use super::{Pair, PairId, commit};
 use crate::auth::actor::{Actor, Editor};

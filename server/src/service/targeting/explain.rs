@@ -1,7 +1,7 @@
 //! What a flag in an environment evaluates to, and why: for administrators, who have no SDK key.
 
-use pennon_core::model::id::RuleId;
 use pennon_core::{CompiledFlag, Context, FlagConfig, MissingBucketingValue};
+use pennon_model::id::RuleId;
 
 use super::PairId;
 use super::setup::Standing;

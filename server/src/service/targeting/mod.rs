@@ -8,12 +8,12 @@ mod rollout;
 mod rules;
 mod setup;
 
-use pennon_core::model::audit::AuditAction;
-use pennon_core::model::configuration::Configuration;
-use pennon_core::model::environment::{Environment, EnvironmentStatus};
-use pennon_core::model::flag::Flag;
-use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::targeting::TargetingRule;
+use pennon_model::audit::AuditAction;
+use pennon_model::configuration::Configuration;
+use pennon_model::environment::{Environment, EnvironmentStatus};
+use pennon_model::flag::Flag;
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::targeting::TargetingRule;
 
 pub(crate) use self::configuration::{ConfigurationPatch, configuration, configure};
 pub(crate) use self::explain::{explain, flag_config};

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use pennon_core::model::configuration::Configuration;
-use pennon_core::model::environment::Environment;
-use pennon_core::model::flag::Flag;
-use pennon_core::model::id::EnvironmentId;
-use pennon_core::model::page::PageRequest;
-use pennon_core::model::rule::Attribute;
-use pennon_core::model::targeting::{FlagRollout, TargetingRule};
+use pennon_core::rule::Attribute;
+use pennon_model::configuration::Configuration;
+use pennon_model::environment::Environment;
+use pennon_model::flag::Flag;
+use pennon_model::id::EnvironmentId;
+use pennon_model::page::PageRequest;
+use pennon_model::targeting::{FlagRollout, TargetingRule};
 
 use super::PairId;
 use crate::auth::actor::Actor;

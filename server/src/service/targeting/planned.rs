@@ -1,8 +1,8 @@
 //! Plans of the rows and audit entries that turn one flag configuration into another, without writing them.
 
-use pennon_core::model::configuration::Configuration;
-use pennon_core::model::rollout::Rollout;
-use pennon_core::model::targeting::FlagRollout;
+use pennon_core::rollout::Rollout;
+use pennon_model::configuration::Configuration;
+use pennon_model::targeting::FlagRollout;
 
 use super::setup::{Difference, Setup, Standing, Step, Switch};
 use super::{configuration, rollout, rules};

@@ -1,8 +1,8 @@
 //! The rollout of a flag in an environment.
 
-use pennon_core::model::audit::AuditAction;
-use pennon_core::model::rollout::Rollout;
-use pennon_core::model::targeting::FlagRollout;
+use pennon_core::rollout::Rollout;
+use pennon_model::audit::AuditAction;
+use pennon_model::targeting::FlagRollout;
 
 use super::{Pair, PairId, commit};
 use crate::auth::actor::{Actor, Editor};

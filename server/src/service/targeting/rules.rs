@@ -1,9 +1,9 @@
 //! The targeting rules of a flag in an environment.
 
-use pennon_core::model::audit::AuditAction;
-use pennon_core::model::id::RuleId;
-use pennon_core::model::rule::{MAX_RULES, Rule};
-use pennon_core::model::targeting::TargetingRule;
+use pennon_core::rule::{MAX_RULES, Rule};
+use pennon_model::audit::AuditAction;
+use pennon_model::id::RuleId;
+use pennon_model::targeting::TargetingRule;
 
 use super::{Pair, PairId, commit};
 use crate::auth::actor::{Actor, Editor};

@@ -1,14 +1,15 @@
 //! How a flag is set up in an environment, taken as a whole: told apart from how it should be, and brought there.
 
 use pennon_core::FlagConfig;
-use pennon_core::model::audit::AuditAction;
-use pennon_core::model::configuration::{Configuration, Ttl};
-use pennon_core::model::environment::Environment;
-use pennon_core::model::flag::Flag;
-use pennon_core::model::id::{EnvironmentId, RuleId};
-use pennon_core::model::rollout::Rollout;
-use pennon_core::model::rule::{MAX_RULES, Rule};
-use pennon_core::model::targeting::{FlagRollout, TargetingRule};
+use pennon_core::rollout::Rollout;
+use pennon_core::rule::{MAX_RULES, Rule};
+use pennon_core::ttl::Ttl;
+use pennon_model::audit::AuditAction;
+use pennon_model::configuration::Configuration;
+use pennon_model::environment::Environment;
+use pennon_model::flag::Flag;
+use pennon_model::id::{EnvironmentId, RuleId};
+use pennon_model::targeting::{FlagRollout, TargetingRule};
 use serde::Serialize;
 use utoipa::ToSchema;
 

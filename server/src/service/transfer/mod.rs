@@ -7,12 +7,12 @@ mod warnings;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use pennon_core::model::configuration::Configuration;
-use pennon_core::model::environment::{Environment, EnvironmentName, ProductName};
-use pennon_core::model::flag::{Flag, FlagKey, FlagName, FlagType};
-use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::targeting::{FlagRollout, TargetingRule};
-use pennon_core::model::text::Description;
+use pennon_model::configuration::Configuration;
+use pennon_model::environment::{Environment, EnvironmentName, ProductName};
+use pennon_model::flag::{Flag, FlagKey, FlagName, FlagType};
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::targeting::{FlagRollout, TargetingRule};
+use pennon_model::text::Description;
 use serde::Serialize;
 
 pub(crate) use self::import::{import, import_within};

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use pennon_core::model::audit::AuditAction;
-use pennon_core::model::configuration::Configuration;
-use pennon_core::model::flag::{Flag, FlagKey};
-use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::text::NewName;
+use pennon_model::audit::AuditAction;
+use pennon_model::configuration::Configuration;
+use pennon_model::flag::{Flag, FlagKey};
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::text::NewName;
 use serde_json::{Value, json};
 
 use super::{Document, Installation, PortableFlag, PortableSetup};

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use pennon_core::capabilities::{self, reads_everything};
-use pennon_core::model::client::{Client, ClientUsage, Package};
-use pennon_core::model::id::EnvironmentId;
-use pennon_core::model::page::{Page, PageRequest};
-use pennon_core::model::time::Timestamp;
+use pennon_model::capabilities::{self, reads_everything};
+use pennon_model::client::{Client, ClientUsage, Package};
+use pennon_model::id::EnvironmentId;
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 

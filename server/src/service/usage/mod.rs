@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use pennon_core::Reason;
-use pennon_core::model::time::Timestamp;
+use pennon_model::time::Timestamp;
 use tokio::sync::Mutex;
 use tokio::time::MissedTickBehavior;
 use uuid::Uuid;

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::Hash;
 
 use pennon_core::Reason;
-use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::time::Timestamp;
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::time::Timestamp;
 use uuid::Uuid;
 
 use super::clients::{self, ClientSums};

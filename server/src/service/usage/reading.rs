@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use pennon_core::model::environment::Environment;
-use pennon_core::model::id::{EnvironmentId, FlagId};
-use pennon_core::model::time::Timestamp;
+use pennon_model::environment::Environment;
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,17 +1,16 @@
 //! Schemas of the types whose JSON form is not that of their fields.
 
-use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
+use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Schema, Type};
 use utoipa::openapi::{Ref, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::page::{Page, Pagination};
-use super::rule::{Attribute, Condition, Integer, OperandText, Operator, ValueType};
+use crate::rule::{Attribute, Condition, Integer, OperandText, Operator, ValueType};
 
-type Named = Vec<(String, RefOr<Schema>)>;
+/// Schemas by name, as [`ToSchema::schemas`] gathers them.
+pub type Named = Vec<(String, RefOr<Schema>)>;
 
 impl ToSchema for Attribute {}
 
@@ -70,37 +69,13 @@ fn comparison(kind: ValueType, member: &str, value: RefOr<Schema>) -> ObjectBuil
         .required(member)
 }
 
-impl<T: ToSchema> ToSchema for Page<T> {
-    fn name() -> Cow<'static, str> {
-        alloc::format!("{}Page", T::name()).into()
-    }
-
-    fn schemas(schemas: &mut Named) {
-        named::<T>(schemas);
-        named::<Pagination>(schemas);
-    }
-}
-
-impl<T: ToSchema> PartialSchema for Page<T> {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::Object)
-            .description(Some(
-                "One page of a list, and where it stands in the whole.",
-            ))
-            .property("items", ArrayBuilder::new().items(reference::<T>()))
-            .required("items")
-            .property("pagination", reference::<Pagination>())
-            .required("pagination")
-            .into()
-    }
-}
-
-fn named<T: ToSchema>(schemas: &mut Named) {
+/// Adds the schema of a type, and those that it refers to.
+pub fn named<T: ToSchema>(schemas: &mut Named) {
     schemas.push((T::name().into_owned(), T::schema()));
     T::schemas(schemas);
 }
 
-fn reference<T: ToSchema>() -> RefOr<Schema> {
+/// Returns a reference to the schema of a type.
+pub fn reference<T: ToSchema>() -> RefOr<Schema> {
     Ref::from_schema_name(T::name()).into()
 }

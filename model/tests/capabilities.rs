@@ -1,14 +1,21 @@
 //! The words that versions of clients can read.
 
 use pennon_core::FlagConfig;
-use pennon_core::capabilities::{Word, gaps, reads_everything, since, unreadable};
-use pennon_core::model::client::{Client, Package, Version};
-use pennon_core::model::rollout::Strategy;
-use pennon_core::model::rule::{Operator, ValueType};
+use pennon_core::rollout::Strategy;
+use pennon_core::rule::{Operator, ValueType};
+use pennon_model::capabilities::{Word, gaps, reads_everything, since, unreadable};
+use pennon_model::client::{Client, Package, Version};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::generate::flag;
+#[path = "../../core/tests/properties/generate.rs"]
+#[expect(
+    dead_code,
+    reason = "only flags are needed of all that can be generated"
+)]
+mod generate;
+
+use self::generate::flag;
 
 /// A table in which two words came after the first version.
 fn made_up(word: Word) -> Version {

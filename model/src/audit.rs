@@ -1,13 +1,11 @@
 //! The record of every change.
 
-use alloc::string::String;
-
 use serde::Serialize;
 use serde_json::Value;
 
-use super::id::AuditId;
-use super::time::Timestamp;
-use super::word::words;
+use crate::id::AuditId;
+use crate::time::Timestamp;
+use pennon_core::string_enum;
 
 /// One change: who did what to which object, and how the object was before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -42,7 +40,7 @@ pub struct AuditEntry {
     pub new_value: Option<Value>,
 }
 
-words! {
+string_enum! {
     /// What can happen to flags, environments and accounts.
     pub enum AuditAction {
         /// A flag was created.
@@ -102,7 +100,7 @@ impl AuditAction {
     }
 }
 
-words! {
+string_enum! {
     /// What the log leaves out unless it is asked for.
     pub enum AuditExtra {
         /// Changes of users and of their tokens.

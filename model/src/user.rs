@@ -1,15 +1,13 @@
 //! The people who administer flags.
 
-use alloc::string::String;
-
 use serde::Serialize;
 
-use super::Invalid;
-use super::context::is_email;
-use super::id::UserId;
-use super::text::text;
-use super::time::Timestamp;
-use super::word::words;
+use crate::id::UserId;
+use crate::text::text;
+use crate::time::Timestamp;
+use pennon_core::Invalid;
+use pennon_core::context::is_email;
+use pennon_core::string_enum;
 
 /// A person with an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,7 +49,7 @@ text! {
     }
 }
 
-words! {
+string_enum! {
     /// What a person may do; each role may also do what the ones before it may.
     #[derive(PartialOrd, Ord)]
     pub enum Role {

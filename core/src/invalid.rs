@@ -1,12 +1,13 @@
-//! Why a value is refused.
+//! The refusal of a value.
 
-/// Why a value is not one of the domain's: a sentence for whoever sent it.
+/// The refusal of a value: a sentence for whoever sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(&'static str);
 
 impl Invalid {
-    pub(crate) const fn new(detail: &'static str) -> Self {
+    /// Refuses with a sentence such as "must not be blank".
+    pub const fn new(detail: &'static str) -> Self {
         Self(if cfg!(feature = "problems") {
             detail
         } else {

@@ -1,12 +1,11 @@
 //! Percentage rollouts.
 
-use super::Invalid;
-use super::rule::Attribute;
-use super::word::words;
+use crate::Invalid;
+use crate::rule::Attribute;
+use crate::string_enum;
 
 /// How much of the subjects a rollout admits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Rollout {
     /// How many of the 100 buckets are in.
@@ -16,12 +15,8 @@ pub struct Rollout {
 }
 
 /// A whole percentage, 0 to 100.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(into = "u8", try_from = "i64")
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(into = "u8", try_from = "i64")]
 #[cfg_attr(
     feature = "schema",
     derive(utoipa::ToSchema),
@@ -53,7 +48,7 @@ impl From<Percentage> for u8 {
     }
 }
 
-words! {
+string_enum! {
     /// Whose bucket decides.
     pub enum Strategy {
         /// The bucket of `userId`.

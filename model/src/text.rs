@@ -1,9 +1,8 @@
 //! Texts that people give to things. They are stored as given: nothing trims or folds them.
 
-use alloc::string::String;
-use core::fmt;
+use std::fmt;
 
-use super::Invalid;
+use pennon_core::Invalid;
 
 /// Declares a text type by the check that its texts pass.
 macro_rules! text {
@@ -23,7 +22,7 @@ macro_rules! text {
         }
 
         impl TryFrom<String> for $name {
-            type Error = $crate::model::Invalid;
+            type Error = pennon_core::Invalid;
 
             fn try_from(text: String) -> Result<Self, Self::Error> {
                 let check: fn(&str) -> Result<(), Self::Error> = $check;
@@ -44,8 +43,8 @@ macro_rules! text {
             }
         }
 
-        impl core::fmt::Display for $name {
-            fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 self.0.fmt(formatter)
             }
         }

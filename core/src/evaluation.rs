@@ -1,10 +1,9 @@
 //! The answer of an evaluation.
 
-use super::word::words;
+use crate::string_enum;
 
 /// What a flag is for a subject, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Evaluation {
     /// Whether the flag is on for the subject.
@@ -21,7 +20,7 @@ impl Evaluation {
     }
 }
 
-words! {
+string_enum! {
     /// The step that decided an evaluation.
     pub enum Reason {
         /// Enabled in the environment, and neither a rule nor a rollout decided.
@@ -38,7 +37,7 @@ words! {
     else "is not a reason"
 }
 
-words! {
+string_enum! {
     /// OpenFeature's reason for an evaluation. Caches may keep an answer that is `STATIC` for every context.
     pub enum StandardReason {
         /// The flag is on, and it has neither rules nor a rollout: no context can change the answer.

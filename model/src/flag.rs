@@ -1,14 +1,12 @@
 //! Feature flags, as they are administered.
 
-use alloc::string::String;
-
 use serde::{Deserialize, Serialize};
 
-use super::Invalid;
-use super::id::FlagId;
-use super::text::{Description, line, text};
-use super::time::Timestamp;
-use super::word::words;
+use crate::id::FlagId;
+use crate::text::{Description, line, text};
+use crate::time::Timestamp;
+use pennon_core::Invalid;
+use pennon_core::string_enum;
 
 /// A feature flag. It takes effect through its configuration in an environment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +65,7 @@ text! {
     pub struct FlagName = |text| line(text, 200, "must have at most 200 characters")
 }
 
-words! {
+string_enum! {
     /// The type of a flag's values. Evaluation yields true or false for each of them.
     pub enum FlagType {
         /// On or off.
@@ -80,7 +78,7 @@ words! {
     else "must be `boolean`, `string` or `multivariate`"
 }
 
-words! {
+string_enum! {
     /// The order of a list of flags. It is total: flags with equal names are told apart by their age.
     #[derive(Default)]
     pub enum FlagOrder {

@@ -1,12 +1,12 @@
 //! The npm packages that fetch configurations, and their versions.
 
-use core::cmp::Ordering;
-use core::fmt;
+use std::cmp::Ordering;
+use std::fmt;
 
 pub use semver::Version;
 
-use super::time::Timestamp;
-use super::word::words;
+use crate::time::Timestamp;
+use pennon_core::string_enum;
 
 /// The longest `X-Pennon-Client` header that is read, in bytes.
 const MAX_HEADER: usize = 64;
@@ -14,7 +14,7 @@ const MAX_HEADER: usize = 64;
 /// The version of a client that is newer than the server.
 const NEWER: &str = "newer";
 
-words! {
+string_enum! {
     /// An npm package that fetches configurations.
     pub enum Package {
         /// The client itself.

@@ -1,12 +1,11 @@
 //! Points in time.
 
-use alloc::string::String;
-use core::fmt;
-use core::str::FromStr;
+use std::fmt;
+use std::str::FromStr;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use super::Invalid;
+use pennon_core::Invalid;
 
 /// A point in time to the millisecond, written as RFC 3339 in UTC: `2026-03-01T09:30:00.000Z`.
 #[derive(
@@ -60,6 +59,6 @@ impl TryFrom<String> for Timestamp {
 
 impl From<Timestamp> for String {
     fn from(time: Timestamp) -> Self {
-        alloc::string::ToString::to_string(&time)
+        time.to_string()
     }
 }

@@ -1,13 +1,11 @@
 //! Personal access tokens: what scripts sign in with, in the name of a person.
 
-use alloc::string::String;
-
 use serde::Serialize;
 
-use super::id::{TokenId, UserId};
-use super::text::{line, text};
-use super::time::Timestamp;
-use super::user::Role;
+use crate::id::{TokenId, UserId};
+use crate::text::{line, text};
+use crate::time::Timestamp;
+use crate::user::Role;
 
 /// A personal access token, without the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -3,8 +3,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::Invalid;
-use super::word::words;
+use crate::Invalid;
+use crate::string_enum;
 
 /// The most conditions that a rule can have.
 pub const MAX_CONDITIONS: usize = 50;
@@ -13,8 +13,7 @@ pub const MAX_CONDITIONS: usize = 50;
 pub const MAX_RULES: usize = 100;
 
 /// A targeting rule: a result for the subjects that its conditions match.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Rule {
     /// Its place among the flag's rules; the lowest is tried first.
@@ -29,12 +28,10 @@ pub struct Rule {
 }
 
 /// A rule's place among the rules of its flag and environment: 1 to 2147483647.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(into = "u32", try_from = "i64")
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
+#[serde(into = "u32", try_from = "i64")]
 #[cfg_attr(
     feature = "schema",
     derive(utoipa::ToSchema),
@@ -69,7 +66,7 @@ impl From<Priority> for u32 {
     }
 }
 
-words! {
+string_enum! {
     /// How a rule's conditions combine.
     pub enum Logic {
         /// All must hold.
@@ -81,12 +78,8 @@ words! {
 }
 
 /// A comparison of an attribute with a fixed value of one type.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(into = "json::Condition", try_from = "json::Condition")
-)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(into = "json::Condition", try_from = "json::Condition")]
 pub struct Condition {
     /// What is compared.
     pub attribute: Attribute,
@@ -96,7 +89,7 @@ pub struct Condition {
     pub operand: Operand,
 }
 
-words! {
+string_enum! {
     /// A comparison; each is defined for strings, numbers and booleans.
     pub enum Operator {
         /// `==`
@@ -115,7 +108,7 @@ words! {
     else "must be one of `==`, `!=`, `>`, `<`, `>=`, `<=`"
 }
 
-words! {
+string_enum! {
     /// The type of a condition's operand.
     pub enum ValueType {
         /// Compared with `valueString`.
@@ -151,12 +144,8 @@ impl Operand {
 }
 
 /// The name of a context attribute: one of the four built-in ones, or a custom one of 1 to 128 characters.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(into = "Box<str>", try_from = "Box<str>")
-)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(into = "Box<str>", try_from = "Box<str>")]
 pub enum Attribute {
     /// `userId`
     UserId,
@@ -214,12 +203,8 @@ impl From<Attribute> for Box<str> {
 }
 
 /// The text of a string operand: up to 1024 characters, stored as given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(into = "Box<str>", try_from = "Box<str>")
-)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(into = "Box<str>", try_from = "Box<str>")]
 #[cfg_attr(
     feature = "schema",
     derive(utoipa::ToSchema),
@@ -265,12 +250,8 @@ fn has_null(text: &str) -> bool {
 }
 
 /// An integer that a double holds exactly, −(2⁵³ − 1) to 2⁵³ − 1, so that comparisons agree in every runtime.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(into = "i64", try_from = "i64")
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(into = "i64", try_from = "i64")]
 #[cfg_attr(
     feature = "schema",
     derive(utoipa::ToSchema),
@@ -315,7 +296,6 @@ impl From<Integer> for i64 {
     }
 }
 
-#[cfg(feature = "serde")]
 mod json {
     //! A condition's JSON form: one value member out of three, named by `valueType`.
 

@@ -1,10 +1,8 @@
 //! Long lists, a page at a time.
 
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
-use super::Invalid;
+use pennon_core::Invalid;
 
 /// One page of a list, and where it stands in the whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 
-use super::rule::Attribute;
+use crate::rule::Attribute;
 
 /// The value of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::id::{EnvironmentId, FlagId, RuleId};
-use super::rollout::Rollout;
-use super::rule::Rule;
-use super::time::Timestamp;
+use crate::id::{EnvironmentId, FlagId, RuleId};
+use crate::time::Timestamp;
+use pennon_core::rollout::Rollout;
+use pennon_core::rule::Rule;
 
 /// A targeting rule of a flag in an environment.
 #[derive(Clone, Debug, PartialEq, Serialize)]

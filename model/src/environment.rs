@@ -1,13 +1,11 @@
 //! Environments: where flags take effect.
 
-use alloc::string::String;
-
 use serde::{Deserialize, Serialize};
 
-use super::id::EnvironmentId;
-use super::text::{line, text};
-use super::time::Timestamp;
-use super::word::words;
+use crate::id::EnvironmentId;
+use crate::text::{line, text};
+use crate::time::Timestamp;
+use pennon_core::string_enum;
 
 /// An environment of a product, with its one SDK key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +48,7 @@ text! {
     pub struct EnvironmentName = |text| line(text, 64, "must have at most 64 characters")
 }
 
-words! {
+string_enum! {
     /// Where an environment is in its life.
     pub enum EnvironmentStatus {
         /// Its key works.

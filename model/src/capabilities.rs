@@ -3,16 +3,12 @@
 //! All packages are released together with the server, in the same version, so a version says it all. A word that is added to
 //! the document gets the version that brings it in [`since`]; the compiler asks for it.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec;
-use alloc::vec::Vec;
-use core::fmt;
+use std::fmt;
 
-use crate::config::FlagConfig;
-use crate::model::client::{Client, Version};
-use crate::model::rollout::Strategy;
-use crate::model::rule::{Logic, Operator, ValueType};
+use crate::client::{Client, Version};
+use pennon_core::FlagConfig;
+use pennon_core::rollout::Strategy;
+use pennon_core::rule::{Logic, Operator, ValueType};
 
 /// The number of clients that are named in a sentence.
 const MAX_NAMES: usize = 5;
@@ -52,7 +48,7 @@ impl Word {
         let types = ValueType::ALL.iter().copied().map(Self::ValueType);
         let strategies = Strategy::ALL.iter().copied().map(Self::Strategy);
         let rest = logics.chain(operators).chain(types).chain(strategies);
-        core::iter::once(Self::Document).chain(rest)
+        std::iter::once(Self::Document).chain(rest)
     }
 }
 
@@ -148,10 +144,10 @@ fn words(flag: &FlagConfig) -> impl Iterator<Item = Word> {
                     Word::ValueType(condition.operand.value_type()),
                 ]
             });
-            core::iter::once(Word::Logic(rule.logic)).chain(conditions)
+            std::iter::once(Word::Logic(rule.logic)).chain(conditions)
         });
         let rollout = flag.rollout.map(|rollout| Word::Strategy(rollout.strategy));
-        core::iter::once(Word::Document).chain(rules).chain(rollout)
+        std::iter::once(Word::Document).chain(rules).chain(rollout)
     })
 }
 

@@ -1,12 +1,11 @@
 //! Identifiers: UUIDs in version 7, so that they sort by the time of their making.
 
-use alloc::string::String;
-use core::fmt;
-use core::str::FromStr;
+use std::fmt;
+use std::str::FromStr;
 
 use uuid::Uuid;
 
-use super::Invalid;
+use pennon_core::Invalid;
 
 /// Declares identifiers, a type for each kind of thing so that none is taken for another.
 macro_rules! ids {

@@ -1,0 +1,22 @@
+//! What is administered: flags, environments, accounts and their records, as types that can hold right values only.
+//!
+//! The API and the dashboard speak of the same things, so both share these types. How a flag is evaluated is the business of
+//! [`pennon_core`], whose rules and rollouts occur here as parts of records.
+//!
+//! The feature `schema` adds the JSON schemas for the API's description.
+
+pub mod audit;
+pub mod capabilities;
+pub mod client;
+pub mod configuration;
+pub mod environment;
+pub mod flag;
+pub mod id;
+pub mod page;
+#[cfg(feature = "schema")]
+mod schema;
+pub mod targeting;
+pub mod text;
+pub mod time;
+pub mod token;
+pub mod user;

@@ -1,0 +1,36 @@
+//! The schema of a page, whose JSON form depends on its items.
+
+use std::borrow::Cow;
+
+use pennon_core::schema::{Named, named, reference};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::page::{Page, Pagination};
+
+impl<T: ToSchema> ToSchema for Page<T> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Page", T::name()).into()
+    }
+
+    fn schemas(schemas: &mut Named) {
+        named::<T>(schemas);
+        named::<Pagination>(schemas);
+    }
+}
+
+impl<T: ToSchema> PartialSchema for Page<T> {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Object)
+            .description(Some(
+                "One page of a list, and where it stands in the whole.",
+            ))
+            .property("items", ArrayBuilder::new().items(reference::<T>()))
+            .required("items")
+            .property("pagination", reference::<Pagination>())
+            .required("pagination")
+            .into()
+    }
+}
