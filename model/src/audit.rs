@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::id::AuditId;
+use crate::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
 use crate::time::Timestamp;
 use pennon_core::string_enum;
 
@@ -107,4 +107,74 @@ string_enum! {
         Accounts = "accounts",
     }
     else "must be `accounts`"
+}
+
+/// The ids of all that an entry is about, which stay true when names change.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AuditSubjects {
+    /// The account that made the change.
+    pub actor: Option<UserId>,
+    /// The token that the actor used.
+    pub actor_token: Option<TokenId>,
+    /// The flag concerned.
+    pub flag: Option<FlagId>,
+    /// The environment concerned.
+    pub environment: Option<EnvironmentId>,
+    /// The rule concerned.
+    pub rule: Option<RuleId>,
+    /// The account concerned.
+    pub user: Option<UserId>,
+    /// The token concerned.
+    pub token: Option<TokenId>,
+}
+
+/// The entries to list. Every filter compares exactly, and times count inclusively.
+#[derive(Clone, Debug, Default)]
+pub struct AuditFilter {
+    /// The key of the flag concerned.
+    pub flag_key: Option<String>,
+    /// The name of the environment concerned.
+    pub environment: Option<String>,
+    /// The product of the environment.
+    pub product: Option<String>,
+    /// The first moment.
+    pub from: Option<Timestamp>,
+    /// The last moment.
+    pub to: Option<Timestamp>,
+    /// True if entries about accounts are listed, too.
+    pub accounts: bool,
+}
+
+/// An entry with the ids of what it is about.
+#[derive(Clone, Debug)]
+pub struct AuditRecord {
+    /// The entry.
+    pub entry: AuditEntry,
+    /// The flag concerned.
+    pub flag: Option<FlagId>,
+    /// The environment concerned.
+    pub environment: Option<EnvironmentId>,
+    /// The rule concerned.
+    pub rule: Option<RuleId>,
+}
+
+/// A committed change, without the objects themselves.
+#[derive(Clone, Debug)]
+pub struct ChangeEvent {
+    /// The id of its audit entry.
+    pub id: AuditId,
+    /// What was done.
+    pub action: AuditAction,
+    /// By whom, as in the audit log.
+    pub actor: String,
+    /// When.
+    pub occurred_at: Timestamp,
+    /// The key of the flag concerned.
+    pub flag: Option<String>,
+    /// The environment concerned.
+    pub environment: Option<EnvironmentId>,
+    /// The name of that environment.
+    pub environment_name: Option<String>,
+    /// The account concerned.
+    pub user: Option<UserId>,
 }

@@ -110,3 +110,20 @@ impl fmt::Display for Client {
         }
     }
 }
+
+/// The number of fetches and of opened streams of a client. Both are 0 for a client whose stream stays open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClientRequests {
+    /// The number of fetches.
+    pub polls: u64,
+    /// The number of streams that it opened.
+    pub streams: u64,
+}
+
+impl ClientRequests {
+    /// Adds further requests.
+    pub fn add(&mut self, more: Self) {
+        self.polls = self.polls.saturating_add(more.polls);
+        self.streams = self.streams.saturating_add(more.streams);
+    }
+}

@@ -58,3 +58,14 @@ string_enum! {
     }
     else "must be `active` or `revoked`"
 }
+
+/// The environments to list. Every filter compares exactly.
+#[derive(Clone, Debug, Default)]
+pub struct EnvironmentFilter {
+    /// The product.
+    pub product: Option<String>,
+    /// The name.
+    pub name: Option<String>,
+    /// The status.
+    pub status: Option<EnvironmentStatus>,
+}

@@ -98,3 +98,16 @@ string_enum! {
     }
     else "must be `createdAt`, `key` or `name`, or one of them after a `-` for the other direction"
 }
+
+/// The flags to list, and their order.
+#[derive(Clone, Debug, Default)]
+pub struct FlagFilter {
+    /// Archived ones only, active ones only, or both.
+    pub archived: Option<bool>,
+    /// The one with exactly this key.
+    pub key: Option<String>,
+    /// Text that the name or the key contains, in any case.
+    pub search: Option<String>,
+    /// The order of the list.
+    pub order: FlagOrder,
+}

@@ -12,11 +12,14 @@ pub mod configuration;
 pub mod environment;
 pub mod flag;
 pub mod id;
+pub mod package;
 pub mod page;
 #[cfg(feature = "schema")]
 mod schema;
+pub mod secret;
 pub mod targeting;
 pub mod text;
 pub mod time;
 pub mod token;
+pub mod usage;
 pub mod user;

@@ -1,7 +1,5 @@
 //! Texts that people give to things. They are stored as given: nothing trims or folds them.
 
-use std::fmt;
-
 use pennon_core::Invalid;
 
 /// Declares a text type by the check that its texts pass.
@@ -145,27 +143,5 @@ text! {
             return Err(Invalid::new("must not contain U+0000"));
         }
         Ok(())
-    }
-}
-
-/// A secret, as far as printing is concerned: its holder may read it, logs may not.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps a secret.
-    pub fn new(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The secret itself, for the one place that needs it.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Secret(..)")
     }
 }

@@ -62,3 +62,21 @@ string_enum! {
     }
     else "must be `viewer`, `editor` or `admin`"
 }
+
+/// The users to list. Every filter compares exactly.
+#[derive(Clone, Debug, Default)]
+pub struct UserFilter {
+    /// The e-mail address.
+    pub email: Option<String>,
+    /// The role.
+    pub role: Option<Role>,
+}
+
+/// A user with the hash of the password.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// The user.
+    pub user: User,
+    /// The hash of the password, as a PHC string.
+    pub password_hash: String,
+}

@@ -1,6 +1,8 @@
 //! Time and chance, the two things that tests hold still.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use pennon_model::time::Timestamp;
 use rand::rngs::{StdRng, SysRng};
@@ -89,5 +91,31 @@ impl Entropy {
 
     fn source(&self) -> MutexGuard<'_, Source> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The time since something was last found to be true.
+pub(crate) struct Confirmed {
+    start: Instant,
+    /// Milliseconds from the start to the last time.
+    last: AtomicU64,
+}
+
+impl Confirmed {
+    pub(crate) fn now() -> Self {
+        Self {
+            start: Instant::now(),
+            last: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn again(&self) {
+        let millis = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last.store(millis, Ordering::Relaxed);
+    }
+
+    pub(crate) fn age(&self) -> Duration {
+        let last = Duration::from_millis(self.last.load(Ordering::Relaxed));
+        self.start.elapsed().saturating_sub(last)
     }
 }

@@ -1,8 +1,7 @@
 //! What can go wrong, said without HTTP.
 
 use pennon_model::user::Role;
-
-use crate::store::means_full;
+use sqlx::error::DatabaseError;
 
 /// Everything that a use case or an extractor can refuse or fail with.
 #[derive(Debug, thiserror::Error)]
@@ -273,6 +272,16 @@ fn means_away(code: &str) -> bool {
         .iter()
         .any(|class| code.starts_with(class)),
     }
+}
+
+/// Whether the database could not write for lack of space.
+///
+/// SQLite says so with code 13; its codes 778 and 4874 are the failed writes of a quota or a limit of the file's size
+/// (<https://sqlite.org/rescode.html>). PostgreSQL says so with 53100
+/// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+pub(crate) fn means_full(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    code.is_some_and(|code| matches!(&*code, "13" | "778" | "4874" | "53100"))
 }
 
 #[cfg(test)]

@@ -1,9 +1,6 @@
 //! What the service tells Prometheus of itself. Labels are methods, the patterns of routes and statuses: never a path
 //! as it was asked for, an id or a key.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
-
 use prometheus::{
     Encoder, Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntGauge, Opts, Registry,
     TextEncoder,
@@ -114,31 +111,5 @@ impl Metrics {
             .encode(&self.registry.gather(), &mut text)
             .map_err(|error| Error::Internal(format!("metrics: {error}")))?;
         Ok(text)
-    }
-}
-
-/// When something was last found to be true.
-pub(crate) struct Confirmed {
-    start: Instant,
-    /// Milliseconds from the start to the last time.
-    last: AtomicU64,
-}
-
-impl Confirmed {
-    pub(crate) fn now() -> Self {
-        Self {
-            start: Instant::now(),
-            last: AtomicU64::new(0),
-        }
-    }
-
-    pub(crate) fn again(&self) {
-        let millis = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.last.store(millis, Ordering::Relaxed);
-    }
-
-    pub(crate) fn age(&self) -> Duration {
-        let last = Duration::from_millis(self.last.load(Ordering::Relaxed));
-        self.start.elapsed().saturating_sub(last)
     }
 }

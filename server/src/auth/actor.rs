@@ -5,10 +5,11 @@ use std::ops::Deref;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use pennon_model::id::{SessionId, TokenId, UserId};
+use pennon_model::secret::SecretHash;
 use pennon_model::token::TokenName;
 use pennon_model::user::{Role, User};
 
-use super::secret::{SDK_KEY_PREFIX, SecretHash, TOKEN_PREFIX};
+use super::secret::{SDK_KEY_PREFIX, TOKEN_PREFIX};
 use super::{Presented, presented};
 use crate::error::Error;
 use crate::service::Service;

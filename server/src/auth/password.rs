@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::password_hash::{self, CustomizedPasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
-use pennon_model::text::Secret;
+use pennon_model::secret::Secret;
 
 use super::queue::{Class, Place, Queues, Turn};
 use super::secret;

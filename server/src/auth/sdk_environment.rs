@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
+use pennon_model::secret::SecretHash;
 
-use super::secret::SecretHash;
 use super::{Presented, presented};
 use crate::error::Error;
 use crate::service::Service;

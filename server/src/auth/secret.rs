@@ -3,8 +3,8 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
-use pennon_model::text::Secret;
-use sha2::{Digest, Sha256};
+use pennon_model::secret::{MaskedSecret, Secret};
+use sha2::Sha256;
 
 use crate::clock::Entropy;
 
@@ -17,32 +17,6 @@ pub(crate) const TOKEN_PREFIX: &str = "pnt_";
 /// How many characters of a key or token are shown, to tell them apart.
 const SHOWN_CHARACTERS: usize = 12;
 
-/// The SHA-256 of a secret. The secrets have 256 random bits, so a plain hash suffices to store them and to find them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct SecretHash([u8; 32]);
-
-impl SecretHash {
-    /// Hashes a secret as it was presented.
-    pub(crate) fn of(secret: &str) -> Self {
-        Self(Sha256::digest(secret.as_bytes()).into())
-    }
-
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl TryFrom<&[u8]> for SecretHash {
-    type Error = &'static str;
-
-    fn try_from(bytes: &[u8]) -> Result<Self, Self::Error> {
-        bytes
-            .try_into()
-            .map(Self)
-            .map_err(|_| "a SHA-256 has 32 bytes")
-    }
-}
-
 /// A new secret of 256 random bits in 43 characters.
 pub(crate) fn generate(entropy: &Entropy) -> Secret {
     written(entropy.bytes::<32>())
@@ -52,37 +26,16 @@ fn written(bytes: [u8; 32]) -> Secret {
     Secret::new(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// A new secret that only the holder of another one can read: its bytes, combined by exclusive or with an
-/// HMAC-SHA256 (RFC 2104) that is keyed by the other secret. Each key masks one secret, so the mask is a one-time pad.
-#[derive(Clone, Copy)]
-pub(crate) struct MaskedSecret([u8; 32]);
-
-impl MaskedSecret {
-    /// Makes up a secret and masks it.
-    pub(crate) fn generate(key: &str, entropy: &Entropy) -> (Self, Secret) {
-        let bytes = entropy.bytes::<32>();
-        (Self(masked(key, bytes)), written(bytes))
-    }
-
-    /// The secret, if `key` is the one that masked it.
-    pub(crate) fn reveal(self, key: &str) -> Secret {
-        written(masked(key, self.0))
-    }
-
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
+/// Makes up a secret that only the holder of `key` can read: its bytes, combined by exclusive or with an HMAC-SHA256
+/// (RFC 2104) that is keyed by `key`. Each key masks one secret, so the mask is a one-time pad.
+pub(crate) fn generate_masked(key: &str, entropy: &Entropy) -> (MaskedSecret, Secret) {
+    let bytes = entropy.bytes::<32>();
+    (MaskedSecret::new(masked(key, bytes)), written(bytes))
 }
 
-impl TryFrom<&[u8]> for MaskedSecret {
-    type Error = &'static str;
-
-    fn try_from(bytes: &[u8]) -> Result<Self, Self::Error> {
-        bytes
-            .try_into()
-            .map(Self)
-            .map_err(|_| "a masked secret has 32 bytes")
-    }
+/// Returns the secret, if `key` is the one that masked it.
+pub(crate) fn reveal(secret: MaskedSecret, key: &str) -> Secret {
+    written(masked(key, *secret.as_bytes()))
 }
 
 /// Masks a secret, or takes the mask off again.

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
+use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
-
-use super::secret::SecretHash;
 
 /// How long a sign-in is remembered, in milliseconds: as long as a session lasts.
 const LIFETIME: i64 = 30 * 24 * 60 * 60 * 1000;

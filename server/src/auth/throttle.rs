@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
 
 use super::queue::Class;
-use super::secret::SecretHash;
 use super::sign_ins::{AccountAtNetwork, SignIns};
 use crate::error::Error;
 

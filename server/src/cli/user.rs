@@ -6,7 +6,7 @@ use std::io::Write;
 
 use clap::{Args, Subcommand};
 use pennon_model::page::{Limit, PageNumber, PageRequest};
-use pennon_model::user::{Email, Role, User};
+use pennon_model::user::{Email, Role, User, UserFilter};
 
 use super::{explained, open};
 use crate::auth::actor::{Actor, Administrator};
@@ -16,7 +16,6 @@ use crate::service::precondition::Precondition;
 use crate::service::users::{NewUser, UserPatch, Whose};
 use crate::service::{Service, users};
 use crate::store::OpenMode;
-use crate::store::users::UserFilter;
 
 /// What to do with accounts.
 #[derive(Debug, Args)]

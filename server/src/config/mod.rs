@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum, value_parser};
 use http::Uri;
 use http::uri::Authority;
 use ipnet::IpNet;
-use pennon_model::text::Secret;
+use pennon_model::secret::Secret;
 use tokio::net::lookup_host;
 
 pub use self::secrets::{SecretError, Secrets};

@@ -9,13 +9,13 @@ use pennon_dashboard::port::audit::{
     AuditAdmin, AuditQuery, Plan, PlannedChange, PlannedEffect, Record, Reversal,
 };
 use pennon_dashboard::port::trial::TrialAdmin as _;
+use pennon_model::audit::{AuditFilter, AuditRecord};
 use pennon_model::client::Client;
 use pennon_model::id::{AuditId, EnvironmentId};
 use pennon_model::page::Page;
 
 use super::{SignedIn, sentence, told};
 use crate::service::{audit, reversal};
-use crate::store::audit::{AuditFilter, Recorded};
 
 #[async_trait]
 impl AuditAdmin for SignedIn {
@@ -87,7 +87,7 @@ impl SignedIn {
         Ok(planned)
     }
 
-    fn record(&self, recorded: Recorded) -> Record {
+    fn record(&self, recorded: AuditRecord) -> Record {
         let needed = reversal::needed(recorded.entry.action);
         Record {
             revertible: needed.is_some_and(|role| self.actor.role() >= role),

@@ -9,7 +9,7 @@ use pennon_dashboard::port::environments::{
     CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, Polling, Seen,
     UsedEnvironment,
 };
-use pennon_model::environment::{Environment, EnvironmentStatus};
+use pennon_model::environment::{Environment, EnvironmentFilter, EnvironmentStatus};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
 
@@ -18,7 +18,6 @@ use crate::error::Error;
 use crate::service::environments;
 use crate::service::precondition::Precondition;
 use crate::service::usage::{self, Period};
-use crate::store::environments::EnvironmentFilter;
 
 /// The number of clients on the page of an environment: those seen last.
 const CLIENTS_SHOWN: i64 = 10;

@@ -3,12 +3,11 @@
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::finder::{Finder, Found};
-use pennon_model::flag::Flag;
+use pennon_model::flag::{Flag, FlagFilter};
 use pennon_model::page::{Limit, PageNumber, PageRequest};
 
 use super::{SignedIn, told};
 use crate::service::{environments, flags};
-use crate::store::flags::FlagSelection;
 
 /// How many of each are shown.
 const SHOWN: usize = 8;
@@ -44,10 +43,10 @@ impl SignedIn {
         key: Option<&str>,
         search: Option<&str>,
     ) -> Result<Vec<Flag>, AdminError> {
-        let selection = FlagSelection {
+        let selection = FlagFilter {
             key: key.map(str::to_owned),
             search: search.map(str::to_owned),
-            ..FlagSelection::default()
+            ..FlagFilter::default()
         };
         let page = PageRequest {
             page: PageNumber::default(),

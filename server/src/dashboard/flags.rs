@@ -10,7 +10,7 @@ use pennon_dashboard::port::flags::{
     NewFlag, Stale, Standing,
 };
 use pennon_model::environment::Environment;
-use pennon_model::flag::{Flag, FlagType};
+use pennon_model::flag::{Flag, FlagFilter, FlagType};
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::PageRequest;
 
@@ -23,7 +23,6 @@ use crate::service::{flag_table, flags, targeting};
 use crate::store;
 use crate::store::configurations::CellRow;
 use crate::store::flag_table::TableOrder;
-use crate::store::flags::FlagSelection;
 
 #[async_trait]
 impl FlagAdmin for SignedIn {
@@ -76,9 +75,9 @@ impl FlagAdmin for SignedIn {
     }
 
     async fn is_key_free(&self, key: &str) -> Result<bool, AdminError> {
-        let selection = FlagSelection {
+        let selection = FlagFilter {
             key: Some(key.to_owned()),
-            ..FlagSelection::default()
+            ..FlagFilter::default()
         };
         let found = flags::list(
             &self.service,

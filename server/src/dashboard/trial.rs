@@ -5,6 +5,7 @@ use pennon_core::FlagConfig;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::trial::{Choices, TrialAdmin};
 use pennon_model::client::Client;
+use pennon_model::flag::FlagFilter;
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::{Limit, PageNumber, PageRequest};
 
@@ -12,15 +13,14 @@ use super::flags::column;
 use super::{SignedIn, in_order, told};
 use crate::service::targeting::{self, PairId};
 use crate::service::{environments, flags, usage};
-use crate::store::flags::FlagSelection;
 
 #[async_trait]
 impl TrialAdmin for SignedIn {
     async fn choices(&self) -> Result<Choices, AdminError> {
         let (service, actor) = (&self.service, &self.actor);
-        let active = FlagSelection {
+        let active = FlagFilter {
             archived: Some(false),
-            ..FlagSelection::default()
+            ..FlagFilter::default()
         };
         let page = PageRequest {
             page: PageNumber::default(),

@@ -5,20 +5,20 @@ use pennon_core::Reason;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::model::nearness_to_users;
 use pennon_dashboard::port::usage::{Count, EnvironmentUsage, FlagUsage, UsageAdmin};
+use pennon_model::flag::FlagFilter;
 use pennon_model::page::PageRequest;
 use pennon_model::time::Timestamp;
 
 use super::{SignedIn, told};
 use crate::service::usage::{FlagHour, Period};
 use crate::service::{flags, usage};
-use crate::store::flags::FlagSelection;
 
 #[async_trait]
 impl UsageAdmin for SignedIn {
     async fn flag_usage(&self, key: &str, from: Timestamp) -> Result<FlagUsage, AdminError> {
-        let selection = FlagSelection {
+        let selection = FlagFilter {
             key: Some(key.to_owned()),
-            ..FlagSelection::default()
+            ..FlagFilter::default()
         };
         let page = PageRequest::default();
         let found = flags::list(&self.service, &self.actor, &selection, page).await;

@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use http::request::Parts;
+use pennon_model::audit::AuditFilter;
 use pennon_model::page::{Limit, PageRequest};
 use pennon_model::time::Timestamp;
 
@@ -12,7 +13,6 @@ use super::query;
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::service::{Service, audit};
-use crate::store::audit::AuditFilter;
 
 /// Every entry that the query selects, as a JSON array for a file, newest first.
 ///

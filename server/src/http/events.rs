@@ -9,7 +9,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use http::{HeaderName, HeaderValue};
-use pennon_model::audit::AuditAction;
+use pennon_model::audit::{AuditAction, ChangeEvent};
 use pennon_model::id::EnvironmentId;
 use pennon_model::time::Timestamp;
 use serde::Serialize;
@@ -19,7 +19,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::auth::actor::Person;
 use crate::service::Service;
-use crate::service::news::{News, Told, newest};
+use crate::service::news::{Told, newest};
 
 /// How often is looked whether the session goes on, apart from when this instance hears that it may have ended.
 const LOOK_INTERVAL: Duration = Duration::from_secs(10);
@@ -91,7 +91,7 @@ impl Events {
         loop {
             tokio::select! {
                 told = self.told.recv() => match told {
-                    Ok(Told::News(news)) => {
+                    Ok(Told::Changed(news)) => {
                         if news.user.is_some() && !self.goes_on().await {
                             return None;
                         }
@@ -131,14 +131,14 @@ impl Events {
     }
 
     /// The event for a change; none if it is not for this person to know.
-    fn tell(&self, news: &News) -> Option<Result<Event, axum::Error>> {
+    fn tell(&self, news: &ChangeEvent) -> Option<Result<Event, axum::Error>> {
         if news.action.is_about_accounts() && self.person.administrator().is_err() {
             return None;
         }
         let change = Change {
             action: news.action,
-            at: news.at.millis(),
-            by: &news.by,
+            at: news.occurred_at.millis(),
+            by: &news.actor,
             flag: news.flag.as_deref(),
             environment: news.environment,
             what: what(news),
@@ -165,7 +165,7 @@ impl IntoResponse for Events {
 }
 
 /// What was done, in words that go on after a name: `changed a rule of checkout in production`.
-fn what(news: &News) -> String {
+fn what(news: &ChangeEvent) -> String {
     let flag = news.flag.as_deref().unwrap_or("a flag");
     let environment = news.environment_name.as_deref().unwrap_or("an environment");
     match news.action {

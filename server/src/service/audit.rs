@@ -1,6 +1,6 @@
 //! The audit log: written beside every change, and read.
 
-use pennon_model::audit::{AuditAction, AuditEntry};
+use pennon_model::audit::{AuditAction, AuditEntry, AuditFilter, AuditRecord, AuditSubjects};
 use pennon_model::environment::Environment;
 use pennon_model::flag::Flag;
 use pennon_model::id::{AuditId, RuleId, TokenId, UserId};
@@ -13,7 +13,7 @@ use super::Service;
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::store::Tx;
-use crate::store::audit::{self, AuditFilter, Concerned, Recorded};
+use crate::store::audit;
 
 /// An entry in the making: what was done, to what, and how that was before and after.
 pub(crate) struct Entry<'a> {
@@ -112,7 +112,7 @@ impl<'a> Entry<'a> {
 
     /// The entry of this moment and the ids that it concerns, for those who write several at once and confirm the actor
     /// themselves.
-    pub(super) fn made(self, service: &Service, actor: &Actor) -> (AuditEntry, Concerned) {
+    pub(super) fn made(self, service: &Service, actor: &Actor) -> (AuditEntry, AuditSubjects) {
         let now = service.clock.now();
         let id = AuditId::new(service.entropy.id(now));
         let entry = AuditEntry {
@@ -132,7 +132,7 @@ impl<'a> Entry<'a> {
             old_value: self.old,
             new_value: self.new,
         };
-        let concerned = Concerned {
+        let concerned = AuditSubjects {
             actor: actor.user().map(|user| user.id),
             actor_token: actor.token(),
             flag: self.flag.map(|flag| flag.id),
@@ -151,7 +151,7 @@ pub(crate) async fn list(
     actor: &Actor,
     filter: &AuditFilter,
     page: PageRequest,
-) -> Result<Page<Recorded>, Error> {
+) -> Result<Page<AuditRecord>, Error> {
     if filter.accounts {
         actor.administrator()?;
     }
@@ -163,7 +163,7 @@ pub(crate) async fn get(
     service: &Service,
     actor: &Actor,
     id: AuditId,
-) -> Result<Option<Recorded>, Error> {
+) -> Result<Option<AuditRecord>, Error> {
     let recorded = audit::find(&mut service.db.read().await?, id).await?;
     if let Some(recorded) = &recorded
         && recorded.entry.action.is_about_accounts()

@@ -1,19 +1,21 @@
 //! Environments: creating, listing, renaming and revoking them, and giving them new keys.
 
 use pennon_model::audit::AuditAction;
-use pennon_model::environment::{Environment, EnvironmentName, EnvironmentStatus, ProductName};
+use pennon_model::environment::{
+    Environment, EnvironmentFilter, EnvironmentName, EnvironmentStatus, ProductName,
+};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
-use pennon_model::text::{NewName, Secret};
+use pennon_model::secret::{Secret, SecretHash};
+use pennon_model::text::NewName;
 
 use super::changes::Change;
 use super::patch::renamed;
 use super::precondition::Precondition;
 use super::{Service, audit, changes};
 use crate::auth::actor::{Actor, Administrator};
-use crate::auth::secret::{Labelled, SecretHash};
+use crate::auth::secret::Labelled;
 use crate::error::{Conflict, Entity, Error, Fault};
-use crate::store::environments::EnvironmentFilter;
 use crate::store::{self, Tx};
 
 /// An environment to create.

@@ -1,7 +1,7 @@
 //! Flags: creating, listing, changing, archiving and restoring them.
 
 use pennon_model::audit::AuditAction;
-use pennon_model::flag::{Flag, FlagKey, FlagName, FlagType};
+use pennon_model::flag::{Flag, FlagFilter, FlagKey, FlagName, FlagType};
 use pennon_model::id::FlagId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::text::{Description, NewName};
@@ -13,7 +13,6 @@ use super::precondition::Precondition;
 use super::{Service, audit, changes};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Entity, Error};
-use crate::store::flags::FlagSelection;
 use crate::store::{self, Tx};
 
 /// A flag to create.
@@ -42,7 +41,7 @@ pub(crate) async fn create(service: &Service, actor: &Editor, new: NewFlag) -> R
 pub(crate) async fn list(
     service: &Service,
     _actor: &Actor,
-    selection: &FlagSelection,
+    selection: &FlagFilter,
     page: PageRequest,
 ) -> Result<Page<Flag>, Error> {
     store::flags::list(&mut service.db.read().await?, selection, page).await

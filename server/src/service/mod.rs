@@ -40,11 +40,11 @@ use crate::auth::access_token::AccessTokens;
 use crate::auth::password::Passwords;
 use crate::auth::secret;
 use crate::auth::throttle::Throttle;
-use crate::clock::{Clock, Entropy};
+use crate::clock::{Clock, Confirmed, Entropy};
 use crate::config::{Hidden, Secrets, Settings};
 use crate::error::Error;
 use crate::load::Load;
-use crate::metrics::{Confirmed, Metrics};
+use crate::metrics::Metrics;
 use crate::snapshot::Snapshots;
 use crate::store::{self, Db, OpenError, OpenMode};
 

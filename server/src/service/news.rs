@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pennon_model::audit::AuditAction;
-use pennon_model::id::{AuditId, EnvironmentId, UserId};
+use pennon_model::audit::ChangeEvent;
+use pennon_model::id::AuditId;
 use pennon_model::time::Timestamp;
 use tokio::sync::{Notify, broadcast};
 use tokio::time::sleep;
@@ -27,28 +27,11 @@ const DISORDER_MILLIS: i64 = 5_000;
 /// How much a listener may fall behind before it has to begin anew.
 const BACKLOG: usize = 256;
 
-/// One change.
-#[derive(Clone, Debug)]
-pub(crate) struct News {
-    pub(crate) id: AuditId,
-    pub(crate) action: AuditAction,
-    /// Who did it, as the audit log tells it.
-    pub(crate) by: String,
-    pub(crate) at: Timestamp,
-    /// The key of the flag concerned.
-    pub(crate) flag: Option<String>,
-    pub(crate) environment: Option<EnvironmentId>,
-    /// The name of that environment.
-    pub(crate) environment_name: Option<String>,
-    /// The account concerned.
-    pub(crate) user: Option<UserId>,
-}
-
 /// What listeners are told.
 #[derive(Clone, Debug)]
 pub(crate) enum Told {
     /// Something changed.
-    News(Arc<News>),
+    Changed(Arc<ChangeEvent>),
     /// Somebody signed out.
     SignedOut,
 }
@@ -134,11 +117,11 @@ impl Reader {
         let since = Timestamp::from_millis(self.newest.millis().saturating_sub(DISORDER_MILLIS));
         let entries = store::audit::since(&mut service.db.read().await?, since).await?;
         let before = std::mem::take(&mut self.told);
-        for news in entries {
-            self.newest = self.newest.max(news.at);
-            self.told.insert(news.id);
-            if !before.contains(&news.id) {
-                _ = service.newsroom.told.send(Told::News(Arc::new(news)));
+        for event in entries {
+            self.newest = self.newest.max(event.occurred_at);
+            self.told.insert(event.id);
+            if !before.contains(&event.id) {
+                _ = service.newsroom.told.send(Told::Changed(Arc::new(event)));
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
+use pennon_model::package::PackageVersion;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -14,7 +15,6 @@ use super::Service;
 use crate::config::NpmAccess;
 use crate::error::Error;
 use crate::store;
-use crate::store::packages::PackageVersion;
 
 include!(concat!(env!("OUT_DIR"), "/packages.rs"));
 

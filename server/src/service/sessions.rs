@@ -5,16 +5,15 @@ use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use pennon_model::id::SessionId;
-use pennon_model::text::Secret;
+use pennon_model::secret::{Secret, SecretHash};
 use pennon_model::time::Timestamp;
-use pennon_model::user::User;
+use pennon_model::user::{Account, User};
 
 use super::Service;
 use crate::auth::actor::Person;
-use crate::auth::secret::{self, MaskedSecret, SecretHash};
+use crate::auth::secret;
 use crate::error::Error;
 use crate::store::sessions::{NewSession, RefreshToken};
-use crate::store::users::Account;
 use crate::store::{self, Tx};
 
 /// How long a session lasts, in days.
@@ -156,7 +155,7 @@ pub(crate) async fn refresh(service: &Service, token: &str) -> Result<SignedIn, 
                 tx.commit().await?;
                 return Err(Error::Unauthenticated);
             };
-            successor.reveal(token)
+            secret::reveal(successor, token)
         }
     };
     Ok(SignedIn {
@@ -174,7 +173,7 @@ async fn replace_refresh_token(
     token: &str,
     now: Timestamp,
 ) -> Result<Secret, Error> {
-    let (masked, secret) = MaskedSecret::generate(token, &service.entropy);
+    let (masked, secret) = secret::generate_masked(token, &service.entropy);
     let (spent, next) = (SecretHash::of(token), SecretHash::of(secret.expose()));
     let expires_at = days_after(now, SESSION_DAYS);
     store::sessions::spend(&mut tx, session, spent, masked, now).await?;

@@ -2,7 +2,8 @@
 
 use pennon_model::audit::AuditAction;
 use pennon_model::id::TokenId;
-use pennon_model::text::{NewName, Secret};
+use pennon_model::secret::{Secret, SecretHash};
+use pennon_model::text::NewName;
 use pennon_model::time::Timestamp;
 use pennon_model::token::{Token, TokenName};
 use pennon_model::user::Role;
@@ -11,7 +12,7 @@ use super::sessions::days_after;
 use super::users::{self, Whose};
 use super::{Service, audit};
 use crate::auth::actor::{Actor, Person};
-use crate::auth::secret::{Labelled, SecretHash};
+use crate::auth::secret::Labelled;
 use crate::error::{Conflict, Entity, Error, Fault};
 use crate::store::{self, Tx};
 

@@ -7,7 +7,7 @@ use pennon_model::audit::AuditAction;
 use pennon_model::id::UserId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::time::Timestamp;
-use pennon_model::user::{Email, Role, User};
+use pennon_model::user::{Email, Role, User, UserFilter};
 use serde::Serialize;
 
 use super::precondition::Precondition;
@@ -16,7 +16,6 @@ use crate::auth::actor::{Actor, Administrator, Person};
 use crate::auth::password::NewPassword;
 use crate::auth::queue::Class;
 use crate::error::{Conflict, Entity, Error, Fault};
-use crate::store::users::UserFilter;
 use crate::store::{self, Tx};
 
 /// Whose account a caller means.

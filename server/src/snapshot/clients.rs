@@ -4,18 +4,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pennon_model::client::Client;
+use pennon_model::client::{Client, ClientRequests};
 
 /// The maximum number of clients that are counted by name in one environment and hour. Further ones count as
 /// [`Client::Other`].
 const MAX_CLIENTS: usize = 50;
-
-/// The number of fetches and of opened streams of a client. Both are 0 for a client whose stream stays open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ClientRequests {
-    pub(crate) polls: u64,
-    pub(crate) streams: u64,
-}
 
 /// The requests of one environment by client, of which at most [`MAX_CLIENTS`] have a name.
 #[derive(Clone, Debug, Default)]
@@ -36,13 +29,6 @@ struct Inner {
 pub(crate) struct OpenStream {
     usage: Arc<ClientUsage>,
     client: Client,
-}
-
-impl ClientRequests {
-    fn add(&mut self, more: Self) {
-        self.polls = self.polls.saturating_add(more.polls);
-        self.streams = self.streams.saturating_add(more.streams);
-    }
 }
 
 impl ClientCounts {

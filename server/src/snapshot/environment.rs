@@ -9,6 +9,7 @@ use pennon_core::{
 };
 use pennon_model::client::Client;
 use pennon_model::id::RuleId;
+use pennon_model::usage::PollKind;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
@@ -16,7 +17,7 @@ use super::clients::OpenStream;
 use super::document::Document;
 use super::filtered::Filtered;
 use super::pace::Paces;
-use super::usage::{EnvironmentUsage, FlagUsage, PollKind};
+use super::usage::{EnvironmentUsage, FlagUsage};
 use crate::store::snapshots::{ChangedFlag, LoadedFlag};
 
 /// The flags of an environment at one revision. It never changes: a change makes a new one, which shares with its

@@ -20,18 +20,18 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use pennon_model::id::EnvironmentId;
+use pennon_model::secret::SecretHash;
 
-pub(crate) use clients::{ClientCounts, ClientRequests, OpenStream};
+pub(crate) use clients::{ClientCounts, OpenStream};
 pub(crate) use document::{Document, Encoding};
 pub(crate) use environment::{Decision, EnvironmentSnapshot};
 pub(crate) use pace::Pace;
 pub(crate) use served::Follower;
-pub(crate) use usage::{Counts, PollKind, UsageReport};
+pub(crate) use usage::{Counts, UsageReport};
 
 use self::faults::{Faults, Found, Unreadable};
 use self::served::Served;
 use self::usage::Usage;
-use crate::auth::secret::SecretHash;
 use crate::error::Error;
 use crate::store::snapshots::{Head, Heads, changed_flags, heads};
 use crate::store::{Db, Tx};

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pennon_core::Reason;
 use pennon_model::client::Client;
 use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::usage::PollKind;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
@@ -60,29 +61,6 @@ pub(crate) struct UsageReport {
     pub(crate) counts: Vec<(FlagId, Reason, u64)>,
     /// One for each count.
     _places: OwnedSemaphorePermit,
-}
-
-/// What a client that fetches the configuration has already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum PollKind {
-    /// Nothing.
-    First,
-    /// What there is.
-    Current,
-    /// Something else.
-    Outdated,
-}
-
-impl PollKind {
-    pub(crate) const ALL: [Self; 3] = [Self::First, Self::Current, Self::Outdated];
-
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::First => "first",
-            Self::Current => "current",
-            Self::Outdated => "outdated",
-        }
-    }
 }
 
 /// Counts that were taken out of memory, none of them 0.

@@ -1,51 +1,18 @@
 //! The audit log.
 
-use pennon_model::audit::{AuditAction, AuditEntry};
+use pennon_model::audit::{
+    AuditAction, AuditEntry, AuditFilter, AuditRecord, AuditSubjects, ChangeEvent,
+};
 use pennon_model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::time::Timestamp;
 use serde_json::Value;
+use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{Tx, bad_row, bindable, on_conn};
 use crate::error::Error;
-use crate::service::news::News;
-
-/// The ids of all that an entry speaks of, which stay true when names change.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Concerned {
-    pub(crate) actor: Option<UserId>,
-    /// The token by which the actor came.
-    pub(crate) actor_token: Option<TokenId>,
-    pub(crate) flag: Option<FlagId>,
-    pub(crate) environment: Option<EnvironmentId>,
-    pub(crate) rule: Option<RuleId>,
-    pub(crate) user: Option<UserId>,
-    pub(crate) token: Option<TokenId>,
-}
-
-/// Which entries to list; every filter compares exactly, and times count inclusively.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct AuditFilter {
-    pub(crate) flag_key: Option<String>,
-    pub(crate) environment: Option<String>,
-    /// The product of the environment.
-    pub(crate) product: Option<String>,
-    pub(crate) from: Option<Timestamp>,
-    pub(crate) to: Option<Timestamp>,
-    /// Whether to list also what is about accounts.
-    pub(crate) accounts: bool,
-}
-
-/// An entry with the ids of what it speaks of.
-#[derive(Clone, Debug)]
-pub(crate) struct Recorded {
-    pub(crate) entry: AuditEntry,
-    pub(crate) flag: Option<FlagId>,
-    pub(crate) environment: Option<EnvironmentId>,
-    pub(crate) rule: Option<RuleId>,
-}
 
 #[derive(sqlx::FromRow)]
 struct AuditRow {
@@ -68,7 +35,7 @@ struct AuditRow {
 pub(crate) async fn insert(
     tx: &mut Tx,
     entry: &AuditEntry,
-    concerned: Concerned,
+    concerned: AuditSubjects,
 ) -> Result<(), Error> {
     let group = tx.audit_group(entry.id);
     on_conn!(tx, conn => sqlx::query(
@@ -99,76 +66,47 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// The two selects of a page. Conditions stand in their text only where they are asked for, because an index serves only
-/// those queries that certainly are about it. A filter that is not set is null.
-macro_rules! selects {
-    ($accounts:literal, $flag:literal, $environment:literal) => {
-        Selects {
-            page: concat!(
-                "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key,
-                        environment, product, old_value, new_value, flag_id, environment_id, rule_id
-                 from audit_entries where ",
-                selects!(@conditions $accounts, $flag, $environment),
-                " order by occurred_at desc, id desc limit $6 offset $7"
-            ),
-            total: concat!(
-                "select count(*) from audit_entries where ",
-                selects!(@conditions $accounts, $flag, $environment),
-            ),
+/// Ends a text with the conditions of a filter. Only those that are asked for stand in it, because an index serves only those
+/// queries that certainly are about it. It is a macro because each driver has a builder of its own.
+macro_rules! push_conditions {
+    ($query:expr, $filter:expr) => {{
+        let from = $filter.from.map_or(i64::MIN, Timestamp::millis);
+        let to = $filter.to.map_or(i64::MAX, Timestamp::millis);
+        $query.push("occurred_at >= ").push_bind(from);
+        $query.push(" and occurred_at <= ").push_bind(to);
+        if !$filter.accounts {
+            $query.push(" and not about_accounts");
         }
-    };
-    (@conditions $accounts:literal, $flag:literal, $environment:literal) => {
-        concat!(
-            $accounts, " and ", $flag, " and ", $environment,
-            " and occurred_at >= $3 and occurred_at <= $4",
-        )
-    };
-}
-
-struct Selects {
-    page: &'static str,
-    total: &'static str,
-}
-
-impl AuditFilter {
-    fn selects(&self) -> Selects {
-        macro_rules! of_place {
-            ($accounts:literal, $flag:literal) => {
-                match (self.environment.is_some(), self.product.is_some()) {
-                    (false, false) => selects!($accounts, $flag, "$2 is null and $5 is null"),
-                    (true, false) => selects!($accounts, $flag, "environment = $2 and $5 is null"),
-                    (false, true) => selects!($accounts, $flag, "$2 is null and product = $5"),
-                    (true, true) => selects!($accounts, $flag, "environment = $2 and product = $5"),
-                }
-            };
+        for (column, text) in [
+            (" and flag_key = ", &$filter.flag_key),
+            (" and environment = ", &$filter.environment),
+            (" and product = ", &$filter.product),
+        ] {
+            if let Some(text) = bindable(text.as_ref()) {
+                $query.push(column).push_bind(text);
+            }
         }
-        match (self.accounts, self.flag_key.is_some()) {
-            (false, false) => of_place!("not about_accounts", "$1 is null"),
-            (false, true) => of_place!("not about_accounts", "flag_key = $1"),
-            (true, false) => of_place!("true", "$1 is null"),
-            (true, true) => of_place!("true", "flag_key = $1"),
-        }
-    }
+    }};
 }
 
 /// One entry.
-pub(crate) async fn find(tx: &mut Tx, id: AuditId) -> Result<Option<Recorded>, Error> {
+pub(crate) async fn find(tx: &mut Tx, id: AuditId) -> Result<Option<AuditRecord>, Error> {
     let row: Option<AuditRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key, environment,
                 product, old_value, new_value, flag_id, environment_id, rule_id
          from audit_entries where id = $1",
     ).bind(id.uuid()).fetch_optional(conn).await)?;
-    row.map(Recorded::try_from).transpose()
+    row.map(AuditRecord::try_from).transpose()
 }
 
 /// The entries that one action wrote, newest first; the newest `most` of them.
-pub(crate) async fn group(tx: &mut Tx, id: AuditId, most: i64) -> Result<Vec<Recorded>, Error> {
+pub(crate) async fn group(tx: &mut Tx, id: AuditId, most: i64) -> Result<Vec<AuditRecord>, Error> {
     let rows: Vec<AuditRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key, environment,
                 product, old_value, new_value, flag_id, environment_id, rule_id
          from audit_entries where group_id = $1 or id = $1 order by occurred_at desc, id desc limit $2",
     ).bind(id.uuid()).bind(most).fetch_all(conn).await)?;
-    rows.into_iter().map(Recorded::try_from).collect()
+    rows.into_iter().map(AuditRecord::try_from).collect()
 }
 
 /// One page of entries, newest first.
@@ -176,35 +114,32 @@ pub(crate) async fn list(
     tx: &mut Tx,
     filter: &AuditFilter,
     page: PageRequest,
-) -> Result<Page<Recorded>, Error> {
-    let selects = filter.selects();
-    let from = filter.from.map_or(i64::MIN, Timestamp::millis);
-    let to = filter.to.map_or(i64::MAX, Timestamp::millis);
-    let rows: Vec<AuditRow> = on_conn!(tx, conn => sqlx::query_as(selects.page)
-        .bind(bindable(filter.flag_key.as_ref()))
-        .bind(bindable(filter.environment.as_ref()))
-        .bind(from)
-        .bind(to)
-        .bind(bindable(filter.product.as_ref()))
-        .bind(page.limit.get())
-        .bind(page.offset())
-        .fetch_all(conn).await)?;
-    let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(selects.total)
-        .bind(bindable(filter.flag_key.as_ref()))
-        .bind(bindable(filter.environment.as_ref()))
-        .bind(from)
-        .bind(to)
-        .bind(bindable(filter.product.as_ref()))
-        .fetch_one(conn).await)?;
+) -> Result<Page<AuditRecord>, Error> {
+    let rows: Vec<AuditRow> = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new(
+            "select id, coalesce(group_id, id) as group_id, action, actor_identity, occurred_at, flag_key,
+                    environment, product, old_value, new_value, flag_id, environment_id, rule_id
+             from audit_entries where ",
+        );
+        push_conditions!(query, filter);
+        query.push(" order by occurred_at desc, id desc limit ").push_bind(page.limit.get());
+        query.push(" offset ").push_bind(page.offset());
+        query.build_query_as().fetch_all(conn).await
+    })?;
+    let total: i64 = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new("select count(*) from audit_entries where ");
+        push_conditions!(query, filter);
+        query.build_query_scalar().fetch_one(conn).await
+    })?;
     let items = rows
         .into_iter()
-        .map(Recorded::try_from)
+        .map(AuditRecord::try_from)
         .collect::<Result<_, _>>()?;
     Ok(page.page_of(items, total))
 }
 
 #[derive(sqlx::FromRow)]
-struct NewsRow {
+struct ChangeRow {
     id: Uuid,
     action: String,
     actor_identity: String,
@@ -216,12 +151,12 @@ struct NewsRow {
 }
 
 /// The entries since then, oldest first, without the objects themselves.
-pub(crate) async fn since(tx: &mut Tx, then: Timestamp) -> Result<Vec<News>, Error> {
-    let rows: Vec<NewsRow> = on_conn!(tx, conn => sqlx::query_as(
+pub(crate) async fn since(tx: &mut Tx, then: Timestamp) -> Result<Vec<ChangeEvent>, Error> {
+    let rows: Vec<ChangeRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, action, actor_identity, occurred_at, flag_key, environment_id, environment, user_id
          from audit_entries where occurred_at >= $1 order by occurred_at, id",
     ).bind(then.millis()).fetch_all(conn).await)?;
-    rows.into_iter().map(News::try_from).collect()
+    rows.into_iter().map(ChangeEvent::try_from).collect()
 }
 
 /// When the newest entry was written, be it about accounts or not.
@@ -236,17 +171,17 @@ pub(crate) async fn newest(tx: &mut Tx, accounts: bool) -> Result<Option<Timesta
     Ok(newest.map(Timestamp::from_millis))
 }
 
-impl TryFrom<NewsRow> for News {
+impl TryFrom<ChangeRow> for ChangeEvent {
     type Error = Error;
 
-    fn try_from(row: NewsRow) -> Result<Self, Error> {
+    fn try_from(row: ChangeRow) -> Result<Self, Error> {
         let action = AuditAction::parse(&row.action)
             .map_err(|problem| bad_row("audit_entries", row.id, problem))?;
         Ok(Self {
             id: AuditId::new(row.id),
             action,
-            by: row.actor_identity,
-            at: Timestamp::from_millis(row.occurred_at),
+            actor: row.actor_identity,
+            occurred_at: Timestamp::from_millis(row.occurred_at),
             flag: row.flag_key,
             environment: row.environment_id.map(EnvironmentId::new),
             environment_name: row.environment,
@@ -255,7 +190,7 @@ impl TryFrom<NewsRow> for News {
     }
 }
 
-impl TryFrom<AuditRow> for Recorded {
+impl TryFrom<AuditRow> for AuditRecord {
     type Error = Error;
 
     fn try_from(row: AuditRow) -> Result<Self, Error> {

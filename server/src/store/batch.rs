@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use pennon_model::audit::AuditEntry;
+use pennon_model::audit::{AuditEntry, AuditSubjects};
 use pennon_model::configuration::Configuration;
 use pennon_model::flag::Flag;
 use pennon_model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
@@ -17,7 +17,6 @@ use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::audit::Concerned;
 use super::{Tx, on_conn};
 use crate::error::Error;
 
@@ -68,7 +67,7 @@ pub(crate) struct Batch {
     pub(crate) rollouts: Vec<FlagRollout>,
     pub(crate) deleted_rollouts: Vec<FlagRollout>,
     /// In the order in which things happened.
-    pub(crate) entries: Vec<(AuditEntry, Concerned)>,
+    pub(crate) entries: Vec<(AuditEntry, AuditSubjects)>,
 }
 
 /// Stages rows in statements of many each. It is a macro because each driver has a builder of its own.

@@ -1,6 +1,6 @@
 //! The clients that fetch configurations, by environment and hour.
 
-use pennon_model::client::{Client, ClientUsage};
+use pennon_model::client::{Client, ClientRequests, ClientUsage};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::time::Timestamp;
@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use super::{Tx, on_conn, push_one_of};
 use crate::error::Error;
-use crate::snapshot::ClientRequests;
 
 /// Requests of a client to an environment within an hour, to add.
 #[derive(Clone, Debug)]

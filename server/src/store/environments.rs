@@ -2,23 +2,17 @@
 
 use std::collections::HashSet;
 
-use pennon_model::environment::{Environment, EnvironmentName, EnvironmentStatus};
+use pennon_model::environment::{
+    Environment, EnvironmentFilter, EnvironmentName, EnvironmentStatus,
+};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
+use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
 use uuid::Uuid;
 
 use super::{Tx, bad_row, bindable, is_unique_violation, on_conn};
-use crate::auth::secret::SecretHash;
 use crate::error::{Conflict, Error};
-
-/// Which environments to list; every filter compares exactly.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct EnvironmentFilter {
-    pub(crate) product: Option<String>,
-    pub(crate) name: Option<String>,
-    pub(crate) status: Option<EnvironmentStatus>,
-}
 
 #[derive(sqlx::FromRow)]
 struct EnvironmentRow {

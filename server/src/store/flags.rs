@@ -1,6 +1,6 @@
 //! Flags.
 
-use pennon_model::flag::{Flag, FlagOrder, FlagType};
+use pennon_model::flag::{Flag, FlagFilter, FlagOrder, FlagType};
 use pennon_model::id::FlagId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::text::Description;
@@ -9,19 +9,6 @@ use uuid::Uuid;
 
 use super::{Tx, bad_row, bindable, is_unique_violation, on_conn};
 use crate::error::{Conflict, Error};
-
-/// Which flags to list, and in what order.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FlagSelection {
-    /// Archived ones only, active ones only, or both.
-    pub(crate) archived: Option<bool>,
-    /// The one with exactly this key.
-    pub(crate) key: Option<String>,
-    /// Text that the name or the key contains, in any case.
-    pub(crate) search: Option<String>,
-    /// The order of the list.
-    pub(crate) order: FlagOrder,
-}
 
 /// The text of a query for one page of flags, in each order. Its parameters: 1 archived, 2 pattern, 3 limit, 4 offset,
 /// 5 key. The one flag that a key names has no order, and is found by the index of keys because the text says that there
@@ -114,7 +101,7 @@ pub(crate) async fn find(tx: &mut Tx, id: FlagId) -> Result<Option<Flag>, Error>
 /// One page of flags.
 pub(crate) async fn list(
     tx: &mut Tx,
-    selection: &FlagSelection,
+    selection: &FlagFilter,
     page: PageRequest,
 ) -> Result<Page<Flag>, Error> {
     let query = page_of_flags!(selection);

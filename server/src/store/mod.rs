@@ -48,7 +48,7 @@ pub(crate) use self::open::{CopyError, OpenError, OpenMode};
 use self::postgres::Server;
 pub(crate) use self::restore::{RestoreError, Restored};
 pub(crate) use self::schema::Outdated;
-pub(crate) use self::storage::{Storage, means_full};
+pub(crate) use self::storage::Storage;
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 

@@ -1,23 +1,10 @@
 //! The npm packages of the releases that have run on this database.
 
+use pennon_model::package::PackageVersion;
 use pennon_model::time::Timestamp;
 
 use super::{Tx, on_conn};
 use crate::error::Error;
-
-/// A version of a package, without its tarball.
-#[derive(Clone, Debug)]
-pub(crate) struct PackageVersion {
-    pub(crate) name: String,
-    pub(crate) version: String,
-    /// The package.json in the tarball.
-    pub(crate) manifest: String,
-    /// The SHA-512 of the tarball in Base64, after `sha512-` (W3C Subresource Integrity).
-    pub(crate) integrity: String,
-    /// The SHA-1 of the tarball in hexadecimal, for Yarn 1.
-    pub(crate) shasum: String,
-    pub(crate) stored_at: Timestamp,
-}
 
 #[derive(sqlx::FromRow)]
 struct VersionRow {

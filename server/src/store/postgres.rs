@@ -23,8 +23,7 @@ use super::schema::{self, Outdated};
 use super::skew::Skew;
 use super::target::Target;
 use super::{ACQUIRE_TIMEOUT, OpenError, OpenMode, WRITE_LOCK_TIMEOUT};
-use crate::clock::{Clock, Entropy};
-use crate::metrics::Confirmed;
+use crate::clock::{Clock, Confirmed, Entropy};
 
 /// The time that the start waits for a server that is itself still starting.
 const START_TIMEOUT: Duration = Duration::from_secs(15);

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use pennon_model::id::{SessionId, UserId};
 use pennon_model::page::PageRequest;
+use pennon_model::secret::{MaskedSecret, SecretHash};
 use pennon_model::time::Timestamp;
 use pennon_model::user::User;
 use uuid::Uuid;
 
 use super::users::UserRow;
 use super::{Tx, bad_row, on_conn};
-use crate::auth::secret::{MaskedSecret, SecretHash};
 use crate::error::Error;
 
 /// A session to begin.
@@ -139,7 +139,7 @@ pub(crate) async fn spend(
     ).bind(session.uuid()).execute(conn).await.map(drop))?;
     on_conn!(tx, conn => sqlx::query(
         "update refresh_tokens set spent_at = $2, successor = $3 where hash = $1 and spent_at is null",
-    ).bind(token.as_bytes()).bind(now.millis()).bind(successor.as_bytes()).execute(conn).await.map(drop))?;
+    ).bind(token.as_bytes()).bind(now.millis()).bind(successor.as_bytes().as_slice()).execute(conn).await.map(drop))?;
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use pennon_core::FlagConfig;
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
+use pennon_model::secret::SecretHash;
 use pennon_model::targeting::TargetingRule;
 use uuid::Uuid;
 
@@ -11,7 +12,6 @@ use super::configurations::ttl;
 use super::rollouts::rollout;
 use super::rules::RuleRow;
 use super::{Tx, bad_row, on_conn};
-use crate::auth::secret::SecretHash;
 use crate::error::Error;
 
 /// An active environment and how far it has come.

@@ -2,9 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sqlx::error::DatabaseError;
-
-use crate::error::Error;
+use crate::error::{Error, means_full};
 use crate::store::{Tx, on_conn};
 
 /// Remembers that a write failed because the disk is full, until one succeeds again.
@@ -47,14 +45,4 @@ pub(super) async fn write_something(tx: &mut Tx) -> Result<(), Error> {
          on conflict (name) do update set value = cast(cast(settings.value as bigint) + 1 as text)",
     ).execute(conn).await.map(drop))?;
     Ok(())
-}
-
-/// Whether the database could not write for lack of space.
-///
-/// SQLite says so with code 13; its codes 778 and 4874 are the failed writes of a quota or a limit of the file's size
-/// (<https://sqlite.org/rescode.html>). PostgreSQL says so with 53100
-/// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
-pub(crate) fn means_full(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(DatabaseError::code);
-    code.is_some_and(|code| matches!(&*code, "13" | "778" | "4874" | "53100"))
 }

@@ -1,6 +1,7 @@
 //! Personal access tokens.
 
 use pennon_model::id::{TokenId, UserId};
+use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
 use pennon_model::token::Token;
 use pennon_model::user::{Role, User};
@@ -8,7 +9,6 @@ use uuid::Uuid;
 
 use super::users::UserRow;
 use super::{Tx, bad_row, on_conn};
-use crate::auth::secret::SecretHash;
 use crate::error::Error;
 
 #[derive(sqlx::FromRow)]

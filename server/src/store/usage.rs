@@ -8,12 +8,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use pennon_core::Reason;
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::time::Timestamp;
+use pennon_model::usage::PollKind;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use super::{Tx, on_conn};
 use crate::error::Error;
-use crate::snapshot::PollKind;
 
 /// Evaluations of a flag in an environment for a reason.
 #[derive(sqlx::FromRow)]

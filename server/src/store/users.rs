@@ -3,7 +3,7 @@
 use pennon_model::id::UserId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::time::Timestamp;
-use pennon_model::user::{Role, User};
+use pennon_model::user::{Account, Role, User, UserFilter};
 use uuid::Uuid;
 
 use super::{Tx, bad_row, bindable, on_conn};
@@ -23,19 +23,6 @@ struct AccountRow {
     #[sqlx(flatten)]
     user: UserRow,
     password_hash: String,
-}
-
-/// A user and the hash of the password.
-pub(crate) struct Account {
-    pub(crate) user: User,
-    pub(crate) password_hash: String,
-}
-
-/// Which users to list; every filter compares exactly.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct UserFilter {
-    pub(crate) email: Option<String>,
-    pub(crate) role: Option<Role>,
 }
 
 /// Whether there is an administrator yet.

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use http::header::{ACCEPT, AUTHORIZATION};
 use http::{HeaderMap, Uri};
-use pennon_model::audit::{AuditEntry, AuditExtra};
+use pennon_model::audit::{AuditEntry, AuditExtra, AuditFilter};
 use pennon_model::page::Page;
 
 use crate::auth::actor::Actor;
@@ -14,7 +14,6 @@ use crate::http::openapi::{Routes, route};
 use crate::http::query::{FromParameters, Paged, Parameters, Query};
 use crate::http::respond::{Json, OrDashboard};
 use crate::service::{Service, audit};
-use crate::store::audit::AuditFilter;
 
 pub(super) fn routes() -> Routes {
     Routes::group(

@@ -1,7 +1,7 @@
 //! Environments.
 
 use axum::extract::State;
-use pennon_model::environment::{Environment, EnvironmentName};
+use pennon_model::environment::{Environment, EnvironmentFilter, EnvironmentName};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::Page;
 use serde::Serialize;
@@ -19,7 +19,6 @@ use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query};
 use crate::http::respond::{Created, Json, Revised, Tagged};
 use crate::service::environments::{CreatedEnvironment, NewEnvironment};
 use crate::service::{Service, environments};
-use crate::store::environments::EnvironmentFilter;
 
 pub(super) fn routes() -> Routes {
     Routes::group(

@@ -1,7 +1,7 @@
 //! Flags.
 
 use axum::extract::State;
-use pennon_model::flag::Flag;
+use pennon_model::flag::{Flag, FlagFilter};
 use pennon_model::id::FlagId;
 use pennon_model::page::Page;
 
@@ -17,7 +17,6 @@ use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query, Sear
 use crate::http::respond::{Created, Json, NoContent, Tagged};
 use crate::service::flags::{FlagPatch, NewFlag};
 use crate::service::{Service, flags};
-use crate::store::flags::FlagSelection;
 
 pub(super) fn routes() -> Routes {
     Routes::group(
@@ -55,7 +54,7 @@ async fn create(
 async fn list(
     State(service): State<Service>,
     actor: Actor,
-    query: Query<Paged<FlagSelection>>,
+    query: Query<Paged<FlagFilter>>,
 ) -> Result<Json<Page<Flag>>, Error> {
     let Paged(filter, page) = query.read()?;
     flags::list(&service, &actor, &filter, page).await.map(Json)
@@ -154,7 +153,7 @@ impl FromFields for FlagPatch {
     }
 }
 
-impl FromParameters for FlagSelection {
+impl FromParameters for FlagFilter {
     fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
         let archived = parameters
             .about("Only archived flags, or only active ones; both if it is absent.")

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use axum::extract::State;
 use pennon_model::page::Page;
-use pennon_model::user::{Role, User};
+use pennon_model::user::{Role, User, UserFilter};
 
 use crate::auth::actor::{Actor, Administrator};
 use crate::auth::password::NewPassword;
@@ -20,7 +20,6 @@ use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query};
 use crate::http::respond::{Created, Json, NoContent, Tagged};
 use crate::service::users::{CurrentPassword, NewUser, PasswordChange, UserPatch, Whose};
 use crate::service::{Service, users};
-use crate::store::users::UserFilter;
 
 pub(super) fn routes() -> Routes {
     Routes::group("Users", "People with accounts, and what they may do.")

@@ -3,12 +3,12 @@
 //! They get the whole of it even if they ask for the abbreviated form: with at most 20 versions it is small. It has no
 //! `time`, because a release is here when the operator installs it, and package managers would refuse versions of today.
 
+use pennon_model::package::PackageVersion;
 use serde_json::{Map, Value, json};
 
 use super::path::Resource;
 use crate::error::Error;
 use crate::service::packages::Package;
-use crate::store::packages::PackageVersion;
 
 /// The tag of the version that is installed when none is named.
 const LATEST: &str = "latest";

@@ -12,6 +12,7 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use pennon_core::FlagConfig;
+use pennon_model::usage::PollKind;
 use utoipa::ToSchema;
 use utoipa::openapi::Required;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn, ParameterStyle};
@@ -25,7 +26,7 @@ use crate::http::if_none_match::IfNoneMatch;
 use crate::http::openapi::{Answer, Answered, Draft, Input, JSON, Schemas};
 use crate::http::query::given;
 use crate::http::respond::Json;
-use crate::snapshot::{Document, Encoding, PollKind};
+use crate::snapshot::{Document, Encoding};
 
 /// Fetches all that clients need to evaluate by themselves.
 ///

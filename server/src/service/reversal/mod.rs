@@ -7,7 +7,7 @@ mod recorded;
 mod undo;
 
 use pennon_core::FlagConfig;
-use pennon_model::audit::AuditAction;
+use pennon_model::audit::{AuditAction, AuditRecord};
 use pennon_model::environment::Environment;
 use pennon_model::flag::FlagKey;
 use pennon_model::id::{AuditId, FlagId};
@@ -18,7 +18,6 @@ use self::undo::{PendingRevert, UndoError};
 use super::{Service, audit, changes};
 use crate::auth::actor::Actor;
 use crate::error::Error;
-use crate::store::audit::Recorded;
 use crate::store::{self, Tx};
 
 /// The most entries of one action that are taken back at once.
@@ -27,7 +26,7 @@ const MOST_ENTRIES: usize = 1_000;
 /// The entries of one action, and the plan of its revert.
 pub(crate) struct Reversal {
     /// The entries of the action, newest first.
-    pub(crate) entries: Vec<Recorded>,
+    pub(crate) entries: Vec<AuditRecord>,
     pub(crate) plan: Result<Plan, Obstacle>,
 }
 
@@ -156,7 +155,7 @@ async fn pending(
     tx: &mut Tx,
     actor: &Actor,
     id: AuditId,
-) -> Result<(Vec<Recorded>, Result<PendingRevert, Obstacle>), Error> {
+) -> Result<(Vec<AuditRecord>, Result<PendingRevert, Obstacle>), Error> {
     let Some(one) = store::audit::find(tx, id).await? else {
         return Ok((Vec::new(), Err(Obstacle::Gone)));
     };

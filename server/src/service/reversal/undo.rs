@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pennon_core::rollout::Rollout;
 use pennon_core::rule::Rule;
-use pennon_model::audit::{AuditAction, AuditEntry};
+use pennon_model::audit::{AuditAction, AuditEntry, AuditRecord};
 use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::flag::Flag;
 use pennon_model::id::{EnvironmentId, FlagId};
@@ -20,7 +20,6 @@ use super::recorded::{after, before, changed, read};
 use super::{Effect, Obstacle, Plan, PlannedChange};
 use crate::auth::actor::Actor;
 use crate::error::Error;
-use crate::store::audit::Recorded;
 use crate::store::{self, Tx};
 
 /// Something as it stands, and as it is to be.
@@ -70,7 +69,7 @@ impl PendingRevert {
     pub(super) async fn of(
         service: &Service,
         tx: &mut Tx,
-        entries: &[Recorded],
+        entries: &[AuditRecord],
     ) -> Result<Self, UndoError> {
         let mut pending = Self::default();
         for recorded in entries {
@@ -93,7 +92,7 @@ impl PendingRevert {
         &mut self,
         service: &Service,
         tx: &mut Tx,
-        recorded: &Recorded,
+        recorded: &AuditRecord,
     ) -> Result<(), UndoError> {
         let entry = &recorded.entry;
         match entry.action {
@@ -162,7 +161,7 @@ impl PendingRevert {
     async fn setup(
         &mut self,
         tx: &mut Tx,
-        recorded: &Recorded,
+        recorded: &AuditRecord,
     ) -> Result<&mut ConfigurationRevert, UndoError> {
         let flag = recorded.flag.ok_or(Obstacle::Gone)?;
         let environment = current(tx, recorded.environment).await?.id;
@@ -357,7 +356,7 @@ fn describe(flag: &mut Flag, entry: &AuditEntry) -> Result<bool, UndoError> {
 
 impl ConfigurationRevert {
     /// Undoes an entry, and answers whether it overwrites what was changed later.
-    fn undo(&mut self, recorded: &Recorded) -> Result<bool, UndoError> {
+    fn undo(&mut self, recorded: &AuditRecord) -> Result<bool, UndoError> {
         let entry = &recorded.entry;
         match entry.action {
             AuditAction::FlagEnvironmentUpdated => self.configure(entry).map_err(UndoError::from),
@@ -387,7 +386,7 @@ impl ConfigurationRevert {
         Ok(overwrites)
     }
 
-    fn undo_rule(&mut self, recorded: &Recorded) -> Result<bool, UndoError> {
+    fn undo_rule(&mut self, recorded: &AuditRecord) -> Result<bool, UndoError> {
         let entry = &recorded.entry;
         let left: Option<Rule> = whole(entry.new_value.as_ref())?;
         let rules = &mut self.then.rules;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use pennon_core::rule::Attribute;
 use pennon_model::configuration::Configuration;
 use pennon_model::environment::Environment;
-use pennon_model::flag::Flag;
+use pennon_model::flag::{Flag, FlagFilter};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::PageRequest;
 use pennon_model::targeting::{FlagRollout, TargetingRule};
@@ -15,7 +15,6 @@ use crate::auth::actor::Actor;
 use crate::error::{Entity, Error};
 use crate::service::{Service, environments};
 use crate::store::configurations::CellRow;
-use crate::store::flags::FlagSelection;
 use crate::store::{self, Tx};
 
 /// A flag, how it stands in every active environment, and all about it in one environment.
@@ -44,9 +43,9 @@ pub(crate) async fn overview(
     key: String,
     choose: impl FnOnce(&[Environment]) -> Option<EnvironmentId>,
 ) -> Result<Overview, Error> {
-    let selection = FlagSelection {
+    let selection = FlagFilter {
         key: Some(key),
-        ..FlagSelection::default()
+        ..FlagFilter::default()
     };
     let mut tx = service.db.read().await?;
     let flags = store::flags::list(&mut tx, &selection, PageRequest::default()).await?;

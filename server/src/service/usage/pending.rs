@@ -6,13 +6,14 @@ use std::hash::Hash;
 use pennon_core::Reason;
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::time::Timestamp;
+use pennon_model::usage::PollKind;
 use uuid::Uuid;
 
 use super::clients::{self, ClientSums};
 use super::{DAY_MILLIS, HOUR_MILLIS, KEEP_DAYS, hour_of};
 use crate::error::Error;
 use crate::service::Service;
-use crate::snapshot::{ClientCounts, Counts, PollKind, UsageReport};
+use crate::snapshot::{ClientCounts, Counts, UsageReport};
 use crate::store::usage::{Evaluations, Polls};
 use crate::store::{self, Tx};
 
