@@ -69,3 +69,76 @@ pub struct EnvironmentFilter {
     /// The status.
     pub status: Option<EnvironmentStatus>,
 }
+
+/// Returns true if an environment's name says that real users depend on it: `production`, `prod-eu`, `live2`.
+pub fn looks_like_production(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let words = name.split(|character: char| !character.is_alphabetic());
+    ["production", "prod", "prd", "live"]
+        .iter()
+        .any(|word| words.clone().any(|each| each == *word))
+}
+
+/// The rank of an environment in lists, derived from its name: 0 for development to 4 for production.
+pub fn nearness_to_users(name: &str) -> u8 {
+    if looks_like_production(name) {
+        return 4;
+    }
+    let name = name.to_lowercase();
+    let mut words = name.split(|character: char| !character.is_alphabetic());
+    let nearness = |word: &str| match word {
+        "dev" | "develop" | "development" | "local" => Some(0),
+        "test" | "testing" | "ci" | "qa" | "integration" => Some(1),
+        "staging" | "stage" | "preview" | "preprod" | "uat" | "acceptance" => Some(3),
+        _ => None,
+    };
+    words.find_map(nearness).unwrap_or(2)
+}
+
+/// Brings environments in the order of lists: by product, and from a developer's machine to users.
+pub fn sort(environments: &mut [Environment]) {
+    environments.sort_by_cached_key(|environment| {
+        let name = environment.name.to_string();
+        (
+            environment.product.to_string(),
+            nearness_to_users(&name),
+            name,
+        )
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn production_is_known_by_its_usual_names() {
+        for name in [
+            "production",
+            "Production",
+            "prod",
+            "eu-prod-1",
+            "prod2",
+            "LIVE",
+        ] {
+            assert!(looks_like_production(name), "{name}");
+        }
+        for name in [
+            "staging",
+            "product-demo",
+            "preprod",
+            "reproduction",
+            "delivery",
+            "",
+        ] {
+            assert!(!looks_like_production(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn environments_are_ordered_from_a_developer_to_users() {
+        let mut names = ["eu-prod", "Staging", "demo", "development", "QA 2"];
+        names.sort_by_key(|name| nearness_to_users(name));
+        assert_eq!(names, ["development", "QA 2", "demo", "Staging", "eu-prod"]);
+    }
+}

@@ -11,6 +11,7 @@ pub mod client;
 pub mod configuration;
 pub mod environment;
 pub mod flag;
+pub mod flag_table;
 pub mod id;
 pub mod package;
 pub mod page;

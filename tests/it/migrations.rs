@@ -36,6 +36,7 @@ fn declared(database: &str) -> BTreeSet<String> {
             let words: Vec<&str> = line.split_whitespace().collect();
             match words[..] {
                 ["create", "table", name, ..] => name.clone_into(&mut table),
+                ["create", "view", ..] => table.clear(),
                 ["create", "index" | "unique", ..] => {
                     found.insert(line.to_owned());
                 }
@@ -43,7 +44,7 @@ fn declared(database: &str) -> BTreeSet<String> {
                     found.insert(format!("{name}.{column}"));
                 }
                 ["--" | "unique" | "primary" | "foreign" | ");", ..] => {}
-                [column, _, ..] if line.starts_with("    ") => {
+                [column, _, ..] if line.starts_with("    ") && !table.is_empty() => {
                     found.insert(format!("{table}.{column}"));
                 }
                 _ => {}
@@ -62,6 +63,11 @@ fn both_databases_have_the_same_migrations_tables_and_columns() {
         "{sqlite:?}"
     );
     assert_eq!(sqlite, declared("postgres"));
+    let views = |database| {
+        let file = folder(database).join("0017_flag_views.sql");
+        std::fs::read_to_string(file).expect("a migration is text")
+    };
+    assert_eq!(views("sqlite"), views("postgres"));
 }
 
 #[tokio::test]

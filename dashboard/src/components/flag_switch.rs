@@ -1,10 +1,12 @@
 //! The switch of a flag in one environment.
 
 use leptos::{prelude::*, server_fn::ServerFn};
-use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::{
+    flag_table::FlagCell,
+    id::{EnvironmentId, FlagId},
+};
 
-use crate::html::IntoHtml as _;
-use crate::{api::flags::SetEnabled, port::flags::Cell};
+use crate::{api::flags::SetEnabled, html::IntoHtml as _};
 
 /// A switch that can be used: a form with one button, which a [`Switchboard`](crate::islands::switchboard::Switchboard) on
 /// the same page makes instant.
@@ -23,7 +25,7 @@ pub fn FlagSwitch(
     /// The flag's page, if it has to ask before it switches.
     asks: Option<String>,
     /// How the flag stands there.
-    cell: Cell,
+    cell: FlagCell,
     /// What the flag does there while it is on, as a sentence.
     #[prop(optional)]
     when_on: Option<String>,
@@ -59,7 +61,7 @@ pub fn Switch(
     /// What people call the environment.
     place: String,
     /// How the flag stands there.
-    cell: Cell,
+    cell: FlagCell,
     /// Whether it only shows how things stand.
     #[prop(optional)]
     locked: bool,
@@ -89,7 +91,7 @@ pub fn Switch(
 }
 
 /// What decides when the flag is on for some only; none when it is on for all.
-pub fn partly(cell: Cell) -> Option<String> {
+pub fn partly(cell: FlagCell) -> Option<String> {
     let rules = match cell.rules {
         0 => None,
         1 => Some("1 rule".to_owned()),

@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 use pennon_model::{
+    environment::{Environment, looks_like_production},
     flag::{Flag, FlagType},
+    flag_table::{FlagCell, FlagRow, FlagTable as Table, StaleReason},
     id::FlagId,
 };
 
@@ -14,8 +16,7 @@ use super::{
 };
 use crate::{
     html::IntoHtml as _,
-    model::{Naming, flag_address, looks_like_production},
-    port::flags::{Cell, EnvironmentColumn, FlagRow, FlagTable as Table, Stale},
+    model::{Naming, flag_address},
 };
 
 /// As many environments as surely fit beside the names; with more the table scrolls sideways.
@@ -62,19 +63,27 @@ struct Columns {
 }
 
 struct Column {
-    environment: EnvironmentColumn,
+    environment: Environment,
     /// Whether a product's group begins with it.
     first: bool,
 }
 
+impl Column {
+    /// The names of the product and the environment.
+    fn names(&self) -> (&str, &str) {
+        let Environment { product, name, .. } = &self.environment;
+        (product.as_str(), name.as_str())
+    }
+}
+
 impl Columns {
-    fn new(environments: &[EnvironmentColumn]) -> Self {
+    fn new(environments: &[Environment]) -> Self {
         let groups: Vec<_> = environments
             .chunk_by(|one, next| one.product == next.product)
             .collect();
         let products = groups
             .iter()
-            .filter_map(|group| Some((group.first()?.product.clone(), group.len())))
+            .filter_map(|group| Some((group.first()?.product.to_string(), group.len())))
             .collect();
         let grouped = groups.len() > 1;
         let columns = groups
@@ -111,21 +120,21 @@ impl Columns {
             .columns
             .iter()
             .map(|column| {
-                let EnvironmentColumn { product, name, .. } = &column.environment;
+                let (product, name) = column.names();
                 let naming = Naming {
                     with_products: self.products.is_some(),
                 };
-                let product = naming.with_products.then(|| {
-                    view! { <span class="visually-hidden">{product.clone()} " / "</span> }
+                let prefix = naming.with_products.then(|| {
+                    view! { <span class="visually-hidden">{product.to_owned()} " / "</span> }
                 });
                 view! {
                     <th class="environment" scope="col" class:product-start=column.first>
                         <span
                             class="environment-name"
-                            title=naming.name(&column.environment.product, name)
+                            title=naming.name(product, name)
                         >
-                            {product}
-                            {name.clone()}
+                            {prefix}
+                            {name.to_owned()}
                         </span>
                     </th>
                 }
@@ -224,22 +233,23 @@ impl Columns {
         &self,
         flag: &Flag,
         column: &Column,
-        cell: Option<Cell>,
+        cell: Option<FlagCell>,
         may_edit: bool,
     ) -> impl IntoView + use<> {
-        let EnvironmentColumn { id, product, name } = &column.environment;
+        let (product, name) = column.names();
         let grouped = self.products.is_some();
         let naming = Naming {
             with_products: grouped,
         };
         let place = naming.name(product, name);
         let product =
-            grouped.then(|| view! { <span class="cell-product">{product.clone()}</span> });
+            grouped.then(|| view! { <span class="cell-product">{product.to_owned()}</span> });
+        let environment = column.environment.id;
         let switch = cell.map(|cell| {
             let (flag_name, place) = (flag.name.to_string(), place.clone());
             let asks = looks_like_production(name).then(|| flag_address(flag.key.as_str()));
             if may_edit && flag.archived_at.is_none() {
-                view! { <FlagSwitch flag=flag.id name=flag_name environment=*id place asks cell/> }
+                view! { <FlagSwitch flag=flag.id name=flag_name environment place asks cell/> }
                     .into_html()
             } else {
                 view! { <Switch name=flag_name place cell locked=true/> }.into_html()
@@ -248,7 +258,7 @@ impl Columns {
         view! {
             <td class="environment" class:product-start=column.first>
                 <span class="cell-label" title=place>
-                    {product} <span>{name.clone()}</span>
+                    {product} <span>{name.to_owned()}</span>
                 </span>
                 {switch.unwrap_or_else(|| view! { <span class="quiet" title="Not configured here">"–"</span> }.into_html())}
             </td>
@@ -257,10 +267,12 @@ impl Columns {
 }
 
 /// Why a flag is stale.
-fn why(stale: Stale) -> &'static str {
+fn why(stale: StaleReason) -> &'static str {
     match stale {
-        Stale::Unasked => "Unchanged for 30 days, and no application has asked for it for 14 days",
-        Stale::Constant => {
+        StaleReason::Unasked => {
+            "Unchanged for 30 days, and no application has asked for it for 14 days"
+        }
+        StaleReason::Constant => {
             "Unchanged for 30 days, and the same answer for everyone in every environment"
         }
     }

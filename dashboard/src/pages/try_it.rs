@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use pennon_core::FlagConfig;
-use pennon_model::{flag::Flag, id::EnvironmentId};
+use pennon_model::{environment::Environment, flag::Flag, id::EnvironmentId};
 
 use crate::{
     components::{
@@ -19,7 +19,6 @@ use crate::{
     model::Naming,
     port::{
         flag_page::FlagPageAdmin,
-        flags::EnvironmentColumn,
         query, signed_in,
         trial::{Choices, TrialAdmin},
     },
@@ -73,8 +72,7 @@ struct Found {
 impl Found {
     async fn find(asked: Asked) -> Result<Self, AdminError> {
         let choices = signed_in::<dyn TrialAdmin>()?.choices().await?;
-        let is_asked =
-            |environment: &&EnvironmentColumn| environment.id.to_string() == asked.environment;
+        let is_asked = |environment: &&Environment| environment.id.to_string() == asked.environment;
         let environment = choices.environments.iter().find(is_asked);
         let environment = environment.map(|environment| environment.id);
         let admin = signed_in::<dyn FlagPageAdmin>()?;
@@ -179,12 +177,12 @@ fn Page(found: Found) -> impl IntoView {
 fn Pick(
     key: String,
     keys: Vec<String>,
-    environments: Vec<EnvironmentColumn>,
+    environments: Vec<Environment>,
     environment: Option<EnvironmentId>,
 ) -> impl IntoView {
     let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
     let options = environments.into_iter().map(|each| {
-        let name = naming.name(&each.product, &each.name);
+        let name = naming.name(each.product.as_str(), each.name.as_str());
         let selected = Some(each.id) == environment;
         view! { <option value=each.id.to_string() selected=selected>{name}</option> }
     });

@@ -6,11 +6,11 @@ use pennon_model::{
     configuration::Configuration,
     environment::Environment,
     flag::Flag,
+    flag_table::FlagCell,
     id::{EnvironmentId, FlagId, RuleId},
     targeting::{FlagRollout, TargetingRule},
 };
 
-use super::flags::{Cell, EnvironmentColumn};
 use crate::{
     draft::{RolloutDraft, RuleDraft},
     error::AdminError,
@@ -117,7 +117,7 @@ pub struct FlagDetail {
     /// The flag.
     pub flag: Flag,
     /// The active environments, by product and nearness to users, with what it does there; none where it is not configured.
-    pub places: Vec<(EnvironmentColumn, Option<Cell>)>,
+    pub places: Vec<(Environment, Option<FlagCell>)>,
     /// The environment that is shown, which may be a revoked one; none if there is none at all.
     pub environment: Option<Environment>,
     /// All about the flag there; none where it is not configured.

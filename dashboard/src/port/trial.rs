@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use pennon_core::FlagConfig;
 use pennon_model::{
     client::Client,
+    environment::Environment,
     id::{EnvironmentId, FlagId},
 };
 
-use super::flags::EnvironmentColumn;
 use crate::error::AdminError;
 
 /// The use cases that concern trying a flag before anybody else does.
@@ -34,5 +34,5 @@ pub struct Choices {
     /// The keys of active flags, the newest first; no more of them than one can look through.
     pub keys: Vec<String>,
     /// The active environments, by product and nearness to users.
-    pub environments: Vec<EnvironmentColumn>,
+    pub environments: Vec<Environment>,
 }

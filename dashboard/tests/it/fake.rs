@@ -15,10 +15,9 @@ use pennon_dashboard::port::environments::{
     CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, Polling, Seen,
     UsedEnvironment,
 };
-use pennon_dashboard::port::flags::{
-    Cell, EnvironmentColumn, FlagAdmin, FlagQuery, FlagRow, FlagTable, NewFlag,
-};
+use pennon_dashboard::port::flags::{FlagAdmin, NewFlag};
 use pennon_dashboard::port::{LocalTime, Npmrc, Visit};
+use pennon_model::flag_table::{FlagCell, FlagRow, FlagTable, FlagTableQuery};
 use pennon_model::{
     environment::{Environment, EnvironmentStatus},
     flag::{Flag, FlagType},
@@ -55,7 +54,7 @@ pub(crate) struct Response {
 pub(crate) struct Fake {
     pub(crate) role: Role,
     pub(crate) environments: Vec<Environment>,
-    pub(crate) flags: Vec<(Flag, Vec<Option<Cell>>)>,
+    pub(crate) flags: Vec<(Flag, Vec<Option<FlagCell>>)>,
     /// The error with which everything is refused.
     pub(crate) refusal: Option<AdminError>,
     /// What was asked of the service, in order.
@@ -77,7 +76,7 @@ impl Default for Fake {
 impl Fake {
     /// Two environments of one product and a flag that is on in one of them, for a quarter.
     pub(crate) fn shop() -> Self {
-        let quarter = Cell {
+        let quarter = FlagCell {
             rollout: Some(25),
             ..cell(true)
         };
@@ -144,8 +143,8 @@ pub(crate) fn flag(key: &str, name: &str) -> Flag {
 }
 
 /// What a flag does that is on or off for everyone.
-pub(crate) fn cell(enabled: bool) -> Cell {
-    Cell {
+pub(crate) fn cell(enabled: bool) -> FlagCell {
+    FlagCell {
         enabled,
         revision: 1,
         rules: 0,
@@ -155,8 +154,8 @@ pub(crate) fn cell(enabled: bool) -> Cell {
 
 #[async_trait]
 impl FlagAdmin for Fake {
-    async fn flags(&self, query: FlagQuery) -> Result<FlagTable, AdminError> {
-        self.asked(format!("flags {:?} {:?}", query.search, query.state))?;
+    async fn flags(&self, query: FlagTableQuery) -> Result<FlagTable, AdminError> {
+        self.asked(format!("flags {:?} {:?}", query.search, query.lifecycle))?;
         let rows = self.flags.iter().cloned();
         let row = |(flag, cells)| FlagRow {
             flag,
@@ -167,16 +166,8 @@ impl FlagAdmin for Fake {
         };
         let rows: Vec<_> = rows.map(row).collect();
         let total = i64::try_from(rows.len()).expect("a few flags");
-        let columns = self
-            .environments
-            .iter()
-            .map(|environment| EnvironmentColumn {
-                id: environment.id,
-                product: environment.product.to_string(),
-                name: environment.name.to_string(),
-            });
         Ok(FlagTable {
-            environments: columns.collect(),
+            environments: self.environments.clone(),
             flags: query.page.page_of(rows, total),
         })
     }

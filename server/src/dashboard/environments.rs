@@ -13,7 +13,7 @@ use pennon_model::environment::{Environment, EnvironmentFilter, EnvironmentStatu
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
 
-use super::{Form, SignedIn, in_order, told};
+use super::{Form, SignedIn, told};
 use crate::error::Error;
 use crate::service::environments;
 use crate::service::precondition::Precondition;
@@ -36,7 +36,7 @@ impl EnvironmentAdmin for SignedIn {
                 .unwrap_or_default(),
             environment,
         };
-        Ok(in_order(active).into_iter().map(polled).collect())
+        Ok(active.into_iter().map(polled).collect())
     }
 
     async fn naming(&self) -> Result<Naming, AdminError> {

@@ -6,16 +6,14 @@ use pennon_core::rule::Priority;
 use pennon_core::ttl::Ttl;
 use pennon_dashboard::draft::{RolloutDraft, RuleDraft};
 use pennon_dashboard::error::AdminError;
-use pennon_dashboard::model::looks_like_production;
 use pennon_dashboard::port::flag_page::{
     CopyPreview, Copying, Difference, FlagDetail, FlagPageAdmin, Pair, SeenOfCopy, SeenRule,
     Standing,
 };
-use pennon_model::environment::Environment;
+use pennon_model::environment::{Environment, looks_like_production};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 
-use super::flags::{cells, column};
-use super::{Form, SignedIn, in_order, told};
+use super::{Form, SignedIn, told};
 use crate::auth::actor::Actor;
 use crate::error::{Entity, Error};
 use crate::service::flags::FlagPatch;
@@ -270,15 +268,12 @@ fn most_important(active: &[Environment]) -> Option<EnvironmentId> {
 fn detail(overview: Overview) -> FlagDetail {
     let Overview {
         flag,
-        environments,
+        places,
         environment,
         shown,
-        ..
     } = overview;
-    let cells = cells(overview.cells);
-    let place = |each: &Environment| (column(each), cells.get(&(flag.id, each.id)).copied());
     FlagDetail {
-        places: in_order(environments).iter().map(place).collect(),
+        places,
         environment,
         standing: shown.map(standing),
         flag,

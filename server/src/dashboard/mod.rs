@@ -16,7 +16,6 @@ use std::sync::Arc;
 use leptos::prelude::provide_context;
 use pennon_core::Invalid;
 use pennon_dashboard::error::{AdminError, FieldError};
-use pennon_dashboard::model::nearness_to_users;
 use pennon_dashboard::port::account::OwnAccount;
 use pennon_dashboard::port::audit::AuditAdmin;
 use pennon_dashboard::port::environments::EnvironmentAdmin;
@@ -26,7 +25,6 @@ use pennon_dashboard::port::flags::FlagAdmin;
 use pennon_dashboard::port::people::PeopleAdmin;
 use pennon_dashboard::port::trial::TrialAdmin;
 use pennon_dashboard::port::usage::UsageAdmin;
-use pennon_model::environment::Environment;
 
 use crate::auth::actor::Person;
 use crate::error::{Error, Fault, Place};
@@ -59,19 +57,6 @@ impl SignedIn {
         provide_context::<Arc<dyn Finder>>(signed_in.clone());
         provide_context::<Arc<dyn OwnAccount>>(signed_in);
     }
-}
-
-/// Environments as lists show them: by product, and from a developer's machine to users.
-fn in_order(mut environments: Vec<Environment>) -> Vec<Environment> {
-    environments.sort_by_cached_key(|environment| {
-        let name = environment.name.to_string();
-        (
-            environment.product.to_string(),
-            nearness_to_users(&name),
-            name,
-        )
-    });
-    environments
 }
 
 /// The faults of a form, all of them.

@@ -9,8 +9,7 @@ use pennon_model::flag::FlagFilter;
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::{Limit, PageNumber, PageRequest};
 
-use super::flags::column;
-use super::{SignedIn, in_order, told};
+use super::{SignedIn, told};
 use crate::service::targeting::{self, PairId};
 use crate::service::{environments, flags, usage};
 
@@ -31,7 +30,7 @@ impl TrialAdmin for SignedIn {
         let environments = environments::active(service, actor).await.map_err(told)?;
         Ok(Choices {
             keys: keys.map(|flag| flag.key.to_string()).collect(),
-            environments: in_order(environments).iter().map(column).collect(),
+            environments,
         })
     }
 

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use pennon_core::Reason;
 use pennon_dashboard::error::AdminError;
-use pennon_dashboard::model::nearness_to_users;
 use pennon_dashboard::port::usage::{Count, EnvironmentUsage, FlagUsage, UsageAdmin};
+use pennon_model::environment::nearness_to_users;
 use pennon_model::flag::FlagFilter;
 use pennon_model::page::PageRequest;
 use pennon_model::time::Timestamp;

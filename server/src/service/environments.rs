@@ -2,7 +2,7 @@
 
 use pennon_model::audit::AuditAction;
 use pennon_model::environment::{
-    Environment, EnvironmentFilter, EnvironmentName, EnvironmentStatus, ProductName,
+    self, Environment, EnvironmentFilter, EnvironmentName, EnvironmentStatus, ProductName,
 };
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
@@ -229,9 +229,11 @@ pub(crate) async fn list(
     store::environments::list(&mut service.db.read().await?, filter, page).await
 }
 
-/// All active environments, by product and name.
+/// All active environments, by product and nearness to users.
 pub(crate) async fn active(service: &Service, _actor: &Actor) -> Result<Vec<Environment>, Error> {
-    store::environments::active(&mut service.db.read().await?).await
+    let mut active = store::environments::active(&mut service.db.read().await?).await?;
+    environment::sort(&mut active);
+    Ok(active)
 }
 
 /// One environment.

@@ -1,7 +1,10 @@
 //! How flags stand in environments.
 
+use std::collections::HashMap;
+
 use pennon_core::ttl::Ttl;
 use pennon_model::configuration::Configuration;
+use pennon_model::flag_table::FlagCell;
 use pennon_model::id::{EnvironmentId, FlagId};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
@@ -18,15 +21,14 @@ struct ConfigurationRow {
     revision: i64,
 }
 
-/// A flag in an environment, summed up.
 #[derive(sqlx::FromRow)]
-pub(crate) struct CellRow {
-    pub(crate) flag_id: Uuid,
-    pub(crate) environment_id: Uuid,
-    pub(crate) is_enabled: bool,
-    pub(crate) revision: i64,
-    pub(crate) rules: i64,
-    pub(crate) percentage: Option<i64>,
+struct CellRow {
+    flag_id: Uuid,
+    environment_id: Uuid,
+    is_enabled: bool,
+    revision: i64,
+    rules: i64,
+    percentage: Option<i64>,
 }
 
 /// The configuration of a flag in an environment.
@@ -173,12 +175,15 @@ pub(crate) async fn enabled_in(tx: &mut Tx, flag: FlagId) -> Result<Vec<String>,
     ).bind(flag.uuid()).fetch_all(conn).await)?)
 }
 
-/// How these flags stand in the active environments.
-pub(crate) async fn cells(tx: &mut Tx, flags: &[FlagId]) -> Result<Vec<CellRow>, Error> {
+/// What these flags do in the active environments in which they are configured.
+pub(crate) async fn cells(
+    tx: &mut Tx,
+    flags: &[FlagId],
+) -> Result<HashMap<(FlagId, EnvironmentId), FlagCell>, Error> {
     if flags.is_empty() {
-        return Ok(Vec::new());
+        return Ok(HashMap::new());
     }
-    Ok(on_conn!(tx, conn => {
+    let rows: Vec<CellRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new(
             "select pair.flag_id, pair.environment_id, pair.is_enabled, pair.revision, rollouts.percentage,
                (select count(*) from rules
@@ -191,7 +196,20 @@ pub(crate) async fn cells(tx: &mut Tx, flags: &[FlagId]) -> Result<Vec<CellRow>,
         );
         push_one_of!(query, flags);
         query.build_query_as().fetch_all(conn).await
-    })?)
+    })?;
+    let cell = |row: CellRow| {
+        let cell = FlagCell {
+            enabled: row.is_enabled,
+            revision: row.revision,
+            rules: u32::try_from(row.rules).unwrap_or(u32::MAX),
+            rollout: row
+                .percentage
+                .and_then(|percentage| u8::try_from(percentage).ok()),
+        };
+        let (flag, environment) = (row.flag_id, row.environment_id);
+        ((FlagId::new(flag), EnvironmentId::new(environment)), cell)
+    };
+    Ok(rows.into_iter().map(cell).collect())
 }
 
 /// A time to live from its column.

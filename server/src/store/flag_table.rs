@@ -1,44 +1,20 @@
-//! Flags as people look for them: by where they stand, by when they were last used, and by whether they can go.
+//! Flags as people look for them: by state, by last use, and by whether they can go. The views `flag_table` and `flag_states`
+//! say what that means.
+
+use std::collections::HashMap;
 
 use pennon_model::flag::Flag;
+use pennon_model::flag_table::{FlagTableOrder, FlagTableQuery, Lifecycle, StaleReason};
 use pennon_model::id::{EnvironmentId, FlagId};
-use pennon_model::page::{Page, PageRequest};
+use pennon_model::page::Page;
 use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::flags::FlagRow;
+use super::flags::{FlagRow, pattern};
 use super::usage::{Hours, hours};
-use super::{Tx, flags, on_conn, push_one_of};
+use super::{Tx, on_conn, push_one_of};
 use crate::error::Error;
-
-/// Which flags to show, and in what order.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TableSelection {
-    /// Archived ones only, active ones only, or both.
-    pub(crate) archived: Option<bool>,
-    /// Text that the name or the key contains, in any case.
-    pub(crate) search: Option<String>,
-    /// The environment that counts; all active ones without it.
-    pub(crate) environment: Option<EnvironmentId>,
-    /// How they stand there, or in one of them.
-    pub(crate) standing: Option<Standing>,
-    /// Stale ones only.
-    pub(crate) stale: Option<StaleSince>,
-    /// The order.
-    pub(crate) order: TableOrder,
-}
-
-/// How a flag stands in an environment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// On for everyone.
-    On,
-    /// Off.
-    Off,
-    /// On, and rules or a rollout decide for whom.
-    Partly,
-}
 
 /// The times that make a flag stale: nobody has changed it since the one; and nobody has asked for it since the other, or
 /// it gives everyone the same answer everywhere.
@@ -48,38 +24,30 @@ pub(crate) struct StaleSince {
     pub(crate) unasked: Timestamp,
 }
 
-/// The order of the table. Each is total.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum TableOrder {
-    /// The newest first.
-    #[default]
-    Newest,
-    /// By name, whatever the case.
-    Name,
-    /// The one that was evaluated last first, and last those that never were.
-    LastEvaluated,
+/// The last use of a flag, and whether it can go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlagUse {
+    /// The last evaluation, in the environment that counts or in any.
+    pub(crate) last_evaluated_at: Option<Timestamp>,
+    pub(crate) stale: Option<StaleReason>,
 }
 
-/// When a flag was last used, and whether it can go.
-#[derive(Clone, Copy, Debug, sqlx::FromRow)]
-pub(crate) struct UseRow {
-    pub(crate) id: Uuid,
-    /// When it was last evaluated, in the environment that counts or in any.
-    pub(crate) last_evaluated_at: Option<i64>,
-    pub(crate) is_stale: bool,
-    /// If it is stale: whether that is because no application has asked for it.
-    pub(crate) is_unasked: bool,
-}
-
-/// How often a flag was evaluated.
 #[derive(sqlx::FromRow)]
-pub(crate) struct HoursRow {
-    pub(crate) flag_id: Uuid,
-    #[sqlx(flatten)]
-    pub(crate) hours: Hours,
+struct UseRow {
+    id: Uuid,
+    last_evaluated_at: Option<i64>,
+    is_stale: bool,
+    is_unasked: bool,
 }
 
-/// A flag of a page, and how many flags were selected.
+#[derive(sqlx::FromRow)]
+struct HoursRow {
+    flag_id: Uuid,
+    #[sqlx(flatten)]
+    hours: Hours,
+}
+
+/// A flag of a page, and the number of flags that were selected.
 #[derive(sqlx::FromRow)]
 struct PageRow {
     #[sqlx(flatten)]
@@ -87,153 +55,111 @@ struct PageRow {
     total: i64,
 }
 
-impl Standing {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::On => "on",
-            Self::Off => "off",
-            Self::Partly => "partly",
-        }
-    }
-}
-
-/// A condition: rules or a rollout decide for whom a flag is on, in the environment of `pair`.
-macro_rules! decided_further {
+/// A condition on `flag_table` and `since`: applications have not asked for the flag, though for others. Where no application
+/// is heard of, they evaluate by themselves and do not report it, so nothing is known of any flag.
+macro_rules! unasked {
     () => {
-        "(exists (select 1 from rules
-                  where rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id)
-          or exists (select 1 from rollouts
-                     where rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id))"
+        "((evaluated_at is null or evaluated_at < since.unasked)
+          and exists (select 1 from flags_last_seen seen where seen.evaluated_at >= since.unasked))"
     };
 }
 
-/// A condition: no application has asked for the flag since this parameter, though for others. Where no application is
-/// heard of, they evaluate by themselves and do not report it, so nothing is known of any flag.
-macro_rules! unasked_since {
-    ($since:literal) => {
-        concat!(
-            "(not exists (select 1 from flags_last_seen seen
-                          where seen.flag_id = flags.id and seen.evaluated_at >= ",
-            $since,
-            ")
-              and exists (select 1 from flags_last_seen other where other.evaluated_at >= ",
-            $since,
-            "))"
-        )
-    };
-}
-
-/// A condition: the environment of `pair` is active.
-macro_rules! in_active {
-    () => {
-        "exists (select 1 from environments
-                 where environments.id = pair.environment_id and environments.status = 'active')"
-    };
-}
-
-/// A condition: the flag is off in every active environment, or on in every one without anything that decides further.
-macro_rules! constant {
-    () => {
-        concat!(
-            "(exists (select 1 from environments where status = 'active')
-              and (not exists (select 1 from flag_environments pair
-                               where pair.flag_id = flags.id and pair.is_enabled and ", in_active!(), ")
-                or (not exists (select 1 from flag_environments pair
-                                where pair.flag_id = flags.id and not pair.is_enabled and ", in_active!(), ")
-                  and not exists (select 1 from rules pair where pair.flag_id = flags.id and ", in_active!(), ")
-                  and not exists (select 1 from rollouts pair where pair.flag_id = flags.id and ", in_active!(), "))))"
-        )
-    };
-}
-
-/// A condition: the flag is stale, for these two parameters.
+/// A condition on `flag_table` and `since`: the flag is stale.
 macro_rules! stale {
-    ($unchanged:literal, $unasked:literal) => {
-        concat!(
-            "(flags.archived_at is null and flags.created_at < ", $unchanged,
-            " and not exists (select 1 from audit_entries
-                              where audit_entries.flag_key = flags.key and audit_entries.occurred_at >= ", $unchanged, ")
-              and (", unasked_since!($unasked), " or ", constant!(), "))"
-        )
-    };
-}
-
-/// The condition of a selection. Its parameters: 1 archived, 2 pattern, 3 environment, 4 standing, 5 and 6 stale since.
-macro_rules! selected {
     () => {
         concat!(
-            r"($1 is null or (archived_at is not null) = $1)
-              and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
-              and (($3 is null and $4 is null) or exists (
-                select 1 from flag_environments pair
-                join environments on environments.id = pair.environment_id and environments.status = 'active'
-                where pair.flag_id = flags.id
-                  and ($3 is null or pair.environment_id = $3)
-                  and ($4 is null or $4 = case
-                    when not pair.is_enabled then 'off' when ", decided_further!(), " then 'partly' else 'on' end)))
-              and ($5 is null or ", stale!("$5", "$6"), ")"
+            "(archived_at is null and created_at < since.unchanged
+              and (changed_at is null or changed_at < since.unchanged)
+              and (",
+            unasked!(),
+            " or is_constant))"
         )
     };
 }
 
-/// One page of a selection, and how many flags are in it. Further parameters: 7 limit, 8 offset.
-macro_rules! page {
-    ($total:expr, $order:literal) => {
-        concat!(
-            "select id, key, name, description, type, created_by, created_at, archived_at, revision, ",
-            $total,
-            " as total from flags where ",
-            selected!(),
-            " order by ",
-            $order,
-            " limit $7 offset $8"
-        )
-    };
+/// Begins a query with `since`, a table of one row. It is a macro because each driver has a builder of its own.
+macro_rules! push_since {
+    ($query:expr, $since:expr) => {{
+        $query.push("with since (unchanged, unasked) as (select ");
+        $query.push_bind($since.unchanged.millis()).push(", ");
+        $query.push_bind($since.unasked.millis()).push(") ");
+    }};
 }
 
-/// The query of a page. Where every flag is looked at anyway, those that are selected are counted on the way; where not, that
-/// would keep the database from stopping at the page's end.
-macro_rules! page_query {
-    ($all:expr, $order:literal) => {
-        if $all {
-            page!("count(*) over ()", $order)
-        } else {
-            page!(
-                concat!("(select count(*) from flags where ", selected!(), ")"),
-                $order
-            )
+/// Goes on with the flags of a query, from `from` to the conditions, of which only those stand in the text that are asked for.
+macro_rules! push_selected {
+    ($query:expr, $wanted:expr) => {{
+        $query.push(" from flag_table ");
+        if $wanted.stale {
+            $query.push("cross join since ");
         }
-    };
+        $query.push(match $wanted.lifecycle {
+            Lifecycle::Active => "where archived_at is null",
+            Lifecycle::Archived => "where archived_at is not null",
+            Lifecycle::All => "where true",
+        });
+        if let Some(pattern) = pattern(Some(&$wanted.search).filter(|text| !text.is_empty())) {
+            $query
+                .push(" and (lower(name) like lower(")
+                .push_bind(pattern.clone());
+            $query
+                .push(r") escape '\' or lower(key) like lower(")
+                .push_bind(pattern);
+            $query.push(r") escape '\')");
+        }
+        if $wanted.environment.is_some() || $wanted.state.is_some() {
+            $query.push(
+                " and exists (select 1 from flag_states where flag_states.flag_id = flag_table.id",
+            );
+            if let Some(environment) = $wanted.environment {
+                $query
+                    .push(" and flag_states.environment_id = ")
+                    .push_bind(environment.uuid());
+            }
+            if let Some(state) = $wanted.state {
+                $query
+                    .push(" and flag_states.state = ")
+                    .push_bind(state.as_str());
+            }
+            $query.push(")");
+        }
+        if $wanted.stale {
+            $query.push(concat!(" and ", stale!()));
+        }
+    }};
 }
 
-impl TableOrder {
-    fn query(self, all: bool) -> &'static str {
-        match self {
-            Self::Newest => page_query!(all, "created_at desc, id desc"),
-            Self::Name => page_query!(all, "lower(name), id"),
-            Self::LastEvaluated => page_query!(
-                all,
-                "(select max(seen.evaluated_at) from flags_last_seen seen where seen.flag_id = flags.id
-                    and ($3 is null
-                      or seen.lineage_id = (select coalesce(lineage_id, id) from environments where id = $3)))
-                 desc nulls last, id desc"
-            ),
+/// Goes on with the last evaluation of a flag of `flag_table`: in one environment, or in all.
+macro_rules! push_last_evaluated {
+    ($query:expr, $environment:expr) => {
+        match $environment {
+            None => {
+                $query.push("evaluated_at");
+            }
+            Some(environment) => {
+                $query.push(
+                    "(select seen.evaluated_at from flags_last_seen seen where seen.flag_id = flag_table.id
+                        and seen.lineage_id = (select coalesce(lineage_id, id) from environments where id = ",
+                );
+                $query.push_bind(environment.uuid()).push("))");
+            }
         }
-    }
+    };
 }
 
 /// One page of flags.
 pub(crate) async fn page(
     tx: &mut Tx,
-    selection: &TableSelection,
-    page: PageRequest,
+    wanted: &FlagTableQuery,
+    since: StaleSince,
 ) -> Result<Page<Flag>, Error> {
-    let rows = select(tx, selection, page.limit.get(), page.offset()).await?;
+    let page = wanted.page;
+    let rows = select(tx, wanted, since, page.limit.get(), page.offset()).await?;
     let total = if let Some(row) = rows.first() {
         row.total
     } else {
         // Beyond the last page there is no row to say it.
-        let first = select(tx, selection, 1, 0).await?;
+        let first = select(tx, wanted, since, 1, 0).await?;
         first.first().map_or(0, |row| row.total)
     };
     let items = rows
@@ -245,63 +171,95 @@ pub(crate) async fn page(
 
 async fn select(
     tx: &mut Tx,
-    selection: &TableSelection,
+    wanted: &FlagTableQuery,
+    since: StaleSince,
     limit: i64,
     offset: i64,
 ) -> Result<Vec<PageRow>, Error> {
-    let standing = selection.standing.map(Standing::as_str);
-    Ok(
-        on_conn!(tx, conn => sqlx::query_as(selection.order.query(standing.is_some()))
-            .bind(selection.archived)
-            .bind(flags::pattern(selection.search.as_ref()))
-            .bind(selection.environment.map(EnvironmentId::uuid))
-            .bind(standing)
-            .bind(selection.stale.map(|since| since.unchanged.millis()))
-            .bind(selection.stale.map(|since| since.unasked.millis()))
-            .bind(limit)
-            .bind(offset)
-            .fetch_all(conn).await)?,
-    )
+    Ok(on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new("");
+        if wanted.stale {
+            push_since!(query, since);
+        }
+        query.push(
+            "select id, key, name, description, type, created_by, created_at, archived_at, revision, ",
+        );
+        // Where every flag is looked at anyway, those that are selected are counted on the way; where not, that would keep
+        // the database from stopping at the page's end.
+        if wanted.state.is_some() {
+            query.push("count(*) over ()");
+        } else {
+            query.push("(select count(*)");
+            push_selected!(query, wanted);
+            query.push(")");
+        }
+        query.push(" as total");
+        push_selected!(query, wanted);
+        query.push(" order by ");
+        match wanted.order {
+            FlagTableOrder::Newest => {
+                query.push("created_at desc, id desc");
+            }
+            FlagTableOrder::Name => {
+                query.push("lower(name), id");
+            }
+            FlagTableOrder::LastEvaluated => {
+                push_last_evaluated!(query, wanted.environment);
+                query.push(" desc nulls last, id desc");
+            }
+        }
+        query.push(" limit ").push_bind(limit).push(" offset ").push_bind(offset);
+        query.build_query_as().fetch_all(conn).await
+    })?)
 }
 
-/// When each of these flags was last evaluated, in one environment or in any, and whether it is stale.
+/// The use of each of these flags, in one environment or in any.
 pub(crate) async fn uses(
     tx: &mut Tx,
     flags: &[FlagId],
     environment: Option<EnvironmentId>,
     since: StaleSince,
-) -> Result<Vec<UseRow>, Error> {
+) -> Result<HashMap<FlagId, FlagUse>, Error> {
     if flags.is_empty() {
-        return Ok(Vec::new());
+        return Ok(HashMap::new());
     }
-    Ok(on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new("with since (unchanged, unasked) as (select ");
-        query.push_bind(since.unchanged.millis());
-        query.push(", ").push_bind(since.unasked.millis());
-        query.push(") select id, (select max(evaluated_at) from flags_last_seen seen where seen.flag_id = flags.id");
-        if let Some(environment) = environment {
-            query.push(" and seen.lineage_id = (select coalesce(lineage_id, id) from environments where id = ");
-            query.push_bind(environment.uuid());
-            query.push(")");
-        }
+    let rows: Vec<UseRow> = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new("");
+        push_since!(query, since);
+        query.push("select id, ");
+        push_last_evaluated!(query, environment);
         query.push(concat!(
-            ") as last_evaluated_at, ", stale!("since.unchanged", "since.unasked"), " as is_stale, ",
-            unasked_since!("since.unasked"), " as is_unasked from flags cross join since where id ",
+            " as last_evaluated_at, ", stale!(), " as is_stale, ", unasked!(), " as is_unasked
+             from flag_table cross join since where id ",
         ));
         push_one_of!(query, flags);
         query.build_query_as().fetch_all(conn).await
-    })?)
+    })?;
+    let used = |row: UseRow| {
+        let reason = if row.is_unasked {
+            StaleReason::Unasked
+        } else {
+            StaleReason::Constant
+        };
+        let used = FlagUse {
+            last_evaluated_at: row.last_evaluated_at.map(Timestamp::from_millis),
+            stale: row.is_stale.then_some(reason),
+        };
+        (FlagId::new(row.id), used)
+    };
+    Ok(rows.into_iter().map(used).collect())
 }
 
-/// How often each of these flags was evaluated, by hour, from an hour on: in one environment, or in all together.
+/// The evaluations of each of these flags from an hour on, in one environment or in all together: hours in milliseconds, in no
+/// order, and the number of evaluations in each.
 pub(crate) async fn hours(
     tx: &mut Tx,
     flags: &[FlagId],
     environment: Option<EnvironmentId>,
     from: Timestamp,
-) -> Result<Vec<HoursRow>, Error> {
+) -> Result<HashMap<FlagId, Vec<(i64, i64)>>, Error> {
     if flags.is_empty() {
-        return Ok(Vec::new());
+        return Ok(HashMap::new());
     }
     let table = match environment {
         Some(_) => concat!(
@@ -315,7 +273,7 @@ pub(crate) async fn hours(
             " from flag_hours where flag_id "
         ),
     };
-    Ok(on_conn!(tx, conn => {
+    let rows: Vec<HoursRow> = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new(table);
         push_one_of!(query, flags);
         if let Some(environment) = environment {
@@ -325,5 +283,7 @@ pub(crate) async fn hours(
         query.push(" and hour >= ").push_bind(from.millis());
         query.push(" group by flag_id");
         query.build_query_as().fetch_all(conn).await
-    })?)
+    })?;
+    let hours = |row: HoursRow| (FlagId::new(row.flag_id), row.hours.iter().collect());
+    Ok(rows.into_iter().map(hours).collect())
 }

@@ -15,19 +15,26 @@ use uuid::Uuid;
 use super::{Tx, on_conn};
 use crate::error::Error;
 
-/// Evaluations of a flag in an environment for a reason.
 #[derive(sqlx::FromRow)]
-pub(crate) struct FlagHoursRow {
-    pub(crate) lineage_id: Uuid,
-    pub(crate) reason: String,
+struct FlagHoursRow {
+    lineage_id: Uuid,
+    reason: String,
     #[sqlx(flatten)]
-    pub(crate) hours: Hours,
+    hours: Hours,
+}
+
+/// The evaluations of a flag in an environment for a reason.
+pub(crate) struct FlagHours {
+    pub(crate) lineage: EnvironmentId,
+    pub(crate) reason: String,
+    /// Hours in milliseconds, in no order, and the number of evaluations in each.
+    pub(crate) hours: Vec<(i64, i64)>,
 }
 
 /// Hours and how often something happened in each, as two texts of which one goes with the other: a row for each hour would
 /// cost more than all that it contains.
 #[derive(sqlx::FromRow)]
-pub(crate) struct Hours {
+pub(super) struct Hours {
     hours: String,
     counts: String,
 }
@@ -56,7 +63,7 @@ macro_rules! added_to {
 
 impl Hours {
     /// The hours in milliseconds, in no order, each possibly several times, and how often it was then.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (i64, i64)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (i64, i64)> {
         let pairs = self.hours.split(' ').zip(self.counts.split(' '));
         pairs.filter_map(|(hour, count)| Some((hour.parse().ok()?, count.parse().ok()?)))
     }
@@ -254,11 +261,17 @@ pub(crate) async fn of_flag(
     flag: FlagId,
     from: Timestamp,
     to: Timestamp,
-) -> Result<Vec<FlagHoursRow>, Error> {
-    Ok(on_conn!(tx, conn => sqlx::query_as(concat!(
+) -> Result<Vec<FlagHours>, Error> {
+    let rows: Vec<FlagHoursRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
         "select lineage_id, reason, ", hours!(), " from usage_hours
          where flag_id = $1 and hour >= $2 and hour <= $3 group by lineage_id, reason",
-    )).bind(flag.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?)
+    )).bind(flag.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?;
+    let hours = |row: FlagHoursRow| FlagHours {
+        lineage: EnvironmentId::new(row.lineage_id),
+        reason: row.reason,
+        hours: row.hours.iter().collect(),
+    };
+    Ok(rows.into_iter().map(hours).collect())
 }
 
 /// When a flag was last evaluated in each environment.

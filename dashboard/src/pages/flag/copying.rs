@@ -29,7 +29,7 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> 
     let choices = choices.map(|(place, _)| {
         view! {
             <option value=place.id.to_string() selected=Some(place.id) == to>
-                {shown.place_name(place)}
+                {shown.name_of(place)}
             </option>
         }
     });
@@ -87,9 +87,7 @@ fn confirmation(
 ) -> Html {
     let mut places = shown.detail.places.iter().map(|(place, _)| place);
     let name = places.find(|place| place.id == to);
-    let name = name
-        .map(|place| shown.place_name(place))
-        .unwrap_or_default();
+    let name = name.map(|place| shown.name_of(place)).unwrap_or_default();
     if preview.differences.is_empty() {
         return view! {
             <p role="status">{format!("{name} is as {} already: nothing would change.", shown.name_of(environment))}</p>

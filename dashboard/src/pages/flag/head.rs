@@ -112,7 +112,7 @@ pub(super) fn still_on(shown: &Shown) -> Html {
         let address = Address::within(&shown.address, place.id);
         view! {
             <li>
-                <a href=address.href()>{shown.place_name(place)}</a>
+                <a href=address.href()>{shown.name_of(place)}</a>
             </li>
         }
     });

@@ -47,7 +47,6 @@ use crate::{
     model::Naming,
     port::{
         flag_page::{CopyPreview, Copying, FlagDetail, FlagPageAdmin, Standing},
-        flags::EnvironmentColumn,
         query, signed_in, signed_in_user, visit,
     },
     words,
@@ -321,11 +320,6 @@ impl Shown {
     fn naming(&self) -> Naming {
         let places = self.detail.places.iter();
         Naming::of(places.map(|(place, _)| place.product.as_str()))
-    }
-
-    /// Returns the name of an environment of the list.
-    fn place_name(&self, place: &EnvironmentColumn) -> String {
-        self.naming().name(&place.product, &place.name)
     }
 
     /// Returns the name of an environment.

@@ -1,7 +1,10 @@
 //! The switch, and how long clients may keep the flag.
 
 use leptos::prelude::*;
-use pennon_model::environment::Environment;
+use pennon_model::{
+    environment::{Environment, looks_like_production},
+    flag_table::FlagCell,
+};
 
 use super::{Shown, address::Edit};
 use crate::{
@@ -13,8 +16,8 @@ use crate::{
     error::AdminError,
     html::{Html, IntoHtml as _},
     islands::switchboard::Switchboard,
-    model::{flag_address, looks_like_production},
-    port::{flag_page::Standing, flags::Cell},
+    model::flag_address,
+    port::flag_page::Standing,
     words::{self, Reach},
 };
 
@@ -25,7 +28,7 @@ pub(super) fn standing(shown: &Shown, environment: &Environment, standing: &Stan
     let place = shown.name_of(environment);
     let rollout = standing.rollout.as_ref().map(|rollout| rollout.rollout);
     let rules = || standing.rules.iter().map(|rule| &rule.rule);
-    let cell = Cell {
+    let cell = FlagCell {
         enabled: standing.configuration.is_enabled && !shown.archived(),
         revision: standing.configuration.revision,
         rules: u32::try_from(standing.rules.len()).unwrap_or(u32::MAX),

@@ -1,6 +1,7 @@
 //! The way from environment to environment.
 
 use leptos::prelude::*;
+use pennon_model::{environment::Environment, flag_table::FlagCell};
 
 use super::Shown;
 use crate::{
@@ -10,7 +11,6 @@ use crate::{
     },
     html::{Html, IntoHtml as _},
     model::flag_address,
-    port::flags::{Cell, EnvironmentColumn},
 };
 
 /// As many environments as are shown side by side; more are in a list that opens.
@@ -30,7 +30,7 @@ pub(super) fn tabs(shown: &Shown) -> Html {
     }
     let groups = places.chunk_by(|(one, _), (next, _)| one.product == next.product);
     let groups = groups.map(|group| {
-        let product = group.first().map(|(place, _)| place.product.clone());
+        let product = group.first().map(|(place, _)| place.product.to_string());
         let tabs = group.iter().map(|(place, cell)| tab(shown, place, *cell));
         view! {
             <section>
@@ -69,12 +69,12 @@ pub(super) fn more(shown: &Shown) -> Html {
     .into_html()
 }
 
-fn tab(shown: &Shown, place: &EnvironmentColumn, cell: Option<Cell>) -> impl IntoView + use<> {
+fn tab(shown: &Shown, place: &Environment, cell: Option<FlagCell>) -> impl IntoView + use<> {
     let several = shown.detail.places.len() <= SIDE_BY_SIDE;
     let name = if several {
-        shown.place_name(place)
+        shown.name_of(place)
     } else {
-        place.name.clone()
+        place.name.to_string()
     };
     let (state, word) = match cell {
         None => ("none", "not configured"),

@@ -1,7 +1,11 @@
 //! What stands in place of the list.
 
 use leptos::prelude::*;
-use pennon_model::{page::PageNumber, user::Role};
+use pennon_model::{
+    flag_table::{FlagTableQuery, Lifecycle},
+    page::PageNumber,
+    user::Role,
+};
 
 use super::NewFlagLink;
 use crate::{
@@ -13,7 +17,6 @@ use crate::{
         snippet::Snippet,
     },
     html::IntoHtml as _,
-    port::flags::{FlagQuery, FlagState},
 };
 
 /// The first lesson: what a flag is for and how it is read.
@@ -85,22 +88,22 @@ fn NewEnvironmentLink(role: Role) -> impl IntoView {
 #[component]
 pub fn NoMatch(
     /// What was asked for.
-    query: FlagQuery,
+    query: FlagTableQuery,
 ) -> impl IntoView {
-    let FlagQuery {
+    let FlagTableQuery {
         search,
-        state,
+        lifecycle,
         environment,
-        standing,
+        state,
         stale,
         page,
         ..
     } = query;
-    let narrowed = environment.is_some() || standing.is_some() || stale;
-    let title = match (search.as_str(), state) {
+    let narrowed = environment.is_some() || state.is_some() || stale;
+    let title = match (search.as_str(), lifecycle) {
         _ if page.page > PageNumber::default() => "There are no flags on this page".to_owned(),
         _ if narrowed => "No flag is like that".to_owned(),
-        ("", FlagState::Archived) => "No flag is archived".to_owned(),
+        ("", Lifecycle::Archived) => "No flag is archived".to_owned(),
         ("", _) => "No flag is active".to_owned(),
         (search, _) => format!("No flag matches “{search}”"),
     };

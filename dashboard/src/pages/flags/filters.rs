@@ -1,14 +1,18 @@
 //! What narrows the list.
 
 use leptos::prelude::*;
-use pennon_model::id::EnvironmentId;
+use pennon_model::{
+    environment::Environment,
+    flag_table::{FlagState, FlagTableOrder, FlagTableQuery, Lifecycle},
+    id::EnvironmentId,
+};
 
+use super::address::{address, at_page, lifecycle_label, order_label, state_label};
 use crate::{
     components::frame::Room,
     html::{Html, IntoHtml as _},
     islands::{live_results::LiveResults, search_field::SearchField},
     model::Naming,
-    port::flags::{EnvironmentColumn, FlagOrder, FlagQuery, FlagState, Standing},
 };
 
 /// When a flag is stale.
@@ -18,28 +22,28 @@ pub(super) const STALE: &str = "A flag is stale when nobody has changed it for 3
 #[component]
 pub fn Filters(
     /// What is asked for.
-    query: FlagQuery,
+    query: FlagTableQuery,
     /// The environments to choose from.
-    environments: Vec<EnvironmentColumn>,
+    environments: Vec<Environment>,
 ) -> impl IntoView {
-    let state_field = (query.state != FlagState::default())
-        .then(|| view! { <input type="hidden" name="state" value=query.state.as_str()/> });
-    let standings = Standing::ALL.map(|each| {
+    let state_field = (query.lifecycle != Lifecycle::default())
+        .then(|| view! { <input type="hidden" name="state" value=query.lifecycle.as_str()/> });
+    let states = FlagState::ALL.iter().map(|&each| {
         view! {
-            <option value=each.as_str() selected=query.standing == Some(each)>
-                {each.label()}
+            <option value=each.as_str() selected=query.state == Some(each)>
+                {state_label(each)}
             </option>
         }
     });
-    let orders = FlagOrder::ALL.map(|each| {
-        let value = if each == FlagOrder::default() {
+    let orders = FlagTableOrder::ALL.iter().map(|&each| {
+        let value = if each == FlagTableOrder::default() {
             ""
         } else {
             each.as_str()
         };
         view! {
             <option value=value selected=query.order == each>
-                {each.label()}
+                {order_label(each)}
             </option>
         }
     });
@@ -55,7 +59,7 @@ pub fn Filters(
                 </select>
                 <select class="input" name="is" aria-label="On or off there">
                     <option value="">"On or off"</option>
-                    {standings.collect_view()}
+                    {states.collect_view()}
                 </select>
                 <select class="input" name="sort" aria-label="Order">
                     {orders.collect_view()}
@@ -77,12 +81,12 @@ pub fn Filters(
 }
 
 /// The environments to choose from.
-fn places(environments: &[EnvironmentColumn], chosen: Option<EnvironmentId>) -> Html {
+fn places(environments: &[Environment], chosen: Option<EnvironmentId>) -> Html {
     let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
     let options = environments.iter().map(|each| {
         view! {
             <option value=each.id.to_string() selected=chosen == Some(each.id)>
-                {naming.name(&each.product, &each.name)}
+                {naming.name(each.product.as_str(), each.name.as_str())}
             </option>
         }
     });
@@ -91,22 +95,21 @@ fn places(environments: &[EnvironmentColumn], chosen: Option<EnvironmentId>) -> 
 
 /// The choice of states, by plain links that keep everything else.
 #[component]
-fn States(query: FlagQuery) -> impl IntoView {
-    let states = FlagState::ALL.map(|each| {
-        let href = FlagQuery {
-            state: each,
-            ..query.turned(1)
-        }
-        .href();
+fn States(query: FlagTableQuery) -> impl IntoView {
+    let lifecycles = Lifecycle::ALL.iter().map(|&each| {
+        let href = address(&FlagTableQuery {
+            lifecycle: each,
+            ..at_page(&query, 1)
+        });
         view! {
-            <a href=href aria-current=(each == query.state).then_some("true")>
-                {each.label()}
+            <a href=href aria-current=(each == query.lifecycle).then_some("true")>
+                {lifecycle_label(each)}
             </a>
         }
     });
     view! {
         <nav class="segments" id="states" data-live aria-label="State">
-            {states.collect_view()}
+            {lifecycles.collect_view()}
         </nav>
     }
     .into_html()

@@ -5,10 +5,16 @@ pub mod empty;
 pub mod filters;
 
 use leptos::prelude::*;
-use pennon_model::{id::EnvironmentId, page::Pagination, user::Role};
+use pennon_model::{
+    flag_table::{FlagTable as Table, FlagTableQuery},
+    id::EnvironmentId,
+    page::Pagination,
+    user::Role,
+};
 
 pub(super) use self::address::page_number;
 use self::{
+    address::{address, at_page, from_address, is_default},
     empty::{NoEnvironment, NoFlags, NoMatch},
     filters::{Filters, STALE},
 };
@@ -23,16 +29,13 @@ use crate::{
     },
     html::IntoHtml as _,
     islands::{copy_keys::CopyKeys, form_dialog::FormDialog, switchboard::Switchboard},
-    port::{
-        flags::{FlagAdmin, FlagQuery, FlagTable as Table},
-        query, signed_in, signed_in_user,
-    },
+    port::{flags::FlagAdmin, query, signed_in, signed_in_user},
 };
 
 /// What is on, and where.
 #[component]
 pub fn Flags() -> impl IntoView {
-    let query = FlagQuery::from(&query());
+    let query = from_address(&query());
     let page = answer(async move {
         let role = signed_in_user()?.role;
         let table = signed_in::<dyn FlagAdmin>()?.flags(query.clone()).await?;
@@ -45,10 +48,10 @@ pub fn Flags() -> impl IntoView {
 }
 
 #[component]
-fn List(query: FlagQuery, table: Table, role: Role) -> impl IntoView {
+fn List(query: FlagTableQuery, table: Table, role: Role) -> impl IntoView {
     let total = table.flags.pagination.total;
     let may_edit = role >= Role::Editor;
-    let none_at_all = total == 0 && query.is_usual();
+    let none_at_all = total == 0 && is_default(&query);
     let no_environment = table.environments.is_empty();
     let create = (may_edit && !none_at_all).then(|| view! { <NewFlagLink/> });
     let list = if none_at_all {
@@ -86,15 +89,15 @@ fn List(query: FlagQuery, table: Table, role: Role) -> impl IntoView {
 
 /// The flags that were asked for. With scripts this is what changes while one types.
 #[component]
-fn Results(query: FlagQuery, table: Table, may_edit: bool) -> impl IntoView {
+fn Results(query: FlagTableQuery, table: Table, may_edit: bool) -> impl IntoView {
     let pagination = table.flags.pagination;
-    let somewhere = (query.standing.is_some() && query.environment.is_none())
+    let somewhere = (query.state.is_some() && query.environment.is_none())
         .then(|| view! { <p class="hint">"In at least one environment."</p> });
     let stale = query.stale.then(|| view! { <p class="hint">{STALE}</p> });
     let rows = if table.flags.items.is_empty() {
         view! { <NoMatch query=query.clone()/> }.into_html()
     } else {
-        let table = table.narrowed(query.environment);
+        let table = narrowed(table, query.environment);
         view! { <FlagTable table may_edit/> }.into_html()
     };
     view! {
@@ -102,7 +105,7 @@ fn Results(query: FlagQuery, table: Table, may_edit: bool) -> impl IntoView {
             {somewhere}
             {stale}
             {rows}
-            <Pager pagination href=move |page| query.turned(page).href()/>
+            <Pager pagination href=move |page| address(&at_page(&query, page))/>
         </div>
     }
     .into_html()
@@ -117,22 +120,20 @@ fn note(pagination: Pagination) -> String {
     }
 }
 
-impl Table {
-    /// The table with only this environment beside the flags, if it is one of its environments.
-    fn narrowed(mut self, environment: Option<EnvironmentId>) -> Self {
-        let place = self
-            .environments
-            .iter()
-            .position(|column| Some(column.id) == environment);
-        if let Some(place) = place {
-            self.environments = self.environments.split_off(place);
-            self.environments.truncate(1);
-            for row in &mut self.flags.items {
-                row.cells = row.cells.get(place).copied().into_iter().collect();
-            }
+/// The table with only this environment beside the flags, if it is one of its environments.
+fn narrowed(mut table: Table, environment: Option<EnvironmentId>) -> Table {
+    let place = table
+        .environments
+        .iter()
+        .position(|column| Some(column.id) == environment);
+    if let Some(place) = place {
+        table.environments = table.environments.split_off(place);
+        table.environments.truncate(1);
+        for row in &mut table.flags.items {
+            row.cells = row.cells.get(place).copied().into_iter().collect();
         }
-        self
     }
+    table
 }
 
 /// The way to a new flag: a dialog, or a page without scripts.

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use pennon_core::rule::Attribute;
 use pennon_model::configuration::Configuration;
-use pennon_model::environment::Environment;
+use pennon_model::environment::{self, Environment};
 use pennon_model::flag::{Flag, FlagFilter};
+use pennon_model::flag_table::FlagCell;
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::PageRequest;
 use pennon_model::targeting::{FlagRollout, TargetingRule};
@@ -14,14 +15,14 @@ use super::PairId;
 use crate::auth::actor::Actor;
 use crate::error::{Entity, Error};
 use crate::service::{Service, environments};
-use crate::store::configurations::CellRow;
 use crate::store::{self, Tx};
 
 /// A flag, how it stands in every active environment, and all about it in one environment.
 pub(crate) struct Overview {
     pub(crate) flag: Flag,
-    pub(crate) environments: Vec<Environment>,
-    pub(crate) cells: Vec<CellRow>,
+    /// The active environments, by product and nearness to users, with what the flag does there; none where it is not
+    /// configured.
+    pub(crate) places: Vec<(Environment, Option<FlagCell>)>,
     /// The environment that was chosen, which may be a revoked one; none if there is none at all.
     pub(crate) environment: Option<Environment>,
     /// None where the flag is not configured there.
@@ -51,7 +52,8 @@ pub(crate) async fn overview(
     let flags = store::flags::list(&mut tx, &selection, PageRequest::default()).await?;
     let flag = flags.items.into_iter().next();
     let flag = flag.ok_or(Error::NotFound(Entity::Flag))?;
-    let active = store::environments::active(&mut tx).await?;
+    let mut active = store::environments::active(&mut tx).await?;
+    environment::sort(&mut active);
     let cells = store::configurations::cells(&mut tx, &[flag.id]).await?;
     let environment = match choose(&active) {
         Some(id) => Some(environments::find(&mut tx, id).await?),
@@ -61,10 +63,13 @@ pub(crate) async fn overview(
         Some(environment) => shown(&mut tx, &flag, environment).await?,
         None => None,
     };
+    let place = |environment: Environment| {
+        let cell = cells.get(&(flag.id, environment.id)).copied();
+        (environment, cell)
+    };
     Ok(Overview {
+        places: active.into_iter().map(place).collect(),
         flag,
-        environments: active,
-        cells,
         environment,
         shown,
     })

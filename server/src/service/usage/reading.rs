@@ -122,8 +122,8 @@ pub(crate) async fn of_flag(
     flags::find(&mut tx, id).await?;
     let mut hours: HashMap<EnvironmentId, BTreeMap<i64, BTreeMap<String, i64>>> = HashMap::new();
     for row in store::usage::of_flag(&mut tx, id, from, to).await? {
-        let lineage = hours.entry(EnvironmentId::new(row.lineage_id)).or_default();
-        for (hour, evaluations) in row.hours.iter() {
+        let lineage = hours.entry(row.lineage).or_default();
+        for (hour, evaluations) in row.hours {
             let reasons = lineage.entry(hour).or_default();
             reasons.insert(row.reason.clone(), evaluations);
         }
