@@ -36,10 +36,11 @@ pub(crate) async fn of(server: &Path, database: &Database) -> Result<Vec<Plan>> 
         drop(service);
         let told = fs::read_to_string(log.path())?;
         let told = told.get(before..).unwrap_or_default();
-        let of_list = |query: &&String| query.contains("limit $") || query.contains("count(*)");
+        let of_page = |query: &str| query.contains("limit $") || query.contains("limit ?");
+        let of_list = |query: &&String| of_page(query) || query.contains("count(*)");
         let mut lines = Vec::new();
         for query in queries(told)?.iter().filter(of_list) {
-            let is_page = query.contains("limit $");
+            let is_page = of_page(query);
             lines.push(
                 if is_page {
                     "-- the page"
@@ -88,30 +89,32 @@ fn with_values(query: &str, path: &str) -> String {
         .unwrap_or(1);
     let pattern = parameter("q").map(|text| format!("'%{}%'", text.replace('_', "\\_")));
     let values = [
-        ("limit $", Some("20".to_owned())),
-        ("offset $", Some(((page - 1) * 20).to_string())),
-        (" key = $", quoted("key")),
-        ("flag_key = $", quoted("flagKey")),
+        ("limit ", Some("20".to_owned())),
+        ("offset ", Some(((page - 1) * 20).to_string())),
+        (" key = ", quoted("key")),
+        ("flag_key = ", quoted("flagKey")),
         // In quotation marks, which leave it to the column to say what kind of number this is.
-        ("occurred_at >= $", Some(format!("'{}'", i64::MIN))),
-        ("occurred_at <= $", Some(format!("'{}'", i64::MAX))),
-        ("like lower($", pattern),
+        ("occurred_at >= ", Some(format!("'{}'", i64::MIN))),
+        ("occurred_at <= ", Some(format!("'{}'", i64::MAX))),
+        ("like lower(", pattern),
     ];
     let mut text = query.to_owned();
     for (before, value) in values {
-        // The parameter's number is found where it is compared, and then stands for the value everywhere.
-        if let (Some(number), Some(value)) = (number_after(&text, before), value) {
+        let Some(value) = value else { continue };
+        // A number is found where its parameter is compared, and then stands for the value everywhere.
+        if let Some(number) = number_after(&text, before) {
             text = replaced(&text, number, &value);
         }
+        text = text.replace(&format!("{before}?"), &format!("{before}{value}"));
     }
-    while let Some(number) = number_after(&text, "$") {
+    while let Some(number) = number_after(&text, "") {
         text = replaced(&text, number, "null");
     }
-    text
+    text.replace('?', "null")
 }
 
 fn number_after(text: &str, before: &str) -> Option<u32> {
-    let (_, after) = text.split_once(before)?;
+    let (_, after) = text.split_once(&format!("{before}$"))?;
     let digits = after.split(|next: char| !next.is_ascii_digit()).next()?;
     digits.parse().ok()
 }
@@ -134,6 +137,11 @@ mod tests {
         assert_eq!(
             with_values(query, "/audit?flagKey=a&page=3"),
             "where ('a' is null or flag_key = 'a') and (null is null or x = null) limit 20 offset 40"
+        );
+        let query = "where x = ? and flag_key = ? limit ? offset ?";
+        assert_eq!(
+            with_values(query, "/audit?flagKey=a&page=3"),
+            "where x = null and flag_key = 'a' limit 20 offset 40"
         );
     }
 }
