@@ -10,6 +10,7 @@ mod clock;
 mod config;
 mod dashboard;
 mod error;
+mod evaluation;
 mod http;
 mod load;
 mod metrics;

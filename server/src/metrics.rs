@@ -1,19 +1,34 @@
 //! What the service tells Prometheus of itself. Labels are methods, the patterns of routes and statuses: never a path
 //! as it was asked for, an id or a key.
 
+use std::time::Duration;
+
 use prometheus::{
     Encoder, Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntGauge, Opts, Registry,
     TextEncoder,
 };
 
 use crate::error::Error;
-use crate::service::Service;
 
 /// Between an evaluation that takes a tenth of a millisecond and a request that is given up after half a minute.
 const BUCKETS: [f64; 16] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
     10.0, 30.0,
 ];
+
+/// The levels of a moment.
+pub(crate) struct Levels {
+    pub(crate) environments: usize,
+    /// The flags of all environments.
+    pub(crate) flags: usize,
+    /// The requests under way.
+    pub(crate) requests: usize,
+    pub(crate) connections: usize,
+    pub(crate) database_answers: bool,
+    pub(crate) storage_full: bool,
+    /// The time since the snapshots were last compared with the database.
+    pub(crate) snapshot_age: Duration,
+}
 
 /// What is measured, if anybody listens.
 pub(crate) struct Metrics {
@@ -96,16 +111,15 @@ impl Metrics {
     }
 
     /// All of it, in Prometheus' text format.
-    pub(crate) fn text(&self, service: &Service) -> Result<Vec<u8>, Error> {
+    pub(crate) fn text(&self, levels: &Levels) -> Result<Vec<u8>, Error> {
         let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-        let (environments, flags) = service.snapshots.size();
-        self.environments.set(count(environments));
-        self.flags.set(count(flags));
-        self.in_flight.set(count(service.load.requests.size()));
-        self.connections.set(count(service.load.connections.size()));
-        self.database.set(service.database_answers().into());
-        self.storage_full.set(service.db.storage().is_full().into());
-        self.age.set(service.confirmed.age().as_secs_f64());
+        self.environments.set(count(levels.environments));
+        self.flags.set(count(levels.flags));
+        self.in_flight.set(count(levels.requests));
+        self.connections.set(count(levels.connections));
+        self.database.set(levels.database_answers.into());
+        self.storage_full.set(levels.storage_full.into());
+        self.age.set(levels.snapshot_age.as_secs_f64());
         let mut text = Vec::new();
         TextEncoder::new()
             .encode(&self.registry.gather(), &mut text)

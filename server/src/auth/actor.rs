@@ -2,17 +2,17 @@
 
 use std::ops::Deref;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRef, FromRequestParts};
 use http::request::Parts;
 use pennon_model::id::{SessionId, TokenId, UserId};
 use pennon_model::secret::SecretHash;
+use pennon_model::time::Timestamp;
 use pennon_model::token::TokenName;
 use pennon_model::user::{Role, User};
 
 use super::secret::{SDK_KEY_PREFIX, TOKEN_PREFIX};
-use super::{Presented, presented};
+use super::{Auth, Presented, presented};
 use crate::error::Error;
-use crate::service::Service;
 use crate::store::{self, Tx};
 
 /// Somebody who administers, in any role: may read.
@@ -133,8 +133,7 @@ impl Actor {
 
     /// Makes sure, within the transaction that writes, that the actor may still do what was checked when the
     /// request came: meanwhile the session or token may have ended, or the role may be a lower one.
-    pub(crate) async fn confirm(&self, service: &Service, tx: &mut Tx) -> Result<(), Error> {
-        let now = service.clock.now();
+    pub(crate) async fn confirm(&self, tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
         let role = match self.credential {
             Credential::Session(_, session) => store::sessions::by_id(tx, session, now)
                 .await?
@@ -150,19 +149,19 @@ impl Actor {
     }
 
     /// The actor whom a bearer credential of the Admin API proves.
-    async fn from_bearer(service: &Service, credential: &str) -> Result<Self, Error> {
+    async fn from_bearer(auth: &Auth, credential: &str) -> Result<Self, Error> {
         if credential.starts_with(SDK_KEY_PREFIX) {
             return Err(Error::WrongCredential);
         }
         if credential.starts_with(TOKEN_PREFIX) {
-            return Self::from_token(service, credential).await;
+            return Self::from_token(auth, credential).await;
         }
-        let now = service.clock.now();
-        let session = service
+        let now = auth.clock.now();
+        let session = auth
             .access_tokens
             .session(credential, now)
             .ok_or(Error::Unauthenticated)?;
-        let user = store::sessions::by_id(&mut service.db.read().await?, session, now).await?;
+        let user = store::sessions::by_id(&mut auth.db.read().await?, session, now).await?;
         Ok(Self::signed_in(
             user.ok_or(Error::Unauthenticated)?,
             session,
@@ -170,9 +169,9 @@ impl Actor {
     }
 
     /// A token never allows more than its owner's role does at this moment.
-    async fn from_token(service: &Service, token: &str) -> Result<Self, Error> {
-        let (hash, now) = (SecretHash::of(token), service.clock.now());
-        let found = store::tokens::by_hash(&mut service.db.read().await?, hash, now).await?;
+    async fn from_token(auth: &Auth, token: &str) -> Result<Self, Error> {
+        let (hash, now) = (SecretHash::of(token), auth.clock.now());
+        let found = store::tokens::by_hash(&mut auth.db.read().await?, hash, now).await?;
         let (token, owner) = found.ok_or(Error::Unauthenticated)?;
         let role = token.role.min(owner.role);
         let credential = Credential::Token(owner, token.id, token.name);
@@ -197,55 +196,73 @@ impl Person {
     }
 
     /// Whether the session still is as good as it was: it has not ended, and the role is the same.
-    pub(crate) async fn goes_on(&self, service: &Service) -> Result<bool, Error> {
-        let now = service.clock.now();
-        let user = store::sessions::by_id(&mut service.db.read().await?, self.session, now).await?;
+    pub(crate) async fn goes_on(&self, auth: &Auth) -> Result<bool, Error> {
+        let now = auth.clock.now();
+        let user = store::sessions::by_id(&mut auth.db.read().await?, self.session, now).await?;
         Ok(user.is_some_and(|user| user.role == self.user.role))
     }
 
     /// The person whom the dashboard's cookie proves.
-    pub(crate) async fn from_cookie(service: &Service, cookie: &str) -> Result<Self, Error> {
-        let (cookie, now) = (SecretHash::of(cookie), service.clock.now());
-        let found = store::sessions::by_cookie(&mut service.db.read().await?, cookie, now).await?;
+    pub(crate) async fn from_cookie(auth: &Auth, cookie: &str) -> Result<Self, Error> {
+        let (cookie, now) = (SecretHash::of(cookie), auth.clock.now());
+        let found = store::sessions::by_cookie(&mut auth.db.read().await?, cookie, now).await?;
         let (session, user) = found.ok_or(Error::Unauthenticated)?;
         Actor::signed_in(user, session).person()
     }
 }
 
-impl FromRequestParts<Service> for Actor {
+impl<S> FromRequestParts<S> for Actor
+where
+    Auth: FromRef<S>,
+    S: Send + Sync,
+{
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         match presented(&parts.headers) {
-            Presented::Bearer(credential) => Self::from_bearer(service, credential).await,
+            Presented::Bearer(credential) => {
+                Self::from_bearer(&Auth::from_ref(state), credential).await
+            }
             Presented::Nothing | Presented::Unusable => Err(Error::Unauthenticated),
         }
     }
 }
 
-impl FromRequestParts<Service> for Editor {
+impl<S> FromRequestParts<S> for Editor
+where
+    Auth: FromRef<S>,
+    S: Send + Sync,
+{
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
-        Actor::from_request_parts(parts, service).await?.editor()
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        Actor::from_request_parts(parts, state).await?.editor()
     }
 }
 
-impl FromRequestParts<Service> for Administrator {
+impl<S> FromRequestParts<S> for Administrator
+where
+    Auth: FromRef<S>,
+    S: Send + Sync,
+{
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
-        Actor::from_request_parts(parts, service)
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        Actor::from_request_parts(parts, state)
             .await?
             .administrator()
     }
 }
 
-impl FromRequestParts<Service> for Person {
+impl<S> FromRequestParts<S> for Person
+where
+    Auth: FromRef<S>,
+    S: Send + Sync,
+{
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
-        Actor::from_request_parts(parts, service).await?.person()
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        Actor::from_request_parts(parts, state).await?.person()
     }
 }
 

@@ -8,13 +8,48 @@ pub(crate) mod actor;
 mod hs256;
 pub(crate) mod password;
 pub(crate) mod queue;
-pub(crate) mod sdk_environment;
 pub(crate) mod secret;
 mod sign_ins;
 pub(crate) mod throttle;
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
+
+use self::access_token::AccessTokens;
+use self::password::Passwords;
+use self::throttle::Throttle;
+use crate::clock::Clock;
+use crate::store::Db;
+
+/// The state behind proofs of identity. It is cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Auth(Arc<Parts>);
+
+/// Accounts, and what checks their credentials.
+pub(crate) struct Parts {
+    pub(crate) db: Db,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) access_tokens: AccessTokens,
+    pub(crate) passwords: Passwords,
+    pub(crate) throttle: Throttle,
+}
+
+impl Auth {
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+}
+
+impl Deref for Auth {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
 
 /// What an `Authorization` header presents.
 pub(crate) enum Presented<'a> {

@@ -127,7 +127,10 @@ impl Events {
 
     /// While the database is away, nobody can have signed out.
     async fn goes_on(&self) -> bool {
-        self.person.goes_on(&self.service).await.unwrap_or(true)
+        self.person
+            .goes_on(&self.service.auth)
+            .await
+            .unwrap_or(true)
     }
 
     /// The event for a change; none if it is not for this person to know.

@@ -100,12 +100,15 @@ fn of(service: &Service) -> Health {
 }
 
 fn reasons(service: &Service) -> Vec<Reason> {
-    if !service.database_answers() {
+    if !service.serving.database_answers() {
         return vec![Reason::DatabaseUnavailable];
     }
     [
         (service.db.storage().is_full(), Reason::StorageFull),
-        (service.snapshots.faults.are_there(), Reason::UnreadableData),
+        (
+            service.serving.snapshots.faults.are_there(),
+            Reason::UnreadableData,
+        ),
     ]
     .into_iter()
     .filter_map(|(applies, reason)| applies.then_some(reason))

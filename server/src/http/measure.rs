@@ -16,7 +16,7 @@ use prometheus::Histogram;
 use tower::{Layer, Service as Tower};
 
 use crate::error::Error;
-use crate::metrics::Metrics;
+use crate::metrics::{Levels, Metrics};
 use crate::service::Service;
 
 /// What the service answers to Prometheus, on a port of its own.
@@ -29,8 +29,22 @@ pub(crate) fn metrics_router(service: Service) -> Router {
 
 async fn metrics(State(service): State<Service>) -> Result<Response, Error> {
     let metrics = service.metrics.as_ref().ok_or(Error::NoSuchPath)?;
-    let text = metrics.text(&service)?;
+    let text = metrics.text(&levels(&service))?;
     Ok(([(CONTENT_TYPE, prometheus::TEXT_FORMAT)], text).into_response())
+}
+
+/// The levels of this moment.
+fn levels(service: &Service) -> Levels {
+    let (environments, flags) = service.serving.snapshots.size();
+    Levels {
+        environments,
+        flags,
+        requests: service.load.requests.size(),
+        connections: service.load.connections.size(),
+        database_answers: service.serving.database_answers(),
+        storage_full: service.db.storage().is_full(),
+        snapshot_age: service.serving.age(),
+    }
 }
 
 /// Measures each route, if there is anybody to tell.

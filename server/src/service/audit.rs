@@ -105,7 +105,7 @@ impl<'a> Entry<'a> {
         tx: &mut Tx,
         actor: &Actor,
     ) -> Result<(), Error> {
-        actor.confirm(service, tx).await?;
+        actor.confirm(tx, service.clock.now()).await?;
         let (entry, concerned) = self.made(service, actor);
         audit::insert(tx, &entry, concerned).await
     }

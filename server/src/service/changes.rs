@@ -60,7 +60,7 @@ async fn run(
         // A commit whose answer is lost may have happened all the same; then the next comparison of revisions finds it.
         tx.commit().await?;
         if let Some(revoked) = revoked {
-            service.snapshots.revoke(revoked);
+            service.serving.snapshots.revoke(revoked);
         }
         publish(&service, &changes).await;
         service.newsroom.hint();
@@ -80,10 +80,10 @@ async fn publish(service: &Service, changes: &[Change]) {
     {
         tracing::debug!(%environment, flag = flag.map(tracing::field::display), revision, "changed");
     }
-    if !service.snapshots.is_in_use() {
+    if !service.serving.snapshots.is_in_use() {
         return;
     }
-    if let Err(error) = service.snapshots.catch_up(&service.db).await {
+    if let Err(error) = service.serving.catch_up().await {
         tracing::warn!(%error, "a change is committed but not served yet");
     }
 }

@@ -132,7 +132,7 @@ impl NewAdministrator {
             created_at: now,
             revision: 1,
         };
-        let hash = service.passwords.hash(&password, &service.entropy);
+        let hash = service.auth.passwords.hash(&password, &service.entropy);
         Ok(Self {
             user,
             password_hash: hash.await?,

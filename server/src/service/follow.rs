@@ -5,7 +5,6 @@
 //! SQLite the net is all there is.
 
 use std::convert::Infallible;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -27,19 +26,7 @@ impl Service {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            let caught_up = self.snapshots.catch_up(&self.db).await;
-            let answers = !matches!(caught_up, Err(Error::Unavailable(_)));
-            if caught_up.is_ok() {
-                self.confirmed.again();
-            }
-            let answered = self.database_answers.swap(answers, Ordering::Relaxed);
-            match caught_up {
-                Err(error @ Error::Unavailable(_)) if answered => {
-                    tracing::error!(%error, "the database does not answer as it should");
-                }
-                Ok(()) if !answered => tracing::info!("the database answers again"),
-                _ => {}
-            }
+            self.serving.compare().await;
             if self.db.storage().is_full() {
                 // As long as it fails, the disk is still full.
                 let _ = self.db.try_storage().await;
@@ -80,9 +67,9 @@ impl Service {
         let read_all = async {
             if is_first {
                 // The start has just read everything.
-                self.snapshots.catch_up(&self.db).await
+                self.serving.catch_up().await
             } else {
-                self.snapshots.reload(&self.db).await?;
+                self.serving.reload().await?;
                 tracing::info!("the announcements of other instances are heard again");
                 Ok(())
             }
@@ -107,7 +94,7 @@ impl Service {
         loop {
             listener.heard(self.instance).await?;
             changed.notify_one();
-            if let Err(error) = self.snapshots.drop_revoked(&self.db).await {
+            if let Err(error) = self.serving.drop_revoked().await {
                 tracing::warn!(%error, "keys that another instance revoked may still be taken");
             }
         }
@@ -116,7 +103,7 @@ impl Service {
     async fn catch_up_whenever(&self, changed: &Notify) -> Result<Infallible, Error> {
         loop {
             changed.notified().await;
-            if let Err(error) = self.snapshots.catch_up(&self.db).await {
+            if let Err(error) = self.serving.catch_up().await {
                 tracing::warn!(%error, "a change of another instance is not served yet");
             }
         }

@@ -6,8 +6,6 @@
 pub(crate) mod audit;
 pub(crate) mod changes;
 pub(crate) mod environments;
-pub(crate) mod evaluation;
-pub(crate) mod explanation;
 mod first_start;
 pub(crate) mod flag_table;
 pub(crate) mod flags;
@@ -28,9 +26,9 @@ pub(crate) mod warnings;
 
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use axum::extract::FromRef;
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -40,17 +38,14 @@ use crate::auth::access_token::AccessTokens;
 use crate::auth::password::Passwords;
 use crate::auth::secret;
 use crate::auth::throttle::Throttle;
-use crate::clock::{Clock, Confirmed, Entropy};
+use crate::auth::{self, Auth};
+use crate::clock::{Clock, Entropy};
 use crate::config::{Hidden, Secrets, Settings};
 use crate::error::Error;
+use crate::evaluation::Serving;
 use crate::load::Load;
 use crate::metrics::Metrics;
-use crate::snapshot::Snapshots;
 use crate::store::{self, Db, OpenError, OpenMode};
-
-/// How long the database may be silent before something new may be in it. It is probed four times in that time, so that a
-/// busy moment is not taken for silence.
-const SILENCE: Duration = Duration::from_secs(1);
 
 /// How long the connections to the database may take to close.
 const CLOSING_TIME: Duration = Duration::from_secs(1);
@@ -64,24 +59,31 @@ pub struct Parts {
     pub(crate) db: Db,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Entropy,
-    pub(crate) snapshots: Snapshots,
     pending_usage: usage::Pending,
-    pub(crate) access_tokens: AccessTokens,
-    pub(crate) passwords: Passwords,
-    pub(crate) throttle: Throttle,
+    pub(crate) auth: Auth,
+    pub(crate) serving: Serving,
     pub(crate) successors: sessions::Successors,
     pub(crate) settings: Settings,
     pub(crate) load: Load,
     /// None if nobody is told.
     pub(crate) metrics: Option<Arc<Metrics>>,
-    /// When what is served was last compared with the database.
-    pub(crate) confirmed: Confirmed,
     /// Tells this instance from the others on the same database.
     pub(crate) instance: Uuid,
     pub(crate) newsroom: news::Newsroom,
     pub(crate) tarballs: packages::Tarballs,
-    database_answers: AtomicBool,
     draining: watch::Sender<bool>,
+}
+
+impl FromRef<Service> for Auth {
+    fn from_ref(service: &Service) -> Self {
+        service.auth.clone()
+    }
+}
+
+impl FromRef<Service> for Serving {
+    fn from_ref(service: &Service) -> Self {
+        service.serving.clone()
+    }
 }
 
 impl Deref for Service {
@@ -136,8 +138,7 @@ impl Service {
         let password = secrets.admin_password.as_ref();
         let first = first_start::complete(&service, password, bootstrap).await?;
         packages::store(&service).await;
-        service.snapshots.catch_up(&service.db).await?;
-        service.confirmed.again();
+        service.serving.catch_up().await?;
         Ok((service, first))
     }
 
@@ -164,12 +165,18 @@ impl Service {
         clock: Arc<dyn Clock>,
         entropy: Entropy,
     ) -> Result<Self, StartError> {
-        Ok(Self(Arc::new(Parts {
+        let auth = Auth::new(auth::Parts {
+            db: db.clone(),
+            clock: Arc::clone(&clock),
             access_tokens: AccessTokens::new(jwt_secret),
             passwords: Passwords::new(&entropy)?,
             throttle: Throttle::new(settings.rate_limit_login),
+        });
+        let rate_limit = settings.rate_limit_evaluate;
+        Ok(Self(Arc::new(Parts {
+            auth,
+            serving: Serving::new(db.clone(), Arc::clone(&clock), rate_limit),
             successors: sessions::Successors::new(clock.now()),
-            snapshots: Snapshots::default(),
             pending_usage: usage::Pending::default(),
             load: Load::default(),
             metrics: settings
@@ -177,28 +184,15 @@ impl Service {
                 .as_ref()
                 .map(|_| Metrics::new().map(Arc::new))
                 .transpose()?,
-            confirmed: Confirmed::now(),
             instance,
             newsroom: news::Newsroom::default(),
             tarballs: packages::Tarballs::default(),
-            database_answers: AtomicBool::new(true),
             draining: watch::Sender::new(false),
             db,
             clock,
             entropy,
             settings,
         })))
-    }
-
-    /// Whether the database answered when it was last asked.
-    pub(crate) fn database_answers(&self) -> bool {
-        self.db.is_present() && self.database_answers.load(Ordering::Relaxed)
-    }
-
-    /// Whether what was new in the database a moment ago would be known here. When the database falls silent, this is the
-    /// first to tell.
-    pub(crate) fn is_current(&self) -> bool {
-        self.database_answers() && self.db.silence() < SILENCE
     }
 
     /// Says from now on that no new traffic should come.

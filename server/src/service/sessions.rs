@@ -60,10 +60,10 @@ pub(crate) async fn sign_in(
 ) -> Result<SignedIn, Error> {
     let Credentials { email, password } = credentials;
     let now = service.clock.now();
-    let attempt = service.throttle.attempt(&email, address, now);
+    let attempt = service.auth.throttle.attempt(&email, address, now);
     // Before it takes a place in the queue, and once more when its turn has come.
-    service.throttle.check(&attempt, now)?;
-    let place = service.passwords.enter(attempt.class())?;
+    service.auth.throttle.check(&attempt, now)?;
+    let place = service.auth.passwords.enter(attempt.class())?;
     let account = if email.contains('\0') {
         None
     } else {
@@ -74,14 +74,14 @@ pub(crate) async fn sign_in(
         .map(|account| account.password_hash.as_str());
     let turn = place.turn().await?;
     let now = service.clock.now();
-    let admitted = service.throttle.admit(&attempt, now)?;
-    let right = service.passwords.verify(turn, &password, hash).await?;
+    let admitted = service.auth.throttle.admit(&attempt, now)?;
+    let right = service.auth.passwords.verify(turn, &password, hash).await?;
     let Some(account) = account.filter(|_| right) else {
         return Err(Error::WrongPassword);
     };
     admitted.succeed();
     let signed_in = begin(service, account, kind, now).await?;
-    service.throttle.remember(&attempt, now);
+    service.auth.throttle.remember(&attempt, now);
     Ok(signed_in)
 }
 

@@ -74,6 +74,7 @@ pub(crate) async fn create(
 ) -> Result<User, Error> {
     needs_session(actor)?;
     let hash = service
+        .auth
         .passwords
         .hash(&new.password, &service.entropy)
         .await?;
@@ -150,7 +151,13 @@ pub(crate) async fn update(
 ) -> Result<User, Error> {
     let proven = prove_own_password(service, actor, whose, &patch).await?;
     let hash = match &patch.password {
-        Some(password) => Some(service.passwords.hash(password, &service.entropy).await?),
+        Some(password) => Some(
+            service
+                .auth
+                .passwords
+                .hash(password, &service.entropy)
+                .await?,
+        ),
         None => None,
     };
     let mut tx = service.db.write().await?;
@@ -224,6 +231,7 @@ pub(crate) async fn change_password(
     let id = person.user().id;
     let old_hash = verify_current(service, person.user(), &change.current).await?;
     let hash = service
+        .auth
         .passwords
         .hash(&change.new, &service.entropy)
         .await?;
@@ -284,14 +292,20 @@ async fn verify_current(
     current: &CurrentPassword,
 ) -> Result<String, Error> {
     let now = service.clock.now();
-    let attempt = service.throttle.attempt(&user.email, current.from, now);
-    service.throttle.check(&attempt, now)?;
-    let place = service.passwords.enter(Class::Authenticated)?;
+    let attempt = service
+        .auth
+        .throttle
+        .attempt(&user.email, current.from, now);
+    service.auth.throttle.check(&attempt, now)?;
+    let place = service.auth.passwords.enter(Class::Authenticated)?;
     let account = store::users::account(&mut service.db.read().await?, user.id).await?;
     let hash = account.ok_or(Error::Unauthenticated)?.password_hash;
     let turn = place.turn().await?;
-    let admitted = service.throttle.admit(&attempt, service.clock.now())?;
-    let verified = service.passwords.verify(turn, &current.text, Some(&hash));
+    let admitted = service.auth.throttle.admit(&attempt, service.clock.now())?;
+    let verified = service
+        .auth
+        .passwords
+        .verify(turn, &current.text, Some(&hash));
     if !verified.await? {
         return Err(wrong_password());
     }

@@ -88,6 +88,7 @@ fn tokens(service: &Service, signed_in: SignedIn) -> Result<Tokens, Error> {
     } = signed_in;
     Ok(Tokens {
         access_token: service
+            .auth
             .access_tokens
             .issue(user.id, session, service.clock.now())?,
         refresh_token: secret.expose().to_owned(),

@@ -11,6 +11,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Error, Fault};
+use crate::evaluation::explanation::Explained;
 use crate::http::body::{ADMIN_LIMIT, Body, NoBody, object};
 use crate::http::code::Code;
 use crate::http::context;
@@ -22,7 +23,6 @@ use crate::http::openapi::{InBody, Routes, Schemas, route};
 use crate::http::path::Path;
 use crate::http::query::{FromParameters, NoQuery, Parameters, Query};
 use crate::http::respond::{Changed, Json, Tagged};
-use crate::service::explanation::Explained;
 use crate::service::targeting::{ConfigurationPatch, Difference, PairId, SeenOfCopy};
 use crate::service::warnings::Warning;
 use crate::service::{Service, targeting, warnings};

@@ -48,7 +48,9 @@ pub(super) async fn find(
     next: Next,
 ) -> Response {
     let session = match cookie::value(request.headers(), cookie::of_session(&service.settings)) {
-        Some(secret) => Person::from_cookie(&service, secret).await.map_err(told),
+        Some(secret) => Person::from_cookie(&service.auth, secret)
+            .await
+            .map_err(told),
         None => Err(AdminError::SignedOut),
     };
     let path = request.uri().path();

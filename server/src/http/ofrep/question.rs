@@ -14,9 +14,9 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::answer::Failure;
 use super::refusal::Refusal;
-use crate::auth::sdk_environment::SdkEnvironment;
 use crate::auth::{Presented, presented};
 use crate::error::{Error, Fault, Place};
+use crate::evaluation::sdk_environment::SdkEnvironment;
 use crate::http::body::{Body, object};
 use crate::http::code::Code;
 use crate::http::context;
@@ -44,7 +44,8 @@ impl FromRequestParts<Service> for OfrepEnvironment {
             Presented::Nothing => api_key(&parts.headers),
             Presented::Unusable => None,
         };
-        let environment = SdkEnvironment::from_key(service, key.ok_or(Error::Unauthenticated)?)?;
+        let environment =
+            SdkEnvironment::from_key(&service.serving, key.ok_or(Error::Unauthenticated)?)?;
         Ok(Self(environment))
     }
 }

@@ -10,10 +10,10 @@ use utoipa::openapi::{RefOr, Required, Schema};
 
 use super::{Answered, Draft, JSON, Schemas};
 use crate::auth::actor::{Actor, Administrator, Editor, Person};
-use crate::auth::sdk_environment::{
+use crate::error::Error;
+use crate::evaluation::sdk_environment::{
     ConfiguredEnvironment, FollowedEnvironment, MaybeSdkEnvironment, SdkEnvironment,
 };
-use crate::error::Error;
 use crate::http::body::{Body, NoBody};
 use crate::http::client_address::ClientAddress;
 use crate::http::code::Code;

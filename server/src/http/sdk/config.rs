@@ -19,8 +19,8 @@ use utoipa::openapi::path::{ParameterBuilder, ParameterIn, ParameterStyle};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 
 use super::client::NamedClient;
-use crate::auth::sdk_environment::ConfiguredEnvironment;
 use crate::error::Error;
+use crate::evaluation::sdk_environment::ConfiguredEnvironment;
 use crate::http::coding::Accepted;
 use crate::http::if_none_match::IfNoneMatch;
 use crate::http::openapi::{Answer, Answered, Draft, Input, JSON, Schemas};

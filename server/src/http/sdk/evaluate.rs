@@ -8,14 +8,15 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::questions::{Question, Questions};
-use crate::auth::sdk_environment::{MaybeSdkEnvironment, SdkEnvironment};
 use crate::error::{Error, Fault};
+use crate::evaluation;
+use crate::evaluation::explanation::Explained;
+use crate::evaluation::sdk_environment::{MaybeSdkEnvironment, SdkEnvironment};
 use crate::http::body::{Body, object};
 use crate::http::context::context;
 use crate::http::json::Json as Input;
 use crate::http::respond::Json;
-use crate::service::explanation::Explained;
-use crate::service::{Service, evaluation};
+use crate::service::Service;
 
 /// The most that an evaluation request may have, in bytes.
 pub(super) const EVALUATE_LIMIT: usize = 64 * 1024;
@@ -44,7 +45,7 @@ pub(super) async fn one(
     let mut input = object(&bytes)?;
     let environment = match (by_header, input.take("sdkKey")) {
         (Some(environment), _) => environment,
-        (None, Input::String(key)) => SdkEnvironment::from_key(&service, &key)?,
+        (None, Input::String(key)) => SdkEnvironment::from_key(&service.serving, &key)?,
         (None, _) => return Err(Error::Unauthenticated),
     };
     let mut faults = Vec::new();

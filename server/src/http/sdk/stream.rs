@@ -16,7 +16,7 @@ use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::client::NamedClient;
-use crate::auth::sdk_environment::FollowedEnvironment;
+use crate::evaluation::sdk_environment::FollowedEnvironment;
 use crate::http::openapi::{Answer, Answered, Draft, Input, Schemas};
 use crate::service::Service;
 use crate::snapshot::{Follower, OpenStream};

@@ -6,8 +6,8 @@ use utoipa::openapi::{RefOr, Schema};
 use uuid::Uuid;
 use uuid::fmt::Hyphenated;
 
-use crate::auth::sdk_environment::ConfiguredEnvironment;
 use crate::error::{Error, Fault};
+use crate::evaluation::sdk_environment::ConfiguredEnvironment;
 use crate::http::body::{Body, object};
 use crate::http::json::Json;
 use crate::http::openapi::shape::nullable;

@@ -7,8 +7,8 @@ use super::PairId;
 use super::setup::Standing;
 use crate::auth::actor::Actor;
 use crate::error::Error;
+use crate::evaluation::explanation::Explained;
 use crate::service::Service;
-use crate::service::explanation::Explained;
 
 /// Decides a flag in an environment as it stands in the database, and tells how. A revoked environment is explained too,
 /// although nobody can evaluate there any more.

@@ -74,7 +74,7 @@ async fn write(
     actor: &Administrator,
     tx: &mut Tx,
 ) -> Result<Vec<Change>, Error> {
-    actor.confirm(service, tx).await?;
+    actor.confirm(tx, service.clock.now()).await?;
     let raised = batch::write(tx).await?;
     let change = |(environment, revision)| Change {
         environment,

@@ -21,8 +21,8 @@ pub(crate) use self::reading::{
 };
 
 use super::Service;
-use crate::auth::sdk_environment::SdkEnvironment;
 use crate::error::Error;
+use crate::evaluation::sdk_environment::SdkEnvironment;
 
 /// How often counts are brought to the database.
 const INTERVAL: Duration = Duration::from_mins(1);
@@ -61,7 +61,7 @@ impl Service {
             tokio::select! {
                 _ = ticks.tick() => {}
                 // While the database is away, an attempt for every report would be in vain.
-                () = self.snapshots.many_reports(), if is_kept => {}
+                () = self.serving.snapshots.many_reports(), if is_kept => {}
                 () = &mut stopping => return,
             }
             let kept = self.bring_counts().await;
@@ -76,14 +76,14 @@ impl Service {
     pub async fn bring_counts(&self) -> Result<(), Error> {
         let now = self.clock.now();
         let mut pending = self.pending_usage.0.lock().await;
-        pending.add(self.snapshots.take_usage(), now);
+        pending.add(self.serving.snapshots.take_usage(), now);
         while pending.bring_some(self, now).await? {}
         pending.clean(self, now).await
     }
 
     /// Brings the last counts, if there can be any and that does not take long.
     pub(super) async fn bring_last_counts(&self) {
-        if !self.snapshots.is_in_use() {
+        if !self.serving.snapshots.is_in_use() {
             return;
         }
         let brought = tokio::time::timeout(LAST_PATIENCE, self.bring_counts()).await;

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRef, FromRequestParts};
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use pennon_model::secret::SecretHash;
 
-use super::{Presented, presented};
+use super::Serving;
+use crate::auth::{Presented, presented};
 use crate::error::Error;
-use crate::service::Service;
 use crate::snapshot::{EnvironmentSnapshot, Follower, Pace};
 
 /// An environment whose key the caller holds, as it serves at this moment.
@@ -22,21 +22,21 @@ impl SdkEnvironment {
     }
 
     /// The environment of a key, which is to be asked for evaluations.
-    pub(crate) fn from_key(service: &Service, key: &str) -> Result<Self, Error> {
-        let environment = Self::of(service, key)?;
-        keeps(service, &environment.0.paces().evaluation)?;
+    pub(crate) fn from_key(serving: &Serving, key: &str) -> Result<Self, Error> {
+        let environment = Self::of(serving, key)?;
+        keeps(serving, &environment.0.paces().evaluation)?;
         Ok(environment)
     }
 
-    fn of(service: &Service, key: &str) -> Result<Self, Error> {
-        known(service, service.snapshots.by_key(SecretHash::of(key))).map(Self)
+    fn of(serving: &Serving, key: &str) -> Result<Self, Error> {
+        known(serving, serving.snapshots.by_key(SecretHash::of(key))).map(Self)
     }
 }
 
 /// Refuses a request that does not keep the pace, if the settings bound it.
-fn keeps(service: &Service, pace: &Pace) -> Result<(), Error> {
-    match service.settings.rate_limit_evaluate {
-        Some(per_second) if !pace.admits(service.clock.now(), per_second) => {
+fn keeps(serving: &Serving, pace: &Pace) -> Result<(), Error> {
+    match serving.rate_limit {
+        Some(per_second) if !pace.admits(serving.clock.now(), per_second) => {
             Err(Error::TooManyRequests)
         }
         _ => Ok(()),
@@ -45,19 +45,23 @@ fn keeps(service: &Service, pace: &Pace) -> Result<(), Error> {
 
 /// What a key opens. Every key that does not work is refused in the same way, so that nobody can find out which ones
 /// exist or existed. While the database cannot be asked, a key that is not known may yet be a new one.
-fn known<T>(service: &Service, found: Option<T>) -> Result<T, Error> {
+fn known<T>(serving: &Serving, found: Option<T>) -> Result<T, Error> {
     match found {
         Some(found) => Ok(found),
-        None if service.is_current() => Err(Error::Unauthenticated),
+        None if serving.is_current() => Err(Error::Unauthenticated),
         None => Err(Error::Unavailable(None)),
     }
 }
 
-impl FromRequestParts<Service> for SdkEnvironment {
+impl<S> FromRequestParts<S> for SdkEnvironment
+where
+    Serving: FromRef<S>,
+    S: Send + Sync,
+{
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
-        Self::from_key(service, bearer(parts)?)
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        Self::from_key(&Serving::from_ref(state), bearer(parts)?)
     }
 }
 
@@ -71,14 +75,18 @@ fn bearer(parts: &Parts) -> Result<&str, Error> {
 /// The environment of the `Authorization` header, if there is such a header. Whatever it holds, it is what counts.
 pub(crate) struct MaybeSdkEnvironment(pub(crate) Option<SdkEnvironment>);
 
-impl FromRequestParts<Service> for MaybeSdkEnvironment {
+impl<S> FromRequestParts<S> for MaybeSdkEnvironment
+where
+    Serving: FromRef<S>,
+    S: Send + Sync,
+{
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         if !parts.headers.contains_key(AUTHORIZATION) {
             return Ok(Self(None));
         }
-        SdkEnvironment::from_request_parts(parts, service)
+        SdkEnvironment::from_request_parts(parts, state)
             .await
             .map(|environment| Self(Some(environment)))
     }
@@ -87,12 +95,17 @@ impl FromRequestParts<Service> for MaybeSdkEnvironment {
 /// An environment whose key is held by a caller that evaluates by itself.
 pub(crate) struct ConfiguredEnvironment(pub(crate) SdkEnvironment);
 
-impl FromRequestParts<Service> for ConfiguredEnvironment {
+impl<S> FromRequestParts<S> for ConfiguredEnvironment
+where
+    Serving: FromRef<S>,
+    S: Send + Sync,
+{
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
-        let environment = SdkEnvironment::of(service, bearer(parts)?)?;
-        keeps(service, &environment.0.paces().configuration)?;
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let serving = Serving::from_ref(state);
+        let environment = SdkEnvironment::of(&serving, bearer(parts)?)?;
+        keeps(&serving, &environment.0.paces().configuration)?;
         Ok(Self(environment))
     }
 }
@@ -100,14 +113,19 @@ impl FromRequestParts<Service> for ConfiguredEnvironment {
 /// An environment whose key the caller holds, from now on until the key is refused.
 pub(crate) struct FollowedEnvironment(pub(crate) Follower);
 
-impl FromRequestParts<Service> for FollowedEnvironment {
+impl<S> FromRequestParts<S> for FollowedEnvironment
+where
+    Serving: FromRef<S>,
+    S: Send + Sync,
+{
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let key = SecretHash::of(bearer(parts)?);
-        let follower = known(service, service.snapshots.follow(key))?;
+        let serving = Serving::from_ref(state);
+        let follower = known(&serving, serving.snapshots.follow(key))?;
         if let Some(environment) = follower.current() {
-            keeps(service, &environment.paces().configuration)?;
+            keeps(&serving, &environment.paces().configuration)?;
         }
         Ok(Self(follower))
     }

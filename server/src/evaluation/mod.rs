@@ -1,9 +1,14 @@
-//! Evaluation, for whoever holds an SDK key.
+//! Evaluation, for holders of an SDK key.
+
+pub(crate) mod explanation;
+pub(crate) mod sdk_environment;
+mod serving;
 
 use pennon_core::{Context, Evaluation, Reason};
 
-use super::explanation::Explained;
-use crate::auth::sdk_environment::SdkEnvironment;
+use self::explanation::Explained;
+use self::sdk_environment::SdkEnvironment;
+pub(crate) use self::serving::Serving;
 use crate::error::{Entity, Error};
 
 /// Decides one flag. A flag that the environment does not have is an error.

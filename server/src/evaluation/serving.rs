@@ -1,0 +1,101 @@
+//! The snapshots that are served, and how current they are.
+
+use std::num::NonZeroU32;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::clock::{Clock, Confirmed};
+use crate::error::Error;
+use crate::snapshot::Snapshots;
+use crate::store::Db;
+
+/// How long the database may be silent before something new may be in it. It is probed four times in that time, so that a
+/// busy moment is not taken for silence.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// The state behind evaluation. It is cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Serving(Arc<Parts>);
+
+/// Snapshots, and the database that they follow.
+pub(crate) struct Parts {
+    pub(crate) snapshots: Snapshots,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// The requests that are accepted for an environment in a second; any number if not set.
+    pub(crate) rate_limit: Option<NonZeroU32>,
+    /// The last comparison of the snapshots with the database.
+    confirmed: Confirmed,
+    db: Db,
+    database_answers: AtomicBool,
+}
+
+impl Deref for Serving {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl Serving {
+    /// Serves nothing yet.
+    pub(crate) fn new(db: Db, clock: Arc<dyn Clock>, rate_limit: Option<NonZeroU32>) -> Self {
+        Self(Arc::new(Parts {
+            snapshots: Snapshots::default(),
+            clock,
+            rate_limit,
+            confirmed: Confirmed::now(),
+            db,
+            database_answers: AtomicBool::new(true),
+        }))
+    }
+
+    /// Brings the snapshots up to date with the database.
+    pub(crate) async fn catch_up(&self) -> Result<(), Error> {
+        self.snapshots.catch_up(&self.db).await?;
+        self.confirmed.again();
+        Ok(())
+    }
+
+    /// Brings the snapshots up to date with the database, and notes whether it answered.
+    pub(crate) async fn compare(&self) {
+        let caught_up = self.catch_up().await;
+        let answers = !matches!(caught_up, Err(Error::Unavailable(_)));
+        let answered = self.database_answers.swap(answers, Ordering::Relaxed);
+        match caught_up {
+            Err(error @ Error::Unavailable(_)) if answered => {
+                tracing::error!(%error, "the database does not answer as it should");
+            }
+            Ok(()) if !answered => tracing::info!("the database answers again"),
+            _ => {}
+        }
+    }
+
+    /// Reads everything anew, one environment after the other.
+    pub(crate) async fn reload(&self) -> Result<(), Error> {
+        self.snapshots.reload(&self.db).await
+    }
+
+    /// Drops environments that have been revoked while a refill is under way.
+    pub(crate) async fn drop_revoked(&self) -> Result<(), Error> {
+        self.snapshots.drop_revoked(&self.db).await
+    }
+
+    /// The time since the snapshots were last compared with the database.
+    pub(crate) fn age(&self) -> Duration {
+        self.confirmed.age()
+    }
+
+    /// Returns true if the database answered when it was last asked.
+    pub(crate) fn database_answers(&self) -> bool {
+        self.db.is_present() && self.database_answers.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if what was new in the database a moment ago would be known here. When the database falls silent, this is
+    /// the first to tell.
+    pub(crate) fn is_current(&self) -> bool {
+        self.database_answers() && self.db.silence() < SILENCE
+    }
+}
