@@ -1,9 +1,11 @@
 //! Pennon: a feature flag service that teams host themselves.
 //!
-//! `serve` takes connections; `http` turns requests into calls of use cases and their results into responses; `service`
-//! holds the use cases; `store` holds the SQL; `snapshot` holds what is evaluated, in memory; `auth` proves who calls;
-//! `cli` is the command line.
+//! `serve` takes connections; `http` turns requests into calls of use cases and their results into responses; `admin` holds
+//! the use cases of administration, and `evaluation` those of evaluation; `feed` is the stream of committed changes; `auth`
+//! proves who calls; `snapshot` holds what is evaluated, in memory; `store` holds the SQL; `tasks` is the work in the
+//! background; `state` is what all of them share, in slices; `cli` is the command line.
 
+mod admin;
 mod auth;
 mod cli;
 mod clock;
@@ -11,14 +13,18 @@ mod config;
 mod dashboard;
 mod error;
 mod evaluation;
+mod feed;
 mod http;
 mod load;
 mod metrics;
 mod serve;
-mod service;
 mod snapshot;
+mod state;
 mod store;
+mod tasks;
 
+pub use admin::StartError;
+pub use admin::provisioning::BootstrapFile;
 pub use cli::{Command, CommandLine, run};
 pub use clock::{Clock, Entropy, SystemClock};
 pub use config::{
@@ -26,5 +32,5 @@ pub use config::{
 };
 pub use http::description;
 pub use serve::{Listeners, serve};
-pub use service::provisioning::BootstrapFile;
-pub use service::{FirstAdministrator, Service, StartError};
+pub use state::{FirstAdministrator, Service};
+pub use tasks::{Task, Tasks};

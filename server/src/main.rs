@@ -4,16 +4,14 @@ use std::error::Error;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Parser;
 use pennon_server::{
     BootstrapFile, Command, CommandLine, Entropy, FirstAdministrator, Listeners, LogFormat,
-    Secrets, Service, Settings, SystemClock, run, serve,
+    Secrets, Service, Settings, SystemClock, Tasks, run, serve,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
-use tokio::task::JoinSet;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -26,9 +24,6 @@ use pennon_memmove as _;
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// How long counts that are being brought to the database may still take when the service stops.
-const COUNTING_TIME: Duration = Duration::from_secs(2);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -118,12 +113,7 @@ async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
         () = signals.next() => return Ok(()),
     };
     welcome(&base_url, first);
-    let mut background = JoinSet::new();
-    background.spawn(keep_going(service.clone(), Service::probe));
-    background.spawn(keep_going(service.clone(), Service::watch));
-    background.spawn(keep_going(service.clone(), Service::listen));
-    background.spawn(keep_going(service.clone(), Service::tell));
-    let counting = tokio::spawn(keep_going(service.clone(), Service::count));
+    let tasks = Tasks::start(&service);
     let (stop, told) = oneshot::channel();
     let told = async { told.await.unwrap_or_default() };
     let serving = tokio::spawn(serve(listeners, service.clone(), told));
@@ -134,30 +124,9 @@ async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
         ended = serving => ended?,
         () = signals.next() => tracing::warn!("told again, so what is under way is cut off"),
     }
-    background.shutdown().await;
-    service.drain();
-    // Either way the last counts are brought when the service closes.
-    let _ = tokio::time::timeout(COUNTING_TIME, counting).await;
+    tasks.stop().await;
     service.close().await;
     Ok(())
-}
-
-/// Runs a task that the service cannot do without, and begins it anew should it panic.
-async fn keep_going<F>(service: Service, task: impl Fn(Service) -> F)
-where
-    F: Future<Output = ()> + Send + 'static,
-{
-    loop {
-        let mut running = JoinSet::new();
-        running.spawn(task(service.clone()));
-        match running.join_next().await {
-            Some(Err(error)) if error.is_panic() => {
-                tracing::error!(%error, "a task in the background is begun anew");
-                tokio::time::sleep(Duration::from_secs(1)).await;
-            }
-            _ => return,
-        }
-    }
 }
 
 /// Tells where the dashboard is, and the credentials of an account that has just been created.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use clap::Parser;
 use pennon_model::time::Timestamp;
 use pennon_server::{
-    Clock, CommandLine, Entropy, FirstAdministrator, Listeners, Secrets, Service, serve,
+    Clock, CommandLine, Entropy, FirstAdministrator, Listeners, Secrets, Service, Task, serve,
 };
 use reqwest::StatusCode;
 use serde_json::json;
@@ -113,20 +113,20 @@ impl TestApp {
 
     /// Follows what others write to the database, as a running server does.
     pub fn watch(&self) {
-        tokio::spawn(self.service.clone().probe());
-        tokio::spawn(self.service.clone().watch());
+        tokio::spawn(Task::Probe.run(self.service.clone()));
+        tokio::spawn(Task::Watch.run(self.service.clone()));
     }
 
     /// Tells those who look at the dashboard what changes, as a running server does.
     pub fn tell(&self) {
-        tokio::spawn(self.service.clone().tell());
+        tokio::spawn(Task::Feed.run(self.service.clone()));
     }
 
     /// Follows what other services on the database announce, and does nothing at intervals. On SQLite, where nothing is
     /// announced, this is [`watch`](Self::watch).
     pub fn follow(&self) {
         if self.database.is_postgres() {
-            tokio::spawn(self.service.clone().listen());
+            tokio::spawn(Task::Listen.run(self.service.clone()));
         } else {
             self.watch();
         }

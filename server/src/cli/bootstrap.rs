@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use super::document::{self, Problem};
 use super::import::MAX_ITEMS;
 use super::read;
-use crate::error::listed;
-use crate::http::fields::{Fields, FromFields};
-use crate::service::environments::NewEnvironment;
-use crate::service::provisioning::{
+use crate::admin::environments::NewEnvironment;
+use crate::admin::provisioning::{
     BootstrapFile, ProvisionedEnvironment, ProvisionedToken, Provisioning,
 };
-use crate::service::transfer::{Document, FORMAT_VERSION};
+use crate::admin::transfer::{Document, FORMAT_VERSION};
+use crate::error::listed;
+use crate::http::fields::{Fields, FromFields};
 
 /// The most environments that a file may have.
 const MAX_ENVIRONMENTS: usize = 1_000;

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
+use crate::admin::transfer::FORMAT_VERSION;
 use crate::error::Fault;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::json::Json;
-use crate::service::transfer::FORMAT_VERSION;
 
 /// The reason that a file is refused. It contains no value of the file.
 pub(super) enum Problem {

@@ -6,8 +6,8 @@ use std::io::Write;
 use clap::Args;
 
 use super::read_as_is;
+use crate::admin::transfer;
 use crate::config::DatabaseSettings;
-use crate::service::transfer;
 
 /// Where from.
 #[derive(Debug, Args)]

@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use super::document::{self, Problem};
 use super::{explained, open, read};
+use crate::admin::targeting::{Setup, Switch};
+use crate::admin::transfer::{
+    self, Carried, Document, FORMAT_VERSION, PortableFlag, PortableSetup,
+};
 use crate::auth::actor::Actor;
 use crate::config::DatabaseSettings;
 use crate::error::{Fault, Place};
 use crate::http::fields::{Fields, FromFields};
-use crate::service::targeting::{Setup, Switch};
-use crate::service::transfer::{
-    self, Carried, Document, FORMAT_VERSION, PortableFlag, PortableSetup,
-};
 use crate::store::OpenMode;
 
 /// The most flags, or environments of a flag, that a document may have.
@@ -50,18 +50,18 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     } else {
         OpenMode::Upgrade
     };
-    let service = open(&database, mode).await?;
+    let admin = open(&database, mode).await?;
     let actor = Actor::command_line().administrator()?;
-    let carried = transfer::import(&service, &actor, &document, dry_run).await;
+    let carried = transfer::import(&admin, &actor, &document, dry_run).await;
     // The import stays if the warnings cannot be read.
     let warnings = match &carried {
-        Ok(carried) => transfer::warnings(&service, &actor, &document, carried).await,
+        Ok(carried) => transfer::warnings(&admin, &actor, &document, carried).await,
         Err(_) => Ok(Vec::new()),
     };
-    service.close().await;
+    admin.close().await;
     let carried = carried.map_err(|error| match error {
         crate::error::Error::Invalid(faults) => told(&file, &listed(&faults)).into(),
-        error => explained(&service, error),
+        error => explained(&admin, error),
     })?;
     let lines: String = carried.iter().map(line).collect();
     std::io::stdout().write_all(lines.as_bytes())?;

@@ -19,11 +19,11 @@ use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
 
+use crate::admin::Admin;
 use crate::auth::actor::{Actor, Administrator};
 use crate::clock::{Entropy, SystemClock};
 use crate::config::{DatabaseSettings, SECRETS_HELP, Settings};
 use crate::http;
-use crate::service::Service;
 use crate::store::OpenMode;
 
 /// The version, and what was built: a commit and its date, or `development build`.
@@ -112,30 +112,30 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
     read.map_err(|error| format!("{}: cannot be read: {error}", file.display()))
 }
 
-/// The service on a database that exists, for use cases alone: nothing is served.
-async fn open(database: &DatabaseSettings, mode: OpenMode) -> Result<Service, Box<dyn Error>> {
+/// Opens a database that exists, for use cases alone: nothing is served.
+async fn open(database: &DatabaseSettings, mode: OpenMode) -> Result<Admin, Box<dyn Error>> {
     let url = database.url()?;
     let CommandLine { settings, .. } = CommandLine::try_parse_from(["pennon"])?;
     let entropy = Entropy::from_system()?;
-    Ok(Service::open(&url, settings, mode, Arc::new(SystemClock), entropy).await?)
+    Ok(Admin::open(&url, &settings, mode, Arc::new(SystemClock), entropy).await?)
 }
 
 /// Runs a use case that only reads, on a database that is left as it is, whatever its schema is.
 async fn read_as_is<T, E: Into<Box<dyn Error>>>(
     database: &DatabaseSettings,
-    use_case: impl AsyncFnOnce(&Service, &Administrator) -> Result<T, E>,
+    use_case: impl AsyncFnOnce(&Admin, &Administrator) -> Result<T, E>,
 ) -> Result<T, Box<dyn Error>> {
-    let service = open(database, OpenMode::AsIs).await?;
+    let admin = open(database, OpenMode::AsIs).await?;
     let actor = Actor::command_line().administrator()?;
-    let done = use_case(&service, &actor).await;
-    service.close().await;
-    done.map_err(|error| explained(&service, error))
+    let done = use_case(&admin, &actor).await;
+    admin.close().await;
+    done.map_err(|error| explained(&admin, error))
 }
 
 /// An error of a use case, with its likely cause if the schema is outdated and was left as it is.
-fn explained(service: &Service, error: impl Into<Box<dyn Error>>) -> Box<dyn Error> {
+fn explained(admin: &Admin, error: impl Into<Box<dyn Error>>) -> Box<dyn Error> {
     let error = error.into();
-    match service.db.outdated() {
+    match admin.db.outdated() {
         Some(outdated) => format!("{outdated} ({error})").into(),
         None => error,
     }

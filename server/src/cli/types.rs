@@ -9,8 +9,8 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::{read, read_as_is};
+use crate::admin::transfer;
 use crate::config::DatabaseSettings;
-use crate::service::transfer;
 
 /// Where from, and where to.
 #[derive(Debug, Args)]

@@ -9,12 +9,13 @@ use pennon_model::page::{Limit, PageNumber, PageRequest};
 use pennon_model::user::{Email, Role, User, UserFilter};
 
 use super::{explained, open};
+use crate::admin::Admin;
+use crate::admin::precondition::Precondition;
+use crate::admin::users;
+use crate::admin::users::{NewUser, UserPatch, Whose};
 use crate::auth::actor::{Actor, Administrator};
 use crate::auth::password::NewPassword;
 use crate::config::DatabaseSettings;
-use crate::service::precondition::Precondition;
-use crate::service::users::{NewUser, UserPatch, Whose};
-use crate::service::{Service, users};
 use crate::store::OpenMode;
 
 /// What to do with accounts.
@@ -77,16 +78,16 @@ pub(super) async fn run(Arguments { what, database }: Arguments) -> Result<(), B
         What::List => OpenMode::AsIs,
         _ => OpenMode::Upgrade,
     };
-    let service = open(&database, mode).await?;
-    let done = apply(&service, what).await;
-    service.close().await;
-    let printed = done.map_err(|error| explained(&service, error))?;
+    let admin = open(&database, mode).await?;
+    let done = apply(&admin, what).await;
+    admin.close().await;
+    let printed = done.map_err(|error| explained(&admin, error))?;
     std::io::stdout().write_all(printed.as_bytes())?;
     Ok(())
 }
 
 /// Answers what to print.
-async fn apply(service: &Service, what: What) -> Result<String, Box<dyn Error>> {
+async fn apply(admin: &Admin, what: What) -> Result<String, Box<dyn Error>> {
     let actor = &Actor::command_line().administrator()?;
     match what {
         What::Add {
@@ -94,58 +95,58 @@ async fn apply(service: &Service, what: What) -> Result<String, Box<dyn Error>> 
             role,
             password,
         } => {
-            let (password, told) = password.read(service)?;
+            let (password, told) = password.read(admin)?;
             let new = NewUser {
                 email,
                 password,
                 role,
             };
-            let user = users::create(service, actor, new).await?;
+            let user = users::create(admin, actor, new).await?;
             Ok(format!("{}{told}", described(&user)))
         }
-        What::List => list(service, actor).await,
+        What::List => list(admin, actor).await,
         What::SetRole { email, role } => {
             let patch = UserPatch {
                 role: Some(role),
                 password: None,
                 current: None,
             };
-            let user = update(service, actor, &email, patch).await?;
+            let user = update(admin, actor, &email, patch).await?;
             Ok(described(&user))
         }
         What::ResetPassword { email, password } => {
-            let (password, told) = password.read(service)?;
+            let (password, told) = password.read(admin)?;
             let patch = UserPatch {
                 role: None,
                 password: Some(password),
                 current: None,
             };
-            let user = update(service, actor, &email, patch).await?;
+            let user = update(admin, actor, &email, patch).await?;
             Ok(format!("{}{told}", described(&user)))
         }
     }
 }
 
 async fn update(
-    service: &Service,
+    admin: &Admin,
     actor: &Administrator,
     email: &str,
     patch: UserPatch,
 ) -> Result<User, Box<dyn Error>> {
-    let user = users::by_email(service, actor, email).await?;
+    let user = users::by_email(admin, actor, email).await?;
     let whose = Whose::Of(Some(user.id));
-    Ok(users::update(service, actor, whose, &Precondition::None, patch).await?)
+    Ok(users::update(admin, actor, whose, &Precondition::None, patch).await?)
 }
 
 /// All users, newest first, one in a line.
-async fn list(service: &Service, actor: &Administrator) -> Result<String, Box<dyn Error>> {
+async fn list(admin: &Admin, actor: &Administrator) -> Result<String, Box<dyn Error>> {
     let mut lines = String::new();
     for number in 1.. {
         let page = PageRequest {
             page: PageNumber::try_from(number)?,
             limit: Limit::MAX,
         };
-        let users = users::list(service, actor, &UserFilter::default(), page).await?;
+        let users = users::list(admin, actor, &UserFilter::default(), page).await?;
         if users.items.is_empty() {
             break;
         }
@@ -161,9 +162,9 @@ async fn list(service: &Service, actor: &Administrator) -> Result<String, Box<dy
 
 impl PasswordSource {
     /// The password, and how to tell it if nobody knows it yet.
-    fn read(self, service: &Service) -> Result<(NewPassword, String), Box<dyn Error>> {
+    fn read(self, admin: &Admin) -> Result<(NewPassword, String), Box<dyn Error>> {
         if !self.password_stdin {
-            let password = NewPassword::made_up(&service.entropy);
+            let password = NewPassword::made_up(&admin.entropy);
             let told = format!("  password  {}   (shown this once)\n", password.expose());
             return Ok((password, told));
         }

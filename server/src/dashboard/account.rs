@@ -9,11 +9,11 @@ use pennon_model::token::Token;
 use pennon_model::user::Role;
 
 use super::{Form, SignedIn, told};
+use crate::admin::sessions::days_after;
+use crate::admin::tokens;
+use crate::admin::tokens::WhichToken;
+use crate::admin::users::{self, CurrentPassword, Whose};
 use crate::auth::password::NewPassword;
-use crate::service::sessions::days_after;
-use crate::service::tokens;
-use crate::service::tokens::WhichToken;
-use crate::service::users::{self, CurrentPassword, Whose};
 
 #[async_trait]
 impl OwnAccount for SignedIn {
@@ -27,13 +27,13 @@ impl OwnAccount for SignedIn {
             },
             new: new.ok_or_else(|| form.refused())?,
         };
-        users::change_password(&self.service, &self.actor, change)
+        users::change_password(&self.admin, &self.actor, change)
             .await
             .map_err(told)
     }
 
     async fn tokens(&self) -> Result<Vec<Token>, AdminError> {
-        tokens::list(&self.service, &self.actor, Whose::Mine)
+        tokens::list(&self.admin, &self.actor, Whose::Mine)
             .await
             .map_err(told)
     }
@@ -51,7 +51,7 @@ impl OwnAccount for SignedIn {
             role,
             expires_at: Some(end),
         };
-        let created = tokens::create(&self.service, &self.actor, new)
+        let created = tokens::create(&self.admin, &self.actor, new)
             .await
             .map_err(told)?;
         Ok(CreatedToken {
@@ -65,7 +65,7 @@ impl OwnAccount for SignedIn {
             owner: Whose::Mine,
             token: Some(token),
         };
-        tokens::revoke(&self.service, &self.actor, which)
+        tokens::revoke(&self.admin, &self.actor, which)
             .await
             .map_err(told)
     }
@@ -74,7 +74,7 @@ impl OwnAccount for SignedIn {
 impl SignedIn {
     fn end(&self, days: &str) -> Result<Timestamp, &'static str> {
         let days = days.parse().ok();
-        let end = days.map(|days| days_after(self.service.clock.now(), days));
+        let end = days.map(|days| days_after(self.admin.clock.now(), days));
         end.ok_or("must be a number of days")
     }
 }

@@ -15,7 +15,7 @@ use pennon_model::id::{AuditId, EnvironmentId};
 use pennon_model::page::Page;
 
 use super::{SignedIn, sentence, told};
-use crate::service::{audit, reversal};
+use crate::admin::{audit, reversal};
 
 #[async_trait]
 impl AuditAdmin for SignedIn {
@@ -29,14 +29,14 @@ impl AuditAdmin for SignedIn {
             to: query.to,
             accounts: query.accounts,
         };
-        let page = audit::list(&self.service, &self.actor, &filter, query.page)
+        let page = audit::list(&self.admin, &self.actor, &filter, query.page)
             .await
             .map_err(told)?;
         Ok(page.map(|recorded| self.record(recorded)))
     }
 
     async fn reversal(&self, id: AuditId) -> Result<Reversal, AdminError> {
-        let found = reversal::preview(&self.service, &self.actor, id)
+        let found = reversal::preview(&self.admin, &self.actor, id)
             .await
             .map_err(told)?;
         let reversal::Reversal { entries, plan } = found.ok_or(AdminError::NotFound)?;
@@ -56,7 +56,7 @@ impl AuditAdmin for SignedIn {
     }
 
     async fn revert(&self, id: AuditId, fingerprint: &str) -> Result<(), AdminError> {
-        reversal::revert(&self.service, &self.actor, id, fingerprint)
+        reversal::revert(&self.admin, &self.actor, id, fingerprint)
             .await
             .map_err(told)?
             .map_err(|obstacle| AdminError::Conflict(sentence(&obstacle.to_string())))

@@ -14,10 +14,10 @@ use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
 
 use super::{Form, SignedIn, told};
+use crate::admin::environments;
+use crate::admin::precondition::Precondition;
+use crate::admin::usage::{self, Period};
 use crate::error::Error;
-use crate::service::environments;
-use crate::service::precondition::Precondition;
-use crate::service::usage::{self, Period};
 
 /// The number of clients on the page of an environment: those seen last.
 const CLIENTS_SHOWN: i64 = 10;
@@ -25,7 +25,7 @@ const CLIENTS_SHOWN: i64 = 10;
 #[async_trait]
 impl EnvironmentAdmin for SignedIn {
     async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError> {
-        let active = environments::active(&self.service, &self.actor)
+        let active = environments::active(&self.admin, &self.actor)
             .await
             .map_err(told)?;
         let polling = self.polling().await.map_err(told)?;
@@ -40,7 +40,7 @@ impl EnvironmentAdmin for SignedIn {
     }
 
     async fn naming(&self) -> Result<Naming, AdminError> {
-        let active = environments::active(&self.service, &self.actor)
+        let active = environments::active(&self.admin, &self.actor)
             .await
             .map_err(told)?;
         let products = active
@@ -57,24 +57,24 @@ impl EnvironmentAdmin for SignedIn {
             status: Some(EnvironmentStatus::Revoked),
             ..EnvironmentFilter::default()
         };
-        environments::list(&self.service, &self.actor, &revoked, page)
+        environments::list(&self.admin, &self.actor, &revoked, page)
             .await
             .map_err(told)
     }
 
     async fn environment(&self, id: EnvironmentId) -> Result<UsedEnvironment, AdminError> {
-        let environment = environments::get(&self.service, &self.actor, id)
+        let environment = environments::get(&self.admin, &self.actor, id)
             .await
             .map_err(told)?;
         let polling = self.polling().await.map_err(told)?;
-        let last_used = usage::key_last_used(&self.service, &self.actor, &environment)
+        let last_used = usage::key_last_used(&self.admin, &self.actor, &environment)
             .await
             .map_err(told)?;
         let few = PageRequest {
             limit: CLIENTS_SHOWN.try_into().unwrap_or_default(),
             ..PageRequest::default()
         };
-        let clients = usage::clients(&self.service, &self.actor, id, few)
+        let clients = usage::clients(&self.admin, &self.actor, id, few)
             .await
             .map_err(told)?;
         Ok(UsedEnvironment {
@@ -97,7 +97,7 @@ impl EnvironmentAdmin for SignedIn {
             return Err(form.refused());
         };
         let new = environments::NewEnvironment { product, name };
-        environments::create(&self.service, &actor, new)
+        environments::create(&self.admin, &actor, new)
             .await
             .map(created)
             .map_err(told)
@@ -109,7 +109,7 @@ impl EnvironmentAdmin for SignedIn {
         let Some(name) = form.field("name", name.try_into()) else {
             return Err(form.refused());
         };
-        environments::rename(&self.service, &actor, seen.id, &still(seen), Some(name))
+        environments::rename(&self.admin, &actor, seen.id, &still(seen), Some(name))
             .await
             .map(drop)
             .map_err(told)
@@ -118,7 +118,7 @@ impl EnvironmentAdmin for SignedIn {
     async fn rotate_key(&self, seen: Seen, typed: &str) -> Result<CreatedEnvironment, AdminError> {
         let actor = self.actor.administrator().map_err(told)?;
         self.confirm(seen.id, typed).await?;
-        environments::rotate_key(&self.service, &actor, seen.id, &still(seen))
+        environments::rotate_key(&self.admin, &actor, seen.id, &still(seen))
             .await
             .map(created)
             .map_err(told)
@@ -127,7 +127,7 @@ impl EnvironmentAdmin for SignedIn {
     async fn revoke_environment(&self, seen: Seen, typed: &str) -> Result<(), AdminError> {
         let actor = self.actor.administrator().map_err(told)?;
         self.confirm(seen.id, typed).await?;
-        environments::revoke(&self.service, &actor, seen.id, &still(seen))
+        environments::revoke(&self.admin, &actor, seen.id, &still(seen))
             .await
             .map(drop)
             .map_err(told)
@@ -136,12 +136,12 @@ impl EnvironmentAdmin for SignedIn {
 
 impl SignedIn {
     async fn polling(&self) -> Result<HashMap<EnvironmentId, usage::Polling>, Error> {
-        usage::polling(&self.service, &self.actor, Period::default()).await
+        usage::polling(&self.admin, &self.actor, Period::default()).await
     }
 
     /// Makes sure that somebody who is about to do harm has typed the name of what they harm.
     async fn confirm(&self, id: EnvironmentId, typed: &str) -> Result<(), AdminError> {
-        let environment = environments::get(&self.service, &self.actor, id)
+        let environment = environments::get(&self.admin, &self.actor, id)
             .await
             .map_err(told)?;
         if typed.trim() == environment.name.as_str().trim() {

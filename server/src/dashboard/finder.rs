@@ -7,7 +7,7 @@ use pennon_model::flag::{Flag, FlagFilter};
 use pennon_model::page::{Limit, PageNumber, PageRequest};
 
 use super::{SignedIn, told};
-use crate::service::{environments, flags};
+use crate::admin::{environments, flags};
 
 /// How many of each are shown.
 const SHOWN: usize = 8;
@@ -22,7 +22,7 @@ impl Finder for SignedIn {
         flags.sort_by_cached_key(|flag| distance(flag, &wanted));
         flags.dedup_by_key(|flag| flag.id);
         flags.truncate(SHOWN);
-        let mut environments = environments::active(&self.service, &self.actor)
+        let mut environments = environments::active(&self.admin, &self.actor)
             .await
             .map_err(told)?;
         environments.retain(|environment| {
@@ -52,7 +52,7 @@ impl SignedIn {
             page: PageNumber::default(),
             limit: Limit::MAX,
         };
-        let flags = flags::list(&self.service, &self.actor, &selection, page)
+        let flags = flags::list(&self.admin, &self.actor, &selection, page)
             .await
             .map_err(told)?;
         Ok(flags.items)

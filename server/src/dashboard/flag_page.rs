@@ -14,15 +14,16 @@ use pennon_model::environment::{Environment, looks_like_production};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 
 use super::{Form, SignedIn, told};
-use crate::auth::actor::Actor;
-use crate::error::{Entity, Error};
-use crate::service::flags::FlagPatch;
-use crate::service::patch::Patch;
-use crate::service::precondition::Precondition;
-use crate::service::targeting::{
+use crate::admin::Admin;
+use crate::admin::flags::FlagPatch;
+use crate::admin::patch::Patch;
+use crate::admin::precondition::Precondition;
+use crate::admin::targeting::{
     self, ConfigurationPatch, Overview, PairId, Part, Rules, Shown, Switch,
 };
-use crate::service::{Service, flags, warnings};
+use crate::admin::{flags, warnings};
+use crate::auth::actor::Actor;
+use crate::error::{Entity, Error};
 
 #[async_trait]
 impl FlagPageAdmin for SignedIn {
@@ -32,12 +33,12 @@ impl FlagPageAdmin for SignedIn {
         environment: Option<EnvironmentId>,
     ) -> Result<FlagDetail, AdminError> {
         let choose = |active: &[Environment]| environment.or_else(|| most_important(active));
-        let overview = targeting::overview(&self.service, &self.actor, key.to_owned(), choose);
+        let overview = targeting::overview(&self.admin, &self.actor, key.to_owned(), choose);
         overview.await.map(detail).map_err(told)
     }
 
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError> {
-        let attributes = targeting::attributes(&self.service, &self.actor, environment).await;
+        let attributes = targeting::attributes(&self.admin, &self.actor, environment).await;
         let attributes = attributes.map_err(told)?;
         let names = attributes
             .iter()
@@ -67,20 +68,20 @@ impl FlagPageAdmin for SignedIn {
             name: Some(name),
             description: description.map_or(Patch::Clear, Patch::Set),
         };
-        let updated = flags::update(&self.service, &actor, flag, &seen(revision), patch).await;
+        let updated = flags::update(&self.admin, &actor, flag, &seen(revision), patch).await;
         updated.map(drop).map_err(told)
     }
 
     async fn archive(&self, flag: FlagId, revision: i64) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        flags::archive(&self.service, &actor, flag, &seen(revision))
+        flags::archive(&self.admin, &actor, flag, &seen(revision))
             .await
             .map_err(told)
     }
 
     async fn restore(&self, flag: FlagId, revision: i64) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        let restored = flags::restore(&self.service, &actor, flag, &seen(revision)).await;
+        let restored = flags::restore(&self.admin, &actor, flag, &seen(revision)).await;
         restored.map(drop).map_err(told)
     }
 
@@ -91,8 +92,8 @@ impl FlagPageAdmin for SignedIn {
         ttl: Option<Ttl>,
     ) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        let (service, pair) = (&self.service, id(pair));
-        let current = targeting::configuration(service, &actor, pair).await;
+        let (admin, pair) = (&self.admin, id(pair));
+        let current = targeting::configuration(admin, &actor, pair).await;
         let current = current.map_err(told)?;
         if current.ttl != seen {
             return Err(AdminError::Stale);
@@ -102,7 +103,7 @@ impl FlagPageAdmin for SignedIn {
             ttl: ttl.map_or(Patch::Clear, Patch::Set),
         };
         let unchanged = self::seen(current.revision);
-        let configured = targeting::configure(service, &actor, pair, &unchanged, patch).await;
+        let configured = targeting::configure(admin, &actor, pair, &unchanged, patch).await;
         configured.map(drop).map_err(told)
     }
 
@@ -121,8 +122,8 @@ impl FlagPageAdmin for SignedIn {
             return Err(form.refused());
         };
         let rule = draft.rule(priority).map_err(AdminError::Invalid)?;
-        let (service, unchanged) = (&self.service, self::seen(revision));
-        let rule = targeting::create_rule(service, &actor, id(pair), &unchanged, rule).await;
+        let (admin, unchanged) = (&self.admin, self::seen(revision));
+        let rule = targeting::create_rule(admin, &actor, id(pair), &unchanged, rule).await;
         rule.map(|rule| rule.id).map_err(told)
     }
 
@@ -134,18 +135,18 @@ impl FlagPageAdmin for SignedIn {
         draft: &RuleDraft,
     ) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        let priority = priority(&self.service, &actor, id(pair), rule)
+        let priority = priority(&self.admin, &actor, id(pair), rule)
             .await
             .map_err(told)?;
         let new = draft.rule(priority).map_err(AdminError::Invalid)?;
         let seen = seen(revision);
-        let replaced = targeting::replace_rule(&self.service, &actor, rule, &seen, new).await;
+        let replaced = targeting::replace_rule(&self.admin, &actor, rule, &seen, new).await;
         replaced.map(drop).map_err(told)
     }
 
     async fn delete_rule(&self, rule: RuleId, revision: i64) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        targeting::delete_rule(&self.service, &actor, rule, &seen(revision))
+        targeting::delete_rule(&self.admin, &actor, rule, &seen(revision))
             .await
             .map_err(told)
     }
@@ -158,8 +159,8 @@ impl FlagPageAdmin for SignedIn {
     ) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
         let Rules { revision, .. } = self.rules_as_seen(pair, seen).await?;
-        let (service, unchanged) = (&self.service, self::seen(revision));
-        let rules = targeting::reorder_rules(service, &actor, id(pair), &unchanged, order).await;
+        let (admin, unchanged) = (&self.admin, self::seen(revision));
+        let rules = targeting::reorder_rules(admin, &actor, id(pair), &unchanged, order).await;
         rules.map(drop).map_err(told)
     }
 
@@ -171,14 +172,14 @@ impl FlagPageAdmin for SignedIn {
     ) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
         let rollout = draft.rollout().map_err(AdminError::Invalid)?;
-        let (service, seen) = (&self.service, revision.map_or(Precondition::Absent, seen));
-        let set = targeting::set_rollout(service, &actor, id(pair), &seen, rollout).await;
+        let (admin, seen) = (&self.admin, revision.map_or(Precondition::Absent, seen));
+        let set = targeting::set_rollout(admin, &actor, id(pair), &seen, rollout).await;
         set.map(drop).map_err(told)
     }
 
     async fn remove_rollout(&self, pair: Pair, revision: i64) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        targeting::delete_rollout(&self.service, &actor, id(pair), &seen(revision))
+        targeting::delete_rollout(&self.admin, &actor, id(pair), &seen(revision))
             .await
             .map_err(told)
     }
@@ -191,7 +192,7 @@ impl FlagPageAdmin for SignedIn {
             flag: copy.flag,
             environment: copy.from,
         };
-        let warnings = warnings::about_flag(&self.service, &self.actor, source, copy.to).await;
+        let warnings = warnings::about_flag(&self.admin, &self.actor, source, copy.to).await;
         Ok(CopyPreview {
             warnings: warnings.into_iter().map(|warning| warning.detail).collect(),
             differences: differences.flat_map(parts).collect(),
@@ -215,7 +216,7 @@ impl SignedIn {
     /// The rules of a pair, if they are those that a page has shown. Their revision is that of all that the pair serves, so
     /// they are the same for as long as that is.
     async fn rules_as_seen(&self, pair: Pair, seen: &[SeenRule]) -> Result<Rules, AdminError> {
-        let rules = targeting::rules(&self.service, &self.actor, id(pair)).await;
+        let rules = targeting::rules(&self.admin, &self.actor, id(pair)).await;
         let rules = rules.map_err(told)?;
         let current = rules.rules.iter().map(|rule| SeenRule {
             id: rule.id,
@@ -239,7 +240,7 @@ impl SignedIn {
             flag: copy.flag,
             environment: copy.to,
         };
-        targeting::copy(&self.service, &actor, to, copy.from, seen, dry_run)
+        targeting::copy(&self.admin, &actor, to, copy.from, seen, dry_run)
             .await
             .map_err(told)
     }
@@ -295,12 +296,12 @@ fn standing(shown: Shown) -> Standing {
 
 /// The place that a rule has among the rules of the pair.
 async fn priority(
-    service: &Service,
+    admin: &Admin,
     actor: &Actor,
     pair: PairId,
     rule: RuleId,
 ) -> Result<Priority, Error> {
-    let Rules { rules, .. } = targeting::rules(service, actor, pair).await?;
+    let Rules { rules, .. } = targeting::rules(admin, actor, pair).await?;
     let rule = rules.into_iter().find(|each| each.id == rule);
     rule.map(|rule| rule.rule.priority)
         .ok_or(Error::NotFound(Entity::Rule))

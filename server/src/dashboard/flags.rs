@@ -10,15 +10,15 @@ use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::PageRequest;
 
 use super::{Form, SignedIn, told};
-use crate::service::patch::Patch;
-use crate::service::precondition::Precondition;
-use crate::service::targeting::{ConfigurationPatch, PairId};
-use crate::service::{flag_table, flags, targeting};
+use crate::admin::patch::Patch;
+use crate::admin::precondition::Precondition;
+use crate::admin::targeting::{ConfigurationPatch, PairId};
+use crate::admin::{flag_table, flags, targeting};
 
 #[async_trait]
 impl FlagAdmin for SignedIn {
     async fn flags(&self, query: FlagTableQuery) -> Result<FlagTable, AdminError> {
-        flag_table::page(&self.service, &self.actor, query)
+        flag_table::page(&self.admin, &self.actor, query)
             .await
             .map_err(told)
     }
@@ -28,12 +28,7 @@ impl FlagAdmin for SignedIn {
             key: Some(key.to_owned()),
             ..FlagFilter::default()
         };
-        let found = flags::list(
-            &self.service,
-            &self.actor,
-            &selection,
-            PageRequest::default(),
-        );
+        let found = flags::list(&self.admin, &self.actor, &selection, PageRequest::default());
         Ok(found.await.map_err(told)?.pagination.total == 0)
     }
 
@@ -58,9 +53,7 @@ impl FlagAdmin for SignedIn {
             description,
             kind,
         };
-        flags::create(&self.service, &actor, new)
-            .await
-            .map_err(told)
+        flags::create(&self.admin, &actor, new).await.map_err(told)
     }
 
     async fn set_enabled(
@@ -77,7 +70,7 @@ impl FlagAdmin for SignedIn {
             is_enabled: Some(enabled),
             ttl: Patch::Keep,
         };
-        let configuration = targeting::configure(&self.service, &actor, pair, &seen, patch)
+        let configuration = targeting::configure(&self.admin, &actor, pair, &seen, patch)
             .await
             .map_err(told)?;
         Ok(Switched {

@@ -26,13 +26,13 @@ use pennon_dashboard::port::people::PeopleAdmin;
 use pennon_dashboard::port::trial::TrialAdmin;
 use pennon_dashboard::port::usage::UsageAdmin;
 
+use crate::admin::Admin;
 use crate::auth::actor::Person;
 use crate::error::{Error, Fault, Place};
-use crate::service::Service;
 
 /// The service, for the person who is signed in to the dashboard.
 pub(crate) struct SignedIn {
-    service: Service,
+    admin: Admin,
     actor: Person,
     /// The address that the person comes from.
     address: IpAddr,
@@ -40,10 +40,10 @@ pub(crate) struct SignedIn {
 
 impl SignedIn {
     /// Gives what is being rendered its ways to the service.
-    pub(crate) fn provide(service: Service, actor: Person, address: IpAddr) {
+    pub(crate) fn provide(admin: Admin, actor: Person, address: IpAddr) {
         provide_context(actor.user().clone());
         let signed_in = Arc::new(Self {
-            service,
+            admin,
             actor,
             address,
         });

@@ -9,17 +9,17 @@ use pennon_model::token::Token;
 use pennon_model::user::{Role, User};
 
 use super::{Form, SignedIn, told};
+use crate::admin::precondition::Precondition;
+use crate::admin::tokens::WhichToken;
+use crate::admin::users::{NewUser, UserPatch, Whose};
+use crate::admin::{tokens, users};
 use crate::auth::password::NewPassword;
-use crate::service::precondition::Precondition;
-use crate::service::tokens::WhichToken;
-use crate::service::users::{NewUser, UserPatch, Whose};
-use crate::service::{tokens, users};
 
 #[async_trait]
 impl PeopleAdmin for SignedIn {
     async fn people(&self, page: PageRequest) -> Result<Page<Colleague>, AdminError> {
         let actor = self.actor.administrator().map_err(told)?;
-        let people = users::with_sign_ins(&self.service, &actor, page)
+        let people = users::with_sign_ins(&self.admin, &actor, page)
             .await
             .map_err(told)?;
         Ok(people.map(|(user, signed_in_at)| Colleague { user, signed_in_at }))
@@ -28,10 +28,8 @@ impl PeopleAdmin for SignedIn {
     async fn person(&self, id: UserId) -> Result<(User, Vec<Token>), AdminError> {
         let actor = self.actor.administrator().map_err(told)?;
         let whose = Whose::Of(Some(id));
-        let user = users::get(&self.service, &actor, whose)
-            .await
-            .map_err(told)?;
-        let tokens = tokens::list(&self.service, &actor, whose)
+        let user = users::get(&self.admin, &actor, whose).await.map_err(told)?;
+        let tokens = tokens::list(&self.admin, &actor, whose)
             .await
             .map_err(told)?;
         Ok((user, tokens))
@@ -51,7 +49,7 @@ impl PeopleAdmin for SignedIn {
             password,
             role,
         };
-        let user = users::create(&self.service, &actor, new)
+        let user = users::create(&self.admin, &actor, new)
             .await
             .map_err(told)?;
         Ok(Admission { user, made_up })
@@ -82,7 +80,7 @@ impl PeopleAdmin for SignedIn {
     async fn delete_person(&self, which: Seen) -> Result<(), AdminError> {
         let actor = self.actor.administrator().map_err(told)?;
         let (whose, seen) = (Whose::Of(Some(which.id)), seen(which));
-        users::delete(&self.service, &actor, whose, &seen)
+        users::delete(&self.admin, &actor, whose, &seen)
             .await
             .map_err(told)
     }
@@ -92,7 +90,7 @@ impl PeopleAdmin for SignedIn {
             owner: Whose::Of(Some(owner)),
             token: Some(token),
         };
-        tokens::revoke(&self.service, &self.actor, which)
+        tokens::revoke(&self.admin, &self.actor, which)
             .await
             .map_err(told)
     }
@@ -102,7 +100,7 @@ impl SignedIn {
     /// The password that was typed, or one that is made up and is to be shown.
     fn password(&self, typed: String) -> Result<(NewPassword, Option<String>), &'static str> {
         if typed.is_empty() {
-            let made_up = NewPassword::made_up(&self.service.entropy);
+            let made_up = NewPassword::made_up(&self.admin.entropy);
             let shown = made_up.expose().to_owned();
             return Ok((made_up, Some(shown)));
         }
@@ -113,7 +111,7 @@ impl SignedIn {
     async fn update(&self, which: Seen, patch: UserPatch) -> Result<User, AdminError> {
         let actor = self.actor.administrator().map_err(told)?;
         let (whose, seen) = (Whose::Of(Some(which.id)), seen(which));
-        users::update(&self.service, &actor, whose, &seen, patch)
+        users::update(&self.admin, &actor, whose, &seen, patch)
             .await
             .map_err(told)
     }

@@ -10,13 +10,13 @@ use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::{Limit, PageNumber, PageRequest};
 
 use super::{SignedIn, told};
-use crate::service::targeting::{self, PairId};
-use crate::service::{environments, flags, usage};
+use crate::admin::targeting::{self, PairId};
+use crate::admin::{environments, flags, usage};
 
 #[async_trait]
 impl TrialAdmin for SignedIn {
     async fn choices(&self) -> Result<Choices, AdminError> {
-        let (service, actor) = (&self.service, &self.actor);
+        let (admin, actor) = (&self.admin, &self.actor);
         let active = FlagFilter {
             archived: Some(false),
             ..FlagFilter::default()
@@ -25,9 +25,9 @@ impl TrialAdmin for SignedIn {
             page: PageNumber::default(),
             limit: Limit::MAX,
         };
-        let flags = flags::list(service, actor, &active, page);
+        let flags = flags::list(admin, actor, &active, page);
         let keys = flags.await.map_err(told)?.items.into_iter();
-        let environments = environments::active(service, actor).await.map_err(told)?;
+        let environments = environments::active(admin, actor).await.map_err(told)?;
         Ok(Choices {
             keys: keys.map(|flag| flag.key.to_string()).collect(),
             environments,
@@ -40,7 +40,7 @@ impl TrialAdmin for SignedIn {
         environment: EnvironmentId,
     ) -> Result<FlagConfig, AdminError> {
         let pair = PairId { flag, environment };
-        targeting::flag_config(&self.service, &self.actor, pair)
+        targeting::flag_config(&self.admin, &self.actor, pair)
             .await
             .map_err(told)
     }
@@ -49,7 +49,7 @@ impl TrialAdmin for SignedIn {
         &self,
         environment: EnvironmentId,
     ) -> Result<Vec<Client>, AdminError> {
-        usage::outdated_clients(&self.service, &self.actor, environment)
+        usage::outdated_clients(&self.admin, &self.actor, environment)
             .await
             .map_err(told)
     }

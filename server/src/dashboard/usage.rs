@@ -10,8 +10,8 @@ use pennon_model::page::PageRequest;
 use pennon_model::time::Timestamp;
 
 use super::{SignedIn, told};
-use crate::service::usage::{FlagHour, Period};
-use crate::service::{flags, usage};
+use crate::admin::usage::{FlagHour, Period};
+use crate::admin::{flags, usage};
 
 #[async_trait]
 impl UsageAdmin for SignedIn {
@@ -21,7 +21,7 @@ impl UsageAdmin for SignedIn {
             ..FlagFilter::default()
         };
         let page = PageRequest::default();
-        let found = flags::list(&self.service, &self.actor, &selection, page).await;
+        let found = flags::list(&self.admin, &self.actor, &selection, page).await;
         let flag = found
             .map_err(told)?
             .items
@@ -31,7 +31,7 @@ impl UsageAdmin for SignedIn {
             from: Some(from),
             to: None,
         };
-        let usage = usage::of_flag(&self.service, &self.actor, flag.id, period)
+        let usage = usage::of_flag(&self.admin, &self.actor, flag.id, period)
             .await
             .map_err(told)?;
         let mut environments = usage.environments;

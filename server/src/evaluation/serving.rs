@@ -88,6 +88,11 @@ impl Serving {
         self.confirmed.age()
     }
 
+    /// Returns true if the last write failed because the disk of the database is full.
+    pub(crate) fn storage_is_full(&self) -> bool {
+        self.db.storage().is_full()
+    }
+
     /// Returns true if the database answered when it was last asked.
     pub(crate) fn database_answers(&self) -> bool {
         self.db.is_present() && self.database_answers.load(Ordering::Relaxed)

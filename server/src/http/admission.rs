@@ -11,7 +11,7 @@ use hyper::body::{Frame, SizeHint};
 
 use crate::error::Error;
 use crate::load::{Absence, Crowd, Member};
-use crate::service::Service;
+use crate::state::Service;
 
 /// Marks the request of a connection for which there was no ordinary place: it is let in only to ask after the health.
 #[derive(Clone)]
@@ -28,16 +28,16 @@ pub(super) fn admit(service: &Service, request: Request) -> Option<(Request, Mem
     } else if request.extensions().get::<OnSpareConnection>().is_some() {
         0
     } else {
-        usize::try_from(service.settings.max_in_flight).unwrap_or(usize::MAX)
+        usize::try_from(service.runtime.settings.max_in_flight).unwrap_or(usize::MAX)
     };
-    let crowd = &service.load.requests;
+    let crowd = &service.runtime.load.requests;
     let present = crowd.enter(most)?;
     Some((request.map(|body| Arriving::of(body, crowd, most)), present))
 }
 
 /// The answer to who is not let in.
 pub(super) fn refused(service: &Service) -> Response {
-    if let Some(metrics) = &service.metrics {
+    if let Some(metrics) = &service.runtime.metrics {
         metrics.shed.inc();
     }
     Error::Overloaded.into_response()

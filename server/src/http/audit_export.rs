@@ -10,23 +10,20 @@ use pennon_model::page::{Limit, PageRequest};
 use pennon_model::time::Timestamp;
 
 use super::query;
+use crate::admin::Admin;
+use crate::admin::audit;
 use crate::auth::actor::Actor;
 use crate::error::Error;
-use crate::service::{Service, audit};
 
 /// Every entry that the query selects, as a JSON array for a file, newest first.
 ///
 /// It is read and sent a page at a time. What is changed meanwhile is not in it, so that no entry comes twice.
-pub(super) async fn export(
-    service: Service,
-    actor: Actor,
-    parts: &Parts,
-) -> Result<Response, Error> {
+pub(super) async fn export(admin: Admin, actor: Actor, parts: &Parts) -> Result<Response, Error> {
     let mut filter: AuditFilter = query::read_all(parts)?;
-    let now = Timestamp::from_millis(service.clock.now().millis() - 1);
+    let now = Timestamp::from_millis(admin.clock.now().millis() - 1);
     filter.to = Some(filter.to.map_or(now, |to| to.min(now)));
     let first = Export {
-        service,
+        admin,
         actor,
         filter,
         page: 1,
@@ -62,7 +59,7 @@ fn file(body: Body) -> Response {
 
 /// An export on its way.
 struct Export {
-    service: Service,
+    admin: Admin,
     actor: Actor,
     filter: AuditFilter,
     page: i64,
@@ -76,7 +73,7 @@ impl Export {
             page: self.page.try_into().unwrap_or_default(),
             limit: Limit::MAX,
         };
-        let page = audit::list(&self.service, &self.actor, &self.filter, request).await?;
+        let page = audit::list(&self.admin, &self.actor, &self.filter, request).await?;
         if page.items.is_empty() {
             return Ok(None);
         }

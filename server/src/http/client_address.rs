@@ -8,7 +8,7 @@ use http::HeaderMap;
 use http::request::Parts;
 use ipnet::IpNet;
 
-use crate::service::Service;
+use crate::state::Service;
 
 /// Where a request comes from.
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ impl FromRequestParts<Service> for ClientAddress {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Infallible> {
-        Ok(Self::of(parts, &service.settings.trusted_proxies))
+        Ok(Self::of(parts, &service.runtime.settings.trusted_proxies))
     }
 }
 

@@ -17,7 +17,7 @@ use tracing::{Instrument, Level, Span, debug_span, enabled, info_span};
 use super::admission::{admit, refused};
 use super::cors;
 use super::request_id::{X_REQUEST_ID, identify};
-use crate::service::Service;
+use crate::state::Service;
 
 /// Routes with what holds for all of them: a bound on how many requests are let in, an identifier, a log, and headers. A
 /// slash at the end of a path makes no difference.
@@ -69,14 +69,14 @@ impl Edge {
         if is_open {
             cors::open(headers);
         }
-        if self.service.is_draining() {
+        if self.service.runtime.is_draining() {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         if let Some(id) = id {
             headers.insert(X_REQUEST_ID, id);
         }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        if self.service.settings.is_https() {
+        if self.service.runtime.settings.is_https() {
             // Other hosts of the domain are not ours to decide about.
             let year = HeaderValue::from_static("max-age=31536000");
             headers.insert(STRICT_TRANSPORT_SECURITY, year);

@@ -17,9 +17,10 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
+use crate::admin::audit::newest;
 use crate::auth::actor::Person;
-use crate::service::Service;
-use crate::service::news::{Told, newest};
+use crate::feed::Notification;
+use crate::state::Service;
 
 /// How often is looked whether the session goes on, apart from when this instance hears that it may have ended.
 const LOOK_INTERVAL: Duration = Duration::from_secs(10);
@@ -31,7 +32,7 @@ const RETRY: Duration = Duration::from_secs(1);
 pub(super) struct Events {
     service: Service,
     person: Person,
-    told: Receiver<Told>,
+    told: Receiver<Notification>,
     looks: Interval,
     /// Whether the first event has been sent.
     begun: bool,
@@ -65,7 +66,7 @@ impl Events {
         let mut looks = interval(LOOK_INTERVAL);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // Before the first event is put together, so that nothing happens unheard in between.
-        let told = service.newsroom.listen();
+        let told = service.admin.feed.subscribe();
         Self {
             service,
             person,
@@ -78,7 +79,7 @@ impl Events {
     /// The next event; none when the stream ends.
     async fn next(&mut self) -> Option<Result<Event, axum::Error>> {
         tokio::select! {
-            () = self.service.stopping() => None,
+            () = self.service.runtime.stopping() => None,
             event = self.event() => event,
         }
     }
@@ -91,7 +92,7 @@ impl Events {
         loop {
             tokio::select! {
                 told = self.told.recv() => match told {
-                    Ok(Told::Changed(news)) => {
+                    Ok(Notification::Changed(news)) => {
                         if news.user.is_some() && !self.goes_on().await {
                             return None;
                         }
@@ -99,9 +100,9 @@ impl Events {
                             return Some(event);
                         }
                     }
-                    Ok(Told::SignedOut) if self.goes_on().await => {}
+                    Ok(Notification::SignedOut) if self.goes_on().await => {}
                     // Whoever fell behind comes back and learns that something changed.
-                    Ok(Told::SignedOut) | Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
+                    Ok(Notification::SignedOut) | Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
                 },
                 _ = self.looks.tick() => {
                     if !self.goes_on().await {
@@ -113,7 +114,7 @@ impl Events {
     }
 
     async fn standing(&self) -> Option<Result<Event, axum::Error>> {
-        let newest = newest(&self.service, &self.person).await.ok()?;
+        let newest = newest(&self.service.admin, &self.person).await.ok()?;
         let standing = Standing {
             at: newest.map(Timestamp::millis),
         };
@@ -152,7 +153,7 @@ impl Events {
 
 impl IntoResponse for Events {
     fn into_response(self) -> Response {
-        let heartbeat = Duration::from_secs(self.service.settings.stream_heartbeat.into());
+        let heartbeat = Duration::from_secs(self.service.runtime.settings.stream_heartbeat.into());
         let events = unfold(self, async |mut events| {
             let event = events.next().await?;
             Some((event, events))

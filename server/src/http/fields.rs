@@ -12,8 +12,8 @@ use utoipa::openapi::{RefOr, Schema};
 use super::from_json::FromJson;
 use super::openapi::Schemas;
 use super::openapi::shape::{Shape, nullable};
+use crate::admin::patch::Patch;
 use crate::error::Fault;
-use crate::service::patch::Patch;
 
 /// A type that is read from the members of a JSON object.
 pub(crate) trait FromFields: Sized {

@@ -17,9 +17,9 @@ use utoipa::openapi::{RefOr, Schema};
 
 use super::openapi::Schemas;
 
+use crate::admin::tokens::{MOST_DAYS, TokenDays};
 use crate::auth::password::{CHARACTERS, NewPassword};
 use crate::auth::secret::{GivenSdkKey, GivenToken};
-use crate::service::tokens::{MOST_DAYS, TokenDays};
 
 /// A type that can be read from a JSON value; the error is a sentence about the member.
 pub(crate) trait FromJson: Sized {

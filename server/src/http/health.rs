@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::openapi::{Answer, Answered, Routes, Schemas, route};
 use super::respond::Json;
-use crate::service::Service;
+use crate::state::Service;
 
 pub(super) fn routes() -> Routes {
     Routes::group(
@@ -76,7 +76,7 @@ async fn live(State(service): State<Service>) -> Json<Health> {
 #[utoipa::path(get, path = "/health/ready")]
 async fn ready(State(service): State<Service>) -> Readiness {
     let health = Json(of(&service));
-    if service.is_draining() {
+    if service.runtime.is_draining() {
         Readiness::Draining(health)
     } else {
         Readiness::Ready(health)
@@ -104,7 +104,7 @@ fn reasons(service: &Service) -> Vec<Reason> {
         return vec![Reason::DatabaseUnavailable];
     }
     [
-        (service.db.storage().is_full(), Reason::StorageFull),
+        (service.serving.storage_is_full(), Reason::StorageFull),
         (
             service.serving.snapshots.faults.are_there(),
             Reason::UnreadableData,

@@ -6,7 +6,7 @@ use axum::extract::FromRequestParts;
 use http::header::IF_MATCH;
 use http::request::Parts;
 
-use crate::service::precondition::Precondition;
+use crate::admin::precondition::Precondition;
 
 /// The condition of a change; none without the header.
 ///

@@ -5,7 +5,7 @@ use http::HeaderMap;
 use super::error::document;
 use super::request_id::identify;
 use crate::error::Error;
-use crate::service::Service;
+use crate::state::Service;
 
 /// A whole answer as it goes over the wire, in the place of the one with the given status that hyper would send. It is the
 /// last one on its connection. `date` is a header line, with its end, or empty.

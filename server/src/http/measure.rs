@@ -17,7 +17,7 @@ use tower::{Layer, Service as Tower};
 
 use crate::error::Error;
 use crate::metrics::{Levels, Metrics};
-use crate::service::Service;
+use crate::state::Service;
 
 /// What the service answers to Prometheus, on a port of its own.
 pub(crate) fn metrics_router(service: Service) -> Router {
@@ -28,7 +28,7 @@ pub(crate) fn metrics_router(service: Service) -> Router {
 }
 
 async fn metrics(State(service): State<Service>) -> Result<Response, Error> {
-    let metrics = service.metrics.as_ref().ok_or(Error::NoSuchPath)?;
+    let metrics = service.runtime.metrics.as_ref().ok_or(Error::NoSuchPath)?;
     let text = metrics.text(&levels(&service))?;
     Ok(([(CONTENT_TYPE, prometheus::TEXT_FORMAT)], text).into_response())
 }
@@ -39,10 +39,10 @@ fn levels(service: &Service) -> Levels {
     Levels {
         environments,
         flags,
-        requests: service.load.requests.size(),
-        connections: service.load.connections.size(),
+        requests: service.runtime.load.requests.size(),
+        connections: service.runtime.load.connections.size(),
         database_answers: service.serving.database_answers(),
-        storage_full: service.db.storage().is_full(),
+        storage_full: service.serving.storage_is_full(),
         snapshot_age: service.serving.age(),
     }
 }

@@ -50,7 +50,7 @@ use self::measure::Measure;
 pub(crate) use self::measure::metrics_router;
 use self::openapi::Routes;
 use crate::error::Error;
-use crate::service::Service;
+use crate::state::Service;
 
 /// Everything that the service answers on its port.
 pub(crate) fn edge(service: Service) -> Edge {
@@ -59,7 +59,7 @@ pub(crate) fn edge(service: Service) -> Edge {
 
 /// Routes with bounds of time, and with an answer to every panic.
 pub(crate) fn protected(routes: Router, service: Service) -> Edge {
-    let measure = Measure(service.metrics.clone());
+    let measure = Measure(service.runtime.metrics.clone());
     let routes = routes.layer((measure, Deadline, CatchPanicLayer::custom(panicked)));
     Edge::new(routes, service)
 }

@@ -12,10 +12,10 @@ use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 
 use super::code::Code;
 use super::openapi::Draft;
+use crate::admin::targeting::PairId;
+use crate::admin::tokens::WhichToken;
+use crate::admin::users::Whose;
 use crate::error::{Entity, Error};
-use crate::service::targeting::PairId;
-use crate::service::tokens::WhichToken;
-use crate::service::users::Whose;
 
 /// What a path names.
 pub(crate) struct Path<T>(pub(crate) T);

@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::service::Service;
+use crate::state::Service;
 
 pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -22,5 +22,12 @@ fn is_decent(id: &HeaderValue) -> bool {
 }
 
 fn made_up(service: &Service) -> Option<HeaderValue> {
-    HeaderValue::try_from(service.entropy.id(service.clock.now()).to_string()).ok()
+    HeaderValue::try_from(
+        service
+            .admin
+            .entropy
+            .id(service.admin.clock.now())
+            .to_string(),
+    )
+    .ok()
 }

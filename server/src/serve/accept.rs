@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 use super::App;
 use super::connection::{Phase, converse};
 use crate::load::{Crowd, Member};
-use crate::service::Service;
+use crate::state::Service;
 
 /// How long to wait when the system has no file or memory for another connection. Others end meanwhile.
 const PAUSE: Duration = Duration::from_millis(200);

@@ -25,7 +25,7 @@ use tower::ServiceExt;
 use super::App;
 use super::refusal::{Answering, Refusing};
 use crate::http::OnSpareConnection;
-use crate::service::Service;
+use crate::state::Service;
 
 /// How long a new connection may take until the head of its first request is complete.
 const FIRST_HEAD_TIME: Duration = Duration::from_secs(10);

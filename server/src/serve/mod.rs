@@ -25,7 +25,7 @@ use self::connection::Phase;
 use crate::config::{ListenAddress, Settings};
 use crate::http::{edge, metrics_router};
 use crate::load::Crowd;
-use crate::service::Service;
+use crate::state::Service;
 
 /// How long requests are still taken once the service is told to stop: those that were on their way, and those of
 /// balancers that do not know yet. Each answer then ends its connection.
@@ -160,12 +160,12 @@ pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Out
         .metrics
         .map(|listener| tokio::spawn(serve_metrics(listener, service.clone())));
     let app = edge(service.clone());
-    let most = files::room_for(service.settings.max_connections);
-    let connections = service.load.connections.clone();
+    let most = files::room_for(service.runtime.settings.max_connections);
+    let connections = service.runtime.load.connections.clone();
     let door = Door::new(listeners.api, app, service.clone(), most, connections);
     let told = async {
         stop.await;
-        service.drain();
+        service.runtime.drain();
         if door.is_in_use() {
             sleep(LINGER).await;
         }
@@ -232,7 +232,7 @@ mod tests {
     use crate::clock::{Entropy, SystemClock};
     use crate::config::Secrets;
     use crate::http::protected;
-    use crate::service::Service;
+    use crate::state::Service;
 
     async fn service() -> Service {
         let folder = tempfile::tempdir().unwrap();
@@ -305,6 +305,6 @@ mod tests {
         for stream in [&mut patient, &mut unlucky] {
             assert!(read(stream, "slow").await.starts_with("HTTP/1.1 200 "));
         }
-        assert_eq!(service.load.requests.size(), 0);
+        assert_eq!(service.runtime.load.requests.size(), 0);
     }
 }

@@ -18,7 +18,7 @@ use tokio::time::{Sleep, sleep};
 
 use super::connection::{HEAD_LIMIT, UNWANTED_BYTES, UNWANTED_TIME};
 use crate::http::refusal_of_head;
-use crate::service::Service;
+use crate::state::Service;
 
 /// How much is read at once. hyper keeps a buffer for each connection that is as large as what it got to read before.
 const READ_BYTES: usize = 16 * 1024;

@@ -6,6 +6,8 @@ use http::{HeaderMap, Uri};
 use pennon_model::audit::{AuditEntry, AuditExtra, AuditFilter};
 use pennon_model::page::Page;
 
+use crate::admin::Admin;
+use crate::admin::audit;
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::http::DASHBOARD;
@@ -13,7 +15,6 @@ use crate::http::code::Code;
 use crate::http::openapi::{Routes, route};
 use crate::http::query::{FromParameters, Paged, Parameters, Query};
 use crate::http::respond::{Json, OrDashboard};
-use crate::service::{Service, audit};
 
 pub(super) fn routes() -> Routes {
     Routes::group(
@@ -28,7 +29,7 @@ pub(super) fn routes() -> Routes {
 /// A browser that comes without a credential is sent to the page that shows the same.
 #[utoipa::path(get, path = "/audit")]
 async fn list(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     uri: Uri,
     headers: HeaderMap,
     actor: Result<Actor, Error>,
@@ -39,7 +40,7 @@ async fn list(
     }
     let actor = actor?;
     let Paged(filter, page) = query.read()?;
-    let recorded = audit::list(&service, &actor, &filter, page).await?;
+    let recorded = audit::list(&admin, &actor, &filter, page).await?;
     Ok(OrDashboard::Here(Json(recorded.map(|each| each.entry))))
 }
 

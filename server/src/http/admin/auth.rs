@@ -5,6 +5,8 @@ use pennon_model::user::User;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::Admin;
+use crate::admin::sessions::{self, Credentials, SessionKind, SignedIn};
 use crate::auth::access_token::LIFETIME_SECONDS;
 use crate::auth::actor::Person;
 use crate::error::Error;
@@ -15,8 +17,7 @@ use crate::http::fields::{Fields, FromFields};
 use crate::http::openapi::{Routes, route};
 use crate::http::query::NoQuery;
 use crate::http::respond::{Json, NoContent};
-use crate::service::Service;
-use crate::service::sessions::{self, Credentials, SessionKind, SignedIn};
+use crate::state::Runtime;
 
 pub(super) fn routes() -> Routes {
     let database = &[Code::DatabaseUnavailable, Code::StorageFull];
@@ -55,14 +56,15 @@ struct Tokens {
 /// Signs in.
 #[utoipa::path(post, path = "/auth/login")]
 async fn login(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
+    State(runtime): State<Runtime>,
     ClientAddress(address): ClientAddress,
     _: NoQuery,
     body: Body<Credentials>,
 ) -> Result<Json<Tokens>, Error> {
-    let credentials = body.read_sign_in(&service.load.unauthenticated).await?;
-    let signed_in = sessions::sign_in(&service, credentials, address, SessionKind::Api).await?;
-    tokens(&service, signed_in).map(Json)
+    let credentials = body.read_sign_in(&runtime.load.unauthenticated).await?;
+    let signed_in = sessions::sign_in(&admin, credentials, address, SessionKind::Api).await?;
+    tokens(&admin, signed_in).map(Json)
 }
 
 /// Gets a new pair of tokens.
@@ -71,26 +73,27 @@ async fn login(
 /// been used. A spent token that comes back later ends the session.
 #[utoipa::path(post, path = "/auth/refresh")]
 async fn refresh(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
+    State(runtime): State<Runtime>,
     _: NoQuery,
     body: Body<RefreshToken>,
 ) -> Result<Json<Tokens>, Error> {
-    let RefreshToken(token) = body.read_sign_in(&service.load.unauthenticated).await?;
-    let signed_in = sessions::refresh(&service, &token).await?;
-    tokens(&service, signed_in).map(Json)
+    let RefreshToken(token) = body.read_sign_in(&runtime.load.unauthenticated).await?;
+    let signed_in = sessions::refresh(&admin, &token).await?;
+    tokens(&admin, signed_in).map(Json)
 }
 
-fn tokens(service: &Service, signed_in: SignedIn) -> Result<Tokens, Error> {
+fn tokens(admin: &Admin, signed_in: SignedIn) -> Result<Tokens, Error> {
     let SignedIn {
         user,
         session,
         secret,
     } = signed_in;
     Ok(Tokens {
-        access_token: service
+        access_token: admin
             .auth
             .access_tokens
-            .issue(user.id, session, service.clock.now())?,
+            .issue(user.id, session, admin.clock.now())?,
         refresh_token: secret.expose().to_owned(),
         token_type: "Bearer",
         expires_in: LIFETIME_SECONDS,
@@ -104,13 +107,13 @@ fn tokens(service: &Service, signed_in: SignedIn) -> Result<Tokens, Error> {
 /// The session ends with its access token, at once.
 #[utoipa::path(post, path = "/auth/logout")]
 async fn logout(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Person,
     _: NoQuery,
     body: NoBody,
 ) -> Result<NoContent, Error> {
     body.read().await?;
-    sessions::sign_out(&service, &actor).await?;
+    sessions::sign_out(&admin, &actor).await?;
     Ok(NoContent)
 }
 

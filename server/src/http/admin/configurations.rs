@@ -9,6 +9,10 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
+use crate::admin::Admin;
+use crate::admin::targeting::{ConfigurationPatch, Difference, PairId, SeenOfCopy};
+use crate::admin::warnings::Warning;
+use crate::admin::{targeting, warnings};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Error, Fault};
 use crate::evaluation::explanation::Explained;
@@ -23,9 +27,6 @@ use crate::http::openapi::{InBody, Routes, Schemas, route};
 use crate::http::path::Path;
 use crate::http::query::{FromParameters, NoQuery, Parameters, Query};
 use crate::http::respond::{Changed, Json, Tagged};
-use crate::service::targeting::{ConfigurationPatch, Difference, PairId, SeenOfCopy};
-use crate::service::warnings::Warning;
-use crate::service::{Service, targeting, warnings};
 
 pub(super) fn routes() -> Routes {
     let written = &[Code::FlagArchived, Code::EnvironmentRevoked];
@@ -39,12 +40,12 @@ pub(super) fn routes() -> Routes {
 /// Reads how a flag stands in an environment.
 #[utoipa::path(get, path = "/flags/{flag}/environments/{environment}")]
 async fn one(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     Path(pair): Path<PairId>,
     _: NoQuery,
 ) -> Result<Tagged<Configuration>, Error> {
-    targeting::configuration(&service, &actor, pair)
+    targeting::configuration(&admin, &actor, pair)
         .await
         .map(Tagged)
 }
@@ -54,16 +55,16 @@ async fn one(
 /// What is absent stays as it is. The new state counts from the next evaluation on.
 #[utoipa::path(put, path = "/flags/{flag}/environments/{environment}")]
 async fn update(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Editor,
     Path(pair): Path<PairId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<ConfigurationPatch>,
 ) -> Result<Changed, Error> {
-    targeting::check(&service, &actor, pair).await?;
+    targeting::check(&admin, &actor, pair).await?;
     let patch = body.read().await?;
-    let configured = targeting::configure(&service, &actor, pair, &precondition, patch).await?;
+    let configured = targeting::configure(&admin, &actor, pair, &precondition, patch).await?;
     Ok(Changed {
         revision: configured.revision,
     })
@@ -92,21 +93,21 @@ struct Copied {
     path = "/flags/{flag}/environments/{environment}/copy-from/{other}"
 )]
 async fn copy(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Editor,
     Path((pair, other)): Path<(PairId, EnvironmentId)>,
     query: Query<CopyOptions>,
     IfMatch(precondition): IfMatch,
     body: NoBody,
 ) -> Result<Json<Copied>, Error> {
-    targeting::check(&service, &actor, pair).await?;
+    targeting::check(&admin, &actor, pair).await?;
     body.read().await?;
     let CopyOptions { dry_run } = query.read()?;
     let seen = SeenOfCopy {
         to: precondition,
         ..SeenOfCopy::default()
     };
-    let copied = targeting::copy(&service, &actor, pair, other, &seen, dry_run).await?;
+    let copied = targeting::copy(&admin, &actor, pair, other, &seen, dry_run).await?;
     let source = PairId {
         environment: other,
         ..pair
@@ -114,7 +115,7 @@ async fn copy(
     Ok(Json(Copied {
         dry_run,
         differences: copied.differences,
-        warnings: warnings::about_flag(&service, &actor, source, pair.environment).await,
+        warnings: warnings::about_flag(&admin, &actor, source, pair.environment).await,
     }))
 }
 
@@ -124,13 +125,13 @@ async fn copy(
 /// revoked environment. Nothing is counted as usage.
 #[utoipa::path(post, path = "/flags/{flag}/environments/{environment}/explain")]
 async fn explain(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     Path(pair): Path<PairId>,
     _: NoQuery,
     body: Body<Subject>,
 ) -> Result<Json<Explained>, Error> {
-    targeting::check(&service, &actor, pair).await?;
+    targeting::check(&admin, &actor, pair).await?;
     let bytes = body.bytes(ADMIN_LIMIT).await?;
     let mut faults = Vec::new();
     let input = object(&bytes)?;
@@ -139,7 +140,7 @@ async fn explain(
     if !faults.is_empty() {
         return Err(Error::Invalid(faults));
     }
-    targeting::explain(&service, &actor, pair, &context)
+    targeting::explain(&admin, &actor, pair, &context)
         .await
         .map(Json)
 }

@@ -7,6 +7,9 @@ use pennon_model::page::Page;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::Admin;
+use crate::admin::environments;
+use crate::admin::environments::{CreatedEnvironment, NewEnvironment};
 use crate::auth::actor::{Actor, Administrator};
 use crate::error::Error;
 use crate::http::body::{Body, NoBody};
@@ -17,8 +20,6 @@ use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query};
 use crate::http::respond::{Created, Json, Revised, Tagged};
-use crate::service::environments::{CreatedEnvironment, NewEnvironment};
-use crate::service::{Service, environments};
 
 pub(super) fn routes() -> Routes {
     Routes::group(
@@ -60,13 +61,13 @@ impl Revised for EnvironmentWithKey {
 /// Every active flag is off in it. `sdkKey` is in this answer and never again: the service keeps only a hash.
 #[utoipa::path(post, path = "/environments")]
 async fn create(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Administrator,
     _: NoQuery,
     body: Body<NewEnvironment>,
 ) -> Result<Created<Tagged<EnvironmentWithKey>>, Error> {
     let new = body.read().await?;
-    environments::create(&service, &actor, new)
+    environments::create(&admin, &actor, new)
         .await
         .map(with_key)
 }
@@ -74,12 +75,12 @@ async fn create(
 /// Lists environments, newest first.
 #[utoipa::path(get, path = "/environments")]
 async fn list(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     query: Query<Paged<EnvironmentFilter>>,
 ) -> Result<Json<Page<Environment>>, Error> {
     let Paged(filter, page) = query.read()?;
-    environments::list(&service, &actor, &filter, page)
+    environments::list(&admin, &actor, &filter, page)
         .await
         .map(Json)
 }
@@ -87,12 +88,12 @@ async fn list(
 /// Reads an environment.
 #[utoipa::path(get, path = "/environments/{environment}")]
 async fn one(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     Path(id): Path<EnvironmentId>,
     _: NoQuery,
 ) -> Result<Tagged<Environment>, Error> {
-    environments::get(&service, &actor, id).await.map(Tagged)
+    environments::get(&admin, &actor, id).await.map(Tagged)
 }
 
 /// Renames an environment.
@@ -100,16 +101,16 @@ async fn one(
 /// Without a name, or with the one that it has, nothing happens and nothing is recorded.
 #[utoipa::path(patch, path = "/environments/{environment}")]
 async fn rename(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Administrator,
     Path(id): Path<EnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<EnvironmentPatch>,
 ) -> Result<Tagged<Environment>, Error> {
-    environments::get(&service, &actor, id).await?;
+    environments::get(&admin, &actor, id).await?;
     let EnvironmentPatch { name } = body.read().await?;
-    environments::rename(&service, &actor, id, &precondition, name)
+    environments::rename(&admin, &actor, id, &precondition, name)
         .await
         .map(Tagged)
 }
@@ -119,16 +120,16 @@ async fn rename(
 /// Its key is refused at once. It can be read, but no longer changed.
 #[utoipa::path(post, path = "/environments/{environment}/revoke")]
 async fn revoke(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Administrator,
     Path(id): Path<EnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: NoBody,
 ) -> Result<Tagged<Environment>, Error> {
-    environments::get(&service, &actor, id).await?;
+    environments::get(&admin, &actor, id).await?;
     body.read().await?;
-    environments::revoke(&service, &actor, id, &precondition)
+    environments::revoke(&admin, &actor, id, &precondition)
         .await
         .map(Tagged)
 }
@@ -139,16 +140,16 @@ async fn revoke(
 /// and its key refused at once. `sdkKey` is in this answer and never again.
 #[utoipa::path(post, path = "/environments/{environment}/rotate-key")]
 async fn rotate_key(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Administrator,
     Path(id): Path<EnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: NoBody,
 ) -> Result<Created<Tagged<EnvironmentWithKey>>, Error> {
-    environments::get(&service, &actor, id).await?;
+    environments::get(&admin, &actor, id).await?;
     body.read().await?;
-    environments::rotate_key(&service, &actor, id, &precondition)
+    environments::rotate_key(&admin, &actor, id, &precondition)
         .await
         .map(with_key)
 }

@@ -5,6 +5,9 @@ use pennon_model::flag::{Flag, FlagFilter};
 use pennon_model::id::FlagId;
 use pennon_model::page::Page;
 
+use crate::admin::Admin;
+use crate::admin::flags;
+use crate::admin::flags::{FlagPatch, NewFlag};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::{Body, NoBody};
@@ -15,8 +18,6 @@ use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query, Search};
 use crate::http::respond::{Created, Json, NoContent, Tagged};
-use crate::service::flags::{FlagPatch, NewFlag};
-use crate::service::{Service, flags};
 
 pub(super) fn routes() -> Routes {
     Routes::group(
@@ -36,13 +37,13 @@ pub(super) fn routes() -> Routes {
 /// It is off in every environment. Its key cannot be changed, and stays taken when the flag is archived.
 #[utoipa::path(post, path = "/flags")]
 async fn create(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Editor,
     _: NoQuery,
     body: Body<NewFlag>,
 ) -> Result<Created<Tagged<Flag>>, Error> {
     let new = body.read().await?;
-    let flag = flags::create(&service, &actor, new).await?;
+    let flag = flags::create(&admin, &actor, new).await?;
     Ok(Created {
         location: format!("/flags/{}", flag.id),
         body: Tagged(flag),
@@ -52,23 +53,23 @@ async fn create(
 /// Lists flags.
 #[utoipa::path(get, path = "/flags")]
 async fn list(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     query: Query<Paged<FlagFilter>>,
 ) -> Result<Json<Page<Flag>>, Error> {
     let Paged(filter, page) = query.read()?;
-    flags::list(&service, &actor, &filter, page).await.map(Json)
+    flags::list(&admin, &actor, &filter, page).await.map(Json)
 }
 
 /// Reads a flag.
 #[utoipa::path(get, path = "/flags/{flag}")]
 async fn one(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     Path(id): Path<FlagId>,
     _: NoQuery,
 ) -> Result<Tagged<Flag>, Error> {
-    flags::get(&service, &actor, id).await.map(Tagged)
+    flags::get(&admin, &actor, id).await.map(Tagged)
 }
 
 /// Archives a flag.
@@ -77,13 +78,13 @@ async fn one(
 /// reason `flag_archived`.
 #[utoipa::path(delete, path = "/flags/{flag}")]
 async fn archive(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Editor,
     Path(id): Path<FlagId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
 ) -> Result<NoContent, Error> {
-    flags::archive(&service, &actor, id, &precondition).await?;
+    flags::archive(&admin, &actor, id, &precondition).await?;
     Ok(NoContent)
 }
 
@@ -92,16 +93,16 @@ async fn archive(
 /// What is absent stays as it is. A change that changes nothing succeeds and is not recorded.
 #[utoipa::path(patch, path = "/flags/{flag}")]
 async fn update(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Editor,
     Path(id): Path<FlagId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<FlagPatch>,
 ) -> Result<Tagged<Flag>, Error> {
-    flags::get(&service, &actor, id).await?;
+    flags::get(&admin, &actor, id).await?;
     let patch = body.read().await?;
-    flags::update(&service, &actor, id, &precondition, patch)
+    flags::update(&admin, &actor, id, &precondition, patch)
         .await
         .map(Tagged)
 }
@@ -109,16 +110,16 @@ async fn update(
 /// Brings a flag back from the archive, off in every environment.
 #[utoipa::path(post, path = "/flags/{flag}/restore")]
 async fn restore(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Editor,
     Path(id): Path<FlagId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: NoBody,
 ) -> Result<Tagged<Flag>, Error> {
-    flags::get(&service, &actor, id).await?;
+    flags::get(&admin, &actor, id).await?;
     body.read().await?;
-    flags::restore(&service, &actor, id, &precondition)
+    flags::restore(&admin, &actor, id, &precondition)
         .await
         .map(Tagged)
 }

@@ -6,6 +6,10 @@ use pennon_model::targeting::FlagRollout;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::Admin;
+use crate::admin::targeting::{PairId, Upserted};
+use crate::admin::warnings::Warning;
+use crate::admin::{targeting, warnings};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::Body;
@@ -16,9 +20,6 @@ use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::NoQuery;
 use crate::http::respond::{Created, NoContent, Put, Revised, Tagged};
-use crate::service::targeting::{PairId, Upserted};
-use crate::service::warnings::Warning;
-use crate::service::{Service, targeting, warnings};
 
 pub(super) fn routes() -> Routes {
     let written = &[Code::FlagArchived, Code::EnvironmentRevoked];
@@ -51,29 +52,29 @@ impl Revised for SavedRollout {
 /// Reads the rollout of a flag in an environment.
 #[utoipa::path(get, path = "/flags/{flag}/environments/{environment}/rollout")]
 async fn one(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     Path(pair): Path<PairId>,
     _: NoQuery,
 ) -> Result<Tagged<FlagRollout>, Error> {
-    targeting::rollout(&service, &actor, pair).await.map(Tagged)
+    targeting::rollout(&admin, &actor, pair).await.map(Tagged)
 }
 
 /// Creates or changes the rollout of a flag in an environment.
 #[utoipa::path(put, path = "/flags/{flag}/environments/{environment}/rollout")]
 async fn put(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Editor,
     Path(pair): Path<PairId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<Rollout>,
 ) -> Result<Put<Tagged<SavedRollout>>, Error> {
-    targeting::check(&service, &actor, pair).await?;
+    targeting::check(&admin, &actor, pair).await?;
     let rollout = body.read().await?;
     let (rollout, upserted) =
-        targeting::set_rollout(&service, &actor, pair, &precondition, rollout).await?;
-    let warnings = warnings::about_saved(&service, &actor, pair).await;
+        targeting::set_rollout(&admin, &actor, pair, &precondition, rollout).await?;
+    let warnings = warnings::about_saved(&admin, &actor, pair).await;
     let body = Tagged(SavedRollout { rollout, warnings });
     Ok(match upserted {
         Upserted::Inserted => Put::Inserted(Created {
@@ -90,13 +91,13 @@ async fn put(
 /// Deletes the rollout of a flag in an environment.
 #[utoipa::path(delete, path = "/flags/{flag}/environments/{environment}/rollout")]
 async fn delete(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Editor,
     Path(pair): Path<PairId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
 ) -> Result<NoContent, Error> {
-    targeting::delete_rollout(&service, &actor, pair, &precondition).await?;
+    targeting::delete_rollout(&admin, &actor, pair, &precondition).await?;
     Ok(NoContent)
 }
 

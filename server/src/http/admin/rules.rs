@@ -7,6 +7,11 @@ use pennon_model::targeting::TargetingRule;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::Admin;
+use crate::admin::precondition::Precondition;
+use crate::admin::targeting::{PairId, Rules};
+use crate::admin::warnings::Warning;
+use crate::admin::{targeting, warnings};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::Body;
@@ -17,10 +22,6 @@ use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::NoQuery;
 use crate::http::respond::{Created, NoContent, Revised, Tagged, TaggedAs};
-use crate::service::precondition::Precondition;
-use crate::service::targeting::{PairId, Rules};
-use crate::service::warnings::Warning;
-use crate::service::{Service, targeting, warnings};
 
 pub(super) fn routes() -> Routes {
     let written = &[Code::FlagArchived, Code::EnvironmentRevoked];
@@ -51,12 +52,12 @@ struct SavedRule {
 }
 
 impl SavedRule {
-    async fn with_warnings(service: &Service, actor: &Actor, rule: TargetingRule) -> Self {
+    async fn with_warnings(admin: &Admin, actor: &Actor, rule: TargetingRule) -> Self {
         let pair = PairId {
             flag: rule.flag_id,
             environment: rule.environment_id,
         };
-        let warnings = warnings::about_saved(service, actor, pair).await;
+        let warnings = warnings::about_saved(admin, actor, pair).await;
         Self { rule, warnings }
     }
 }
@@ -70,60 +71,58 @@ impl Revised for SavedRule {
 /// Creates a rule of a flag in an environment.
 #[utoipa::path(post, path = "/flags/{flag}/environments/{environment}/rules")]
 async fn create(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Editor,
     Path(pair): Path<PairId>,
     _: NoQuery,
     body: Body<Rule>,
 ) -> Result<Created<Tagged<SavedRule>>, Error> {
-    targeting::check(&service, &actor, pair).await?;
+    targeting::check(&admin, &actor, pair).await?;
     let rule = body.read().await?;
-    let rule = targeting::create_rule(&service, &actor, pair, &Precondition::None, rule).await?;
+    let rule = targeting::create_rule(&admin, &actor, pair, &Precondition::None, rule).await?;
     Ok(Created {
         location: format!("/rules/{}", rule.id),
-        body: Tagged(SavedRule::with_warnings(&service, &actor, rule).await),
+        body: Tagged(SavedRule::with_warnings(&admin, &actor, rule).await),
     })
 }
 
 /// Lists the rules of a flag in an environment, by ascending priority.
 #[utoipa::path(get, path = "/flags/{flag}/environments/{environment}/rules")]
 async fn list(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     Path(pair): Path<PairId>,
     _: NoQuery,
 ) -> Result<TaggedAs<RuleList>, Error> {
-    targeting::rules(&service, &actor, pair).await.map(listed)
+    targeting::rules(&admin, &actor, pair).await.map(listed)
 }
 
 /// Replaces a rule. It keeps its id.
 #[utoipa::path(put, path = "/rules/{rule}")]
 async fn replace(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Editor,
     Path(id): Path<RuleId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<Rule>,
 ) -> Result<Tagged<SavedRule>, Error> {
-    targeting::check_rule(&service, &actor, id).await?;
+    targeting::check_rule(&admin, &actor, id).await?;
     let rule = body.read().await?;
-    let rule = targeting::replace_rule(&service, &actor, id, &precondition, rule).await?;
-    Ok(Tagged(
-        SavedRule::with_warnings(&service, &actor, rule).await,
-    ))
+    let rule = targeting::replace_rule(&admin, &actor, id, &precondition, rule).await?;
+    Ok(Tagged(SavedRule::with_warnings(&admin, &actor, rule).await))
 }
 
 /// Deletes a rule.
 #[utoipa::path(delete, path = "/rules/{rule}")]
 async fn delete(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Editor,
     Path(id): Path<RuleId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
 ) -> Result<NoContent, Error> {
-    targeting::delete_rule(&service, &actor, id, &precondition).await?;
+    targeting::delete_rule(&admin, &actor, id, &precondition).await?;
     Ok(NoContent)
 }
 
@@ -132,16 +131,16 @@ async fn delete(
 /// The priorities that the rules have are dealt out anew.
 #[utoipa::path(put, path = "/flags/{flag}/environments/{environment}/rules/order")]
 async fn reorder(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Editor,
     Path(pair): Path<PairId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<RuleOrder>,
 ) -> Result<TaggedAs<RuleList>, Error> {
-    targeting::check(&service, &actor, pair).await?;
+    targeting::check(&admin, &actor, pair).await?;
     let RuleOrder(order) = body.read().await?;
-    targeting::reorder_rules(&service, &actor, pair, &precondition, &order)
+    targeting::reorder_rules(&admin, &actor, pair, &precondition, &order)
         .await
         .map(listed)
 }

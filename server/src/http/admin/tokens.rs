@@ -5,6 +5,10 @@ use pennon_model::token::Token;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin::Admin;
+use crate::admin::tokens;
+use crate::admin::tokens::{CreatedToken, NewToken, WhichToken};
+use crate::admin::users::Whose;
 use crate::auth::actor::{Actor, Person};
 use crate::error::Error;
 use crate::http::body::Body;
@@ -14,9 +18,6 @@ use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::NoQuery;
 use crate::http::respond::{Created, Json, NoContent};
-use crate::service::tokens::{CreatedToken, NewToken, WhichToken};
-use crate::service::users::Whose;
-use crate::service::{Service, tokens};
 
 pub(super) fn routes() -> Routes {
     Routes::group(
@@ -56,13 +57,13 @@ struct TokenList(Vec<Token>);
 /// own. One can have 50.
 #[utoipa::path(post, path = "/users/me/tokens")]
 async fn create(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     person: Person,
     _: NoQuery,
     body: Body<NewToken>,
 ) -> Result<Created<Json<TokenWithSecret>>, Error> {
     let new = body.read().await?;
-    let CreatedToken { token, secret } = tokens::create(&service, &person, new).await?;
+    let CreatedToken { token, secret } = tokens::create(&admin, &person, new).await?;
     Ok(Created {
         location: format!("/users/{}/tokens/{}", token.user_id, token.id),
         body: Json(TokenWithSecret {
@@ -77,11 +78,11 @@ async fn create(
 /// Expired ones are listed until they are revoked.
 #[utoipa::path(get, path = "/users/me/tokens")]
 async fn list_own(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     _: NoQuery,
 ) -> Result<Json<TokenList>, Error> {
-    let tokens = tokens::list(&service, &actor, Whose::Mine).await?;
+    let tokens = tokens::list(&admin, &actor, Whose::Mine).await?;
     Ok(Json(TokenList(tokens)))
 }
 
@@ -90,12 +91,12 @@ async fn list_own(
 /// Somebody else's need the role `admin`.
 #[utoipa::path(get, path = "/users/{user}/tokens")]
 async fn list(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     Path(owner): Path<Whose>,
     _: NoQuery,
 ) -> Result<Json<TokenList>, Error> {
-    let tokens = tokens::list(&service, &actor, owner).await?;
+    let tokens = tokens::list(&admin, &actor, owner).await?;
     Ok(Json(TokenList(tokens)))
 }
 
@@ -104,12 +105,12 @@ async fn list(
 /// Somebody else's needs the role `admin`.
 #[utoipa::path(get, path = "/users/{user}/tokens/{token}")]
 async fn one(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     Path(which): Path<WhichToken>,
     _: NoQuery,
 ) -> Result<Json<Token>, Error> {
-    tokens::get(&service, &actor, which).await.map(Json)
+    tokens::get(&admin, &actor, which).await.map(Json)
 }
 
 /// Revokes a token.
@@ -118,12 +119,12 @@ async fn one(
 /// other.
 #[utoipa::path(delete, path = "/users/{user}/tokens/{token}")]
 async fn revoke(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     Path(which): Path<WhichToken>,
     _: NoQuery,
 ) -> Result<NoContent, Error> {
-    tokens::revoke(&service, &actor, which).await?;
+    tokens::revoke(&admin, &actor, which).await?;
     Ok(NoContent)
 }
 

@@ -4,14 +4,15 @@ use axum::extract::State;
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::Page;
 
+use crate::admin::Admin;
+use crate::admin::usage;
+use crate::admin::usage::{EnvironmentClient, EnvironmentUsage, FlagUsage, Period};
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::{FromParameters, Paged, Parameters, Query};
 use crate::http::respond::Json;
-use crate::service::usage::{EnvironmentClient, EnvironmentUsage, FlagUsage, Period};
-use crate::service::{Service, usage};
 
 pub(super) fn routes() -> Routes {
     Routes::group(
@@ -53,13 +54,13 @@ impl FromParameters for Period {
 /// Tells how often a flag was evaluated, by environment, hour and reason.
 #[utoipa::path(get, path = "/flags/{flag}/usage")]
 async fn of_flag(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     Path(id): Path<FlagId>,
     query: Query<Period>,
 ) -> Result<Json<FlagUsage>, Error> {
     let period = query.read()?;
-    usage::of_flag(&service, &actor, id, period).await.map(Json)
+    usage::of_flag(&admin, &actor, id, period).await.map(Json)
 }
 
 /// Tells how often anything was evaluated in an environment, and its configuration fetched.
@@ -67,13 +68,13 @@ async fn of_flag(
 /// `outdated` against `current` is how far clients are behind what there is.
 #[utoipa::path(get, path = "/environments/{environment}/usage")]
 async fn of_environment(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     Path(id): Path<EnvironmentId>,
     query: Query<Period>,
 ) -> Result<Json<EnvironmentUsage>, Error> {
     let period = query.read()?;
-    usage::of_environment(&service, &actor, id, period)
+    usage::of_environment(&admin, &actor, id, period)
         .await
         .map(Json)
 }
@@ -85,12 +86,12 @@ async fn of_environment(
 /// claims: anybody who has the SDK key can make them.
 #[utoipa::path(get, path = "/environments/{environment}/clients")]
 async fn clients(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     Path(id): Path<EnvironmentId>,
     query: Query<Paged<Everything>>,
 ) -> Result<Json<Page<EnvironmentClient>>, Error> {
     let Paged(Everything, page) = query.read()?;
-    let clients = usage::clients(&service, &actor, id, page).await?;
+    let clients = usage::clients(&admin, &actor, id, page).await?;
     Ok(Json(clients.map(EnvironmentClient::from)))
 }

@@ -6,6 +6,9 @@ use axum::extract::State;
 use pennon_model::page::Page;
 use pennon_model::user::{Role, User, UserFilter};
 
+use crate::admin::Admin;
+use crate::admin::users;
+use crate::admin::users::{CurrentPassword, NewUser, PasswordChange, UserPatch, Whose};
 use crate::auth::actor::{Actor, Administrator};
 use crate::auth::password::NewPassword;
 use crate::error::Error;
@@ -18,8 +21,6 @@ use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query};
 use crate::http::respond::{Created, Json, NoContent, Tagged};
-use crate::service::users::{CurrentPassword, NewUser, PasswordChange, UserPatch, Whose};
-use crate::service::{Service, users};
 
 pub(super) fn routes() -> Routes {
     Routes::group("Users", "People with accounts, and what they may do.")
@@ -40,13 +41,13 @@ pub(super) fn routes() -> Routes {
 /// Needs a session, because the body has a password: a personal access token is refused.
 #[utoipa::path(post, path = "/users")]
 async fn create(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Administrator,
     _: NoQuery,
     body: Body<NewUser>,
 ) -> Result<Created<Tagged<User>>, Error> {
     let new = body.read().await?;
-    let user = users::create(&service, &actor, new).await?;
+    let user = users::create(&admin, &actor, new).await?;
     Ok(Created {
         location: format!("/users/{}", user.id),
         body: Tagged(user),
@@ -56,12 +57,12 @@ async fn create(
 /// Lists users, newest first.
 #[utoipa::path(get, path = "/users")]
 async fn list(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Administrator,
     query: Query<Paged<UserFilter>>,
 ) -> Result<Json<Page<User>>, Error> {
     let Paged(filter, page) = query.read()?;
-    users::list(&service, &actor, &filter, page).await.map(Json)
+    users::list(&admin, &actor, &filter, page).await.map(Json)
 }
 
 /// Reads a user.
@@ -69,12 +70,12 @@ async fn list(
 /// Somebody else needs the role `admin`.
 #[utoipa::path(get, path = "/users/{user}")]
 async fn one(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     Path(whose): Path<Whose>,
     _: NoQuery,
 ) -> Result<Tagged<User>, Error> {
-    users::get(&service, &actor, whose).await.map(Tagged)
+    users::get(&admin, &actor, whose).await.map(Tagged)
 }
 
 /// Changes the role of a user, or resets the password.
@@ -84,7 +85,7 @@ async fn one(
 /// The last administrator cannot be demoted.
 #[utoipa::path(patch, path = "/users/{user}")]
 async fn update(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Administrator,
     Path(whose): Path<Whose>,
     _: NoQuery,
@@ -92,9 +93,9 @@ async fn update(
     ClientAddress(address): ClientAddress,
     body: Body<UserChange>,
 ) -> Result<Tagged<User>, Error> {
-    users::get(&service, &actor, whose).await?;
+    users::get(&admin, &actor, whose).await?;
     let patch = body.read().await?.from(address);
-    users::update(&service, &actor, whose, &precondition, patch)
+    users::update(&admin, &actor, whose, &precondition, patch)
         .await
         .map(Tagged)
 }
@@ -104,13 +105,13 @@ async fn update(
 /// Sessions and tokens end at once. There is always an administrator left.
 #[utoipa::path(delete, path = "/users/{user}")]
 async fn delete(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Administrator,
     Path(whose): Path<Whose>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
 ) -> Result<NoContent, Error> {
-    users::delete(&service, &actor, whose, &precondition).await?;
+    users::delete(&admin, &actor, whose, &precondition).await?;
     Ok(NoContent)
 }
 
@@ -120,7 +121,7 @@ async fn delete(
 /// token is refused.
 #[utoipa::path(put, path = "/users/me/password")]
 async fn change_password(
-    State(service): State<Service>,
+    State(admin): State<Admin>,
     actor: Actor,
     ClientAddress(address): ClientAddress,
     _: NoQuery,
@@ -132,7 +133,7 @@ async fn change_password(
         text: current,
         from: address,
     };
-    users::change_password(&service, &person, PasswordChange { current, new }).await?;
+    users::change_password(&admin, &person, PasswordChange { current, new }).await?;
     Ok(NoContent)
 }
 

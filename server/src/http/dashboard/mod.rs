@@ -43,7 +43,7 @@ use super::{assets, audit_export};
 use crate::auth::actor::Actor;
 use crate::dashboard::SignedIn;
 use crate::error::Error;
-use crate::service::Service;
+use crate::state::Service;
 
 /// The most that a form may have, in bytes.
 const FORM_LIMIT: usize = 256 * 1024;
@@ -142,7 +142,7 @@ async fn export(service: Service, request: Request) -> Result<Response, Error> {
     match parts.extensions.get::<Session>() {
         Some(Session(Ok(person))) => {
             let actor = Actor::clone(person);
-            audit_export::export(service, actor, &parts).await
+            audit_export::export(service.admin, actor, &parts).await
         }
         _ => Err(Error::Unauthenticated),
     }
@@ -158,8 +158,8 @@ fn provide_ports(service: &Service) {
     let actor = match session {
         Some(Session(Ok(actor))) => {
             let ClientAddress(address) =
-                ClientAddress::of(&parts, &service.settings.trusted_proxies);
-            SignedIn::provide(service.clone(), actor.clone(), address);
+                ClientAddress::of(&parts, &service.runtime.settings.trusted_proxies);
+            SignedIn::provide(service.admin.clone(), actor.clone(), address);
             Some(actor)
         }
         Some(Session(Err(error))) => {

@@ -10,7 +10,7 @@ use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
 use crate::config::Settings;
-use crate::service::Service;
+use crate::state::Service;
 
 const CROSS_ORIGIN_OPENER_POLICY: HeaderName =
     HeaderName::from_static("cross-origin-opener-policy");
@@ -56,7 +56,7 @@ pub(super) async fn same_origin(
     request: Request,
     next: Next,
 ) -> Response {
-    let settings = &service.settings;
+    let settings = &service.runtime.settings;
     if request.method().is_safe() || is_same_origin(request.headers(), settings) {
         return next.run(request).await;
     }

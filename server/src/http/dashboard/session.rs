@@ -13,7 +13,7 @@ use super::super::body::received;
 use super::{cookie, not_received, wants_html};
 use crate::auth::actor::Person;
 use crate::dashboard::told;
-use crate::service::Service;
+use crate::state::Service;
 
 /// The most that a form may have that somebody sends who is not signed in, in bytes. It may be a long one that was begun
 /// before the session ended.
@@ -47,7 +47,10 @@ pub(super) async fn find(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let session = match cookie::value(request.headers(), cookie::of_session(&service.settings)) {
+    let session = match cookie::value(
+        request.headers(),
+        cookie::of_session(&service.runtime.settings),
+    ) {
         Some(secret) => Person::from_cookie(&service.auth, secret)
             .await
             .map_err(told),
@@ -67,7 +70,7 @@ pub(super) async fn find(
     // Held until the answer is there.
     let mut held = session
         .is_err()
-        .then(|| service.load.unauthenticated.hold());
+        .then(|| service.runtime.load.unauthenticated.hold());
     if held.is_some() && !request.body().is_end_stream() {
         let (parts, body) = request.into_parts();
         let body = match received(body, LIMIT, held.as_mut()).await {

@@ -16,10 +16,10 @@ use super::super::base_url::{base_url, is_https};
 use super::super::client_address::ClientAddress;
 use super::super::npm::npmrc;
 use super::{cookie, wants_html, zone};
+use crate::admin::sessions::{self, Credentials, SESSION_DAYS, SessionKind};
 use crate::auth::actor::Person;
 use crate::dashboard::told;
-use crate::service::Service;
-use crate::service::sessions::{self, Credentials, SESSION_DAYS, SessionKind};
+use crate::state::Service;
 
 /// The header by which Leptos tells its client to go elsewhere.
 const GO_ELSEWHERE: HeaderName = HeaderName::from_static("serverfnredirect");
@@ -37,7 +37,7 @@ pub(super) struct CurrentVisit {
 impl CurrentVisit {
     /// Has the browser keep a cookie for so long; for no time at all to forget it.
     fn set_cookie(&self, name: &str, value: &str, seconds: i64, attributes: &str) {
-        let secure = if is_https(&self.parts, &self.service.settings) {
+        let secure = if is_https(&self.parts, &self.service.runtime.settings) {
             "; Secure"
         } else {
             ""
@@ -54,7 +54,7 @@ impl CurrentVisit {
     }
 
     fn set_session(&self, secret: &str, seconds: i64) {
-        let name = cookie::of_session(&self.service.settings);
+        let name = cookie::of_session(&self.service.runtime.settings);
         self.set_cookie(name, secret, seconds, "; HttpOnly");
     }
 }
@@ -75,11 +75,15 @@ impl Visit for CurrentVisit {
             password: password.to_owned(),
         };
         let ClientAddress(address) =
-            ClientAddress::of(&self.parts, &self.service.settings.trusted_proxies);
-        let signed_in =
-            sessions::sign_in(&self.service, credentials, address, SessionKind::Dashboard)
-                .await
-                .map_err(told)?;
+            ClientAddress::of(&self.parts, &self.service.runtime.settings.trusted_proxies);
+        let signed_in = sessions::sign_in(
+            &self.service.admin,
+            credentials,
+            address,
+            SessionKind::Dashboard,
+        )
+        .await
+        .map_err(told)?;
         let seconds = SESSION_DAYS.saturating_mul(DAY_SECONDS);
         self.set_session(signed_in.secret.expose(), seconds);
         Ok(())
@@ -87,7 +91,7 @@ impl Visit for CurrentVisit {
 
     async fn sign_out(&self) -> Result<(), AdminError> {
         if let Some(actor) = &self.actor {
-            sessions::sign_out(&self.service, actor)
+            sessions::sign_out(&self.service.admin, actor)
                 .await
                 .map_err(told)?;
         }
@@ -131,15 +135,15 @@ impl Visit for CurrentVisit {
     }
 
     fn base_url(&self) -> String {
-        base_url(&self.parts, &self.service.settings)
+        base_url(&self.parts, &self.service.runtime.settings)
     }
 
     fn npmrc(&self) -> Option<Npmrc> {
-        npmrc(&self.base_url(), self.service.settings.npm)
+        npmrc(&self.base_url(), self.service.runtime.settings.npm)
     }
 
     fn now(&self) -> Timestamp {
-        self.service.clock.now()
+        self.service.admin.clock.now()
     }
 
     fn zone(&self) -> &str {

@@ -7,7 +7,7 @@ use super::refusal::Refusal;
 use crate::auth::actor::Actor;
 use crate::auth::{Presented, presented};
 use crate::config::NpmAccess;
-use crate::service::Service;
+use crate::state::Service;
 
 /// Somebody who may install packages, as `PENNON_NPM` says.
 pub(super) struct Reader {
@@ -20,7 +20,7 @@ impl FromRequestParts<Service> for Reader {
 
     async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Refusal> {
         let is_anonymous = matches!(presented(&parts.headers), Presented::Nothing);
-        match service.settings.npm {
+        match service.runtime.settings.npm {
             NpmAccess::Off => Err(Refusal::off()),
             NpmAccess::Open if is_anonymous => Ok(Self { actor: None }),
             NpmAccess::Open | NpmAccess::Token => Ok(Self {

@@ -27,10 +27,10 @@ use self::refusal::Refusal;
 use super::base_url::base_url;
 use super::if_none_match::IfNoneMatch;
 use super::respond::Json;
+use crate::admin::packages::{self, Package};
 use crate::auth::actor::Actor;
 use crate::config::NpmAccess;
-use crate::service::Service;
-use crate::service::packages::{self, Package};
+use crate::state::Service;
 
 /// The path of the registry.
 const FOLDER: &str = "/npm";
@@ -86,11 +86,11 @@ async fn serve(
 
 /// The address of the registry, as this client reaches it, with a slash at the end.
 fn registry(parts: &Parts, service: &Service) -> String {
-    format!("{}{FOLDER}/", base_url(parts, &service.settings))
+    format!("{}{FOLDER}/", base_url(parts, &service.runtime.settings))
 }
 
 async fn find(service: &Service, name: &str) -> Result<Package, Refusal> {
-    let package = packages::package(service, name).await?;
+    let package = packages::package(&service.admin, name).await?;
     package.ok_or_else(|| Refusal::no_package(name))
 }
 
@@ -107,7 +107,7 @@ fn metadata(service: &Service, document: &Value, known: &IfNoneMatch) -> Respons
     let body = document.to_string();
     let hash = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(&body));
     let etag = format!("\"{hash}\"");
-    let caching = match service.settings.public_url {
+    let caching = match service.runtime.settings.public_url {
         Some(_) => "no-cache",
         None => "no-store",
     };
@@ -121,11 +121,11 @@ async fn tarball(
     version: &str,
     known: &IfNoneMatch,
 ) -> Result<Response, Refusal> {
-    let Some(tarball) = packages::tarball(service, name, version).await? else {
+    let Some(tarball) = packages::tarball(&service.admin, name, version).await? else {
         let package = find(service, name).await?;
         return Err(Refusal::no_version(name, &package));
     };
-    let audience = match service.settings.npm {
+    let audience = match service.runtime.settings.npm {
         NpmAccess::Open => "public",
         NpmAccess::Token | NpmAccess::Off => "private",
     };

@@ -7,8 +7,8 @@ use pennon_model::package::PackageVersion;
 use serde_json::{Map, Value, json};
 
 use super::path::Resource;
+use crate::admin::packages::Package;
 use crate::error::Error;
-use crate::service::packages::Package;
 
 /// The tag of the version that is installed when none is named.
 const LATEST: &str = "latest";

@@ -5,9 +5,9 @@ use http::header::WWW_AUTHENTICATE;
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 
+use crate::admin::packages::{OWN_VERSION, Package};
 use crate::error::Error;
 use crate::http::error::extended;
-use crate::service::packages::{OWN_VERSION, Package};
 
 /// The challenge of a refusal. npm prints it in place of the body.
 const CHALLENGE: &str =

@@ -24,7 +24,7 @@ use crate::http::context::EMAIL;
 use crate::http::json::Json;
 use crate::http::openapi::shape::nullable;
 use crate::http::openapi::{API_KEY, Draft, Input};
-use crate::service::Service;
+use crate::state::Service;
 
 /// The most that a question may have, in bytes.
 const LIMIT: usize = 64 * 1024;

@@ -9,6 +9,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Required, Schema};
 
 use super::{Answered, Draft, JSON, Schemas};
+use crate::admin::Admin;
 use crate::auth::actor::{Actor, Administrator, Editor, Person};
 use crate::error::Error;
 use crate::evaluation::sdk_environment::{
@@ -25,7 +26,7 @@ use crate::http::query::{FromParameters, NoQuery, Parameters, Query};
 use crate::http::respond::{
     Changed, Created, Json, NoContent, OrDashboard, Put, Revised, Tagged, TaggedAs,
 };
-use crate::service::Service;
+use crate::state::{Runtime, Service};
 
 /// The scheme of people's and scripts' credentials.
 pub(super) const ACCESS_TOKEN: &str = "accessToken";
@@ -104,6 +105,8 @@ unseen!(
     HeaderMap,
     Method,
     State<Service>,
+    State<Admin>,
+    State<Runtime>,
     Uri
 );
 

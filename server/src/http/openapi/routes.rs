@@ -7,7 +7,7 @@ use utoipa::openapi::path::{HttpMethod, Operation};
 
 use super::{Described, Draft};
 use crate::http::code::Code;
-use crate::service::Service;
+use crate::state::Service;
 
 /// The route of a handler, whose `#[utoipa::path]` says path, method and purpose. All else follows from its signature.
 macro_rules! route {

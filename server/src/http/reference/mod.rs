@@ -22,7 +22,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::openapi::{Answer, Answered, JSON, Routes, Schemas, WHEN_BUSY, route};
 
-use crate::service::Service;
+use crate::state::Service;
 
 /// The style of the page: the dashboard's tokens, and what is made of them.
 const STYLE: &str = concat!(

@@ -16,7 +16,7 @@ use crate::http::body::{Body, object};
 use crate::http::context::context;
 use crate::http::json::Json as Input;
 use crate::http::respond::Json;
-use crate::service::Service;
+use crate::state::Service;
 
 /// The most that an evaluation request may have, in bytes.
 pub(super) const EVALUATE_LIMIT: usize = 64 * 1024;
@@ -40,7 +40,7 @@ pub(super) async fn one(
     body: Body<Question>,
 ) -> Result<Json<Evaluation>, Error> {
     let is_open = by_header.is_none();
-    let mut held = is_open.then(|| service.load.unauthenticated.hold());
+    let mut held = is_open.then(|| service.runtime.load.unauthenticated.hold());
     let bytes = body.held_bytes(EVALUATE_LIMIT, held.as_mut()).await?;
     let mut input = object(&bytes)?;
     let environment = match (by_header, input.take("sdkKey")) {

@@ -18,8 +18,8 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use super::client::NamedClient;
 use crate::evaluation::sdk_environment::FollowedEnvironment;
 use crate::http::openapi::{Answer, Answered, Draft, Input, Schemas};
-use crate::service::Service;
 use crate::snapshot::{Follower, OpenStream};
+use crate::state::Service;
 
 /// Within how many milliseconds clients fetch a change unless they are told otherwise.
 const USUAL_SPREAD_MS: usize = 250;
@@ -85,7 +85,7 @@ impl Changes {
     /// The next event; none when the stream ends.
     async fn next(&mut self) -> Option<Result<Event, axum::Error>> {
         tokio::select! {
-            () = self.service.stopping() => None,
+            () = self.service.runtime.stopping() => None,
             event = self.change() => event,
         }
     }
@@ -106,7 +106,7 @@ impl Changes {
 
 impl IntoResponse for Changes {
     fn into_response(self) -> Response {
-        let heartbeat = Duration::from_secs(self.service.settings.stream_heartbeat.into());
+        let heartbeat = Duration::from_secs(self.service.runtime.settings.stream_heartbeat.into());
         let events = unfold(self, async |mut changes| {
             let event = changes.next().await?;
             Some((event, changes))

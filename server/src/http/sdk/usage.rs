@@ -6,6 +6,7 @@ use utoipa::openapi::{RefOr, Schema};
 use uuid::Uuid;
 use uuid::fmt::Hyphenated;
 
+use crate::admin::usage::{self, Report};
 use crate::error::{Error, Fault};
 use crate::evaluation::sdk_environment::ConfiguredEnvironment;
 use crate::http::body::{Body, object};
@@ -13,7 +14,6 @@ use crate::http::json::Json;
 use crate::http::openapi::shape::nullable;
 use crate::http::openapi::{InBody, Schemas};
 use crate::http::respond::NoContent;
-use crate::service::usage::{self, Report};
 
 /// The most that a report may have, in bytes: as many counts as it may have, with the longest keys.
 const LIMIT: usize = 256 * 1024;

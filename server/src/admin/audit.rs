@@ -1,0 +1,186 @@
+//! The audit log: written beside every change, and read.
+
+use pennon_model::audit::{AuditAction, AuditEntry, AuditFilter, AuditRecord, AuditSubjects};
+use pennon_model::environment::Environment;
+use pennon_model::flag::Flag;
+use pennon_model::id::{AuditId, RuleId, TokenId, UserId};
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::time::Timestamp;
+use pennon_model::token::Token;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Admin;
+use crate::auth::actor::Actor;
+use crate::error::Error;
+use crate::store::Tx;
+use crate::store::audit;
+
+/// An entry in the making: what was done, to what, and how that was before and after.
+pub(crate) struct Entry<'a> {
+    action: AuditAction,
+    flag: Option<&'a Flag>,
+    environment: Option<&'a Environment>,
+    rule: Option<RuleId>,
+    user: Option<UserId>,
+    token: Option<TokenId>,
+    old: Option<Value>,
+    new: Option<Value>,
+}
+
+impl<'a> Entry<'a> {
+    /// Begins with what was done.
+    pub(crate) fn of(action: AuditAction) -> Self {
+        Self {
+            action,
+            flag: None,
+            environment: None,
+            rule: None,
+            user: None,
+            token: None,
+            old: None,
+            new: None,
+        }
+    }
+
+    /// The flag concerned.
+    pub(crate) fn flag(self, flag: &'a Flag) -> Self {
+        Self {
+            flag: Some(flag),
+            ..self
+        }
+    }
+
+    /// The environment concerned, as it is after the change.
+    pub(crate) fn environment(self, environment: &'a Environment) -> Self {
+        Self {
+            environment: Some(environment),
+            ..self
+        }
+    }
+
+    /// The rule concerned.
+    pub(crate) fn rule(self, rule: RuleId) -> Self {
+        Self {
+            rule: Some(rule),
+            ..self
+        }
+    }
+
+    /// The account concerned.
+    pub(crate) fn user(self, user: UserId) -> Self {
+        Self {
+            user: Some(user),
+            ..self
+        }
+    }
+
+    /// The token concerned, and with it its owner.
+    pub(crate) fn token(self, token: &Token) -> Self {
+        Self {
+            token: Some(token.id),
+            ..self.user(token.user_id)
+        }
+    }
+
+    /// The object before, if it was there.
+    pub(crate) fn from(self, old: Option<&impl Serialize>) -> Result<Self, Error> {
+        Ok(Self {
+            old: old.map(value).transpose()?,
+            ..self
+        })
+    }
+
+    /// The object after.
+    pub(crate) fn to(self, new: &impl Serialize) -> Result<Self, Error> {
+        Ok(Self {
+            new: Some(value(new)?),
+            ..self
+        })
+    }
+
+    /// Writes the entry in the transaction of the change itself, if the actor may still make the change.
+    pub(crate) async fn record(
+        self,
+        admin: &Admin,
+        tx: &mut Tx,
+        actor: &Actor,
+    ) -> Result<(), Error> {
+        actor.confirm(tx, admin.clock.now()).await?;
+        let (entry, concerned) = self.made(admin, actor);
+        audit::insert(tx, &entry, concerned).await
+    }
+
+    /// The entry of this moment and the ids that it concerns, for those who write several at once and confirm the actor
+    /// themselves.
+    pub(super) fn made(self, admin: &Admin, actor: &Actor) -> (AuditEntry, AuditSubjects) {
+        let now = admin.clock.now();
+        let id = AuditId::new(admin.entropy.id(now));
+        let entry = AuditEntry {
+            id,
+            // Until it is written beside others.
+            group_id: id,
+            action: self.action,
+            actor_identity: actor.identity(),
+            occurred_at: now,
+            flag_key: self.flag.map(|flag| flag.key.to_string()),
+            environment: self
+                .environment
+                .map(|environment| environment.name.to_string()),
+            product: self
+                .environment
+                .map(|environment| environment.product.to_string()),
+            old_value: self.old,
+            new_value: self.new,
+        };
+        let concerned = AuditSubjects {
+            actor: actor.user().map(|user| user.id),
+            actor_token: actor.token(),
+            flag: self.flag.map(|flag| flag.id),
+            environment: self.environment.map(|environment| environment.id),
+            rule: self.rule,
+            user: self.user,
+            token: self.token,
+        };
+        (entry, concerned)
+    }
+}
+
+/// One page of entries, newest first. What is about accounts is for administrators alone.
+pub(crate) async fn list(
+    admin: &Admin,
+    actor: &Actor,
+    filter: &AuditFilter,
+    page: PageRequest,
+) -> Result<Page<AuditRecord>, Error> {
+    if filter.accounts {
+        actor.administrator()?;
+    }
+    audit::list(&mut admin.db.read().await?, filter, page).await
+}
+
+/// One entry, if there is one that the actor may see.
+pub(crate) async fn get(
+    admin: &Admin,
+    actor: &Actor,
+    id: AuditId,
+) -> Result<Option<AuditRecord>, Error> {
+    let recorded = audit::find(&mut admin.db.read().await?, id).await?;
+    if let Some(recorded) = &recorded
+        && recorded.entry.action.is_about_accounts()
+    {
+        actor.administrator()?;
+    }
+    Ok(recorded)
+}
+
+/// The time of the last change that the actor may know of.
+pub(crate) async fn newest(admin: &Admin, actor: &Actor) -> Result<Option<Timestamp>, Error> {
+    let accounts = actor.administrator().is_ok();
+    audit::newest(&mut admin.db.read().await?, accounts).await
+}
+
+pub(super) fn value(object: &impl Serialize) -> Result<Value, Error> {
+    serde_json::to_value(object)
+        .map_err(|error| Error::Internal(format!("an audit value is no JSON: {error}")))
+}

@@ -1,0 +1,89 @@
+//! Commits, and what follows from them.
+
+use pennon_model::id::{EnvironmentId, FlagId};
+
+use super::Admin;
+use crate::error::Error;
+use crate::store::Tx;
+use crate::store::notifications::announce;
+
+/// A change of what an environment serves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change {
+    pub(crate) environment: EnvironmentId,
+    /// The flag that changed; none if the environment itself did.
+    pub(crate) flag: Option<FlagId>,
+    /// The environment's config revision after the change.
+    pub(crate) revision: i64,
+}
+
+impl Change {
+    /// The same flag's change in each of several environments.
+    pub(crate) fn of_flag(flag: FlagId, raised: Vec<(EnvironmentId, i64)>) -> Vec<Self> {
+        let change = |(environment, revision)| Self {
+            environment,
+            flag: Some(flag),
+            revision,
+        };
+        raised.into_iter().map(change).collect()
+    }
+}
+
+/// Commits, and publishes the changes before it answers.
+///
+/// It runs to its end even if the caller goes away meanwhile: a commit whose changes nobody hears of must not be.
+pub(crate) async fn commit(admin: &Admin, tx: Tx, changes: Vec<Change>) -> Result<(), Error> {
+    run(admin, tx, changes, None).await
+}
+
+/// Commits as [`commit`] does, and refuses the key of an environment from the moment of the commit on.
+pub(crate) async fn commit_revocation(
+    admin: &Admin,
+    tx: Tx,
+    revoked: EnvironmentId,
+    changes: Vec<Change>,
+) -> Result<(), Error> {
+    run(admin, tx, changes, Some(revoked)).await
+}
+
+async fn run(
+    admin: &Admin,
+    mut tx: Tx,
+    changes: Vec<Change>,
+    revoked: Option<EnvironmentId>,
+) -> Result<(), Error> {
+    let admin = admin.clone();
+    let run = tokio::spawn(async move {
+        let environments: Vec<EnvironmentId> =
+            changes.iter().map(|change| change.environment).collect();
+        announce(&mut tx, admin.instance, &environments).await?;
+        // A commit whose answer is lost may have happened all the same; then the next comparison of revisions finds it.
+        tx.commit().await?;
+        if let Some(revoked) = revoked {
+            admin.serving.snapshots.revoke(revoked);
+        }
+        publish(&admin, &changes).await;
+        admin.feed.committed();
+        Ok(())
+    });
+    run.await
+        .map_err(|error| Error::Internal(format!("the commit was cut off: {error}")))?
+}
+
+/// Brings what this instance serves up to date, if it serves anything.
+async fn publish(admin: &Admin, changes: &[Change]) {
+    for Change {
+        environment,
+        flag,
+        revision,
+    } in changes
+    {
+        tracing::debug!(%environment, flag = flag.map(tracing::field::display), revision, "changed");
+    }
+    if !admin.serving.snapshots.is_in_use() {
+        return;
+    }
+    if let Err(error) = admin.serving.catch_up().await {
+        tracing::warn!(%error, "a change is committed but not served yet");
+    }
+}

@@ -1,0 +1,266 @@
+//! Environments: creating, listing, renaming and revoking them, and giving them new keys.
+
+use pennon_model::audit::AuditAction;
+use pennon_model::environment::{
+    self, Environment, EnvironmentFilter, EnvironmentName, EnvironmentStatus, ProductName,
+};
+use pennon_model::id::EnvironmentId;
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::secret::{Secret, SecretHash};
+use pennon_model::text::NewName;
+
+use super::changes::Change;
+use super::patch::renamed;
+use super::precondition::Precondition;
+use super::{Admin, audit, changes};
+use crate::auth::actor::{Actor, Administrator};
+use crate::auth::secret::Labelled;
+use crate::error::{Conflict, Entity, Error, Fault};
+use crate::store::{self, Tx};
+
+/// An environment to create.
+pub(crate) struct NewEnvironment {
+    pub(crate) product: NewName<ProductName>,
+    pub(crate) name: NewName<EnvironmentName>,
+}
+
+/// An environment and its key, which is shown this once.
+pub(crate) struct CreatedEnvironment {
+    pub(crate) environment: Environment,
+    pub(crate) sdk_key: Secret,
+}
+
+/// Creates an environment with every active flag, disabled, in it.
+pub(crate) async fn create(
+    admin: &Admin,
+    actor: &Administrator,
+    new: NewEnvironment,
+) -> Result<CreatedEnvironment, Error> {
+    let (product, name) = (new.product.into_inner(), new.name.into_inner());
+    if let Some(detail) = refused_product(admin, &product) {
+        return Err(Error::Invalid(vec![Fault::pointer("/product", detail)]));
+    }
+    let key = Labelled::sdk_key(&admin.entropy);
+    let environment = new_environment(admin, product, name, &key);
+    let mut tx = admin.db.write().await?;
+    let change = create_within(admin, &mut tx, actor, &environment, &key).await?;
+    changes::commit(admin, tx, vec![change]).await?;
+    Ok(CreatedEnvironment {
+        environment,
+        sdk_key: key.secret,
+    })
+}
+
+/// Creates an environment, within a transaction.
+pub(super) async fn create_within(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Administrator,
+    environment: &Environment,
+    key: &Labelled,
+) -> Result<Change, Error> {
+    let hash = SecretHash::of(key.secret.expose());
+    store::environments::insert(tx, environment, hash).await?;
+    let revision = store::configurations::insert_for_environment(tx, environment.id).await?;
+    audit::Entry::of(AuditAction::EnvironmentCreated)
+        .environment(environment)
+        .to(environment)?
+        .record(admin, tx, actor)
+        .await?;
+    Ok(Change {
+        environment: environment.id,
+        flag: None,
+        revision,
+    })
+}
+
+/// The reason that the settings allow no environment of a product; none if they do.
+pub(super) fn refused_product(admin: &Admin, product: &ProductName) -> Option<String> {
+    let products: Vec<&str> = admin
+        .products
+        .iter()
+        .map(String::as_str)
+        .filter(|product| !product.is_empty())
+        .collect();
+    let is_allowed = products.is_empty() || products.contains(&product.as_str());
+    (!is_allowed).then(|| format!("must be one of {}", products.join(", ")))
+}
+
+/// Gives an environment another name.
+pub(crate) async fn rename(
+    admin: &Admin,
+    actor: &Administrator,
+    id: EnvironmentId,
+    precondition: &Precondition,
+    name: Option<EnvironmentName>,
+) -> Result<Environment, Error> {
+    let mut tx = admin.db.write().await?;
+    let old = find_active(&mut tx, id, precondition).await?;
+    let name = renamed(&old.name, name)?;
+    if name == old.name {
+        return Ok(old);
+    }
+    let new = rename_within(admin, &mut tx, actor, &old, name).await?;
+    changes::commit(admin, tx, Vec::new()).await?;
+    Ok(new)
+}
+
+/// Gives an environment another name, within a transaction.
+pub(super) async fn rename_within(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Actor,
+    old: &Environment,
+    name: EnvironmentName,
+) -> Result<Environment, Error> {
+    let new = Environment {
+        name,
+        revision: old.revision + 1,
+        ..old.clone()
+    };
+    store::environments::rename(tx, old.id, &new.name).await?;
+    audit::Entry::of(AuditAction::EnvironmentUpdated)
+        .environment(&new)
+        .from(Some(old))?
+        .to(&new)?
+        .record(admin, tx, actor)
+        .await?;
+    Ok(new)
+}
+
+/// Revokes an environment: its key is refused from now on, for good.
+pub(crate) async fn revoke(
+    admin: &Admin,
+    actor: &Administrator,
+    id: EnvironmentId,
+    precondition: &Precondition,
+) -> Result<Environment, Error> {
+    let mut tx = admin.db.write().await?;
+    let old = find_active(&mut tx, id, precondition).await?;
+    let new = revoked(&mut tx, &old).await?;
+    let revision = store::environments::raise_config_revision(&mut tx, id).await?;
+    audit::Entry::of(AuditAction::EnvironmentRevoked)
+        .environment(&new)
+        .from(Some(&old))?
+        .to(&new)?
+        .record(admin, &mut tx, actor)
+        .await?;
+    let change = Change {
+        environment: id,
+        flag: None,
+        revision,
+    };
+    changes::commit_revocation(admin, tx, id, vec![change]).await?;
+    Ok(new)
+}
+
+/// Gives an environment a new key: a new environment takes its place, with its product and name and all that is
+/// configured in it, and the old one is revoked.
+pub(crate) async fn rotate_key(
+    admin: &Admin,
+    actor: &Administrator,
+    id: EnvironmentId,
+    precondition: &Precondition,
+) -> Result<CreatedEnvironment, Error> {
+    let mut tx = admin.db.write().await?;
+    let old = find_active(&mut tx, id, precondition).await?;
+    revoked(&mut tx, &old).await?;
+    let key = Labelled::sdk_key(&admin.entropy);
+    let new = new_environment(admin, old.product.clone(), old.name.clone(), &key);
+    let hash = SecretHash::of(key.secret.expose());
+    store::environments::insert(&mut tx, &new, hash).await?;
+    store::configurations::move_all(&mut tx, old.id, new.id).await?;
+    let revision = store::environments::inherit_config_revision(&mut tx, new.id, old.id).await?;
+    audit::Entry::of(AuditAction::SdkKeyRotated)
+        .environment(&new)
+        .from(Some(&old))?
+        .to(&new)?
+        .record(admin, &mut tx, actor)
+        .await?;
+    let change = Change {
+        environment: new.id,
+        flag: None,
+        revision,
+    };
+    changes::commit_revocation(admin, tx, old.id, vec![change]).await?;
+    Ok(CreatedEnvironment {
+        environment: new,
+        sdk_key: key.secret,
+    })
+}
+
+/// An environment that does not exist yet.
+pub(super) fn new_environment(
+    admin: &Admin,
+    product: ProductName,
+    name: EnvironmentName,
+    key: &Labelled,
+) -> Environment {
+    let now = admin.clock.now();
+    Environment {
+        id: EnvironmentId::new(admin.entropy.id(now)),
+        product,
+        name,
+        sdk_key_prefix: key.prefix.clone(),
+        status: EnvironmentStatus::Active,
+        created_at: now,
+        revision: 1,
+    }
+}
+
+async fn revoked(tx: &mut Tx, environment: &Environment) -> Result<Environment, Error> {
+    store::environments::revoke(tx, environment.id).await?;
+    let revision = environment.revision + 1;
+    Ok(Environment {
+        status: EnvironmentStatus::Revoked,
+        revision,
+        ..environment.clone()
+    })
+}
+
+/// One page of environments, newest first.
+pub(crate) async fn list(
+    admin: &Admin,
+    _actor: &Actor,
+    filter: &EnvironmentFilter,
+    page: PageRequest,
+) -> Result<Page<Environment>, Error> {
+    store::environments::list(&mut admin.db.read().await?, filter, page).await
+}
+
+/// All active environments, by product and nearness to users.
+pub(crate) async fn active(admin: &Admin, _actor: &Actor) -> Result<Vec<Environment>, Error> {
+    let mut active = store::environments::active(&mut admin.db.read().await?).await?;
+    environment::sort(&mut active);
+    Ok(active)
+}
+
+/// One environment.
+pub(crate) async fn get(
+    admin: &Admin,
+    _actor: &Actor,
+    id: EnvironmentId,
+) -> Result<Environment, Error> {
+    find(&mut admin.db.read().await?, id).await
+}
+
+/// One environment, within a transaction.
+pub(super) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Environment, Error> {
+    store::environments::find(tx, id)
+        .await?
+        .ok_or(Error::NotFound(Entity::Environment))
+}
+
+/// One environment that can be changed, within a transaction.
+async fn find_active(
+    tx: &mut Tx,
+    id: EnvironmentId,
+    precondition: &Precondition,
+) -> Result<Environment, Error> {
+    let environment = find(tx, id).await?;
+    precondition.check(environment.revision)?;
+    match environment.status {
+        EnvironmentStatus::Active => Ok(environment),
+        EnvironmentStatus::Revoked => Err(Conflict::EnvironmentRevoked.into()),
+    }
+}

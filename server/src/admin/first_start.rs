@@ -1,0 +1,177 @@
+//! The first start on a database: the first administrator, and the bootstrap file.
+
+use std::path::Path;
+
+use pennon_core::context::is_email;
+use pennon_model::audit::AuditAction;
+use pennon_model::id::UserId;
+use pennon_model::user::{Role, User};
+
+use super::provisioning::{BootstrapFile, Provisioning};
+use super::{Admin, StartError, audit, changes, provisioning};
+use crate::auth::actor::Actor;
+use crate::auth::password::NewPassword;
+use crate::config::Hidden;
+use crate::error::{Error, listed};
+use crate::store::{self, Tx};
+
+/// The account that the first start created.
+pub struct FirstAdministrator {
+    /// The address to sign in with.
+    pub email: String,
+    /// The password, if it was made up and must be told.
+    pub generated_password: Option<String>,
+}
+
+/// An account that is about to be created.
+struct NewAdministrator {
+    user: User,
+    password_hash: String,
+    /// The password, if it was generated.
+    generated: Option<String>,
+}
+
+/// Creates the first administrator if there is none, and applies the file if the database has never held an environment.
+/// Both are one transaction, so a file that is refused leaves no account whose password nobody has read. Of several
+/// instances that start together, one does this, and the others find it done.
+pub(crate) async fn complete(
+    admin: &Admin,
+    email: &str,
+    password: Option<&Hidden>,
+    file: Option<BootstrapFile>,
+) -> Result<Option<FirstAdministrator>, StartError> {
+    let mut tx = admin.db.read().await?;
+    let has_administrator = store::users::any_administrator(&mut tx).await?;
+    let has_environment = store::environments::any(&mut tx).await?;
+    drop(tx);
+    let administrator = if has_administrator {
+        None
+    } else {
+        Some(NewAdministrator::make(admin, email, password).await?)
+    };
+    let file = match file {
+        Some(file) if has_environment => {
+            log_ignored(&file.path);
+            None
+        }
+        Some(BootstrapFile { path, content }) => {
+            Some((path, content.map_err(StartError::BootstrapFile)?))
+        }
+        None => None,
+    };
+    if administrator.is_none() && file.is_none() {
+        return Ok(None);
+    }
+    let mut tx = admin.db.write().await?;
+    let first = match administrator {
+        Some(administrator) => administrator.create(admin, &mut tx).await?,
+        None => None,
+    };
+    let changes = match &file {
+        Some((path, file)) => apply(admin, &mut tx, path, file).await?,
+        None => None,
+    };
+    let is_applied = changes.is_some();
+    changes::commit(admin, tx, changes.unwrap_or_default()).await?;
+    match &file {
+        Some((path, file)) if is_applied => tracing::info!(
+            file = %path.display(),
+            environments = file.environments.len(),
+            flags = file.document.flags.len(),
+            tokens = usize::from(file.token.is_some()),
+            "applied the bootstrap file"
+        ),
+        Some((path, _)) => log_ignored(path),
+        None => {}
+    }
+    Ok(first)
+}
+
+/// Applies the file, unless another instance has done so meanwhile.
+async fn apply(
+    admin: &Admin,
+    tx: &mut Tx,
+    path: &Path,
+    file: &Provisioning,
+) -> Result<Option<Vec<changes::Change>>, StartError> {
+    if store::environments::any(tx).await? {
+        return Ok(None);
+    }
+    // A reader of one entry may read its whole group, and only administrators may read about accounts.
+    tx.begin_action();
+    match provisioning::apply(admin, tx, file).await {
+        Ok(changes) => Ok(Some(changes)),
+        Err(Error::Invalid(faults)) => {
+            let problem = format!("{}: {}", path.display(), listed(&faults));
+            Err(StartError::BootstrapFile(problem))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn given_password(password: &Hidden) -> Result<NewPassword, StartError> {
+    NewPassword::try_from(password.expose().to_owned()).map_err(|_| {
+        StartError::FirstAdministrator("PENNON_ADMIN_PASSWORD must have 12 to 256 characters")
+    })
+}
+
+fn log_ignored(path: &Path) {
+    tracing::info!(
+        file = %path.display(),
+        "ignored the bootstrap file, because this database has had environments before"
+    );
+}
+
+impl NewAdministrator {
+    async fn make(
+        admin: &Admin,
+        email: &str,
+        password: Option<&Hidden>,
+    ) -> Result<Self, StartError> {
+        if !is_email(email) {
+            return Err(StartError::FirstAdministrator(
+                "PENNON_ADMIN_EMAIL is not an e-mail address",
+            ));
+        }
+        let given = password.map(given_password).transpose()?;
+        let is_generated = given.is_none();
+        let password = given.unwrap_or_else(|| NewPassword::made_up(&admin.entropy));
+        let now = admin.clock.now();
+        let user = User {
+            id: UserId::new(admin.entropy.id(now)),
+            email: email.to_owned(),
+            role: Role::Admin,
+            created_at: now,
+            revision: 1,
+        };
+        let hash = admin.auth.passwords.hash(&password, &admin.entropy);
+        Ok(Self {
+            user,
+            password_hash: hash.await?,
+            generated: is_generated.then(|| password.expose().to_owned()),
+        })
+    }
+
+    /// Creates the account, unless another instance has created one meanwhile.
+    async fn create(self, admin: &Admin, tx: &mut Tx) -> Result<Option<FirstAdministrator>, Error> {
+        let Self {
+            user,
+            password_hash,
+            generated,
+        } = self;
+        if store::users::any_administrator(tx).await?
+            || !store::users::insert(tx, &user, &password_hash).await?
+        {
+            return Ok(None);
+        }
+        audit::Entry::of(AuditAction::UserCreated)
+            .user(user.id)
+            .to(&user)?
+            .record(admin, tx, &Actor::command_line())
+            .await?;
+        Ok(Some(FirstAdministrator {
+            email: user.email,
+            generated_password: generated,
+        }))
+    }
+}

@@ -1,0 +1,240 @@
+//! Flags: creating, listing, changing, archiving and restoring them.
+
+use pennon_model::audit::AuditAction;
+use pennon_model::flag::{Flag, FlagFilter, FlagKey, FlagName, FlagType};
+use pennon_model::id::FlagId;
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::text::{Description, NewName};
+use pennon_model::time::Timestamp;
+
+use super::changes::Change;
+use super::patch::{Patch, renamed};
+use super::precondition::Precondition;
+use super::{Admin, audit, changes};
+use crate::auth::actor::{Actor, Editor};
+use crate::error::{Conflict, Entity, Error};
+use crate::store::{self, Tx};
+
+/// A flag to create.
+pub(crate) struct NewFlag {
+    pub(crate) key: FlagKey,
+    pub(crate) name: NewName<FlagName>,
+    pub(crate) description: Option<Description>,
+    pub(crate) kind: FlagType,
+}
+
+/// A change of a flag: what is absent stays as it is.
+pub(crate) struct FlagPatch {
+    pub(crate) name: Option<FlagName>,
+    pub(crate) description: Patch<Description>,
+}
+
+/// Creates a flag, disabled in every active environment.
+pub(crate) async fn create(admin: &Admin, actor: &Editor, new: NewFlag) -> Result<Flag, Error> {
+    let mut tx = admin.db.write().await?;
+    let (flag, changes) = insert(admin, &mut tx, actor, new).await?;
+    changes::commit(admin, tx, changes).await?;
+    Ok(flag)
+}
+
+/// One page of flags.
+pub(crate) async fn list(
+    admin: &Admin,
+    _actor: &Actor,
+    selection: &FlagFilter,
+    page: PageRequest,
+) -> Result<Page<Flag>, Error> {
+    store::flags::list(&mut admin.db.read().await?, selection, page).await
+}
+
+/// One flag.
+pub(crate) async fn get(admin: &Admin, _actor: &Actor, id: FlagId) -> Result<Flag, Error> {
+    find(&mut admin.db.read().await?, id).await
+}
+
+/// Changes what people call a flag and how they describe it.
+pub(crate) async fn update(
+    admin: &Admin,
+    actor: &Editor,
+    id: FlagId,
+    precondition: &Precondition,
+    patch: FlagPatch,
+) -> Result<Flag, Error> {
+    let mut tx = admin.db.write().await?;
+    let old = find_active(&mut tx, id, precondition).await?;
+    let name = renamed(&old.name, patch.name)?;
+    let description = patch.description.applied_to(old.description.clone());
+    if (&name, &description) == (&old.name, &old.description) {
+        return Ok(old);
+    }
+    let new = rewrite(admin, &mut tx, actor, &old, name, description).await?;
+    changes::commit(admin, tx, Vec::new()).await?;
+    Ok(new)
+}
+
+/// Brings an archived flag back, disabled in every active environment.
+pub(crate) async fn restore(
+    admin: &Admin,
+    actor: &Editor,
+    id: FlagId,
+    precondition: &Precondition,
+) -> Result<Flag, Error> {
+    let mut tx = admin.db.write().await?;
+    let old = find(&mut tx, id).await?;
+    precondition.check(old.revision)?;
+    if old.archived_at.is_none() {
+        return Err(Conflict::FlagNotArchived.into());
+    }
+    let (new, changes) = bring_back(admin, &mut tx, actor, &old).await?;
+    changes::commit(admin, tx, changes).await?;
+    Ok(new)
+}
+
+/// Archives a flag that no active environment has enabled.
+pub(crate) async fn archive(
+    admin: &Admin,
+    actor: &Editor,
+    id: FlagId,
+    precondition: &Precondition,
+) -> Result<(), Error> {
+    let mut tx = admin.db.write().await?;
+    let flag = find_active(&mut tx, id, precondition).await?;
+    let changes = put_away(admin, &mut tx, actor, &flag).await?;
+    changes::commit(admin, tx, changes).await
+}
+
+/// One flag, within a transaction.
+pub(super) async fn find(tx: &mut Tx, id: FlagId) -> Result<Flag, Error> {
+    store::flags::find(tx, id)
+        .await?
+        .ok_or(Error::NotFound(Entity::Flag))
+}
+
+/// One flag that can be changed, within a transaction.
+async fn find_active(tx: &mut Tx, id: FlagId, precondition: &Precondition) -> Result<Flag, Error> {
+    let flag = find(tx, id).await?;
+    precondition.check(flag.revision)?;
+    if flag.archived_at.is_some() {
+        Err(Conflict::FlagArchived.into())
+    } else {
+        Ok(flag)
+    }
+}
+
+/// Adds a flag, disabled in every active environment, within a transaction.
+async fn insert(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Actor,
+    new: NewFlag,
+) -> Result<(Flag, Vec<Change>), Error> {
+    let flag = created(admin, actor, new);
+    store::flags::insert(tx, &flag).await?;
+    let raised = store::configurations::insert_for_flag(tx, flag.id).await?;
+    entry(AuditAction::FlagCreated, None, &flag)?
+        .record(admin, tx, actor)
+        .await?;
+    let changes = Change::of_flag(flag.id, raised);
+    Ok((flag, changes))
+}
+
+/// A flag that does not exist yet.
+pub(super) fn created(admin: &Admin, actor: &Actor, new: NewFlag) -> Flag {
+    let now = admin.clock.now();
+    Flag {
+        id: FlagId::new(admin.entropy.id(now)),
+        key: new.key,
+        name: new.name.into_inner(),
+        description: new.description,
+        kind: new.kind,
+        created_by: actor.identity(),
+        created_at: now,
+        archived_at: None,
+        revision: 1,
+    }
+}
+
+/// A flag with another name and description.
+pub(super) fn rewritten(old: &Flag, name: FlagName, description: Option<Description>) -> Flag {
+    Flag {
+        name,
+        description,
+        revision: old.revision + 1,
+        ..old.clone()
+    }
+}
+
+/// A flag that is archived since `archived_at`, or active again.
+pub(super) fn archived(old: &Flag, archived_at: Option<Timestamp>) -> Flag {
+    Flag {
+        archived_at,
+        revision: old.revision + 1,
+        ..old.clone()
+    }
+}
+
+/// The audit entry of a changed flag, in the making.
+pub(super) fn entry<'a>(
+    action: AuditAction,
+    old: Option<&Flag>,
+    new: &'a Flag,
+) -> Result<audit::Entry<'a>, Error> {
+    audit::Entry::of(action).flag(new).from(old)?.to(new)
+}
+
+/// Keeps another name and description, within a transaction.
+pub(super) async fn rewrite(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Actor,
+    old: &Flag,
+    name: FlagName,
+    description: Option<Description>,
+) -> Result<Flag, Error> {
+    let new = rewritten(old, name, description);
+    store::flags::update(tx, &new).await?;
+    entry(AuditAction::FlagUpdated, Some(old), &new)?
+        .record(admin, tx, actor)
+        .await?;
+    Ok(new)
+}
+
+/// Takes an archived flag out of the archive, within a transaction.
+pub(super) async fn bring_back(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Actor,
+    old: &Flag,
+) -> Result<(Flag, Vec<Change>), Error> {
+    store::flags::restore(tx, old.id).await?;
+    let raised = store::configurations::reset_for_flag(tx, old.id).await?;
+    let new = archived(old, None);
+    entry(AuditAction::FlagUpdated, Some(old), &new)?
+        .record(admin, tx, actor)
+        .await?;
+    Ok((new, Change::of_flag(old.id, raised)))
+}
+
+/// Puts a flag into the archive if no active environment has it enabled, within a transaction.
+pub(super) async fn put_away(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Actor,
+    old: &Flag,
+) -> Result<Vec<Change>, Error> {
+    let enabled_in = store::configurations::enabled_in(tx, old.id).await?;
+    if !enabled_in.is_empty() {
+        return Err(Conflict::FlagEnabled(enabled_in).into());
+    }
+    let now = admin.clock.now();
+    store::flags::archive(tx, old.id, now).await?;
+    let raised = store::configurations::touch_everywhere(tx, old.id).await?;
+    entry(
+        AuditAction::FlagArchived,
+        Some(old),
+        &archived(old, Some(now)),
+    )?
+    .record(admin, tx, actor)
+    .await?;
+    Ok(Change::of_flag(old.id, raised))
+}

@@ -1,0 +1,148 @@
+//! The use cases of administration: what callers may do, whoever they are and however they come.
+//!
+//! A use case that writes opens one transaction, checks, writes, records the change in the audit log of the same
+//! transaction and commits through [`changes`], which also brings the snapshots up to date.
+
+pub(crate) mod audit;
+pub(crate) mod changes;
+pub(crate) mod environments;
+pub(crate) mod first_start;
+pub(crate) mod flag_table;
+pub(crate) mod flags;
+pub(crate) mod packages;
+pub(crate) mod patch;
+pub(crate) mod precondition;
+pub(crate) mod provisioning;
+pub(crate) mod reversal;
+pub(crate) mod sessions;
+pub(crate) mod targeting;
+pub(crate) mod tokens;
+pub(crate) mod transfer;
+pub(crate) mod usage;
+pub(crate) mod users;
+pub(crate) mod warnings;
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use crate::auth::access_token::AccessTokens;
+use crate::auth::password::Passwords;
+use crate::auth::throttle::Throttle;
+use crate::auth::{self, Auth};
+use crate::clock::{Clock, Entropy};
+use crate::config::{Hidden, Settings};
+use crate::error::Error;
+use crate::evaluation::Serving;
+use crate::feed::ChangeFeed;
+use crate::store::{Db, OpenError, OpenMode};
+
+/// The time that the connections to the database may take to close.
+const CLOSING_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The state behind administration. It is cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Admin(Arc<Parts>);
+
+/// The database, and what has to know of changes.
+pub(crate) struct Parts {
+    pub(crate) db: Db,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Entropy,
+    /// Tells this instance from the others on the same database.
+    pub(crate) instance: Uuid,
+    /// The products that environments may belong to; any if there are none.
+    products: Vec<String>,
+    pub(crate) auth: Auth,
+    pub(crate) serving: Serving,
+    pub(crate) feed: ChangeFeed,
+    tarballs: packages::Tarballs,
+    successors: sessions::Successors,
+    pending_usage: usage::Pending,
+}
+
+impl Deref for Admin {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// An error that keeps the service from starting.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The database cannot be opened.
+    #[error(transparent)]
+    Database(#[from] OpenError),
+    /// The secret that signs access tokens is too easy to guess.
+    #[error("PENNON_JWT_SECRET must have at least 32 bytes")]
+    WeakJwtSecret,
+    /// The account of the first administrator cannot be created as the settings want it.
+    #[error("the first administrator cannot be created: {0}")]
+    FirstAdministrator(&'static str),
+    /// The bootstrap file is needed and cannot be applied. The text names the file and its faults, and none of its values.
+    #[error("the bootstrap file was not applied, and nothing was changed: {0}")]
+    BootstrapFile(String),
+    /// Something failed on the way.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
+impl Admin {
+    /// Administers an open database, on which nothing is served yet.
+    pub(crate) fn new(
+        db: Db,
+        instance: Uuid,
+        jwt_secret: &[u8],
+        settings: &Settings,
+        clock: Arc<dyn Clock>,
+        entropy: Entropy,
+    ) -> Result<Self, Error> {
+        let auth = Auth::new(auth::Parts {
+            db: db.clone(),
+            clock: Arc::clone(&clock),
+            access_tokens: AccessTokens::new(jwt_secret),
+            passwords: Passwords::new(&entropy)?,
+            throttle: Throttle::new(settings.rate_limit_login),
+        });
+        let rate_limit = settings.rate_limit_evaluate;
+        Ok(Self(Arc::new(Parts {
+            products: settings.products.clone(),
+            auth,
+            serving: Serving::new(db.clone(), Arc::clone(&clock), rate_limit),
+            feed: ChangeFeed::new(db.clone(), Arc::clone(&clock)),
+            tarballs: packages::Tarballs::default(),
+            successors: sessions::Successors::new(clock.now()),
+            pending_usage: usage::Pending::default(),
+            instance,
+            db,
+            clock,
+            entropy,
+        })))
+    }
+
+    /// Opens a database that exists, for the use cases of the command line.
+    pub(crate) async fn open(
+        database_url: &Hidden,
+        settings: &Settings,
+        mode: OpenMode,
+        clock: Arc<dyn Clock>,
+        entropy: Entropy,
+    ) -> Result<Self, StartError> {
+        let instance = entropy.id(clock.now());
+        let db = Db::open(database_url.expose(), mode).await?;
+        // Nobody signs in on the command line, so no access token is ever made or read.
+        let secret = entropy.bytes::<32>();
+        Ok(Self::new(db, instance, &secret, settings, clock, entropy)?)
+    }
+
+    /// Closes the database; to be called when nothing is served any more.
+    pub(crate) async fn close(&self) {
+        self.bring_last_counts().await;
+        // Connections on which somebody still waits for an answer end with the process.
+        let _ = tokio::time::timeout(CLOSING_TIMEOUT, self.db.close()).await;
+    }
+}

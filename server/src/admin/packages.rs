@@ -1,0 +1,172 @@
+//! The npm packages that the server carries: those of its own release in the binary, and those of earlier ones in the
+//! database, so that a lock file stays valid after an upgrade.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use pennon_model::package::PackageVersion;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Admin;
+use crate::error::Error;
+use crate::store;
+
+include!(concat!(env!("OUT_DIR"), "/packages.rs"));
+
+/// The number of releases whose packages are kept.
+const KEPT_RELEASES: i64 = 20;
+
+/// The release that this binary is of, and the version of the packages in it.
+pub(crate) const OWN_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// An entry of the list that `cargo xtask` writes beside the tarballs.
+#[derive(Deserialize)]
+struct Carried<'a> {
+    file: Cow<'a, str>,
+    integrity: String,
+    shasum: String,
+    #[serde(borrow)]
+    manifest: &'a RawValue,
+}
+
+/// The members of a package.json that a version is found by.
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    version: String,
+}
+
+/// The versions of a package.
+pub(crate) struct Package {
+    /// In the order in which they were first stored.
+    pub(crate) versions: Vec<PackageVersion>,
+}
+
+impl Package {
+    /// The version that goes with this server, or the newest if this binary carries no packages.
+    pub(crate) fn latest(&self) -> Option<&PackageVersion> {
+        let own = |version: &&PackageVersion| version.version == OWN_VERSION;
+        let latest = self.versions.iter().find(own);
+        latest.or_else(|| self.versions.last())
+    }
+}
+
+/// Stores the packages of this binary in the database, unless it has them. A version that is there with another content
+/// is left alone: its checksum is in lock files.
+///
+/// Flags are served without packages, too, so a failure ends nothing.
+pub(crate) async fn store(admin: &Admin) {
+    if let Err(error) = try_store(admin).await {
+        tracing::error!(%error, "the npm packages of this release were not stored in the database");
+    }
+}
+
+async fn try_store(admin: &Admin) -> Result<(), Error> {
+    let carried: Vec<Carried<'_>> = serde_json::from_str(INDEX).map_err(unreadable)?;
+    let now = admin.clock.now();
+    let mut differing = Vec::new();
+    let mut tx = admin.db.write().await?;
+    for Carried {
+        file,
+        integrity,
+        shasum,
+        manifest,
+    } in carried
+    {
+        let Named { name, version } = serde_json::from_str(manifest.get()).map_err(unreadable)?;
+        match store::packages::version(&mut tx, &name, &version).await? {
+            Some(stored) if stored.integrity != integrity => differing.push(name),
+            Some(_) => {}
+            None => {
+                let tarball = file_named(&file).ok_or_else(|| unreadable(&file))?;
+                let manifest = manifest.get().to_owned();
+                let new = PackageVersion {
+                    name,
+                    version,
+                    manifest,
+                    integrity,
+                    shasum,
+                    stored_at: now,
+                };
+                store::packages::insert(&mut tx, &new, tarball).await?;
+            }
+        }
+    }
+    store::packages::started(&mut tx, OWN_VERSION, now).await?;
+    store::packages::prune(&mut tx, KEPT_RELEASES).await?;
+    tx.commit().await?;
+    if !differing.is_empty() {
+        tracing::warn!(
+            version = OWN_VERSION,
+            packages = differing.join(", "),
+            "the database keeps the npm packages that it has under this version; those of this binary differ and are not offered"
+        );
+    }
+    Ok(())
+}
+
+/// A package with its versions; none if there is none of this name.
+pub(crate) async fn package(admin: &Admin, name: &str) -> Result<Option<Package>, Error> {
+    let mut tx = admin.db.read().await?;
+    let versions = store::packages::versions(&mut tx, name).await?;
+    Ok((!versions.is_empty()).then_some(Package { versions }))
+}
+
+/// A tarball and its checksum.
+pub(crate) struct Tarball {
+    /// The SHA-512 in Base64, after `sha512-`.
+    pub(crate) integrity: String,
+    pub(crate) content: Bytes,
+}
+
+/// The tarball of a version; none if there is no such version.
+pub(crate) async fn tarball(
+    admin: &Admin,
+    name: &str,
+    version: &str,
+) -> Result<Option<Tarball>, Error> {
+    let mut tx = admin.db.read().await?;
+    let Some(version) = store::packages::version(&mut tx, name, version).await? else {
+        return Ok(None);
+    };
+    let integrity = version.integrity;
+    if let Some(content) = admin.tarballs.get(&integrity) {
+        return Ok(Some(Tarball { integrity, content }));
+    }
+    let content = store::packages::tarball(&mut tx, &integrity).await?;
+    Ok(content.map(|content| {
+        let content = Bytes::from(content);
+        admin.tarballs.insert(&integrity, &content);
+        Tarball { integrity, content }
+    }))
+}
+
+/// The tarballs that were asked for, by their checksums: so many downloads at once take the memory of one. Those of 20
+/// releases have at most 8 MB.
+#[derive(Debug, Default)]
+pub(crate) struct Tarballs(Mutex<HashMap<String, Bytes>>);
+
+impl Tarballs {
+    fn get(&self, integrity: &str) -> Option<Bytes> {
+        let tarballs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tarballs.get(integrity).cloned()
+    }
+
+    fn insert(&self, integrity: &str, content: &Bytes) {
+        let mut tarballs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tarballs.insert(integrity.to_owned(), content.clone());
+    }
+}
+
+fn file_named(name: &str) -> Option<&'static [u8]> {
+    let (_, content) = FILES.iter().find(|(each, _)| *each == name)?;
+    Some(content)
+}
+
+fn unreadable(what: impl Display) -> Error {
+    Error::Internal(format!("the packages in the binary cannot be read: {what}"))
+}

@@ -1,0 +1,151 @@
+//! Provisioning: environments with their SDK keys, flags, and a personal access token from a file. It happens once, in a
+//! database that has never held an environment, so a key that was revoked or rotated never returns.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use pennon_model::id::TokenId;
+use pennon_model::text::NewName;
+use pennon_model::token::{Token, TokenName};
+use pennon_model::user::Role;
+
+use super::changes::Change;
+use super::environments::{self, NewEnvironment};
+use super::tokens::TokenDays;
+use super::{Admin, tokens, transfer};
+use crate::auth::actor::{Actor, Administrator};
+use crate::auth::secret::{GivenSdkKey, GivenToken, Labelled};
+use crate::error::{Conflict, Error, Fault};
+use crate::store::{self, Tx};
+
+/// The file that the first start applies.
+pub struct BootstrapFile {
+    pub(crate) path: PathBuf,
+    /// The content, or the reason that it cannot be used.
+    pub(crate) content: Result<Provisioning, String>,
+}
+
+/// The content of a bootstrap file.
+pub(crate) struct Provisioning {
+    pub(crate) environments: Vec<ProvisionedEnvironment>,
+    pub(crate) token: Option<ProvisionedToken>,
+    pub(crate) document: transfer::Document,
+}
+
+/// An environment to create with the key that the file has.
+pub(crate) struct ProvisionedEnvironment {
+    pub(crate) new: NewEnvironment,
+    pub(crate) sdk_key: GivenSdkKey,
+}
+
+/// A personal access token to create for the first administrator.
+pub(crate) struct ProvisionedToken {
+    pub(crate) name: NewName<TokenName>,
+    pub(crate) role: Role,
+    pub(crate) token: GivenToken,
+    pub(crate) expires_in: TokenDays,
+}
+
+/// Applies a file within a transaction, and returns what environments serve from the commit on.
+///
+/// All faults are reported at once. The transaction must then be dropped.
+pub(super) async fn apply(
+    admin: &Admin,
+    tx: &mut Tx,
+    file: &Provisioning,
+) -> Result<Vec<Change>, Error> {
+    let actor = &Actor::command_line().administrator()?;
+    let mut faults = Vec::new();
+    let mut changes = create_environments(admin, tx, actor, file, &mut faults).await?;
+    match transfer::import_within(admin, actor, &file.document, tx).await {
+        Ok((_, imported)) => changes.extend(imported),
+        Err(Error::Invalid(others)) => faults.extend(others),
+        Err(error) => return Err(error),
+    }
+    if let Some(token) = &file.token {
+        tx.begin_action();
+        create_token(admin, tx, actor, token, &mut faults).await?;
+    }
+    if faults.is_empty() {
+        Ok(changes)
+    } else {
+        Err(Error::Invalid(faults))
+    }
+}
+
+async fn create_environments(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Administrator,
+    file: &Provisioning,
+    faults: &mut Vec<Fault>,
+) -> Result<Vec<Change>, Error> {
+    let mut changes = Vec::new();
+    let (mut names, mut keys) = (HashSet::new(), HashSet::new());
+    for (index, ProvisionedEnvironment { new, sdk_key }) in file.environments.iter().enumerate() {
+        let mut fault = |member: &str, detail: String| {
+            faults.push(Fault::pointer(
+                format!("/environments/{index}/{member}"),
+                detail,
+            ));
+        };
+        let (product, name) = (new.product.as_inner(), new.name.as_inner());
+        if let Some(detail) = environments::refused_product(admin, product) {
+            fault("product", detail);
+        }
+        if !names.insert((product, name)) {
+            let detail = format!("{product}/{name} is in the file twice");
+            fault("name", detail);
+            continue;
+        }
+        // It is rolled back, and is there only so that the flags of the environment can be judged.
+        let substitute;
+        let key = if keys.insert(sdk_key.0.secret.expose()) {
+            &sdk_key.0
+        } else {
+            let detail = "another environment of the file has this SDK key";
+            fault("sdkKey", detail.to_owned());
+            substitute = Labelled::sdk_key(&admin.entropy);
+            &substitute
+        };
+        let environment = environments::new_environment(admin, product.clone(), name.clone(), key);
+        let change = environments::create_within(admin, tx, actor, &environment, key);
+        changes.push(change.await?);
+    }
+    Ok(changes)
+}
+
+async fn create_token(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Actor,
+    new: &ProvisionedToken,
+    faults: &mut Vec<Fault>,
+) -> Result<(), Error> {
+    let Some(owner) = store::users::first_administrator(tx).await? else {
+        let detail = "there is no administrator to whom the token could belong; make a user one with \
+                      `pennon user set-role`";
+        faults.push(Fault::pointer("/personalAccessToken", detail));
+        return Ok(());
+    };
+    let now = admin.clock.now();
+    let token = Token {
+        id: TokenId::new(admin.entropy.id(now)),
+        user_id: owner.id,
+        name: new.name.clone().into_inner(),
+        role: new.role,
+        token_prefix: new.token.0.prefix.clone(),
+        created_at: now,
+        expires_at: new.expires_in.after(now),
+    };
+    match tokens::create_within(admin, tx, actor, &token, &new.token.0.secret).await {
+        Err(Error::Conflict(conflict @ (Conflict::TokenNameTaken | Conflict::TooManyTokens))) => {
+            faults.push(Fault::pointer(
+                "/personalAccessToken/name",
+                conflict.to_string(),
+            ));
+            Ok(())
+        }
+        other => other,
+    }
+}

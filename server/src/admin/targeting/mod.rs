@@ -1,0 +1,121 @@
+//! A flag in an environment: its configuration, its targeting rules and its rollout.
+
+mod configuration;
+mod explain;
+mod overview;
+mod planned;
+mod rollout;
+mod rules;
+mod setup;
+
+use pennon_model::audit::AuditAction;
+use pennon_model::configuration::Configuration;
+use pennon_model::environment::{Environment, EnvironmentStatus};
+use pennon_model::flag::Flag;
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::targeting::TargetingRule;
+
+pub(crate) use self::configuration::{ConfigurationPatch, configuration, configure};
+pub(crate) use self::explain::{explain, flag_config};
+pub(crate) use self::overview::{Overview, Shown, attributes, overview};
+pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};
+pub(crate) use self::rules::{
+    Rules, check_rule, create_rule, delete_rule, reorder_rules, replace_rule, rules,
+};
+pub(crate) use self::setup::{Copied, Difference, Part, SeenOfCopy, Setup, Switch, copy};
+pub(super) use self::setup::{DesiredConfiguration, Standing, apply};
+
+use super::changes::Change;
+use super::{Admin, audit, changes, environments, flags};
+use crate::auth::actor::Actor;
+use crate::error::{Conflict, Entity, Error};
+use crate::store::{self, Tx};
+
+/// The ids of a flag and an environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PairId {
+    pub(crate) flag: FlagId,
+    pub(crate) environment: EnvironmentId,
+}
+
+impl PairId {
+    fn of(rule: &TargetingRule) -> Self {
+        Self {
+            flag: rule.flag_id,
+            environment: rule.environment_id,
+        }
+    }
+}
+
+/// A flag in an environment, as it stands.
+pub(super) struct Pair {
+    flag: Flag,
+    environment: Environment,
+    configuration: Configuration,
+}
+
+impl Pair {
+    async fn find(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
+        let flag = flags::find(tx, id.flag).await?;
+        let environment = environments::find(tx, id.environment).await?;
+        let configuration = store::configurations::find(tx, id.flag, id.environment).await?;
+        let configuration = configuration.ok_or(Error::NotFound(Entity::Configuration))?;
+        Ok(Self {
+            flag,
+            environment,
+            configuration,
+        })
+    }
+
+    /// The pair, if it can be changed: neither is the flag archived nor the environment revoked.
+    async fn find_writable(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
+        let pair = Self::find(tx, id).await?;
+        if pair.environment.status == EnvironmentStatus::Revoked {
+            return Err(Conflict::EnvironmentRevoked.into());
+        }
+        if pair.flag.archived_at.is_some() {
+            return Err(Conflict::FlagArchived.into());
+        }
+        Ok(pair)
+    }
+
+    /// An audit entry about the pair, in the making.
+    fn entry(&self, action: AuditAction) -> audit::Entry<'_> {
+        audit::Entry::of(action)
+            .flag(&self.flag)
+            .environment(&self.environment)
+    }
+
+    fn id(&self) -> PairId {
+        PairId {
+            flag: self.flag.id,
+            environment: self.environment.id,
+        }
+    }
+
+    /// The revision of all that the pair serves: its configuration, rules and rollout together.
+    async fn revision(&self, tx: &mut Tx) -> Result<i64, Error> {
+        store::configurations::config_revision(tx, self.flag.id, self.environment.id).await
+    }
+}
+
+/// Makes sure that the flag is configured in the environment.
+pub(crate) async fn check(admin: &Admin, _actor: &Actor, id: PairId) -> Result<(), Error> {
+    Pair::find(&mut admin.db.read().await?, id).await.map(drop)
+}
+
+/// Commits a change of what a pair serves, and answers the pair's new revision.
+async fn commit(admin: &Admin, mut tx: Tx, id: PairId) -> Result<i64, Error> {
+    let change = touch(&mut tx, id).await?;
+    changes::commit(admin, tx, vec![change]).await?;
+    Ok(change.revision)
+}
+
+/// Gives a pair that serves something else a new revision, within a transaction.
+async fn touch(tx: &mut Tx, id: PairId) -> Result<Change, Error> {
+    Ok(Change {
+        environment: id.environment,
+        flag: Some(id.flag),
+        revision: store::configurations::touch(tx, id.flag, id.environment).await?,
+    })
+}

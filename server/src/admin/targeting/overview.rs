@@ -1,0 +1,112 @@
+//! One flag in all environments, and in one of them completely.
+
+use std::collections::HashSet;
+
+use pennon_core::rule::Attribute;
+use pennon_model::configuration::Configuration;
+use pennon_model::environment::{self, Environment};
+use pennon_model::flag::{Flag, FlagFilter};
+use pennon_model::flag_table::FlagCell;
+use pennon_model::id::EnvironmentId;
+use pennon_model::page::PageRequest;
+use pennon_model::targeting::{FlagRollout, TargetingRule};
+
+use super::PairId;
+use crate::admin::{Admin, environments};
+use crate::auth::actor::Actor;
+use crate::error::{Entity, Error};
+use crate::store::{self, Tx};
+
+/// A flag, how it stands in every active environment, and all about it in one environment.
+pub(crate) struct Overview {
+    pub(crate) flag: Flag,
+    /// The active environments, by product and nearness to users, with what the flag does there; none where it is not
+    /// configured.
+    pub(crate) places: Vec<(Environment, Option<FlagCell>)>,
+    /// The environment that was chosen, which may be a revoked one; none if there is none at all.
+    pub(crate) environment: Option<Environment>,
+    /// None where the flag is not configured there.
+    pub(crate) shown: Option<Shown>,
+}
+
+/// All about a flag in an environment.
+pub(crate) struct Shown {
+    pub(crate) configuration: Configuration,
+    /// By ascending priority.
+    pub(crate) rules: Vec<TargetingRule>,
+    pub(crate) rollout: Option<FlagRollout>,
+}
+
+/// The flag with this key, and how it stands in the environment that `choose` picks, given the active ones.
+pub(crate) async fn overview(
+    admin: &Admin,
+    _actor: &Actor,
+    key: String,
+    choose: impl FnOnce(&[Environment]) -> Option<EnvironmentId>,
+) -> Result<Overview, Error> {
+    let selection = FlagFilter {
+        key: Some(key),
+        ..FlagFilter::default()
+    };
+    let mut tx = admin.db.read().await?;
+    let flags = store::flags::list(&mut tx, &selection, PageRequest::default()).await?;
+    let flag = flags.items.into_iter().next();
+    let flag = flag.ok_or(Error::NotFound(Entity::Flag))?;
+    let mut active = store::environments::active(&mut tx).await?;
+    environment::sort(&mut active);
+    let cells = store::configurations::cells(&mut tx, &[flag.id]).await?;
+    let environment = match choose(&active) {
+        Some(id) => Some(environments::find(&mut tx, id).await?),
+        None => None,
+    };
+    let shown = match &environment {
+        Some(environment) => shown(&mut tx, &flag, environment).await?,
+        None => None,
+    };
+    let place = |environment: Environment| {
+        let cell = cells.get(&(flag.id, environment.id)).copied();
+        (environment, cell)
+    };
+    Ok(Overview {
+        places: active.into_iter().map(place).collect(),
+        flag,
+        environment,
+        shown,
+    })
+}
+
+async fn shown(
+    tx: &mut Tx,
+    flag: &Flag,
+    environment: &Environment,
+) -> Result<Option<Shown>, Error> {
+    let id = PairId {
+        flag: flag.id,
+        environment: environment.id,
+    };
+    let configuration = store::configurations::find(tx, id.flag, id.environment).await?;
+    let Some(configuration) = configuration else {
+        return Ok(None);
+    };
+    Ok(Some(Shown {
+        configuration,
+        rules: store::rules::list(tx, id.flag, id.environment).await?,
+        rollout: store::rollouts::find(tx, id.flag, id.environment).await?,
+    }))
+}
+
+/// The custom attributes that the newest rules of an environment go by, the newest first.
+pub(crate) async fn attributes(
+    admin: &Admin,
+    _actor: &Actor,
+    environment: EnvironmentId,
+) -> Result<Vec<Attribute>, Error> {
+    let rules = store::rules::newest(&mut admin.db.read().await?, environment).await?;
+    let conditions = rules.into_iter().flat_map(|rule| rule.rule.conditions);
+    let mut seen = HashSet::new();
+    let custom = conditions
+        .map(|condition| condition.attribute)
+        .filter(|attribute| matches!(attribute, Attribute::Custom(_)))
+        .filter(|attribute| seen.insert(attribute.as_str().to_owned()));
+    Ok(custom.collect())
+}

@@ -1,0 +1,81 @@
+//! Bringing a document into an installation.
+//!
+//! Everything is planned and staged before the writers' turn, which then takes a few statements, whatever the document
+//! holds. Others may write meanwhile: if the plan depends on what they changed, it is made anew.
+
+use super::plan::{Carried, Plan};
+use super::{Admin, Document};
+use crate::admin::changes::{self, Change};
+use crate::auth::actor::Administrator;
+use crate::error::Error;
+use crate::store::{Tx, batch};
+
+/// How often an import is planned outside the writers' turn before it is planned within.
+const ATTEMPTS: usize = 3;
+
+/// Makes the flags of a document be as it says, all of them or none, and answers what changed. What the document does not
+/// speak of stays as it is. A dry run only plans, and needs no turn.
+pub(crate) async fn import(
+    admin: &Admin,
+    actor: &Administrator,
+    document: &Document,
+    dry_run: bool,
+) -> Result<Vec<Carried>, Error> {
+    for _ in 0..ATTEMPTS {
+        let mut tx = admin.db.read().await?;
+        let plan = Plan::make(admin, actor, document, &mut tx).await?;
+        drop(tx);
+        if dry_run || plan.carried.is_empty() {
+            return Ok(plan.carried);
+        }
+        let mut tx = admin.db.prepare().await?;
+        stage(admin, &plan, &mut tx).await?;
+        tx.take_turn().await?;
+        if plan.still_holds(&mut tx, document).await? {
+            let changes = write(admin, actor, &mut tx).await?;
+            changes::commit(admin, tx, changes).await?;
+            return Ok(plan.carried);
+        }
+        tracing::info!("flags of the document changed meanwhile; planning again");
+    }
+    let mut tx = admin.db.write().await?;
+    let (carried, changes) = import_within(admin, actor, document, &mut tx).await?;
+    if !carried.is_empty() {
+        changes::commit(admin, tx, changes).await?;
+    }
+    Ok(carried)
+}
+
+/// Imports a document within a transaction that has the writers' turn.
+pub(crate) async fn import_within(
+    admin: &Admin,
+    actor: &Administrator,
+    document: &Document,
+    tx: &mut Tx,
+) -> Result<(Vec<Carried>, Vec<Change>), Error> {
+    let plan = Plan::make(admin, actor, document, tx).await?;
+    if plan.carried.is_empty() {
+        return Ok((plan.carried, Vec::new()));
+    }
+    stage(admin, &plan, tx).await?;
+    let changes = write(admin, actor, tx).await?;
+    Ok((plan.carried, changes))
+}
+
+/// Writes all that can be written without a turn.
+async fn stage(admin: &Admin, plan: &Plan, tx: &mut Tx) -> Result<(), Error> {
+    plan.batch.stage(tx).await?;
+    batch::write_ahead(tx, admin.clock.now()).await
+}
+
+/// Writes the rest, and returns the environments that serve something else from the commit on.
+async fn write(admin: &Admin, actor: &Administrator, tx: &mut Tx) -> Result<Vec<Change>, Error> {
+    actor.confirm(tx, admin.clock.now()).await?;
+    let raised = batch::write(tx).await?;
+    let change = |(environment, revision)| Change {
+        environment,
+        flag: None,
+        revision,
+    };
+    Ok(raised.into_iter().map(change).collect())
+}

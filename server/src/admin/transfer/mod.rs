@@ -1,0 +1,220 @@
+//! All flags and how they are set up, carried from one installation to another, or kept beside the code that asks for
+//! them. No secret is among them: environments must be there already, and keep their keys.
+
+mod import;
+mod plan;
+mod warnings;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use pennon_model::configuration::Configuration;
+use pennon_model::environment::{Environment, EnvironmentName, ProductName};
+use pennon_model::flag::{Flag, FlagKey, FlagName, FlagType};
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::targeting::{FlagRollout, TargetingRule};
+use pennon_model::text::Description;
+use serde::Serialize;
+
+pub(crate) use self::import::{import, import_within};
+pub(crate) use self::plan::Carried;
+pub(crate) use self::warnings::warnings;
+
+use super::Admin;
+use super::targeting::{Setup, Standing};
+use crate::auth::actor::Administrator;
+use crate::error::{Error, Fault};
+use crate::store::{self, Tx};
+
+/// The version of the document.
+pub(crate) const FORMAT_VERSION: i64 = 1;
+
+/// All flags, by key.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Document {
+    pub(crate) format_version: i64,
+    pub(crate) flags: Vec<PortableFlag>,
+}
+
+/// A flag and how it is set up in each active environment, by product and name.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PortableFlag {
+    pub(crate) key: FlagKey,
+    pub(crate) name: FlagName,
+    pub(crate) description: Option<Description>,
+    #[serde(rename = "type")]
+    pub(crate) kind: FlagType,
+    pub(crate) archived: bool,
+    pub(crate) environments: Vec<PortableSetup>,
+}
+
+/// How a flag is set up in one environment.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PortableSetup {
+    pub(crate) product: ProductName,
+    pub(crate) environment: EnvironmentName,
+    #[serde(flatten)]
+    pub(crate) setup: Setup,
+}
+
+/// All flags as they are at this moment.
+pub(crate) async fn export(admin: &Admin, _actor: &Administrator) -> Result<Document, Error> {
+    let here = Installation::read(&mut admin.db.read().await?).await?;
+    Ok(Document {
+        format_version: FORMAT_VERSION,
+        flags: here
+            .flags
+            .values()
+            .map(|flag| here.portable(flag))
+            .collect(),
+    })
+}
+
+/// The flags, active environments and set-ups of a database.
+struct Installation {
+    flags: BTreeMap<FlagKey, Flag>,
+    environments: BTreeMap<(ProductName, EnvironmentName), Environment>,
+    configurations: HashMap<(FlagId, EnvironmentId), Configuration>,
+    rules: HashMap<(FlagId, EnvironmentId), Vec<TargetingRule>>,
+    rollouts: HashMap<(FlagId, EnvironmentId), FlagRollout>,
+    /// How far each active environment has come.
+    config_revisions: Vec<(EnvironmentId, i64)>,
+}
+
+impl Installation {
+    async fn read(tx: &mut Tx) -> Result<Self, Error> {
+        let flags = store::flags::all(tx).await?;
+        let environments = store::environments::active(tx).await?;
+        let configurations = store::configurations::all(tx).await?;
+        let rollouts = store::rollouts::all(tx).await?;
+        let mut rules: HashMap<_, Vec<TargetingRule>> = HashMap::new();
+        for rule in store::rules::all(tx).await? {
+            let pair = (rule.flag_id, rule.environment_id);
+            rules.entry(pair).or_default().push(rule);
+        }
+        Ok(Self {
+            flags: flags
+                .into_iter()
+                .map(|flag| (flag.key.clone(), flag))
+                .collect(),
+            environments: Self::by_name(environments),
+            config_revisions: store::environments::config_revisions(tx).await?,
+            configurations: configurations
+                .into_iter()
+                .map(|one| ((one.flag_id, one.environment_id), one))
+                .collect(),
+            rules,
+            rollouts: rollouts
+                .into_iter()
+                .map(|one| ((one.flag_id, one.environment_id), one))
+                .collect(),
+        })
+    }
+
+    fn by_name(
+        environments: Vec<Environment>,
+    ) -> BTreeMap<(ProductName, EnvironmentName), Environment> {
+        let named = |one: Environment| ((one.product.clone(), one.name.clone()), one);
+        environments.into_iter().map(named).collect()
+    }
+
+    /// The ids of the active environments.
+    fn active(&self) -> impl Iterator<Item = EnvironmentId> {
+        self.environments.values().map(|environment| environment.id)
+    }
+
+    fn portable(&self, flag: &Flag) -> PortableFlag {
+        let setup = |((product, name), environment): (&(_, _), &Environment)| {
+            let (product, name): (&ProductName, &EnvironmentName) = (product, name);
+            Some(PortableSetup {
+                product: product.clone(),
+                environment: name.clone(),
+                setup: self.standing(flag, environment)?.setup(),
+            })
+        };
+        PortableFlag {
+            key: flag.key.clone(),
+            name: flag.name.clone(),
+            description: flag.description.clone(),
+            kind: flag.kind,
+            archived: flag.archived_at.is_some(),
+            environments: self.environments.iter().filter_map(setup).collect(),
+        }
+    }
+
+    /// How a flag is set up in an environment; none if it is not configured there.
+    fn standing(&self, flag: &Flag, environment: &Environment) -> Option<Standing> {
+        let configuration = self.configurations.get(&(flag.id, environment.id))?;
+        Some(self.standing_as(flag.clone(), environment, configuration.clone()))
+    }
+
+    /// The same, as it would be with another configuration.
+    fn standing_as(
+        &self,
+        flag: Flag,
+        environment: &Environment,
+        configuration: Configuration,
+    ) -> Standing {
+        let pair = (flag.id, environment.id);
+        let rules = self.rules.get(&pair).cloned().unwrap_or_default();
+        let rollout = self.rollouts.get(&pair).cloned();
+        Standing::new(flag, environment.clone(), configuration, rules, rollout)
+    }
+
+    fn environment(&self, setup: &PortableSetup) -> Option<&Environment> {
+        self.environments
+            .get(&(setup.product.clone(), setup.environment.clone()))
+    }
+
+    /// Everything for which the document cannot be imported here.
+    fn faults(&self, document: &Document) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let mut keys = HashSet::new();
+        let mut missing = HashSet::new();
+        for (index, flag) in document.flags.iter().enumerate() {
+            let at = |place: &str, detail: String| {
+                Fault::pointer(format!("/flags/{index}{place}"), detail)
+            };
+            if !keys.insert(&flag.key) {
+                faults.push(at("/key", format!("`{}` is there twice", flag.key)));
+            }
+            if let Some(old) = self.flags.get(&flag.key)
+                && old.kind != flag.kind
+            {
+                let detail = format!(
+                    "the flag is of type `{}` here, which never changes",
+                    old.kind
+                );
+                faults.push(at("/type", detail));
+            }
+            let mut names = HashSet::new();
+            for (index, setup) in flag.environments.iter().enumerate() {
+                let name = (&setup.product, &setup.environment);
+                let called = format!("{}/{}", setup.product, setup.environment);
+                let place = format!("/environments/{index}");
+                if !names.insert(name) {
+                    faults.push(at(&place, format!("{called} is there twice")));
+                }
+                if self.environment(setup).is_none() && missing.insert(name) {
+                    let detail =
+                        format!("there is no active environment {called}; create it first");
+                    faults.push(at(&place, detail));
+                }
+                if flag.archived && setup.setup.switch.is_enabled {
+                    let detail = "an archived flag cannot be enabled".to_owned();
+                    faults.push(at(&format!("{place}/isEnabled"), detail));
+                }
+                let mut priorities = HashSet::new();
+                for (index, rule) in setup.setup.rules.iter().enumerate() {
+                    if !priorities.insert(rule.priority.get()) {
+                        let detail = "another rule has this priority".to_owned();
+                        faults.push(at(&format!("{place}/rules/{index}/priority"), detail));
+                    }
+                }
+            }
+        }
+        faults
+    }
+}

@@ -1,0 +1,338 @@
+//! All that an import changes, worked out before anything is written.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use pennon_model::audit::AuditAction;
+use pennon_model::configuration::Configuration;
+use pennon_model::flag::{Flag, FlagKey};
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::text::NewName;
+use serde_json::{Value, json};
+
+use super::{Document, Installation, PortableFlag, PortableSetup};
+use crate::admin::Admin;
+use crate::admin::flags::{self, NewFlag};
+use crate::admin::targeting::{Difference, Standing};
+use crate::auth::actor::Actor;
+use crate::error::{Conflict, Entity, Error};
+use crate::store::batch::{self, Batch};
+use crate::store::{self, Tx};
+
+/// One change that an import makes, or would make.
+pub(crate) struct Carried {
+    /// What the audit log calls it.
+    pub(crate) action: AuditAction,
+    pub(crate) flag: FlagKey,
+    /// The environment, as `product/name`.
+    pub(crate) environment: Option<String>,
+    pub(crate) old: Option<Value>,
+    pub(crate) new: Option<Value>,
+}
+
+/// All changes of an import, and the state of the database that they start from.
+pub(super) struct Plan {
+    start: Installation,
+    pub(super) batch: Batch,
+    pub(super) carried: Vec<Carried>,
+}
+
+/// A plan in the making.
+struct Planner<'a> {
+    admin: &'a Admin,
+    actor: &'a Actor,
+    start: &'a Installation,
+    batch: Batch,
+    carried: Vec<Carried>,
+}
+
+/// One flag after the changes planned so far.
+struct PlannedFlag {
+    flag: Flag,
+    is_changed: bool,
+    /// By active environment.
+    configurations: BTreeMap<EnvironmentId, Configuration>,
+    /// The environments in which something of the flag changes.
+    touched: BTreeSet<EnvironmentId>,
+}
+
+impl Plan {
+    /// Plans an import into the database as the transaction sees it.
+    pub(super) async fn make(
+        admin: &Admin,
+        actor: &Actor,
+        document: &Document,
+        tx: &mut Tx,
+    ) -> Result<Self, Error> {
+        let start = Installation::read(tx).await?;
+        let faults = start.faults(document);
+        if !faults.is_empty() {
+            return Err(Error::Invalid(faults));
+        }
+        let mut planner = Planner {
+            admin,
+            actor,
+            start: &start,
+            batch: Batch::default(),
+            carried: Vec::new(),
+        };
+        for flag in &document.flags {
+            planner.flag(flag)?;
+        }
+        let Planner { batch, carried, .. } = planner;
+        Ok(Self {
+            start,
+            batch,
+            carried,
+        })
+    }
+
+    /// Whether nothing has changed since then of what the plan depends on: the active environments, and the document's
+    /// flags in them. It reads only what is newer.
+    pub(super) async fn still_holds(
+        &self,
+        tx: &mut Tx,
+        document: &Document,
+    ) -> Result<bool, Error> {
+        let environments = store::environments::active(tx).await?;
+        if Installation::by_name(environments) != self.start.environments {
+            return Ok(false);
+        }
+        let before = |flag: &PortableFlag| self.start.flags.get(&flag.key);
+        let id_and_revision = |flag: &Flag| (flag.id, flag.revision);
+        let known: HashMap<&str, Option<(FlagId, i64)>> = document
+            .flags
+            .iter()
+            .map(|flag| (flag.key.as_str(), before(flag).map(id_and_revision)))
+            .collect();
+        for (key, id, revision) in store::flags::revisions(tx).await? {
+            if known
+                .get(&*key)
+                .is_some_and(|known| *known != Some((id, revision)))
+            {
+                return Ok(false);
+            }
+        }
+        let named: HashSet<FlagId> = known.values().flatten().map(|(id, _)| *id).collect();
+        let revisions = store::environments::config_revisions(tx).await?;
+        for (environment, revision) in &self.start.config_revisions {
+            // Whoever changes a flag raises the revision of the environment.
+            if revisions.contains(&(*environment, *revision)) {
+                continue;
+            }
+            let changed = batch::changed_by_others(tx, *environment, *revision).await?;
+            if changed.iter().any(|flag| named.contains(flag)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Planner<'_> {
+    fn flag(&mut self, wanted: &PortableFlag) -> Result<(), Error> {
+        let mut flag = match self.start.flags.get(&wanted.key) {
+            None => self.create(wanted)?,
+            Some(flag) if self.is_so(flag, wanted) => return Ok(()),
+            Some(flag) => self.make_writable(flag, wanted)?,
+        };
+        for setup in &wanted.environments {
+            self.set_up(&mut flag, setup)?;
+        }
+        if wanted.archived {
+            self.archive(&mut flag)?;
+        }
+        self.keep(flag);
+        Ok(())
+    }
+
+    /// Whether there is nothing to do for a flag.
+    fn is_so(&self, flag: &Flag, wanted: &PortableFlag) -> bool {
+        let is_set_up = |wanted: &PortableSetup| {
+            let environment = self.start.environment(wanted);
+            let standing = environment.and_then(|one| self.start.standing(flag, one));
+            standing.map(Standing::setup).unwrap_or_default() == wanted.setup
+        };
+        let texts = (&flag.name, &flag.description) == (&wanted.name, &wanted.description);
+        texts
+            && flag.archived_at.is_some() == wanted.archived
+            && wanted.environments.iter().all(is_set_up)
+    }
+
+    fn create(&mut self, wanted: &PortableFlag) -> Result<PlannedFlag, Error> {
+        let new = NewFlag {
+            key: wanted.key.clone(),
+            name: NewName::stored(wanted.name.clone()),
+            description: wanted.description.clone(),
+            kind: wanted.kind,
+        };
+        let flag = flags::created(self.admin, self.actor, new);
+        self.record(AuditAction::FlagCreated, None, &flag)?;
+        let texts = json!({
+            "name": wanted.name, "description": wanted.description, "type": wanted.kind,
+        });
+        self.carry(AuditAction::FlagCreated, &flag, None, Some(texts));
+        let mut flag = PlannedFlag::new(flag, self.start);
+        flag.reset(self.start);
+        Ok(flag)
+    }
+
+    /// Brings a flag out of the archive, where nothing can be changed, and gives it its texts.
+    fn make_writable(&mut self, old: &Flag, wanted: &PortableFlag) -> Result<PlannedFlag, Error> {
+        let mut flag = PlannedFlag::new(old.clone(), self.start);
+        if old.archived_at.is_some() {
+            self.update(&mut flag, flags::archived(old, None))?;
+            let archived = |is: bool| Some(json!({ "archived": is }));
+            let (was, is) = (archived(true), archived(false));
+            self.carry(AuditAction::FlagUpdated, old, was, is);
+            flag.reset(self.start);
+        }
+        if (&old.name, &old.description) != (&wanted.name, &wanted.description) {
+            let (name, description) = (wanted.name.clone(), wanted.description.clone());
+            let was = json!({ "name": old.name, "description": old.description });
+            let is = json!({ "name": name, "description": description });
+            let new = flags::rewritten(&flag.flag, name, description);
+            self.update(&mut flag, new)?;
+            self.carry(AuditAction::FlagUpdated, old, Some(was), Some(is));
+        }
+        Ok(flag)
+    }
+
+    fn set_up(&mut self, flag: &mut PlannedFlag, wanted: &PortableSetup) -> Result<(), Error> {
+        let Some(environment) = self.start.environment(wanted) else {
+            return Ok(());
+        };
+        let configuration = flag.configurations.get(&environment.id).cloned();
+        let standing = self.start.standing_as(
+            flag.flag.clone(),
+            environment,
+            configuration.ok_or(Error::NotFound(Entity::Configuration))?,
+        );
+        let (admin, actor) = (self.admin, self.actor);
+        let (configuration, differences) =
+            standing.plan(admin, actor, &wanted.setup, &mut self.batch)?;
+        if differences.is_empty() {
+            return Ok(());
+        }
+        flag.configurations.insert(environment.id, configuration);
+        flag.touched.insert(environment.id);
+        self.carry_differences(&flag.flag, wanted, differences);
+        Ok(())
+    }
+
+    /// Puts a flag into the archive, unless an active environment has it enabled.
+    fn archive(&mut self, flag: &mut PlannedFlag) -> Result<(), Error> {
+        let enabled_in = flag.enabled_in(self.start);
+        if !enabled_in.is_empty() {
+            return Err(Conflict::FlagEnabled(enabled_in).into());
+        }
+        let archived = flags::archived(&flag.flag, Some(self.admin.clock.now()));
+        self.record(AuditAction::FlagArchived, Some(&flag.flag), &archived)?;
+        self.carry(AuditAction::FlagArchived, &archived, None, None);
+        flag.change(archived);
+        flag.touched.extend(flag.configurations.keys());
+        Ok(())
+    }
+
+    fn update(&mut self, flag: &mut PlannedFlag, new: Flag) -> Result<(), Error> {
+        self.record(AuditAction::FlagUpdated, Some(&flag.flag), &new)?;
+        flag.change(new);
+        Ok(())
+    }
+
+    /// Adds a flag's own rows to the batch.
+    fn keep(&mut self, flag: PlannedFlag) {
+        let touched = flag.touched;
+        let configurations = flag.configurations.into_iter();
+        let changed = configurations.filter(|(environment, _)| touched.contains(environment));
+        let changed = changed.map(|(_, configuration)| configuration);
+        self.batch.configurations.extend(changed);
+        if !self.start.flags.contains_key(&flag.flag.key) {
+            self.batch.new_flags.push(flag.flag);
+        } else if flag.is_changed {
+            self.batch.changed_flags.push(flag.flag);
+        }
+    }
+
+    fn record(&mut self, action: AuditAction, old: Option<&Flag>, new: &Flag) -> Result<(), Error> {
+        let entry = flags::entry(action, old, new)?;
+        self.batch.entries.push(entry.made(self.admin, self.actor));
+        Ok(())
+    }
+
+    fn carry(&mut self, action: AuditAction, flag: &Flag, old: Option<Value>, new: Option<Value>) {
+        self.carried.push(Carried {
+            action,
+            flag: flag.key.clone(),
+            environment: None,
+            old,
+            new,
+        });
+    }
+
+    fn carry_differences(&mut self, flag: &Flag, place: &PortableSetup, all: Vec<Difference>) {
+        let called = format!("{}/{}", place.product, place.environment);
+        let carried = all.into_iter().map(|difference| Carried {
+            action: difference.action,
+            flag: flag.key.clone(),
+            environment: Some(called.clone()),
+            old: difference.old_value.map(|value| json!(value)),
+            new: difference.new_value.map(|value| json!(value)),
+        });
+        self.carried.extend(carried);
+    }
+}
+
+impl PlannedFlag {
+    /// The flag as it stands before any change.
+    fn new(flag: Flag, start: &Installation) -> Self {
+        let of_environment = |environment: EnvironmentId| {
+            let configuration = start.configurations.get(&(flag.id, environment))?;
+            Some((environment, configuration.clone()))
+        };
+        let configurations = start.active().filter_map(of_environment).collect();
+        Self {
+            flag,
+            is_changed: false,
+            configurations,
+            touched: BTreeSet::new(),
+        }
+    }
+
+    /// Configures the flag, disabled, in every active environment.
+    fn reset(&mut self, start: &Installation) {
+        for environment_id in start.active() {
+            let new = Configuration {
+                flag_id: self.flag.id,
+                environment_id,
+                is_enabled: false,
+                ttl: None,
+                revision: 1,
+            };
+            let configuration = self.configurations.entry(environment_id).or_insert(new);
+            if configuration.is_enabled {
+                configuration.is_enabled = false;
+                configuration.revision += 1;
+            }
+            self.touched.insert(environment_id);
+        }
+        self.is_changed = true;
+    }
+
+    fn change(&mut self, new: Flag) {
+        self.flag = new;
+        self.is_changed = true;
+    }
+
+    /// The active environments in which the flag is enabled, as `product/name`.
+    fn enabled_in(&self, start: &Installation) -> Vec<String> {
+        let is_enabled = |environment: &EnvironmentId| {
+            let configuration = self.configurations.get(environment);
+            configuration.is_some_and(|configuration| configuration.is_enabled)
+        };
+        let environments = start.environments.iter();
+        environments
+            .filter(|(_, environment)| is_enabled(&environment.id))
+            .map(|((product, name), _)| format!("{product}/{name}"))
+            .collect()
+    }
+}

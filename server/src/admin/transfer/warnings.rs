@@ -1,0 +1,61 @@
+//! Warnings about clients in use that cannot read what an import changes.
+
+use std::collections::HashSet;
+
+use pennon_core::FlagConfig;
+
+use super::{Carried, Document, Installation, PortableFlag, PortableSetup};
+use crate::admin::warnings::{self, Warning};
+use crate::admin::{Admin, usage};
+use crate::auth::actor::Administrator;
+use crate::error::Error;
+
+/// Warns of what clients in use cannot read of the flags that an import changes, with the environment as `product/name`.
+pub(crate) async fn warnings(
+    admin: &Admin,
+    actor: &Administrator,
+    document: &Document,
+    carried: &[Carried],
+) -> Result<Vec<(String, Warning)>, Error> {
+    let mut tx = admin.db.read().await?;
+    let environments = crate::store::environments::active(&mut tx).await?;
+    drop(tx);
+    let mut found = Vec::new();
+    for ((product, name), environment) in Installation::by_name(environments) {
+        let called = format!("{product}/{name}");
+        let changed = carried.iter();
+        let changed: HashSet<&str> = changed
+            .filter(|change| change.environment.as_ref() == Some(&called))
+            .map(|change| change.flag.as_str())
+            .collect();
+        if changed.is_empty() {
+            continue;
+        }
+        let clients = usage::outdated_clients(admin, actor, environment.id).await?;
+        let flags = document.flags.iter();
+        let flags = flags.filter(|flag| changed.contains(flag.key.as_str()));
+        let configs: Vec<FlagConfig> = flags
+            .flat_map(|flag| {
+                let setups = flag.environments.iter();
+                setups
+                    .filter(|setup| setup.product == product && setup.environment == name)
+                    .map(|setup| config(flag, setup))
+            })
+            .collect();
+        let warnings = warnings::about(&configs, &clients).into_iter();
+        found.extend(warnings.map(|warning| (called.clone(), warning)));
+    }
+    Ok(found)
+}
+
+/// The flag's entry of the config document once it is imported.
+fn config(flag: &PortableFlag, PortableSetup { setup, .. }: &PortableSetup) -> FlagConfig {
+    FlagConfig {
+        key: flag.key.as_str().into(),
+        archived: flag.archived,
+        enabled: setup.switch.is_enabled,
+        rules: setup.rules.clone(),
+        rollout: setup.rollout,
+        ttl: setup.switch.ttl,
+    }
+}

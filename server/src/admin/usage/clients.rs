@@ -1,0 +1,168 @@
+//! Clients by version: on their way to the database, and as the database has them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use pennon_model::capabilities::{self, reads_everything};
+use pennon_model::client::{Client, ClientUsage, Package};
+use pennon_model::id::EnvironmentId;
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::time::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{DAY_MILLIS, hour_of};
+use crate::admin::{Admin, environments};
+use crate::auth::actor::Actor;
+use crate::error::Error;
+use crate::snapshot::ClientCounts;
+use crate::store::clients::ClientHour;
+use crate::store::{self, Tx};
+
+/// The time after its last request in which a client counts as in use.
+const IN_USE_MILLIS: i64 = 7 * DAY_MILLIS;
+
+/// The maximum number of clients that are looked at for what they cannot read.
+const MAX_IN_USE: i64 = 1000;
+
+/// A client that fetched the configuration of an environment within the last 31 days.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EnvironmentClient {
+    /// Null for all clients together that name no package of Pennon's.
+    #[schema(required)]
+    package: Option<Package>,
+    /// The version, `newer` for all versions that are newer than the server's, or null where `package` is.
+    #[schema(required, example = "0.1.0")]
+    version: Option<String>,
+    /// The number of times that it fetched the configuration.
+    polls: i64,
+    /// The number of streams that it opened.
+    streams: i64,
+    /// The last fetch, or the last minute in which a stream was open; to the minute.
+    last_seen_at: Timestamp,
+}
+
+impl From<ClientUsage> for EnvironmentClient {
+    fn from(usage: ClientUsage) -> Self {
+        Self {
+            package: usage.client.package(),
+            version: match usage.client {
+                Client::Known(_, version) => Some(version.to_string()),
+                Client::Newer(_) => Some("newer".to_owned()),
+                Client::Other => None,
+            },
+            polls: usage.polls,
+            streams: usage.streams,
+            last_seen_at: usage.last_seen_at,
+        }
+    }
+}
+
+/// Counts of clients that are not in the database yet, by hour and environment.
+#[derive(Default)]
+pub(super) struct ClientSums(BTreeMap<(i64, EnvironmentId), ClientCounts>);
+
+impl ClientSums {
+    pub(super) fn add(&mut self, hour: i64, lineage: EnvironmentId, counts: ClientCounts) {
+        let sums = self.0.entry((hour, lineage)).or_default();
+        for (client, requests) in counts.into_iter() {
+            sums.add(client, requests);
+        }
+    }
+
+    /// Drops hours before `oldest` and, of more than `most` counts, the oldest hours before the last one.
+    pub(super) fn bound(&mut self, oldest: i64, most: usize) {
+        let Some((&(last, _), _)) = self.0.last_key_value() else {
+            return;
+        };
+        let mut size: usize = self.0.values().map(ClientCounts::len).sum();
+        while let Some(first) = self.0.first_entry()
+            && (first.key().0 < oldest || (size > most && first.key().0 < last))
+        {
+            size = size.saturating_sub(first.remove().len());
+        }
+    }
+
+    /// Takes the counts of some environments, with at least `most` counts if there are as many.
+    pub(super) fn take(&mut self, most: usize) -> Vec<(i64, EnvironmentId, ClientCounts)> {
+        let mut taken = Vec::new();
+        let mut size = 0;
+        while size < most
+            && let Some(((hour, lineage), counts)) = self.0.pop_first()
+        {
+            size += counts.len();
+            taken.push((hour, lineage, counts));
+        }
+        taken
+    }
+}
+
+/// Adds counts to the database, in which all instances together count a bounded number of names in an hour.
+pub(super) async fn add(
+    tx: &mut Tx,
+    counts: &[(i64, EnvironmentId, ClientCounts)],
+    last_seen_in: impl Fn(Timestamp) -> Timestamp,
+) -> Result<(), Error> {
+    let mut by_hour: BTreeMap<i64, Vec<(EnvironmentId, &ClientCounts)>> = BTreeMap::new();
+    for (hour, lineage, counts) in counts {
+        by_hour.entry(*hour).or_default().push((*lineage, counts));
+    }
+    for (hour, counts) in by_hour {
+        let hour = Timestamp::from_millis(hour);
+        let last_seen_at = last_seen_in(hour);
+        let lineages: Vec<EnvironmentId> = counts.iter().map(|(lineage, _)| *lineage).collect();
+        let mut known: HashMap<EnvironmentId, ClientCounts> = HashMap::new();
+        for (lineage, client) in store::clients::of_hour(tx, hour, &lineages).await? {
+            known.entry(lineage).or_default().note(client);
+        }
+        let added: Vec<ClientHour> = counts
+            .into_iter()
+            .flat_map(|(lineage, counts)| {
+                let known = known.remove(&lineage).unwrap_or_default();
+                let counted = known.bound(counts).into_iter();
+                counted.map(move |(client, requests)| ClientHour {
+                    lineage,
+                    hour,
+                    client,
+                    requests,
+                    last_seen_at,
+                })
+            })
+            .collect();
+        store::clients::add(tx, &added).await?;
+    }
+    Ok(())
+}
+
+/// The clients that fetched the configuration of an environment, most recently seen first.
+pub(crate) async fn clients(
+    admin: &Admin,
+    _actor: &Actor,
+    id: EnvironmentId,
+    page: PageRequest,
+) -> Result<Page<ClientUsage>, Error> {
+    let mut tx = admin.db.read().await?;
+    environments::find(&mut tx, id).await?;
+    let lineage = store::environments::lineage(&mut tx, id).await?;
+    store::clients::of_environment(&mut tx, lineage, page).await
+}
+
+/// The clients in use in an environment that cannot read every word of the config document: seen in the last 7 days, in two
+/// different hours. Anybody who has a public key can name a version, so a name that comes up once leads to nothing.
+pub(crate) async fn outdated_clients(
+    admin: &Admin,
+    _actor: &Actor,
+    id: EnvironmentId,
+) -> Result<Vec<Client>, Error> {
+    let since = admin.clock.now().millis().saturating_sub(IN_USE_MILLIS);
+    let since = hour_of(Timestamp::from_millis(since));
+    let mut tx = admin.db.read().await?;
+    let lineage = store::environments::lineage(&mut tx, id).await?;
+    let since = Timestamp::from_millis(since);
+    let mut clients = store::clients::in_use_since(&mut tx, lineage, since, MAX_IN_USE).await?;
+    clients.retain(|client| match client {
+        Client::Known(_, version) => !reads_everything(version, capabilities::since),
+        Client::Newer(_) | Client::Other => false,
+    });
+    Ok(clients)
+}

@@ -1,0 +1,117 @@
+//! Usage: what was counted in memory, brought to the database once a minute, and read from there.
+
+mod clients;
+mod pending;
+mod reading;
+
+use std::pin::pin;
+use std::time::Duration;
+
+use pennon_core::Reason;
+use pennon_model::time::Timestamp;
+use tokio::sync::Mutex;
+use tokio::time::MissedTickBehavior;
+use uuid::Uuid;
+
+pub(crate) use self::clients::{EnvironmentClient, clients, outdated_clients};
+use self::pending::Sums;
+pub(crate) use self::reading::{
+    EnvironmentUsage, FlagHour, FlagUsage, Period, Polling, key_last_used, of_environment, of_flag,
+    polling,
+};
+
+use super::Admin;
+use crate::error::Error;
+use crate::evaluation::sdk_environment::SdkEnvironment;
+
+/// How often counts are brought to the database.
+const INTERVAL: Duration = Duration::from_mins(1);
+
+/// How long the last counts may take before the service stops.
+const LAST_PATIENCE: Duration = Duration::from_secs(3);
+
+const MINUTE_MILLIS: i64 = 60 * 1000;
+pub(super) const HOUR_MILLIS: i64 = 60 * MINUTE_MILLIS;
+pub(super) const DAY_MILLIS: i64 = 24 * HOUR_MILLIS;
+
+/// How long hourly counts are kept, in days; also the longest period that can be asked for.
+const KEEP_DAYS: i64 = 31;
+
+/// What has been taken out of memory and may not be in the database yet.
+#[derive(Default)]
+pub(crate) struct Pending(Mutex<Sums>);
+
+/// What an application has counted by itself of one flag, evaluating without a request.
+pub(crate) struct Report {
+    pub(crate) flag_key: String,
+    pub(crate) reason: Reason,
+    pub(crate) count: u64,
+}
+
+impl Admin {
+    /// Brings what is counted to the database once a minute, until the service is about to stop. It is not to be cut off:
+    /// of counts that are on their way nobody would know whether they arrived.
+    pub(crate) async fn count(&self, stopping: impl Future<Output = ()>) {
+        let mut ticks = tokio::time::interval(INTERVAL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ticks.tick().await;
+        let mut stopping = pin!(stopping);
+        let mut is_kept = true;
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => {}
+                // While the database is away, an attempt for every report would be in vain.
+                () = self.serving.snapshots.many_reports(), if is_kept => {}
+                () = &mut stopping => return,
+            }
+            let kept = self.bring_counts().await;
+            is_kept = kept.is_ok();
+            if let Err(error) = kept {
+                tracing::warn!(%error, "usage is kept in memory for now");
+            }
+        }
+    }
+
+    /// Brings what is counted to the database now. What does not arrive there is kept for the next time.
+    pub(crate) async fn bring_counts(&self) -> Result<(), Error> {
+        let now = self.clock.now();
+        let mut pending = self.pending_usage.0.lock().await;
+        pending.add(self.serving.snapshots.take_usage(), now);
+        while pending.bring_some(self, now).await? {}
+        pending.clean(self, now).await
+    }
+
+    /// Brings the last counts, if there can be any and that does not take long.
+    pub(super) async fn bring_last_counts(&self) {
+        if !self.serving.snapshots.is_in_use() {
+            return;
+        }
+        let brought = tokio::time::timeout(LAST_PATIENCE, self.bring_counts()).await;
+        if !matches!(brought, Ok(Ok(()))) {
+            tracing::warn!("the last minute's usage could not be kept");
+        }
+    }
+}
+
+/// Counts what an application has evaluated by itself, once for each id. Flags that the environment does not have are
+/// passed over.
+pub(crate) fn report(
+    environment: &SdkEnvironment,
+    id: Option<Uuid>,
+    reports: &[Report],
+) -> Result<(), Error> {
+    let snapshot = environment.snapshot();
+    let mut counts = reports
+        .iter()
+        .map(|report| (report.flag_key.as_str(), report.reason, report.count));
+    let Some(id) = id else {
+        counts.for_each(|(key, reason, count)| snapshot.evaluated(key, reason, count));
+        return Ok(());
+    };
+    let is_kept = snapshot.reported(id, &mut counts);
+    is_kept.then_some(()).ok_or(Error::Overloaded)
+}
+
+pub(super) fn hour_of(now: Timestamp) -> i64 {
+    now.millis() - now.millis().rem_euclid(HOUR_MILLIS)
+}

@@ -1,0 +1,292 @@
+//! Usage that is on its way to the database, which may be away.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::hash::Hash;
+
+use pennon_core::Reason;
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::time::Timestamp;
+use pennon_model::usage::PollKind;
+use uuid::Uuid;
+
+use super::clients::{self, ClientSums};
+use super::{DAY_MILLIS, HOUR_MILLIS, KEEP_DAYS, hour_of};
+use crate::admin::Admin;
+use crate::error::Error;
+use crate::snapshot::{ClientCounts, Counts, UsageReport};
+use crate::store::usage::{Evaluations, Polls};
+use crate::store::{self, Tx};
+
+/// How many counts are added in one transaction, so that writers of other things get their turn in between.
+const BATCH: usize = 1000;
+
+/// How many counts of a kind wait at most while the database is away. Beyond that the oldest hours become one.
+const MOST: usize = 100_000;
+
+/// What has been taken out of memory and may not be in the database yet.
+#[derive(Default)]
+pub(super) struct Sums {
+    evaluations: Hourly<(EnvironmentId, FlagId, Reason)>,
+    polls: Hourly<(EnvironmentId, PollKind)>,
+    clients: ClientSums,
+    /// Reports with the hour in which they came. They are not summed before the database knows their ids.
+    reports: VecDeque<(i64, UsageReport)>,
+    /// What is being brought. Until it is known to have arrived it stays as it is.
+    batch: Option<Batch>,
+    /// The hour in which old rows were last deleted.
+    cleaned: Option<i64>,
+}
+
+/// Counts that arrive together, once.
+struct Batch {
+    id: Uuid,
+    evaluations: Vec<Evaluations>,
+    polls: Vec<Polls>,
+    clients: Vec<(i64, EnvironmentId, ClientCounts)>,
+    reports: Vec<(i64, UsageReport)>,
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, counts: Counts, now: Timestamp) {
+        let hour = hour_of(now);
+        for (environment, flag, reason, count) in counts.evaluations {
+            self.evaluations
+                .add(hour, (environment, flag, reason), count);
+        }
+        for (environment, kind, count) in counts.polls {
+            self.polls.add(hour, (environment, kind), count);
+        }
+        for (environment, clients) in counts.clients {
+            self.clients.add(hour, environment, clients);
+        }
+        let reports = counts.reports.into_iter();
+        self.reports.extend(reports.map(|report| (hour, report)));
+        let oldest = oldest_hour(now).millis();
+        self.evaluations.bound(oldest, MOST);
+        self.polls.bound(oldest, MOST);
+        self.clients.bound(oldest, MOST);
+    }
+
+    /// Adds some of the sums to the database's, and tells whether there may be more.
+    pub(super) async fn bring_some(
+        &mut self,
+        admin: &Admin,
+        now: Timestamp,
+    ) -> Result<bool, Error> {
+        if self.batch.is_none() {
+            self.batch = self.next_batch(admin, now);
+        }
+        let Some(batch) = &self.batch else {
+            return Ok(false);
+        };
+        let mut tx = admin.db.write().await?;
+        // If it is there already, then the answer to its commit was lost.
+        if store::usage::begin_batch(&mut tx, batch.id, now).await? {
+            batch.add(&mut tx, now).await?;
+            tx.commit().await?;
+        }
+        self.batch = None;
+        Ok(true)
+    }
+
+    /// As many sums as one transaction is to have.
+    fn next_batch(&mut self, admin: &Admin, now: Timestamp) -> Option<Batch> {
+        let evaluations = to_evaluations(self.evaluations.take(BATCH));
+        let polls = self.polls.take(BATCH).into_iter();
+        let polls = polls.map(|(hour, (lineage, kind), count)| Polls {
+            lineage,
+            hour: Timestamp::from_millis(hour),
+            kind,
+            count,
+        });
+        let polls: Vec<_> = polls.collect();
+        let clients = self.clients.take(BATCH);
+        let reports = self.next_reports();
+        let is_empty =
+            evaluations.is_empty() && polls.is_empty() && clients.is_empty() && reports.is_empty();
+        (!is_empty).then(|| Batch {
+            id: admin.entropy.id(now),
+            evaluations,
+            polls,
+            clients,
+            reports,
+        })
+    }
+
+    /// As many reports as have [`BATCH`] counts together, or one more.
+    fn next_reports(&mut self) -> Vec<(i64, UsageReport)> {
+        let mut counts = 0;
+        let mut reports = Vec::new();
+        while counts < BATCH
+            && let Some((hour, report)) = self.reports.pop_front()
+        {
+            counts += report.counts.len();
+            reports.push((hour, report));
+        }
+        reports
+    }
+
+    /// Deletes what is too old, once an hour.
+    pub(super) async fn clean(&mut self, admin: &Admin, now: Timestamp) -> Result<(), Error> {
+        let hour = hour_of(now);
+        if self.cleaned == Some(hour) {
+            return Ok(());
+        }
+        let mut tx = admin.db.write().await?;
+        store::usage::forget_before(&mut tx, oldest_hour(now)).await?;
+        store::clients::forget_before(&mut tx, oldest_hour(now)).await?;
+        let hour_ago = Timestamp::from_millis(now.millis().saturating_sub(HOUR_MILLIS));
+        store::usage::forget_reports_before(&mut tx, hour_ago).await?;
+        tx.commit().await?;
+        self.cleaned = Some(hour);
+        Ok(())
+    }
+}
+
+impl Batch {
+    async fn add(&self, tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
+        let seen = |hour: Timestamp| {
+            Timestamp::from_millis(now.millis().min(hour.millis() + HOUR_MILLIS - 1))
+        };
+        let (mut flags, mut environments) = (HashMap::new(), HashMap::new());
+        let evaluations = self.evaluations(tx, now).await?;
+        for one in &evaluations {
+            note(&mut flags, (one.lineage, one.flag), seen(one.hour));
+        }
+        for one in &self.polls {
+            note(&mut environments, one.lineage, seen(one.hour));
+        }
+        store::usage::add_evaluations(tx, &evaluations).await?;
+        store::usage::flags_seen(tx, &flags).await?;
+        store::usage::add_polls(tx, &self.polls).await?;
+        clients::add(tx, &self.clients, seen).await?;
+        store::usage::environments_seen(tx, &environments).await
+    }
+
+    /// The evaluations to add: those counted here, and those of reports that no instance has counted.
+    async fn evaluations(&self, tx: &mut Tx, now: Timestamp) -> Result<Vec<Evaluations>, Error> {
+        let reports = self.reports.iter();
+        let ids: BTreeSet<_> = reports
+            .map(|(_, report)| (report.lineage, report.id))
+            .collect();
+        let mut new = store::usage::begin_reports(tx, &ids, now).await?;
+        let mut sums = Hourly::default();
+        for one in &self.evaluations {
+            let what = (one.lineage, one.flag, one.reason);
+            sums.add(one.hour.millis(), what, one.count);
+        }
+        for (hour, report) in &self.reports {
+            // A second report with the same id finds it gone.
+            if new.remove(&(report.lineage, report.id)) {
+                for (flag, reason, count) in &report.counts {
+                    sums.add(*hour, (report.lineage, *flag, *reason), *count);
+                }
+            }
+        }
+        Ok(to_evaluations(sums.take(usize::MAX)))
+    }
+}
+
+/// Sums by hour and by what was counted.
+struct Hourly<K>(HashMap<(i64, K), u64>);
+
+impl<K> Default for Hourly<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<K: Copy + Eq + Hash> Hourly<K> {
+    fn add(&mut self, hour: i64, what: K, count: u64) {
+        let sum = self.0.entry((hour, what)).or_default();
+        *sum = sum.saturating_add(count);
+    }
+
+    /// Drops what nobody could ask for any more and, of more than `most`, counts the oldest hour as part of the next.
+    fn bound(&mut self, oldest: i64, most: usize) {
+        self.0.retain(|(hour, _), _| *hour >= oldest);
+        while self.0.len() > most {
+            let mut hours: BTreeSet<i64> = self.0.keys().map(|(hour, _)| *hour).collect();
+            let (Some(first), Some(second)) = (hours.pop_first(), hours.pop_first()) else {
+                return;
+            };
+            let moved = self.0.extract_if(|(hour, _), _| *hour == first);
+            for ((_, what), count) in moved.collect::<Vec<_>>() {
+                self.add(second, what, count);
+            }
+        }
+    }
+
+    /// Takes some of the sums.
+    fn take(&mut self, most: usize) -> Vec<(i64, K, u64)> {
+        let taken = self.0.extract_if(|_, _| true).take(most);
+        taken
+            .map(|((hour, what), count)| (hour, what, count))
+            .collect()
+    }
+}
+
+fn to_evaluations(sums: Vec<(i64, (EnvironmentId, FlagId, Reason), u64)>) -> Vec<Evaluations> {
+    let sums = sums.into_iter();
+    let evaluations = sums.map(|(hour, (lineage, flag, reason), count)| Evaluations {
+        lineage,
+        flag,
+        hour: Timestamp::from_millis(hour),
+        reason,
+        count,
+    });
+    evaluations.collect()
+}
+
+/// Notes the latest of the times at which something was seen.
+fn note<K: Eq + Hash>(seen: &mut HashMap<K, Timestamp>, key: K, at: Timestamp) {
+    let latest = seen.entry(key).or_insert(at);
+    if latest.millis() < at.millis() {
+        *latest = at;
+    }
+}
+
+fn oldest_hour(now: Timestamp) -> Timestamp {
+    Timestamp::from_millis(hour_of(now).saturating_sub(KEEP_DAYS * DAY_MILLIS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(sums: &Hourly<char>) -> Vec<(i64, char, u64)> {
+        let sums = sums.0.iter();
+        let mut sums: Vec<_> = sums
+            .map(|((hour, what), sum)| (*hour, *what, *sum))
+            .collect();
+        sums.sort_unstable();
+        sums
+    }
+
+    #[test]
+    fn of_too_many_sums_the_oldest_hours_become_one_and_nothing_is_lost() {
+        let mut sums = Hourly::default();
+        for (hour, what) in [(1, 'a'), (2, 'a'), (2, 'b'), (3, 'a'), (4, 'c')] {
+            sums.add(hour, what, 10);
+        }
+        sums.bound(0, 5);
+        assert_eq!(sums.0.len(), 5);
+        sums.bound(0, 3);
+        assert_eq!(sorted(&sums), [(3, 'a', 30), (3, 'b', 10), (4, 'c', 10)]);
+        // Of one hour there may be any number.
+        sums.bound(0, 1);
+        assert_eq!(sorted(&sums), [(4, 'a', 30), (4, 'b', 10), (4, 'c', 10)]);
+        sums.bound(5, 1);
+        assert_eq!(sorted(&sums), []);
+    }
+
+    #[test]
+    fn what_is_taken_is_there_no_more() {
+        let mut sums = Hourly::default();
+        for what in ['a', 'b', 'c'] {
+            sums.add(1, what, 1);
+        }
+        assert_eq!((sums.take(2).len(), sums.take(2).len()), (2, 1));
+        assert!(sums.take(2).is_empty());
+    }
+}

@@ -1,0 +1,242 @@
+//! What the database knows of usage, for charts and for finding flags that nobody asks for.
+
+use std::collections::{BTreeMap, HashMap};
+
+use pennon_model::environment::Environment;
+use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::time::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{DAY_MILLIS, HOUR_MILLIS, KEEP_DAYS, MINUTE_MILLIS};
+use crate::admin::{Admin, environments, flags};
+use crate::auth::actor::Actor;
+use crate::error::{Error, Fault};
+use crate::store;
+
+/// From when to when; by default the last day.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Period {
+    pub(crate) from: Option<Timestamp>,
+    pub(crate) to: Option<Timestamp>,
+}
+
+/// How often a flag was evaluated.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct FlagUsage {
+    /// The first hour that counts.
+    pub(crate) from: Timestamp,
+    /// The last moment that counts.
+    pub(crate) to: Timestamp,
+    /// The environments in which the flag was ever evaluated.
+    pub(crate) environments: Vec<FlagEnvironmentUsage>,
+}
+
+/// How often a flag was evaluated in an environment. Environments that replaced each other by key rotations count as one.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FlagEnvironmentUsage {
+    pub(crate) environment_id: EnvironmentId,
+    pub(crate) product: String,
+    pub(crate) environment: String,
+    /// When it was last evaluated there, to the minute.
+    #[schema(required)]
+    pub(crate) last_evaluated_at: Option<Timestamp>,
+    /// The hours in which it was evaluated, in order.
+    pub(crate) hours: Vec<FlagHour>,
+}
+
+/// How often a flag was evaluated in an hour.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct FlagHour {
+    /// When the hour began.
+    pub(crate) hour: Timestamp,
+    /// How often, by reason.
+    pub(crate) evaluations: BTreeMap<String, i64>,
+}
+
+/// How an environment was used.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EnvironmentUsage {
+    /// The first hour that counts.
+    from: Timestamp,
+    /// The last moment that counts.
+    to: Timestamp,
+    /// When a client last fetched the configuration, to the minute.
+    #[schema(required)]
+    last_polled_at: Option<Timestamp>,
+    /// The hours in which anything happened, in order.
+    hours: Vec<EnvironmentHour>,
+}
+
+/// How an environment was used in an hour.
+#[derive(Serialize, ToSchema)]
+struct EnvironmentHour {
+    /// When the hour began.
+    hour: Timestamp,
+    /// How often any flag was evaluated.
+    evaluations: i64,
+    polls: Polls,
+}
+
+/// How often the configuration was fetched.
+#[derive(Clone, Copy, Default, Serialize, ToSchema)]
+pub(crate) struct Polls {
+    /// By clients that had none yet.
+    pub(crate) first: i64,
+    /// By clients that had what there was.
+    pub(crate) current: i64,
+    /// By clients that had something else.
+    pub(crate) outdated: i64,
+}
+
+/// How an environment was polled.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Polling {
+    /// When a client last fetched the configuration, to the minute.
+    pub(crate) last_polled_at: Option<Timestamp>,
+    /// How often that happened.
+    pub(crate) polls: Polls,
+}
+
+impl Polls {
+    fn set(&mut self, kind: &str, count: i64) {
+        match kind {
+            "first" => self.first = count,
+            "current" => self.current = count,
+            _ => self.outdated = count,
+        }
+    }
+}
+
+/// How often a flag was evaluated, in all environments.
+pub(crate) async fn of_flag(
+    admin: &Admin,
+    _actor: &Actor,
+    id: FlagId,
+    period: Period,
+) -> Result<FlagUsage, Error> {
+    let (from, to) = period.bounds(admin.clock.now())?;
+    let mut tx = admin.db.read().await?;
+    flags::find(&mut tx, id).await?;
+    let mut hours: HashMap<EnvironmentId, BTreeMap<i64, BTreeMap<String, i64>>> = HashMap::new();
+    for row in store::usage::of_flag(&mut tx, id, from, to).await? {
+        let lineage = hours.entry(row.lineage).or_default();
+        for (hour, evaluations) in row.hours {
+            let reasons = lineage.entry(hour).or_default();
+            reasons.insert(row.reason.clone(), evaluations);
+        }
+    }
+    let seen = store::usage::flag_last_seen(&mut tx, id).await?;
+    let mut seen: HashMap<EnvironmentId, Timestamp> = seen.into_iter().collect();
+    let usage = |(lineage, environment): (EnvironmentId, Environment)| {
+        let (hours, last) = (hours.remove(&lineage), seen.remove(&lineage));
+        if hours.is_none() && last.is_none() {
+            return None;
+        }
+        let hour = |(hour, evaluations)| FlagHour {
+            hour: Timestamp::from_millis(hour),
+            evaluations,
+        };
+        Some(FlagEnvironmentUsage {
+            environment_id: environment.id,
+            product: environment.product.to_string(),
+            environment: environment.name.to_string(),
+            last_evaluated_at: last,
+            hours: hours.unwrap_or_default().into_iter().map(hour).collect(),
+        })
+    };
+    let lineages = store::environments::lineages(&mut tx).await?;
+    Ok(FlagUsage {
+        from,
+        to,
+        environments: lineages.into_iter().filter_map(usage).collect(),
+    })
+}
+
+/// How an environment was used.
+pub(crate) async fn of_environment(
+    admin: &Admin,
+    _actor: &Actor,
+    id: EnvironmentId,
+    period: Period,
+) -> Result<EnvironmentUsage, Error> {
+    let (from, to) = period.bounds(admin.clock.now())?;
+    let mut tx = admin.db.read().await?;
+    environments::find(&mut tx, id).await?;
+    let lineage = store::environments::lineage(&mut tx, id).await?;
+    let mut hours: BTreeMap<i64, (i64, Polls)> = BTreeMap::new();
+    for (hour, evaluations) in store::usage::of_environment(&mut tx, lineage, from, to).await? {
+        hours.entry(hour).or_default().0 = evaluations;
+    }
+    for (hour, kind, count) in store::usage::polls(&mut tx, lineage, from, to).await? {
+        hours.entry(hour).or_default().1.set(&kind, count);
+    }
+    let last_polled_at = store::usage::environment_last_seen(&mut tx, lineage).await?;
+    let hour = |(hour, (evaluations, polls))| EnvironmentHour {
+        hour: Timestamp::from_millis(hour),
+        evaluations,
+        polls,
+    };
+    Ok(EnvironmentUsage {
+        from,
+        to,
+        last_polled_at,
+        hours: hours.into_iter().map(hour).collect(),
+    })
+}
+
+/// How each active environment was polled. Those that never were are left out.
+pub(crate) async fn polling(
+    admin: &Admin,
+    _actor: &Actor,
+    period: Period,
+) -> Result<HashMap<EnvironmentId, Polling>, Error> {
+    let (from, to) = period.bounds(admin.clock.now())?;
+    let mut tx = admin.db.read().await?;
+    let mut environments: HashMap<EnvironmentId, Polling> = HashMap::new();
+    for (id, kind, count) in store::usage::polls_of_active(&mut tx, from, to).await? {
+        let polling = environments.entry(EnvironmentId::new(id)).or_default();
+        polling.polls.set(&kind, count);
+    }
+    for (id, at) in store::usage::active_last_seen(&mut tx).await? {
+        environments.entry(id).or_default().last_polled_at = Some(at);
+    }
+    Ok(environments)
+}
+
+/// When the key that an environment has now was last used for anything, to the minute.
+pub(crate) async fn key_last_used(
+    admin: &Admin,
+    _actor: &Actor,
+    environment: &Environment,
+) -> Result<Option<Timestamp>, Error> {
+    let mut tx = admin.db.read().await?;
+    let lineage = store::environments::lineage(&mut tx, environment.id).await?;
+    let polled = store::usage::environment_last_seen(&mut tx, lineage).await?;
+    let evaluated = store::usage::last_evaluated_in(&mut tx, lineage).await?;
+    // What was before belongs to the keys that this one has replaced.
+    let created = environment.created_at.millis();
+    let created = Timestamp::from_millis(created - created.rem_euclid(MINUTE_MILLIS));
+    Ok(polled.max(evaluated).filter(|last| *last >= created))
+}
+
+impl Period {
+    /// The first hour and the last moment, or what is wrong with the two.
+    fn bounds(self, now: Timestamp) -> Result<(Timestamp, Timestamp), Error> {
+        let to = self.to.unwrap_or(now);
+        let from = self
+            .from
+            .map_or(to.millis().saturating_sub(DAY_MILLIS), Timestamp::millis);
+        let fault = if from > to.millis() {
+            "must not be after `to`"
+        } else if to.millis().saturating_sub(from) > KEEP_DAYS * DAY_MILLIS {
+            "must be at most 31 days before `to`"
+        } else {
+            let hour = from - from.rem_euclid(HOUR_MILLIS);
+            return Ok((Timestamp::from_millis(hour), to));
+        };
+        Err(Error::Invalid(vec![Fault::parameter("from", fault)]))
+    }
+}

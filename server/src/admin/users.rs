@@ -1,0 +1,337 @@
+//! Users: creating, listing, changing and deleting them, and the password of one's own.
+
+use std::net::IpAddr;
+use std::ops::Not;
+
+use pennon_model::audit::AuditAction;
+use pennon_model::id::UserId;
+use pennon_model::page::{Page, PageRequest};
+use pennon_model::time::Timestamp;
+use pennon_model::user::{Email, Role, User, UserFilter};
+use serde::Serialize;
+
+use super::precondition::Precondition;
+use super::{Admin, audit};
+use crate::auth::actor::{Actor, Administrator, Person};
+use crate::auth::password::NewPassword;
+use crate::auth::queue::Class;
+use crate::error::{Conflict, Entity, Error, Fault};
+use crate::store::{self, Tx};
+
+/// Whose account a caller means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// The caller's own.
+    Mine,
+    /// The account with this id; none if what was given is no id.
+    Of(Option<UserId>),
+}
+
+/// A user to create.
+pub(crate) struct NewUser {
+    pub(crate) email: Email,
+    pub(crate) password: NewPassword,
+    pub(crate) role: Role,
+}
+
+/// What to change of a user.
+pub(crate) struct UserPatch {
+    pub(crate) role: Option<Role>,
+    /// The new password: somebody else's, which they have forgotten, or the caller's own.
+    pub(crate) password: Option<NewPassword>,
+    /// The proof that a change of the caller's own password needs.
+    pub(crate) current: Option<CurrentPassword>,
+}
+
+/// A change of the caller's own password.
+pub(crate) struct PasswordChange {
+    pub(crate) current: CurrentPassword,
+    pub(crate) new: NewPassword,
+}
+
+/// The caller's current password, as typed.
+pub(crate) struct CurrentPassword {
+    pub(crate) text: String,
+    /// The address from which it comes, for the rate limit.
+    pub(crate) from: IpAddr,
+}
+
+/// What the audit log shows of a user after a change.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Updated<'a> {
+    #[serde(flatten)]
+    user: &'a User,
+    #[serde(skip_serializing_if = "Not::not")]
+    password_reset: bool,
+}
+
+/// Creates a user.
+pub(crate) async fn create(
+    admin: &Admin,
+    actor: &Administrator,
+    new: NewUser,
+) -> Result<User, Error> {
+    needs_session(actor)?;
+    let hash = admin
+        .auth
+        .passwords
+        .hash(&new.password, &admin.entropy)
+        .await?;
+    let now = admin.clock.now();
+    let user = User {
+        id: UserId::new(admin.entropy.id(now)),
+        email: new.email.into(),
+        role: new.role,
+        created_at: now,
+        revision: 1,
+    };
+    let mut tx = admin.db.write().await?;
+    if !store::users::insert(&mut tx, &user, &hash).await? {
+        return Err(Conflict::EmailTaken.into());
+    }
+    audit::Entry::of(AuditAction::UserCreated)
+        .user(user.id)
+        .to(&user)?
+        .record(admin, &mut tx, actor)
+        .await?;
+    tx.commit().await?;
+    Ok(user)
+}
+
+/// One page of users, newest first.
+pub(crate) async fn list(
+    admin: &Admin,
+    _actor: &Administrator,
+    filter: &UserFilter,
+    page: PageRequest,
+) -> Result<Page<User>, Error> {
+    store::users::list(&mut admin.db.read().await?, filter, page).await
+}
+
+/// One page of users, newest first, each with the time of the last sign-in as long as a session tells of it.
+pub(crate) async fn with_sign_ins(
+    admin: &Admin,
+    _actor: &Administrator,
+    page: PageRequest,
+) -> Result<Page<(User, Option<Timestamp>)>, Error> {
+    let mut tx = admin.db.read().await?;
+    let users = store::users::list(&mut tx, &UserFilter::default(), page).await?;
+    let sign_ins = store::sessions::last_begun(&mut tx, page).await?;
+    Ok(users.map(|user| {
+        let signed_in_at = sign_ins.get(&user.id).copied();
+        (user, signed_in_at)
+    }))
+}
+
+/// One user: oneself, or anybody for an administrator.
+pub(crate) async fn get(admin: &Admin, actor: &Actor, whose: Whose) -> Result<User, Error> {
+    find(&mut admin.db.read().await?, actor, whose).await
+}
+
+/// The user with an e-mail address.
+pub(crate) async fn by_email(
+    admin: &Admin,
+    _actor: &Administrator,
+    email: &str,
+) -> Result<User, Error> {
+    let account = store::users::by_email(&mut admin.db.read().await?, email).await?;
+    account
+        .map(|account| account.user)
+        .ok_or(Error::NotFound(Entity::User))
+}
+
+/// Gives a user another role or password. A role counts from the next request on; a password ends all sessions.
+pub(crate) async fn update(
+    admin: &Admin,
+    actor: &Administrator,
+    whose: Whose,
+    precondition: &Precondition,
+    patch: UserPatch,
+) -> Result<User, Error> {
+    let proven = prove_own_password(admin, actor, whose, &patch).await?;
+    let hash = match &patch.password {
+        Some(password) => Some(admin.auth.passwords.hash(password, &admin.entropy).await?),
+        None => None,
+    };
+    let mut tx = admin.db.write().await?;
+    let old = find(&mut tx, actor, whose).await?;
+    precondition.check(old.revision)?;
+    if let Some(proven) = proven {
+        // The password may have been changed while the old one was verified.
+        let account = store::users::account(&mut tx, old.id).await?;
+        account
+            .filter(|account| account.password_hash == proven)
+            .ok_or_else(wrong_password)?;
+    }
+    let role = patch.role.unwrap_or(old.role);
+    if role == old.role && hash.is_none() {
+        return Ok(old);
+    }
+    if role != Role::Admin {
+        keep_an_administrator(&mut tx, &old).await?;
+    }
+    let new = User {
+        role,
+        revision: old.revision + 1,
+        ..old.clone()
+    };
+    let updated = Updated {
+        user: &new,
+        password_reset: hash.is_some(),
+    };
+    // Before the change, after which those who change themselves may not be allowed to.
+    audit::Entry::of(AuditAction::UserUpdated)
+        .user(new.id)
+        .from(Some(&old))?
+        .to(&updated)?
+        .record(admin, &mut tx, actor)
+        .await?;
+    store::users::update(&mut tx, &new, hash.as_deref()).await?;
+    if hash.is_some() {
+        store::sessions::end_all(&mut tx, new.id, None, admin.clock.now()).await?;
+    }
+    tx.commit().await?;
+    Ok(new)
+}
+
+/// Deletes a user, with all sessions and tokens. What the audit log says of them stays.
+pub(crate) async fn delete(
+    admin: &Admin,
+    actor: &Administrator,
+    whose: Whose,
+    precondition: &Precondition,
+) -> Result<(), Error> {
+    let mut tx = admin.db.write().await?;
+    let user = find(&mut tx, actor, whose).await?;
+    precondition.check(user.revision)?;
+    keep_an_administrator(&mut tx, &user).await?;
+    // Before the deletion, after which those who delete themselves are nobody.
+    audit::Entry::of(AuditAction::UserDeleted)
+        .user(user.id)
+        .from(Some(&user))?
+        .record(admin, &mut tx, actor)
+        .await?;
+    store::users::delete(&mut tx, user.id).await?;
+    tx.commit().await
+}
+
+/// Changes the person's own password and ends all their other sessions.
+pub(crate) async fn change_password(
+    admin: &Admin,
+    person: &Person,
+    change: PasswordChange,
+) -> Result<(), Error> {
+    let id = person.user().id;
+    let old_hash = verify_current(admin, person.user(), &change.current).await?;
+    let hash = admin
+        .auth
+        .passwords
+        .hash(&change.new, &admin.entropy)
+        .await?;
+    let mut tx = admin.db.write().await?;
+    audit::Entry::of(AuditAction::PasswordChanged)
+        .user(id)
+        .record(admin, &mut tx, person)
+        .await?;
+    if !store::users::replace_password(&mut tx, id, &old_hash, &hash).await? {
+        return Err(wrong_password());
+    }
+    let now = admin.clock.now();
+    store::sessions::end_all(&mut tx, id, Some(person.session()), now).await?;
+    tx.commit().await
+}
+
+/// Makes sure that a patch with a password comes from a session, and that callers who change their own password know the
+/// current one. Returns the hash of the password that they have proven to know.
+async fn prove_own_password(
+    admin: &Admin,
+    actor: &Actor,
+    whose: Whose,
+    patch: &UserPatch,
+) -> Result<Option<String>, Error> {
+    if patch.password.is_some() {
+        needs_session(actor)?;
+    }
+    let own = actor.user().filter(|user| match whose {
+        Whose::Mine => true,
+        Whose::Of(id) => id == Some(user.id),
+    });
+    match (own, &patch.password, &patch.current) {
+        (Some(user), Some(_), Some(current)) => {
+            verify_current(admin, user, current).await.map(Some)
+        }
+        (Some(_), Some(_), None) => {
+            Err(current_password("is required to change your own password"))
+        }
+        (_, _, Some(_)) => Err(current_password(
+            "is only accepted with a new password of your own",
+        )),
+        (_, _, None) => Ok(None),
+    }
+}
+
+/// Refuses a personal access token. One that has leaked must not open a way in that outlives it.
+fn needs_session(actor: &Actor) -> Result<(), Error> {
+    match actor.token() {
+        Some(_) => Err(Error::SessionRequired),
+        None => Ok(()),
+    }
+}
+
+/// Makes sure that somebody knows their current password, and returns its hash. Wrong guesses count as failed sign-ins.
+async fn verify_current(
+    admin: &Admin,
+    user: &User,
+    current: &CurrentPassword,
+) -> Result<String, Error> {
+    let now = admin.clock.now();
+    let attempt = admin.auth.throttle.attempt(&user.email, current.from, now);
+    admin.auth.throttle.check(&attempt, now)?;
+    let place = admin.auth.passwords.enter(Class::Authenticated)?;
+    let account = store::users::account(&mut admin.db.read().await?, user.id).await?;
+    let hash = account.ok_or(Error::Unauthenticated)?.password_hash;
+    let turn = place.turn().await?;
+    let admitted = admin.auth.throttle.admit(&attempt, admin.clock.now())?;
+    let verified = admin
+        .auth
+        .passwords
+        .verify(turn, &current.text, Some(&hash));
+    if !verified.await? {
+        return Err(wrong_password());
+    }
+    admitted.succeed();
+    Ok(hash)
+}
+
+/// The user meant, within a transaction, if the actor may know of them. Nobody else learns which ids there are.
+pub(super) async fn find(tx: &mut Tx, actor: &Actor, whose: Whose) -> Result<User, Error> {
+    let id = match whose {
+        Whose::Mine => actor.user().map(|user| user.id),
+        Whose::Of(id) => id,
+    };
+    if !id.is_some_and(|id| actor.is(id)) {
+        actor.administrator()?;
+    }
+    let user = match id {
+        Some(id) => store::users::find(tx, id).await?,
+        None => None,
+    };
+    user.ok_or(Error::NotFound(Entity::User))
+}
+
+/// Refuses to take away the last administrator. Writers take turns, so two cannot each rely on the other.
+async fn keep_an_administrator(tx: &mut Tx, user: &User) -> Result<(), Error> {
+    if user.role == Role::Admin && store::users::count(tx, Role::Admin).await? == 1 {
+        return Err(Conflict::LastAdmin.into());
+    }
+    Ok(())
+}
+
+fn wrong_password() -> Error {
+    current_password("is not the current password")
+}
+
+fn current_password(detail: &str) -> Error {
+    Error::Invalid(vec![Fault::pointer("/currentPassword", detail)])
+}

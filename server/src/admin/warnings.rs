@@ -1,0 +1,78 @@
+//! Warnings about what has been saved. They refuse nothing.
+
+use pennon_core::FlagConfig;
+use pennon_model::capabilities::{Gap, gaps, since};
+use pennon_model::client::Client;
+use pennon_model::id::EnvironmentId;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::targeting::{self, PairId};
+use super::{Admin, usage};
+use crate::auth::actor::Actor;
+use crate::error::Error;
+
+/// Something that clients in use cannot read.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Warning {
+    /// A sentence that names the clients and the words that they cannot read.
+    #[schema(
+        example = "Update `@pennon/core/0.1.0`, in use within the last 7 days: it cannot read the operator `==`."
+    )]
+    pub(crate) detail: String,
+    /// The packages with their versions.
+    #[schema(example = json!(["@pennon/core/0.1.0"]))]
+    pub(crate) clients: Vec<String>,
+}
+
+impl From<Gap> for Warning {
+    fn from(gap: Gap) -> Self {
+        Self {
+            detail: gap.to_string(),
+            clients: gap.clients.iter().map(Client::to_string).collect(),
+        }
+    }
+}
+
+/// Warns of what clients of an environment cannot read of these flags.
+pub(crate) fn about<'f>(
+    flags: impl IntoIterator<Item = &'f FlagConfig>,
+    clients: &[Client],
+) -> Vec<Warning> {
+    let gaps = gaps(flags, clients, since);
+    gaps.into_iter().map(Warning::from).collect()
+}
+
+/// Warns of what clients of a flag's environment cannot read of the flag as it has been saved. What was saved stays, so
+/// there are no warnings if the database fails.
+pub(crate) async fn about_saved(admin: &Admin, actor: &Actor, saved: PairId) -> Vec<Warning> {
+    about_flag(admin, actor, saved, saved.environment).await
+}
+
+/// Warns of what clients of an environment cannot read of a flag that is, or will be, copied there, in the same way.
+pub(crate) async fn about_flag(
+    admin: &Admin,
+    actor: &Actor,
+    flag: PairId,
+    environment: EnvironmentId,
+) -> Vec<Warning> {
+    let warnings = found(admin, actor, flag, environment).await;
+    warnings.unwrap_or_else(|error| {
+        tracing::warn!(%error, "cannot find out which clients can read a flag");
+        Vec::new()
+    })
+}
+
+async fn found(
+    admin: &Admin,
+    actor: &Actor,
+    flag: PairId,
+    environment: EnvironmentId,
+) -> Result<Vec<Warning>, Error> {
+    let clients = usage::outdated_clients(admin, actor, environment).await?;
+    if clients.is_empty() {
+        return Ok(Vec::new());
+    }
+    let flag = targeting::flag_config(admin, actor, flag).await?;
+    Ok(about([&flag], &clients))
+}

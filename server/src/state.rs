@@ -1,0 +1,170 @@
+//! The state of a running service, in four slices. Handlers, extractors and tasks take the slice that they need.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use axum::extract::FromRef;
+use tokio::sync::watch;
+
+use crate::admin::provisioning::BootstrapFile;
+use crate::admin::{Admin, StartError, first_start, packages};
+use crate::auth::{Auth, secret};
+use crate::clock::{Clock, Entropy};
+use crate::config::{Hidden, NpmAccess, Secrets, Settings};
+use crate::error::Error;
+use crate::evaluation::Serving;
+use crate::load::Load;
+use crate::metrics::Metrics;
+use crate::store::{self, Db, OpenMode};
+
+pub use crate::admin::first_start::FirstAdministrator;
+
+/// The running service: a handle that is cheap to clone.
+#[derive(Clone)]
+pub struct Service {
+    pub(crate) auth: Auth,
+    pub(crate) admin: Admin,
+    pub(crate) serving: Serving,
+    pub(crate) runtime: Runtime,
+}
+
+/// The state of the process, apart from its data. It is cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Runtime(Arc<Parts>);
+
+/// Settings, and what is measured and bounded.
+pub(crate) struct Parts {
+    pub(crate) settings: Settings,
+    pub(crate) load: Load,
+    /// None if nobody asks for metrics.
+    pub(crate) metrics: Option<Arc<Metrics>>,
+    draining: watch::Sender<bool>,
+}
+
+impl Service {
+    /// Opens the database, completes the first start on it, stores the npm packages, and loads what is served.
+    pub async fn start(
+        settings: Settings,
+        secrets: Secrets,
+        bootstrap: Option<BootstrapFile>,
+        clock: Arc<dyn Clock>,
+        entropy: Entropy,
+    ) -> Result<(Self, Option<FirstAdministrator>), StartError> {
+        let instance = entropy.id(clock.now());
+        let db = Db::open(secrets.database_url.expose(), OpenMode::Serve(instance)).await?;
+        let secret = jwt_secret(&db, secrets.jwt_secret.as_ref(), &entropy).await?;
+        let admin = Admin::new(db, instance, &secret, &settings, clock, entropy)?;
+        let (email, password) = (&settings.admin_email, secrets.admin_password.as_ref());
+        let first = first_start::complete(&admin, email, password, bootstrap).await?;
+        if settings.npm != NpmAccess::Off {
+            packages::store(&admin).await;
+        }
+        admin.serving.catch_up().await?;
+        let service = Self {
+            auth: admin.auth.clone(),
+            serving: admin.serving.clone(),
+            runtime: Runtime::new(settings)?,
+            admin,
+        };
+        Ok((service, first))
+    }
+
+    /// Says from now on that no new traffic should come.
+    pub fn drain(&self) {
+        self.runtime.drain();
+    }
+
+    /// Brings what is counted to the database now. What does not arrive there is kept for the next time.
+    pub async fn bring_counts(&self) -> Result<(), Error> {
+        self.admin.bring_counts().await
+    }
+
+    /// Closes the database; to be called when nothing is served any more.
+    pub async fn close(&self) {
+        self.admin.close().await;
+    }
+}
+
+impl Runtime {
+    fn new(settings: Settings) -> Result<Self, Error> {
+        let is_measured = settings.metrics_listen.is_some();
+        let metrics = is_measured.then(Metrics::new).transpose()?;
+        Ok(Self(Arc::new(Parts {
+            settings,
+            load: Load::default(),
+            metrics: metrics.map(Arc::new),
+            draining: watch::Sender::new(false),
+        })))
+    }
+
+    /// Says from now on that no new traffic should come.
+    pub(crate) fn drain(&self) {
+        self.draining.send_replace(true);
+    }
+
+    /// Returns true if the service is about to stop.
+    pub(crate) fn is_draining(&self) -> bool {
+        *self.draining.borrow()
+    }
+
+    /// Resolves when the service is about to stop: whatever would go on for ever ends then.
+    pub(crate) fn stopping(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut draining = self.draining.subscribe();
+        async move {
+            // An error means that the service is gone, which is as good.
+            let _ = draining.wait_for(|is_draining| *is_draining).await;
+        }
+    }
+}
+
+impl Deref for Runtime {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl FromRef<Service> for Auth {
+    fn from_ref(service: &Service) -> Self {
+        service.auth.clone()
+    }
+}
+
+impl FromRef<Service> for Admin {
+    fn from_ref(service: &Service) -> Self {
+        service.admin.clone()
+    }
+}
+
+impl FromRef<Service> for Serving {
+    fn from_ref(service: &Service) -> Self {
+        service.serving.clone()
+    }
+}
+
+impl FromRef<Service> for Runtime {
+    fn from_ref(service: &Service) -> Self {
+        service.runtime.clone()
+    }
+}
+
+/// The secret that was given, or the one that the database keeps.
+async fn jwt_secret(
+    db: &Db,
+    given: Option<&Hidden>,
+    entropy: &Entropy,
+) -> Result<Vec<u8>, StartError> {
+    match given.map(Hidden::expose) {
+        Some(secret) if secret.len() < 32 => Err(StartError::WeakJwtSecret),
+        Some(secret) => Ok(secret.as_bytes().to_vec()),
+        None => {
+            let made_up = secret::generate(entropy);
+            let mut tx = db.write().await?;
+            let kept =
+                store::settings::get_or_insert(&mut tx, "jwt_secret", made_up.expose()).await?;
+            tx.commit().await?;
+            Ok(kept.into_bytes())
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Following what other processes commit to the database.
+//!
+//! On PostgreSQL instances announce their changes to each other, and everything is read anew whenever announcements may
+//! have been missed. Beneath it lies a net that needs no announcement: at intervals each instance compares revisions
+//! ([`watch`](super::watch)). On SQLite the net is all there is.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use crate::admin::Admin;
+use crate::clock::Entropy;
+use crate::error::Error;
+use crate::store::notifications::Listener;
+
+/// Follows what other instances announce; runs for as long as it is polled, or ends at once on SQLite, where nothing is
+/// announced.
+pub(super) async fn listen(admin: &Admin) {
+    let mut backoff = Backoff::default();
+    loop {
+        let began = Instant::now();
+        let lost = match admin.db.listen().await {
+            Ok(None) => return,
+            Ok(Some(listener)) => Box::pin(hear(admin, listener, backoff.is_first())).await,
+            Err(error) => error,
+        };
+        let is_away = !admin.db.is_present();
+        if backoff.is_first() || began.elapsed() > Backoff::LONGEST || is_away {
+            tracing::warn!(error = %lost, "the announcements of other instances are cut off");
+            backoff = Backoff::default();
+        }
+        admin.db.until_present().await;
+        tokio::time::sleep(backoff.next(&admin.entropy)).await;
+    }
+}
+
+/// Follows what is announced for as long as the connection holds, and answers why it did not.
+async fn hear(admin: &Admin, mut listener: Listener, is_first: bool) -> Error {
+    let read_all = async {
+        if is_first {
+            // The start has just read everything.
+            admin.serving.catch_up().await
+        } else {
+            admin.serving.reload().await?;
+            tracing::info!("the announcements of other instances are heard again");
+            Ok(())
+        }
+    };
+    let changed = Notify::new();
+    match tokio::try_join!(
+        read_all,
+        hear_on(admin, &mut listener, &changed),
+        catch_up_whenever(admin, &changed)
+    ) {
+        Err(error) => error,
+        Ok(((), never, _)) => match never {},
+    }
+}
+
+/// Hears on while changes are being read, so that a revoked key does not wait for what was announced before it.
+async fn hear_on(
+    admin: &Admin,
+    listener: &mut Listener,
+    changed: &Notify,
+) -> Result<Infallible, Error> {
+    loop {
+        listener.heard(admin.instance).await?;
+        changed.notify_one();
+        if let Err(error) = admin.serving.drop_revoked().await {
+            tracing::warn!(%error, "keys that another instance revoked may still be taken");
+        }
+    }
+}
+
+async fn catch_up_whenever(admin: &Admin, changed: &Notify) -> Result<Infallible, Error> {
+    loop {
+        changed.notified().await;
+        if let Err(error) = admin.serving.catch_up().await {
+            tracing::warn!(%error, "a change of another instance is not served yet");
+        }
+    }
+}
+
+/// How long to wait before the next attempt: twice as long each time and never quite the same, so that instances that
+/// lost their database together do not come back together.
+#[derive(Default)]
+struct Backoff {
+    attempts: u32,
+}
+
+impl Backoff {
+    const SHORTEST: Duration = Duration::from_millis(100);
+    const LONGEST: Duration = Duration::from_secs(10);
+
+    fn is_first(&self) -> bool {
+        self.attempts == 0
+    }
+
+    /// Between half of this attempt's pause and the whole.
+    fn next(&mut self, entropy: &Entropy) -> Duration {
+        let doubled = 1_u32.checked_shl(self.attempts).unwrap_or(u32::MAX);
+        let pause = Self::SHORTEST.saturating_mul(doubled).min(Self::LONGEST);
+        self.attempts = self.attempts.saturating_add(1);
+        let [random] = entropy.bytes();
+        pause / 2 + pause / 2 * u32::from(random) / 255
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::Backoff;
+    use crate::clock::Entropy;
+
+    #[test]
+    fn pauses_grow_to_a_bound_and_differ_between_instances() {
+        let pauses = |seed| {
+            let (entropy, mut backoff) = (Entropy::from_seed(seed), Backoff::default());
+            (0..40)
+                .map(|_| backoff.next(&entropy))
+                .collect::<Vec<Duration>>()
+        };
+        let some = pauses(1);
+        assert!(some[0] >= Backoff::SHORTEST / 2 && some[0] <= Backoff::SHORTEST);
+        assert!(
+            some[10..]
+                .iter()
+                .all(|pause| *pause >= Backoff::LONGEST / 2 && *pause <= Backoff::LONGEST)
+        );
+        assert_ne!(some, pauses(2));
+    }
+}

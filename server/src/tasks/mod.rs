@@ -1,0 +1,113 @@
+//! Work in the background, beside requests.
+
+mod follow;
+
+use std::time::Duration;
+
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+
+use crate::admin::Admin;
+use crate::state::Service;
+
+/// The interval at which the service compares revisions.
+const WATCH_INTERVAL: Duration = Duration::from_millis(500);
+
+/// The pause before a task that has panicked is begun anew.
+const RESTART_DELAY: Duration = Duration::from_secs(1);
+
+/// The time that counts which are being brought to the database may still take when the service stops.
+const COUNTING_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A task that the service cannot do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Finds out whether the database is there, apart from what is read of it: reading waits for its turn, and for those
+    /// who hold something. It ends at once on SQLite.
+    Probe,
+    /// Compares at intervals what is served with the database, and finds out whether it answers and whether a full disk
+    /// has space again; erases what is kept for a moment only.
+    Watch,
+    /// Follows what other instances announce. It ends at once on SQLite.
+    Listen,
+    /// Sends committed changes to those who subscribe to them.
+    Feed,
+    /// Brings counts of usage to the database. It ends when the service is about to stop, and is not to be cut off.
+    Count,
+}
+
+impl Task {
+    /// The tasks that may be cut off at any time.
+    const ENDLESS: [Self; 4] = [Self::Probe, Self::Watch, Self::Listen, Self::Feed];
+
+    /// Runs the task for as long as it is polled.
+    pub async fn run(self, service: Service) {
+        let admin = &service.admin;
+        match self {
+            Self::Probe => admin.db.probe(&admin.entropy, &*admin.clock).await,
+            Self::Watch => watch(admin).await,
+            Self::Listen => follow::listen(admin).await,
+            Self::Feed => admin.feed.run().await,
+            Self::Count => admin.count(service.runtime.stopping()).await,
+        }
+    }
+
+    /// Runs the task, and begins it anew should it panic.
+    async fn keep_going(self, service: Service) {
+        loop {
+            let mut running = JoinSet::new();
+            running.spawn(self.run(service.clone()));
+            match running.join_next().await {
+                Some(Err(error)) if error.is_panic() => {
+                    tracing::error!(%error, task = ?self, "a task in the background is begun anew");
+                    sleep(RESTART_DELAY).await;
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+/// All tasks of a service.
+pub struct Tasks {
+    endless: JoinSet<()>,
+    counting: JoinHandle<()>,
+    service: Service,
+}
+
+impl Tasks {
+    /// Starts all tasks.
+    pub fn start(service: &Service) -> Self {
+        let mut endless = JoinSet::new();
+        for task in Task::ENDLESS {
+            endless.spawn(task.keep_going(service.clone()));
+        }
+        Self {
+            endless,
+            counting: tokio::spawn(Task::Count.keep_going(service.clone())),
+            service: service.clone(),
+        }
+    }
+
+    /// Ends all tasks, when no requests are answered any more.
+    pub async fn stop(mut self) {
+        self.endless.shutdown().await;
+        self.service.drain();
+        // Either way the last counts are brought when the service closes.
+        let _ = timeout(COUNTING_TIMEOUT, self.counting).await;
+    }
+}
+
+async fn watch(admin: &Admin) {
+    let mut ticks = interval(WATCH_INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        admin.serving.compare().await;
+        if admin.db.storage().is_full() {
+            // As long as it fails, the disk is still full.
+            let _ = admin.db.try_storage().await;
+        }
+        admin.erase_successors().await;
+    }
+}
