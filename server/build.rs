@@ -1,7 +1,7 @@
 //! Embeds the site, the npm packages and the license notices, so that the binary alone is the product, and names the build.
 //!
 //! `cargo xtask` leaves in the target folder's `site` the files of the dashboard for browsers, and in its `npm` the tarballs
-//! of the npm packages. This writes a table of each for `src/http/assets.rs` and `src/service/packages.rs` to include. Where
+//! of the npm packages. This writes a table of each for `src/http/assets.rs` and `src/admin/packages.rs` to include. Where
 //! there is no such folder yet its table is empty: the server builds, and its pages work without style and scripts.
 
 use std::error::Error;
@@ -89,7 +89,7 @@ fn site(folder: &Path) -> Result<String, Box<dyn Error>> {
     Ok(code)
 }
 
-/// The Rust that `src/service/packages.rs` includes.
+/// The Rust that `src/admin/packages.rs` includes.
 fn packages(folder: &Path) -> Result<String, Box<dyn Error>> {
     let index = folder.join("packages.json");
     let index = if index.exists() {

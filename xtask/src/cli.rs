@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Addresses,
     /// Check the links between Markdown files
     Links,
+    /// Compare the map of the server's modules with what they import
+    Modules,
     /// Check the manifests, the systemd unit and the kustomization in deploy/
     Deploy,
     /// Run the tests in Rust, those of the server on SQLite

@@ -17,6 +17,7 @@ mod dist;
 mod docs;
 mod image;
 mod instance;
+mod modules;
 mod node;
 mod notices;
 mod openfeature;

@@ -12,6 +12,7 @@ use crate::deploy;
 use crate::dist;
 use crate::docs;
 use crate::image;
+use crate::modules;
 use crate::node;
 use crate::notices;
 use crate::openfeature;
@@ -124,6 +125,10 @@ const FORMAT: Step = Step {
 const LINKS: Step = Step {
     title: "Links in documents",
     work: |workspace, _| check::links(workspace),
+};
+const MODULES: Step = Step {
+    title: "Map of the modules",
+    work: |workspace, _| modules::check(workspace),
 };
 const DOCS: Step = Step {
     title: "Site of the documentation",
@@ -262,6 +267,7 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
                     TOOLS,
                     FORMAT,
                     LINKS,
+                    MODULES,
                     DEPLOY,
                     NOTICES_CHECK,
                     CLIPPY,
@@ -289,6 +295,7 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
         Command::Docs => vec![DOCS],
         Command::Addresses => vec![ADDRESSES],
         Command::Links => vec![TOOLS, LINKS],
+        Command::Modules => vec![MODULES],
         Command::Rust => [embedded, &[RUST_TESTS]].concat(),
         Command::Postgres => [embedded, &[POSTGRES_TESTS]].concat(),
         Command::Wasm => vec![TARGET, TOOLS, ENGINE],

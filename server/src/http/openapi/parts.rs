@@ -12,6 +12,7 @@ use super::{Answered, Draft, JSON, Schemas};
 use crate::admin::Admin;
 use crate::auth::actor::{Actor, Administrator, Editor, Person};
 use crate::error::Error;
+use crate::evaluation::Serving;
 use crate::evaluation::sdk_environment::{
     ConfiguredEnvironment, FollowedEnvironment, MaybeSdkEnvironment, SdkEnvironment,
 };
@@ -107,6 +108,7 @@ unseen!(
     State<Service>,
     State<Admin>,
     State<Runtime>,
+    State<Serving>,
     Uri
 );
 

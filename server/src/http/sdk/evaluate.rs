@@ -9,14 +9,14 @@ use utoipa::ToSchema;
 
 use super::questions::{Question, Questions};
 use crate::error::{Error, Fault};
-use crate::evaluation;
 use crate::evaluation::explanation::Explained;
 use crate::evaluation::sdk_environment::{MaybeSdkEnvironment, SdkEnvironment};
+use crate::evaluation::{self, Serving};
 use crate::http::body::{Body, object};
 use crate::http::context::context;
 use crate::http::json::Json as Input;
 use crate::http::respond::Json;
-use crate::state::Service;
+use crate::state::Runtime;
 
 /// The most that an evaluation request may have, in bytes.
 pub(super) const EVALUATE_LIMIT: usize = 64 * 1024;
@@ -35,17 +35,18 @@ pub(super) const BATCH_ITEMS: std::ops::RangeInclusive<usize> = 1..=100;
 /// that header holds.
 #[utoipa::path(post, path = "/evaluate")]
 pub(super) async fn one(
-    State(service): State<Service>,
+    State(runtime): State<Runtime>,
+    State(serving): State<Serving>,
     MaybeSdkEnvironment(by_header): MaybeSdkEnvironment,
     body: Body<Question>,
 ) -> Result<Json<Evaluation>, Error> {
     let is_open = by_header.is_none();
-    let mut held = is_open.then(|| service.runtime.load.unauthenticated.hold());
+    let mut held = is_open.then(|| runtime.load.unauthenticated.hold());
     let bytes = body.held_bytes(EVALUATE_LIMIT, held.as_mut()).await?;
     let mut input = object(&bytes)?;
     let environment = match (by_header, input.take("sdkKey")) {
         (Some(environment), _) => environment,
-        (None, Input::String(key)) => SdkEnvironment::from_key(&service.serving, &key)?,
+        (None, Input::String(key)) => SdkEnvironment::from_key(&serving, &key)?,
         (None, _) => return Err(Error::Unauthenticated),
     };
     let mut faults = Vec::new();

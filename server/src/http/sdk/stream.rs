@@ -19,7 +19,7 @@ use super::client::NamedClient;
 use crate::evaluation::sdk_environment::FollowedEnvironment;
 use crate::http::openapi::{Answer, Answered, Draft, Input, Schemas};
 use crate::snapshot::{Follower, OpenStream};
-use crate::state::Service;
+use crate::state::Runtime;
 
 /// Within how many milliseconds clients fetch a change unless they are told otherwise.
 const USUAL_SPREAD_MS: usize = 250;
@@ -39,7 +39,7 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// up to `spreadMs` milliseconds of the event's data, or up to 250 where the data has no such member.
 #[utoipa::path(get, path = "/stream")]
 pub(super) async fn stream(
-    State(service): State<Service>,
+    State(runtime): State<Runtime>,
     FollowedEnvironment(follower): FollowedEnvironment,
     LastEventId(known): LastEventId,
     NamedClient(client): NamedClient,
@@ -49,7 +49,7 @@ pub(super) async fn stream(
     let current = follower.current().filter(|_| method != Method::HEAD);
     Changes {
         _open: current.map(|environment| environment.streamed(client)),
-        service,
+        runtime,
         follower,
         known,
     }
@@ -57,7 +57,7 @@ pub(super) async fn stream(
 
 /// The changes of an environment, as they happen.
 pub(super) struct Changes {
-    service: Service,
+    runtime: Runtime,
     follower: Follower,
     /// The identifier of the content that the client knows of.
     known: Option<String>,
@@ -85,7 +85,7 @@ impl Changes {
     /// The next event; none when the stream ends.
     async fn next(&mut self) -> Option<Result<Event, axum::Error>> {
         tokio::select! {
-            () = self.service.runtime.stopping() => None,
+            () = self.runtime.stopping() => None,
             event = self.change() => event,
         }
     }
@@ -106,7 +106,7 @@ impl Changes {
 
 impl IntoResponse for Changes {
     fn into_response(self) -> Response {
-        let heartbeat = Duration::from_secs(self.service.runtime.settings.stream_heartbeat.into());
+        let heartbeat = Duration::from_secs(self.runtime.settings.stream_heartbeat.into());
         let events = unfold(self, async |mut changes| {
             let event = changes.next().await?;
             Some((event, changes))
