@@ -1,4 +1,5 @@
-//! Evaluation, for holders of an SDK key.
+//! Evaluation, for holders of an SDK key. Evaluations are counted here, except where somebody only wants to know why, or
+//! asks for all flags and may use none.
 
 pub(crate) mod explanation;
 pub(crate) mod sdk_environment;
@@ -10,6 +11,7 @@ use self::explanation::Explained;
 use self::sdk_environment::SdkEnvironment;
 pub(crate) use self::serving::Serving;
 use crate::error::{Entity, Error};
+use crate::snapshot::Decision;
 
 /// Decides one flag. A flag that the environment does not have is an error.
 pub(crate) fn evaluate(
@@ -17,10 +19,7 @@ pub(crate) fn evaluate(
     key: &str,
     context: &Context<'_>,
 ) -> Result<Evaluation, Error> {
-    environment
-        .snapshot()
-        .evaluate(key, context)
-        .ok_or(Error::NotFound(Entity::Flag))
+    find_and_evaluate(environment, key, context).ok_or(Error::NotFound(Entity::Flag))
 }
 
 /// Decides one flag, and tells how. A flag that the environment does not have is an error.
@@ -29,11 +28,10 @@ pub(crate) fn explain(
     key: &str,
     context: &Context<'_>,
 ) -> Result<Explained, Error> {
-    environment
-        .snapshot()
-        .explain(key, context)
-        .map(|(explanation, ids)| Explained::new(explanation, ids))
-        .ok_or(Error::NotFound(Entity::Flag))
+    let flag = environment.snapshot().flag(key);
+    let flag = flag.ok_or(Error::NotFound(Entity::Flag))?;
+    let (explanation, rules) = flag.explain(context);
+    Ok(Explained::new(explanation, rules))
 }
 
 /// Decides one flag out of many. A flag that the environment does not have is off, like a disabled one.
@@ -46,8 +44,28 @@ pub(crate) fn evaluate_leniently(
         enabled: false,
         reason: Reason::FlagDisabled,
     };
-    environment
-        .snapshot()
-        .evaluate(key, context)
-        .unwrap_or(unknown)
+    find_and_evaluate(environment, key, context).unwrap_or(unknown)
+}
+
+/// Decides one flag for OpenFeature; none if the environment does not have it.
+pub(crate) fn decide(
+    environment: &SdkEnvironment,
+    key: &str,
+    context: &Context<'_>,
+) -> Option<Decision> {
+    let flag = environment.snapshot().flag(key)?;
+    let decision = flag.decide(context);
+    flag.count(decision.evaluation.reason, 1);
+    Some(decision)
+}
+
+fn find_and_evaluate(
+    environment: &SdkEnvironment,
+    key: &str,
+    context: &Context<'_>,
+) -> Option<Evaluation> {
+    let flag = environment.snapshot().flag(key)?;
+    let evaluation = flag.evaluate(context);
+    flag.count(evaluation.reason, 1);
+    Some(evaluation)
 }

@@ -49,7 +49,7 @@ struct UnreadableFlag {
 }
 
 /// A flag, ready to be evaluated and ready to be sent.
-struct ServedFlag {
+pub(crate) struct ServedFlag {
     compiled: CompiledFlag,
     /// By ascending priority, as evaluation counts them.
     rule_ids: Box<[RuleId]>,
@@ -82,19 +82,9 @@ impl EnvironmentSnapshot {
         self.flags.len()
     }
 
-    /// Decides a flag for a context, and counts it; none if the environment has no such flag.
-    pub(crate) fn evaluate(&self, key: &str, context: &Context<'_>) -> Option<Evaluation> {
-        let flag = self.flags.get(key)?;
-        let evaluation = evaluate(&flag.compiled, context, MissingBucketingValue::Excluded);
-        flag.usage.evaluated(evaluation.reason, 1);
-        Some(evaluation)
-    }
-
-    /// Counts evaluations that happened elsewhere, of a flag that the environment has.
-    pub(crate) fn evaluated(&self, key: &str, reason: Reason, count: u64) {
-        if let Some(flag) = self.flags.get(key) {
-            flag.usage.evaluated(reason, count);
-        }
+    /// The flag with this key; none if the environment has no such flag.
+    pub(crate) fn flag(&self, key: &str) -> Option<&ServedFlag> {
+        self.flags.get(key).map(|flag| &**flag)
     }
 
     /// Counts a report of evaluations that happened elsewhere, unless one with this id is counted within an hour, by any
@@ -127,15 +117,7 @@ impl EnvironmentSnapshot {
         &self.usage.paces
     }
 
-    /// Decides and counts a flag as [`evaluate`](Self::evaluate) does, for OpenFeature.
-    pub(crate) fn decide(&self, key: &str, context: &Context<'_>) -> Option<Decision> {
-        let flag = self.flags.get(key)?;
-        let decision = flag.decide(context);
-        flag.usage.evaluated(decision.evaluation.reason, 1);
-        Some(decision)
-    }
-
-    /// Decides all active flags, by key. It counts nothing: who asks for all of them may use none.
+    /// Decides all active flags, by key.
     pub(crate) fn decide_all(&self, context: &Context<'_>) -> Vec<(&str, Decision)> {
         let active = self.flags.iter().filter(|(_, flag)| flag.entry.is_some());
         let mut decisions: Vec<(&str, Decision)> = active
@@ -143,18 +125,6 @@ impl EnvironmentSnapshot {
             .collect();
         decisions.sort_unstable_by_key(|(key, _)| *key);
         decisions
-    }
-
-    /// Decides a flag as [`evaluate`](Self::evaluate) does, and tells every step of the way, but counts nothing, with
-    /// the ids of the flag's rules by ascending priority.
-    pub(crate) fn explain(
-        &self,
-        key: &str,
-        context: &Context<'_>,
-    ) -> Option<(Explanation, &[RuleId])> {
-        let flag = self.flags.get(key)?;
-        let explanation = explain(&flag.compiled, context, MissingBucketingValue::Excluded);
-        Some((explanation, &flag.rule_ids))
     }
 
     /// The config document of all active flags: made on first use, by one for all who wait for it, and then the same
@@ -291,8 +261,26 @@ impl ServedFlag {
         }
     }
 
-    fn decide(&self, context: &Context<'_>) -> Decision {
-        let evaluation = evaluate(&self.compiled, context, MissingBucketingValue::Excluded);
+    /// Decides the flag for a context.
+    pub(crate) fn evaluate(&self, context: &Context<'_>) -> Evaluation {
+        evaluate(&self.compiled, context, MissingBucketingValue::Excluded)
+    }
+
+    /// Decides the flag as [`evaluate`](Self::evaluate) does, and returns every step of the way, with the ids of the flag's
+    /// rules by ascending priority.
+    pub(crate) fn explain(&self, context: &Context<'_>) -> (Explanation, &[RuleId]) {
+        let explanation = explain(&self.compiled, context, MissingBucketingValue::Excluded);
+        (explanation, &self.rule_ids)
+    }
+
+    /// Counts evaluations that ended for this reason.
+    pub(crate) fn count(&self, reason: Reason, evaluations: u64) {
+        self.usage.evaluated(reason, evaluations);
+    }
+
+    /// Decides the flag as [`evaluate`](Self::evaluate) does, for OpenFeature.
+    pub(crate) fn decide(&self, context: &Context<'_>) -> Decision {
+        let evaluation = self.evaluate(context);
         Decision {
             evaluation,
             standard_reason: self.compiled.standard_reason(evaluation.reason),

@@ -101,14 +101,18 @@ pub(crate) fn report(
     reports: &[Report],
 ) -> Result<(), Error> {
     let snapshot = environment.snapshot();
-    let mut counts = reports
-        .iter()
-        .map(|report| (report.flag_key.as_str(), report.reason, report.count));
     let Some(id) = id else {
-        counts.for_each(|(key, reason, count)| snapshot.evaluated(key, reason, count));
+        for report in reports {
+            if let Some(flag) = snapshot.flag(&report.flag_key) {
+                flag.count(report.reason, report.count);
+            }
+        }
         return Ok(());
     };
-    let is_kept = snapshot.reported(id, &mut counts);
+    let counts = reports
+        .iter()
+        .map(|report| (report.flag_key.as_str(), report.reason, report.count));
+    let is_kept = snapshot.reported(id, counts);
     is_kept.then_some(()).ok_or(Error::Overloaded)
 }
 

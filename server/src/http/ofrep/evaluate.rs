@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use super::answer::{Answered, Failure, Flag, Flags};
 use super::question::{FlagKey, OfrepEnvironment, Question};
 use super::refusal::Refusal;
+use crate::evaluation;
 use crate::http::if_none_match::IfNoneMatch;
 
 /// Evaluates a flag for a context.
@@ -25,7 +26,7 @@ pub(super) async fn one(
         Ok(context) => context,
         Err(failure) => return Ok(Answered::Refused(failure.about(key))),
     };
-    let decision = environment.snapshot().decide(&key, &context);
+    let decision = evaluation::decide(&environment, &key, &context);
     Ok(match decision {
         Some(decision) => Answered::Decided(Flag::new(&key, decision)),
         None => Answered::Refused(Failure::flag_not_found().about(key)),
