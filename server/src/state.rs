@@ -19,9 +19,12 @@ use crate::store::{self, Db, OpenMode};
 
 pub use crate::admin::first_start::FirstAdministrator;
 
-/// The running service: a handle that is cheap to clone.
+/// The running service: a handle that is cheap to clone. It is cloned for every request, so all slices are behind one counter.
 #[derive(Clone)]
-pub struct Service {
+pub struct Service(Arc<Slices>);
+
+/// The slices of the state.
+pub struct Slices {
     pub(crate) auth: Auth,
     pub(crate) admin: Admin,
     pub(crate) serving: Serving,
@@ -60,13 +63,13 @@ impl Service {
             packages::store(&admin).await;
         }
         admin.serving.catch_up().await?;
-        let service = Self {
+        let slices = Slices {
             auth: admin.auth.clone(),
             serving: admin.serving.clone(),
             runtime: Runtime::new(settings)?,
             admin,
         };
-        Ok((service, first))
+        Ok((Self(Arc::new(slices)), first))
     }
 
     /// Says from now on that no new traffic should come.
@@ -114,6 +117,14 @@ impl Runtime {
             // An error means that the service is gone, which is as good.
             let _ = draining.wait_for(|is_draining| *is_draining).await;
         }
+    }
+}
+
+impl Deref for Service {
+    type Target = Slices;
+
+    fn deref(&self) -> &Slices {
+        &self.0
     }
 }
 

@@ -142,7 +142,7 @@ async fn export(service: Service, request: Request) -> Result<Response, Error> {
     match parts.extensions.get::<Session>() {
         Some(Session(Ok(person))) => {
             let actor = Actor::clone(person);
-            audit_export::export(service.admin, actor, &parts).await
+            audit_export::export(service.admin.clone(), actor, &parts).await
         }
         _ => Err(Error::Unauthenticated),
     }
