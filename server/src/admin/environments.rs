@@ -2,7 +2,7 @@
 
 use pennon_model::audit::AuditAction;
 use pennon_model::environment::{
-    self, Environment, EnvironmentFilter, EnvironmentName, EnvironmentStatus, ProductName,
+    Environment, EnvironmentFilter, EnvironmentName, EnvironmentStatus, ProductName,
 };
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
@@ -228,11 +228,9 @@ pub(crate) async fn list(
     store::environments::list(&mut admin.db.read().await?, filter, page).await
 }
 
-/// All active environments, by product and nearness to users.
+/// All active environments, by product and name.
 pub(crate) async fn active(admin: &Admin, _actor: &Actor) -> Result<Vec<Environment>, Error> {
-    let mut active = store::environments::active(&mut admin.db.read().await?).await?;
-    environment::sort(&mut active);
-    Ok(active)
+    store::environments::active(&mut admin.db.read().await?).await
 }
 
 /// One environment.

@@ -9,7 +9,7 @@ use pennon_dashboard::port::environments::{
     CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, Polling, Seen,
     UsedEnvironment,
 };
-use pennon_model::environment::{Environment, EnvironmentFilter, EnvironmentStatus};
+use pennon_model::environment::{self, Environment, EnvironmentFilter, EnvironmentStatus};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
 
@@ -25,9 +25,10 @@ const CLIENTS_SHOWN: i64 = 10;
 #[async_trait]
 impl EnvironmentAdmin for SignedIn {
     async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError> {
-        let active = environments::active(&self.admin, &self.actor)
+        let mut active = environments::active(&self.admin, &self.actor)
             .await
             .map_err(told)?;
+        environment::sort(&mut active);
         let polling = self.polling().await.map_err(told)?;
         let polled = |environment: Environment| PolledEnvironment {
             polling: polling

@@ -5,6 +5,7 @@ use pennon_core::FlagConfig;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::trial::{Choices, TrialAdmin};
 use pennon_model::client::Client;
+use pennon_model::environment;
 use pennon_model::flag::FlagFilter;
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::{Limit, PageNumber, PageRequest};
@@ -27,7 +28,8 @@ impl TrialAdmin for SignedIn {
         };
         let flags = flags::list(admin, actor, &active, page);
         let keys = flags.await.map_err(told)?.items.into_iter();
-        let environments = environments::active(admin, actor).await.map_err(told)?;
+        let mut environments = environments::active(admin, actor).await.map_err(told)?;
+        environment::sort(&mut environments);
         Ok(Choices {
             keys: keys.map(|flag| flag.key.to_string()).collect(),
             environments,

@@ -53,12 +53,12 @@ pub(crate) async fn overview(
     let flag = flags.items.into_iter().next();
     let flag = flag.ok_or(Error::NotFound(Entity::Flag))?;
     let mut active = store::environments::active(&mut tx).await?;
-    environment::sort(&mut active);
     let cells = store::configurations::cells(&mut tx, &[flag.id]).await?;
     let environment = match choose(&active) {
         Some(id) => Some(environments::find(&mut tx, id).await?),
         None => None,
     };
+    environment::sort(&mut active);
     let shown = match &environment {
         Some(environment) => shown(&mut tx, &flag, environment).await?,
         None => None,
