@@ -4,7 +4,7 @@ use core::num::NonZeroU32;
 
 use crate::Invalid;
 
-/// How long clients may keep a flag before they must ask again: 1 second to 365 days.
+/// The time for which clients may keep a flag before they must ask again: 1 second to 365 days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(into = "u32", try_from = "i64")]
 #[cfg_attr(

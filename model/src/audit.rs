@@ -163,11 +163,11 @@ pub struct AuditRecord {
 pub struct ChangeEvent {
     /// The id of its audit entry.
     pub id: AuditId,
-    /// What was done.
+    /// The kind of change.
     pub action: AuditAction,
-    /// By whom, as in the audit log.
+    /// The actor, as in the audit log.
     pub actor: String,
-    /// When.
+    /// The time of the change.
     pub occurred_at: Timestamp,
     /// The key of the flag concerned.
     pub flag: Option<String>,

@@ -79,12 +79,12 @@ pub struct FlagTable {
     pub flags: Page<FlagRow>,
 }
 
-/// A flag with what it does in each environment, and its use in the environments that count.
+/// A flag with a cell for each environment, and its use in the environments that count.
 #[derive(Clone, Debug)]
 pub struct FlagRow {
     /// The flag.
     pub flag: Flag,
-    /// What it does, in the order of the environments; none where it is not configured.
+    /// Its cells, in the order of the environments; none where it is not configured.
     pub cells: Vec<Option<FlagCell>>,
     /// The time of its last evaluation, to the minute.
     pub last_evaluated_at: Option<Timestamp>,
@@ -103,7 +103,7 @@ pub enum StaleReason {
     Constant,
 }
 
-/// What a flag does in one environment.
+/// A flag in one environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlagCell {
     /// True if it is switched on.

@@ -1,6 +1,6 @@
-//! What is administered: flags, environments, accounts and their records, as types that can hold right values only.
+//! Flags, environments, accounts and their records, as types that can hold valid values only.
 //!
-//! The API and the dashboard speak of the same things, so both share these types. How a flag is evaluated is the business of
+//! The API and the dashboard speak of the same things, so both share these types. Evaluation is in
 //! [`pennon_core`], whose rules and rollouts occur here as parts of records.
 //!
 //! The feature `schema` adds the JSON schemas for the API's description.

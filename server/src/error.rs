@@ -274,7 +274,7 @@ fn means_away(code: &str) -> bool {
     }
 }
 
-/// Whether the database could not write for lack of space.
+/// Returns true if the database could not write for lack of space.
 ///
 /// SQLite says so with code 13; its codes 778 and 4874 are the failed writes of a quota or a limit of the file's size
 /// (<https://sqlite.org/rescode.html>). PostgreSQL says so with 53100

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::snapshot::Snapshots;
 use crate::store::Db;
 
-/// How long the database may be silent before something new may be in it. It is probed four times in that time, so that a
+/// The time for which the database may be silent before it may have changes that are not served. It is probed four times in that time, so that a
 /// busy moment is not taken for silence.
 const SILENCE: Duration = Duration::from_secs(1);
 

@@ -175,7 +175,7 @@ pub(crate) async fn enabled_in(tx: &mut Tx, flag: FlagId) -> Result<Vec<String>,
     ).bind(flag.uuid()).fetch_all(conn).await)?)
 }
 
-/// What these flags do in the active environments in which they are configured.
+/// Returns the cells of these flags in the active environments in which they are configured.
 pub(crate) async fn cells(
     tx: &mut Tx,
     flags: &[FlagId],
