@@ -1,5 +1,7 @@
 //! The record of every change.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -109,13 +111,31 @@ string_enum! {
     else "must be `accounts`"
 }
 
+/// The identifier of a request, as in its answer's `X-Request-Id` and in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestId(Arc<str>);
+
+impl RequestId {
+    /// Returns the identifier with this text.
+    pub fn new(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// The ids of all that an entry is about, which stay true when names change.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct AuditSubjects {
     /// The account that made the change.
     pub actor: Option<UserId>,
     /// The token that the actor used.
     pub actor_token: Option<TokenId>,
+    /// The request that made the change; none on the command line.
+    pub request: Option<RequestId>,
     /// The flag concerned.
     pub flag: Option<FlagId>,
     /// The environment concerned.
@@ -173,6 +193,8 @@ pub struct ChangeEvent {
     pub flag: Option<String>,
     /// The environment concerned.
     pub environment: Option<EnvironmentId>,
+    /// The request that made the change.
+    pub request: Option<RequestId>,
     /// The name of that environment.
     pub environment_name: Option<String>,
     /// The account concerned.

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use pennon_tests::TestApp;
-use reqwest::{Response, StatusCode};
+use reqwest::{Method, Response, StatusCode};
+use serde_json::json;
 use tokio::time::timeout;
 
 use crate::dashboard::Browser;
@@ -96,6 +97,19 @@ async fn news_go_on_however_much_is_changed_at_once() {
         admin.flag(&format!("after_{round}")).await;
         listener.until(&format!("\"flag\":\"after_{round}\"")).await;
     }
+}
+
+#[tokio::test]
+async fn whoever_sent_the_request_recognizes_its_change() {
+    let app = TestApp::start().await;
+    app.tell();
+    let admin = app.admin().await;
+    let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
+    let flag = json!({ "key": "checkout", "name": "Checkout", "type": "boolean" });
+    let request = admin.request(Method::POST, "/flags").json(&flag);
+    let request = request.header("X-Request-Id", "deploy-4711");
+    admin.send(request).await.expect(StatusCode::CREATED);
+    listener.until("\"request\":\"deploy-4711\"").await;
 }
 
 #[tokio::test]

@@ -108,7 +108,7 @@ impl<'a> Entry<'a> {
     ) -> Result<(), Error> {
         actor.confirm(tx, admin.clock.now()).await?;
         let (entry, concerned) = self.made(admin, actor);
-        audit::insert(tx, &entry, concerned).await
+        audit::insert(tx, &entry, &concerned).await
     }
 
     /// The entry of this moment and the ids that it concerns, for those who write several at once and confirm the actor
@@ -136,6 +136,7 @@ impl<'a> Entry<'a> {
         let concerned = AuditSubjects {
             actor: actor.user().map(|user| user.id),
             actor_token: actor.token(),
+            request: actor.request().cloned(),
             flag: self.flag.map(|flag| flag.id),
             environment: self.environment.map(|environment| environment.id),
             rule: self.rule,

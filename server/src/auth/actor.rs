@@ -3,7 +3,9 @@
 use std::ops::Deref;
 
 use axum::extract::{FromRef, FromRequestParts};
+use http::Extensions;
 use http::request::Parts;
+use pennon_model::audit::RequestId;
 use pennon_model::id::{SessionId, TokenId, UserId};
 use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
@@ -23,6 +25,8 @@ pub(crate) struct Actor {
     role: Role,
     /// The role without which the actor would have been refused.
     needed: Role,
+    /// The request that the actor makes; none on the command line.
+    request: Option<RequestId>,
 }
 
 /// Who the actor is, and by what that is proved.
@@ -61,6 +65,7 @@ impl Actor {
             credential,
             role,
             needed: Role::Viewer,
+            request: None,
         }
     }
 
@@ -78,6 +83,17 @@ impl Actor {
             Credential::Token(_, token, _) => Some(token),
             Credential::Session(..) | Credential::CommandLine => None,
         }
+    }
+
+    /// Notes the request that the actor makes.
+    fn requesting(self, extensions: &Extensions) -> Self {
+        let request = extensions.get().cloned();
+        Self { request, ..self }
+    }
+
+    /// Returns the request that the actor makes; none on the command line.
+    pub(crate) fn request(&self) -> Option<&RequestId> {
+        self.request.as_ref()
     }
 
     /// What the actor may do.
@@ -202,12 +218,18 @@ impl Person {
         Ok(user.is_some_and(|user| user.role == self.user.role))
     }
 
-    /// The person whom the dashboard's cookie proves.
-    pub(crate) async fn from_cookie(auth: &Auth, cookie: &str) -> Result<Self, Error> {
+    /// The person whom the dashboard's cookie proves, in a request with these extensions.
+    pub(crate) async fn from_cookie(
+        auth: &Auth,
+        cookie: &str,
+        extensions: &Extensions,
+    ) -> Result<Self, Error> {
         let (cookie, now) = (SecretHash::of(cookie), auth.clock.now());
         let found = store::sessions::by_cookie(&mut auth.db.read().await?, cookie, now).await?;
         let (session, user) = found.ok_or(Error::Unauthenticated)?;
-        Actor::signed_in(user, session).person()
+        Actor::signed_in(user, session)
+            .requesting(extensions)
+            .person()
     }
 }
 
@@ -221,7 +243,8 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         match presented(&parts.headers) {
             Presented::Bearer(credential) => {
-                Self::from_bearer(&Auth::from_ref(state), credential).await
+                let actor = Self::from_bearer(&Auth::from_ref(state), credential).await?;
+                Ok(actor.requesting(&parts.extensions))
             }
             Presented::Nothing | Presented::Unusable => Err(Error::Unauthenticated),
         }

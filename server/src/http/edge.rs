@@ -10,6 +10,7 @@ use axum::extract::Request;
 use axum::response::Response;
 use http::header::{CACHE_CONTROL, CONNECTION, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use pennon_model::audit::RequestId;
 use tower::{Layer, Service as Tower};
 use tower_http::normalize_path::{NormalizePath, NormalizePathLayer};
 use tracing::{Instrument, Level, Span, debug_span, enabled, info_span};
@@ -35,10 +36,13 @@ impl Edge {
         Self { service, routes }
     }
 
-    async fn answer(mut self, request: Request) -> Result<Response, Infallible> {
+    async fn answer(mut self, mut request: Request) -> Result<Response, Infallible> {
         let id = identify(&self.service, request.headers());
         let uri = request.uri().clone();
         let is_open = cors::is_open(uri.path());
+        if !is_open && let Some(Ok(id)) = id.as_ref().map(HeaderValue::to_str) {
+            request.extensions_mut().insert(RequestId::new(id));
+        }
         let span = span(&request, id.as_ref(), is_open);
         let began = enabled!(Level::DEBUG).then(Instant::now);
         let mut response = if is_open && request.method() == Method::OPTIONS {

@@ -9,7 +9,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use http::{HeaderName, HeaderValue};
-use pennon_model::audit::{AuditAction, ChangeEvent};
+use pennon_model::audit::{AuditAction, ChangeEvent, RequestId};
 use pennon_model::id::EnvironmentId;
 use pennon_model::time::Timestamp;
 use serde::Serialize;
@@ -50,6 +50,9 @@ struct Change<'n> {
     flag: Option<&'n str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     environment: Option<EnvironmentId>,
+    /// The request that made the change, for the page that sent it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request: Option<&'n str>,
     /// What was done, after the name of who did it.
     what: String,
 }
@@ -145,6 +148,7 @@ impl Events {
             by: &news.actor,
             flag: news.flag.as_deref(),
             environment: news.environment,
+            request: news.request.as_ref().map(RequestId::as_str),
             what: what(news),
         };
         Some(Event::default().event("change").json_data(change))

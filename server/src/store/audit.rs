@@ -1,7 +1,7 @@
 //! The audit log.
 
 use pennon_model::audit::{
-    AuditAction, AuditEntry, AuditFilter, AuditRecord, AuditSubjects, ChangeEvent,
+    AuditAction, AuditEntry, AuditFilter, AuditRecord, AuditSubjects, ChangeEvent, RequestId,
 };
 use pennon_model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
 use pennon_model::page::{Page, PageRequest};
@@ -35,14 +35,14 @@ struct AuditRow {
 pub(crate) async fn insert(
     tx: &mut Tx,
     entry: &AuditEntry,
-    concerned: AuditSubjects,
+    concerned: &AuditSubjects,
 ) -> Result<(), Error> {
     let group = tx.audit_group(entry.id);
     on_conn!(tx, conn => sqlx::query(
         "insert into audit_entries (id, action, actor_identity, occurred_at, flag_key, environment, product,
                                     old_value, new_value, actor_id, actor_token_id, flag_id, environment_id, rule_id,
-                                    user_id, token_id, about_accounts, group_id)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+                                    user_id, token_id, about_accounts, group_id, request_id)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
     )
     .bind(entry.id.uuid())
     .bind(entry.action.as_str())
@@ -62,6 +62,7 @@ pub(crate) async fn insert(
     .bind(concerned.token.map(TokenId::uuid))
     .bind(entry.action.is_about_accounts())
     .bind(group.uuid())
+    .bind(concerned.request.as_ref().map(RequestId::as_str))
     .execute(conn).await.map(drop))?;
     Ok(())
 }
@@ -148,12 +149,14 @@ struct ChangeRow {
     environment_id: Option<Uuid>,
     environment: Option<String>,
     user_id: Option<Uuid>,
+    request_id: Option<String>,
 }
 
 /// The entries since then, oldest first, without the objects themselves.
 pub(crate) async fn since(tx: &mut Tx, then: Timestamp) -> Result<Vec<ChangeEvent>, Error> {
     let rows: Vec<ChangeRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, action, actor_identity, occurred_at, flag_key, environment_id, environment, user_id
+        "select id, action, actor_identity, occurred_at, flag_key, environment_id, environment, user_id,
+                request_id
          from audit_entries where occurred_at >= $1 order by occurred_at, id",
     ).bind(then.millis()).fetch_all(conn).await)?;
     rows.into_iter().map(ChangeEvent::try_from).collect()
@@ -186,6 +189,7 @@ impl TryFrom<ChangeRow> for ChangeEvent {
             environment: row.environment_id.map(EnvironmentId::new),
             environment_name: row.environment,
             user: row.user_id.map(UserId::new),
+            request: row.request_id.as_deref().map(RequestId::new),
         })
     }
 }

@@ -51,7 +51,7 @@ pub(super) async fn find(
         request.headers(),
         cookie::of_session(&service.runtime.settings),
     ) {
-        Some(secret) => Person::from_cookie(&service.auth, secret)
+        Some(secret) => Person::from_cookie(&service.auth, secret, request.extensions())
             .await
             .map_err(told),
         None => Err(AdminError::SignedOut),
