@@ -147,5 +147,7 @@ async fn measure(server: &Path, database: &Database) -> Result<Vec<Plan>> {
     drop(service);
     imports::measure(server, database, &mut table).await?;
     table.print();
-    plans::of(server, database).await
+    let mut plans = vec![plans::of_a_switch(server, database).await?];
+    plans.extend(plans::of(server, database).await?);
+    Ok(plans)
 }

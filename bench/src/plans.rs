@@ -59,6 +59,37 @@ pub(crate) async fn of(server: &Path, database: &Database) -> Result<Vec<Plan>> 
     Ok(plans)
 }
 
+/// The statements by which the server switches a flag when the API asks it to.
+pub(crate) async fn of_a_switch(server: &Path, database: &Database) -> Result<Plan> {
+    let log = tempfile::NamedTempFile::new()?;
+    let service = Service::start_telling(server, database, File::create(log.path())?).await?;
+    let (environment, _) = service.environment("statements").await?;
+    let flag = service.flag("statements").await?;
+    service.switch(&flag, &environment, true).await?;
+    drop(service);
+    let told = fs::read_to_string(log.path())?;
+    let of_the_switch: Vec<&str> = told
+        .lines()
+        .filter(|line| line.contains("method=PUT"))
+        .collect();
+    // A commit has no text in the log. To wait for the turn to write is part of beginning.
+    let bounds = ["begin", "rollback", "set local"];
+    let is_bound = |text: &str| bounds.iter().any(|bound| text.starts_with(bound));
+    let mut statements = queries(&of_the_switch.join("\n"))?;
+    statements.retain(|text| !text.is_empty() && !is_bound(&text.trim_start().to_lowercase()));
+    Ok(Plan {
+        title: format!(
+            "{database}: the {} statements of a switch",
+            statements.len()
+        ),
+        lines: statements.iter().map(|text| on_one_line(text)).collect(),
+    })
+}
+
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The texts of the queries in a log.
 fn queries(log: &str) -> Result<Vec<String>> {
     let mut queries = Vec::new();

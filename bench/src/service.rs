@@ -43,13 +43,20 @@ impl Service {
         Self::start_logging(server, database, settings, "info", Stdio::null()).await
     }
 
-    /// Starts a server that logs every statement, with its whole text, into a file.
+    /// Starts a server that logs every statement, with its whole text and the request that it is for, into a file.
     pub(crate) async fn start_telling(
         server: &Path,
         database: &Database,
         log: File,
     ) -> Result<Self> {
-        Self::start_logging(server, database, &[], "sqlx::query=debug", log.into()).await
+        Self::start_logging(
+            server,
+            database,
+            &[],
+            "sqlx::query=debug,pennon_server=info",
+            log.into(),
+        )
+        .await
     }
 
     async fn start_logging(

@@ -1,11 +1,14 @@
 //! Commits, and what follows from them.
 
 use pennon_model::id::{EnvironmentId, FlagId};
+use tracing::Instrument;
 
 use super::Admin;
 use crate::error::Error;
+use crate::evaluation::CommittedFlags;
 use crate::store::Tx;
 use crate::store::notifications::announce;
+use crate::store::snapshots::changed_flags;
 
 /// A change of what an environment serves.
 #[derive(Clone, Copy, Debug)]
@@ -53,25 +56,53 @@ async fn run(
     revoked: Option<EnvironmentId>,
 ) -> Result<(), Error> {
     let admin = admin.clone();
-    let run = tokio::spawn(async move {
+    let run = async move {
         let environments: Vec<EnvironmentId> =
             changes.iter().map(|change| change.environment).collect();
         announce(&mut tx, admin.instance, &environments).await?;
+        let flags = changed_flags_of(&admin, &mut tx, &changes).await?;
         // A commit whose answer is lost may have happened all the same; then the next comparison of revisions finds it.
         tx.commit().await?;
         if let Some(revoked) = revoked {
             admin.serving.snapshots.revoke(revoked);
         }
-        publish(&admin, &changes).await;
+        publish(&admin, &changes, flags).await;
         admin.feed.committed();
         Ok(())
-    });
-    run.await
+    };
+    tokio::spawn(run.in_current_span())
+        .await
         .map_err(|error| Error::Internal(format!("the commit was cut off: {error}")))?
 }
 
+/// Reads what a single flag serves after the change. Any other change is read after the commit.
+async fn changed_flags_of(
+    admin: &Admin,
+    tx: &mut Tx,
+    changes: &[Change],
+) -> Result<Option<CommittedFlags>, Error> {
+    let [
+        Change {
+            environment,
+            flag: Some(_),
+            revision,
+        },
+    ] = *changes
+    else {
+        return Ok(None);
+    };
+    if !admin.serving.snapshots.is_in_use() {
+        return Ok(None);
+    }
+    Ok(Some(CommittedFlags {
+        environment,
+        flags: changed_flags(tx, environment, revision.saturating_sub(1)).await?,
+        revision,
+    }))
+}
+
 /// Brings what this instance serves up to date, if it serves anything.
-async fn publish(admin: &Admin, changes: &[Change]) {
+async fn publish(admin: &Admin, changes: &[Change], flags: Option<CommittedFlags>) {
     for Change {
         environment,
         flag,
@@ -83,7 +114,7 @@ async fn publish(admin: &Admin, changes: &[Change]) {
     if !admin.serving.snapshots.is_in_use() {
         return;
     }
-    if let Err(error) = admin.serving.catch_up().await {
+    if let Err(error) = admin.serving.follow(flags).await {
         tracing::warn!(%error, "a change is committed but not served yet");
     }
 }

@@ -12,7 +12,7 @@ use pennon_model::text::NewName;
 use super::changes::Change;
 use super::patch::renamed;
 use super::precondition::Precondition;
-use super::{Admin, audit, changes};
+use super::{Admin, Existence, audit, changes};
 use crate::auth::actor::{Actor, Administrator};
 use crate::auth::secret::Labelled;
 use crate::error::{Conflict, Entity, Error, Fault};
@@ -240,6 +240,12 @@ pub(crate) async fn get(
     id: EnvironmentId,
 ) -> Result<Environment, Error> {
     find(&mut admin.db.read().await?, id).await
+}
+
+impl Existence for EnvironmentId {
+    async fn check(&self, admin: &Admin, actor: &Actor) -> Result<(), Error> {
+        get(admin, actor, *self).await.map(drop)
+    }
 }
 
 /// One environment, within a transaction.

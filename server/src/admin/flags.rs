@@ -10,7 +10,7 @@ use pennon_model::time::Timestamp;
 use super::changes::Change;
 use super::patch::{Patch, renamed};
 use super::precondition::Precondition;
-use super::{Admin, audit, changes};
+use super::{Admin, Existence, audit, changes};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Entity, Error};
 use crate::store::{self, Tx};
@@ -50,6 +50,12 @@ pub(crate) async fn list(
 /// One flag.
 pub(crate) async fn get(admin: &Admin, _actor: &Actor, id: FlagId) -> Result<Flag, Error> {
     find(&mut admin.db.read().await?, id).await
+}
+
+impl Existence for FlagId {
+    async fn check(&self, admin: &Admin, actor: &Actor) -> Result<(), Error> {
+        get(admin, actor, *self).await.map(drop)
+    }
 }
 
 /// Changes what people call a flag and how they describe it.

@@ -29,6 +29,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use crate::auth::access_token::AccessTokens;
+use crate::auth::actor::Actor;
 use crate::auth::password::Passwords;
 use crate::auth::throttle::Throttle;
 use crate::auth::{self, Auth};
@@ -41,6 +42,13 @@ use crate::store::{Db, OpenError, OpenMode};
 
 /// The time that the connections to the database may take to close.
 const CLOSING_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// An identifier of an object that may exist.
+pub(crate) trait Existence {
+    /// Fails if the object does not exist, or is not the actor's to see.
+    fn check(&self, admin: &Admin, actor: &Actor)
+    -> impl Future<Output = Result<(), Error>> + Send;
+}
 
 /// The state behind administration. It is cheap to clone.
 #[derive(Clone)]

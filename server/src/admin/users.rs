@@ -11,7 +11,7 @@ use pennon_model::user::{Email, Role, User, UserFilter};
 use serde::Serialize;
 
 use super::precondition::Precondition;
-use super::{Admin, audit};
+use super::{Admin, Existence, audit};
 use crate::auth::actor::{Actor, Administrator, Person};
 use crate::auth::password::NewPassword;
 use crate::auth::queue::Class;
@@ -127,6 +127,12 @@ pub(crate) async fn with_sign_ins(
 /// One user: oneself, or anybody for an administrator.
 pub(crate) async fn get(admin: &Admin, actor: &Actor, whose: Whose) -> Result<User, Error> {
     find(&mut admin.db.read().await?, actor, whose).await
+}
+
+impl Existence for Whose {
+    async fn check(&self, admin: &Admin, actor: &Actor) -> Result<(), Error> {
+        get(admin, actor, *self).await.map(drop)
+    }
 }
 
 /// The user with an e-mail address.

@@ -9,7 +9,7 @@ use pennon_core::{Context, Evaluation, Reason};
 
 use self::explanation::Explained;
 use self::sdk_environment::SdkEnvironment;
-pub(crate) use self::serving::Serving;
+pub(crate) use self::serving::{CommittedFlags, Serving};
 use crate::error::{Entity, Error};
 use crate::snapshot::Decision;
 

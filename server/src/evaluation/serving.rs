@@ -6,10 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use pennon_model::id::EnvironmentId;
+
 use crate::clock::{Clock, Confirmed};
 use crate::error::Error;
 use crate::snapshot::Snapshots;
 use crate::store::Db;
+use crate::store::snapshots::ChangedFlag;
 
 /// The time for which the database may be silent before it may have changes that are not served. It is probed four times in
 /// that time, so that a busy moment is not taken for silence.
@@ -18,6 +21,14 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// The state behind evaluation. It is cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Serving(Arc<Parts>);
+
+/// The flags of one environment that a transaction changed.
+pub(crate) struct CommittedFlags {
+    pub(crate) environment: EnvironmentId,
+    pub(crate) flags: Vec<ChangedFlag>,
+    /// The environment's config revision after the change.
+    pub(crate) revision: i64,
+}
 
 /// Snapshots, and the database that they follow.
 pub(crate) struct Parts {
@@ -57,6 +68,21 @@ impl Serving {
         self.snapshots.catch_up(&self.db).await?;
         self.confirmed.again();
         Ok(())
+    }
+
+    /// Serves what a transaction of this instance changed: the flags that were read in it if they are the only change, and
+    /// otherwise whatever the database has.
+    pub(crate) async fn follow(&self, committed: Option<CommittedFlags>) -> Result<(), Error> {
+        if let Some(CommittedFlags {
+            environment,
+            flags,
+            revision,
+        }) = committed
+            && self.snapshots.advance(environment, flags, revision).await
+        {
+            return Ok(());
+        }
+        self.catch_up().await
     }
 
     /// Brings the snapshots up to date with the database, and notes whether it answered.

@@ -16,6 +16,7 @@ mod deadline;
 mod edge;
 mod error;
 mod events;
+mod existing;
 pub(crate) mod fields;
 mod from_json;
 mod health;

@@ -33,7 +33,7 @@ use self::faults::{Faults, Found, Unreadable};
 use self::served::Served;
 use self::usage::Usage;
 use crate::error::Error;
-use crate::store::snapshots::{Head, Heads, changed_flags, heads};
+use crate::store::snapshots::{ChangedFlag, Head, Heads, changed_flags, heads};
 use crate::store::{Db, Tx};
 
 /// How long the reading of one environment may take. A connection that hangs must not hold up all that follow.
@@ -105,6 +105,28 @@ impl Snapshots {
             *refilled = number;
         }
         Ok(())
+    }
+
+    /// Serves the flags of an environment as one transaction of this instance left them at `revision`. Returns false,
+    /// and serves nothing new, unless that is the very next revision and all of these flags can be read.
+    pub(crate) async fn advance(
+        &self,
+        environment: EnvironmentId,
+        flags: Vec<ChangedFlag>,
+        revision: i64,
+    ) -> bool {
+        let _turn = self.refilled.lock().await;
+        let known = self.by_key.load();
+        let Some(served) = known.values().find(|served| served.id == environment) else {
+            return false;
+        };
+        let current = served.current();
+        let is_next = current.known_up_to().checked_add(1) == Some(revision);
+        if !is_next || flags.iter().any(|flag| flag.fault.is_some()) {
+            return false;
+        }
+        served.replace(current.with(flags, revision));
+        true
     }
 
     /// Reads everything anew, whatever the revisions say, one environment after the other; each goes on as it was until

@@ -4,11 +4,15 @@ use std::collections::HashMap;
 
 use pennon_core::ttl::Ttl;
 use pennon_model::configuration::Configuration;
+use pennon_model::environment::Environment;
+use pennon_model::flag::Flag;
 use pennon_model::flag_table::FlagCell;
 use pennon_model::id::{EnvironmentId, FlagId};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
+use super::environments::EnvironmentRow;
+use super::flags::FlagRow;
 use super::{Tx, bad_row, environments, on_conn, push_one_of};
 use crate::error::Error;
 
@@ -16,6 +20,30 @@ use crate::error::Error;
 struct ConfigurationRow {
     flag_id: Uuid,
     environment_id: Uuid,
+    is_enabled: bool,
+    ttl_override_seconds: Option<i64>,
+    revision: i64,
+}
+
+/// A flag, an environment, and the flag's configuration there.
+#[derive(sqlx::FromRow)]
+struct PairRow {
+    flag_id: Uuid,
+    key: String,
+    flag_name: String,
+    description: Option<String>,
+    r#type: String,
+    created_by: String,
+    flag_created_at: i64,
+    archived_at: Option<i64>,
+    flag_revision: i64,
+    environment_id: Uuid,
+    product: String,
+    environment_name: String,
+    sdk_key_prefix: String,
+    status: String,
+    environment_created_at: i64,
+    environment_revision: i64,
     is_enabled: bool,
     ttl_override_seconds: Option<i64>,
     revision: i64,
@@ -44,6 +72,27 @@ pub(crate) async fn find(
     row.map(Configuration::try_from).transpose()
 }
 
+/// Reads a flag, an environment, and the flag's configuration there; none if one of the three is missing.
+pub(crate) async fn find_pair(
+    tx: &mut Tx,
+    flag: FlagId,
+    environment: EnvironmentId,
+) -> Result<Option<(Flag, Environment, Configuration)>, Error> {
+    let row: Option<PairRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select flags.id as flag_id, flags.key, flags.name as flag_name, flags.description, flags.type,
+                flags.created_by, flags.created_at as flag_created_at, flags.archived_at,
+                flags.revision as flag_revision, environments.id as environment_id, environments.product,
+                environments.name as environment_name, environments.sdk_key_prefix, environments.status,
+                environments.created_at as environment_created_at, environments.revision as environment_revision,
+                pair.is_enabled, pair.ttl_override_seconds, pair.revision
+         from flag_environments pair
+         join flags on flags.id = pair.flag_id
+         join environments on environments.id = pair.environment_id
+         where pair.flag_id = $1 and pair.environment_id = $2",
+    ).bind(flag.uuid()).bind(environment.uuid()).fetch_optional(conn).await)?;
+    row.map(PairRow::parts).transpose()
+}
+
 /// The configurations of all flags in all active environments.
 pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<Configuration>, Error> {
     let rows: Vec<ConfigurationRow> = on_conn!(tx, conn => sqlx::query_as(
@@ -64,11 +113,12 @@ pub(crate) async fn config_revision(
     ).bind(flag.uuid()).bind(environment.uuid()).fetch_one(conn).await)?)
 }
 
-/// Keeps a changed configuration.
+/// Keeps a changed configuration, as of the environment's revision.
 pub(crate) async fn update(tx: &mut Tx, configuration: &Configuration) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "update flag_environments
-         set is_enabled = $3, ttl_override_seconds = $4, revision = revision + 1
+         set is_enabled = $3, ttl_override_seconds = $4, revision = revision + 1,
+             config_revision = (select config_revision from environments where id = $2)
          where flag_id = $1 and environment_id = $2",
     )
     .bind(configuration.flag_id.uuid())
@@ -216,6 +266,43 @@ pub(crate) async fn cells(
 pub(super) fn ttl(seconds: Option<i64>, id: Uuid) -> Result<Option<Ttl>, Error> {
     let ttl = seconds.map(Ttl::try_from).transpose();
     ttl.map_err(|problem| bad_row("flag_environments", id, problem))
+}
+
+impl PairRow {
+    fn parts(self) -> Result<(Flag, Environment, Configuration), Error> {
+        let flag = FlagRow {
+            id: self.flag_id,
+            key: self.key,
+            name: self.flag_name,
+            description: self.description,
+            r#type: self.r#type,
+            created_by: self.created_by,
+            created_at: self.flag_created_at,
+            archived_at: self.archived_at,
+            revision: self.flag_revision,
+        };
+        let environment = EnvironmentRow {
+            id: self.environment_id,
+            product: self.product,
+            name: self.environment_name,
+            sdk_key_prefix: self.sdk_key_prefix,
+            status: self.status,
+            created_at: self.environment_created_at,
+            revision: self.environment_revision,
+        };
+        let configuration = ConfigurationRow {
+            flag_id: self.flag_id,
+            environment_id: self.environment_id,
+            is_enabled: self.is_enabled,
+            ttl_override_seconds: self.ttl_override_seconds,
+            revision: self.revision,
+        };
+        Ok((
+            flag.try_into()?,
+            environment.try_into()?,
+            configuration.try_into()?,
+        ))
+    }
 }
 
 impl TryFrom<ConfigurationRow> for Configuration {

@@ -15,14 +15,14 @@ use super::{Tx, bad_row, bindable, is_unique_violation, on_conn};
 use crate::error::{Conflict, Error};
 
 #[derive(sqlx::FromRow)]
-struct EnvironmentRow {
-    id: Uuid,
-    product: String,
-    name: String,
-    sdk_key_prefix: String,
-    status: String,
-    created_at: i64,
-    revision: i64,
+pub(super) struct EnvironmentRow {
+    pub(super) id: Uuid,
+    pub(super) product: String,
+    pub(super) name: String,
+    pub(super) sdk_key_prefix: String,
+    pub(super) status: String,
+    pub(super) created_at: i64,
+    pub(super) revision: i64,
 }
 
 #[derive(sqlx::FromRow)]

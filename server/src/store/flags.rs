@@ -57,15 +57,15 @@ macro_rules! count_of_flags {
 
 #[derive(sqlx::FromRow)]
 pub(super) struct FlagRow {
-    id: Uuid,
-    key: String,
-    name: String,
-    description: Option<String>,
-    r#type: String,
-    created_by: String,
-    created_at: i64,
-    archived_at: Option<i64>,
-    revision: i64,
+    pub(super) id: Uuid,
+    pub(super) key: String,
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    pub(super) r#type: String,
+    pub(super) created_by: String,
+    pub(super) created_at: i64,
+    pub(super) archived_at: Option<i64>,
+    pub(super) revision: i64,
 }
 
 /// Adds a flag.

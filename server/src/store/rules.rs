@@ -11,9 +11,9 @@ use super::{Tx, bad_row, is_unique_violation, on_conn};
 use crate::error::{Conflict, Error};
 
 #[derive(sqlx::FromRow)]
-pub(super) struct RuleRow {
+struct RuleRow {
     id: Uuid,
-    pub(super) flag_id: Uuid,
+    flag_id: Uuid,
     environment_id: Uuid,
     priority: i64,
     logic: String,
@@ -136,23 +136,34 @@ pub(crate) async fn count(
     ).bind(flag.uuid()).bind(environment.uuid()).fetch_one(conn).await)?)
 }
 
+/// Returns the rule that these columns hold.
+pub(super) fn rule(
+    id: Uuid,
+    priority: i64,
+    logic: &str,
+    value: bool,
+    conditions: &str,
+) -> Result<Rule, Error> {
+    let bad = |problem| bad_row("rules", id, problem);
+    let conditions: Vec<Condition> =
+        serde_json::from_str(conditions).map_err(|problem| bad_row("rules", id, problem))?;
+    Ok(Rule {
+        priority: priority.try_into().map_err(bad)?,
+        logic: Logic::parse(logic).map_err(bad)?,
+        value,
+        conditions,
+    })
+}
+
 impl TryFrom<RuleRow> for TargetingRule {
     type Error = Error;
 
     fn try_from(row: RuleRow) -> Result<Self, Error> {
-        let bad = |problem| bad_row("rules", row.id, problem);
-        let conditions: Vec<Condition> = serde_json::from_str(&row.conditions)
-            .map_err(|problem| bad_row("rules", row.id, problem))?;
         Ok(Self {
             id: RuleId::new(row.id),
             flag_id: FlagId::new(row.flag_id),
             environment_id: EnvironmentId::new(row.environment_id),
-            rule: Rule {
-                priority: row.priority.try_into().map_err(bad)?,
-                logic: Logic::parse(&row.logic).map_err(bad)?,
-                value: row.value,
-                conditions,
-            },
+            rule: rule(row.id, row.priority, &row.logic, row.value, &row.conditions)?,
             created_at: Timestamp::from_millis(row.created_at),
             updated_at: Timestamp::from_millis(row.updated_at),
             revision: row.revision,

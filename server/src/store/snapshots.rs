@@ -1,16 +1,14 @@
 //! What environments serve, read for the in-memory snapshots.
 
-use std::collections::HashMap;
-
 use pennon_core::FlagConfig;
+use pennon_core::rule::Rule;
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 use pennon_model::secret::SecretHash;
-use pennon_model::targeting::TargetingRule;
 use uuid::Uuid;
 
 use super::configurations::ttl;
 use super::rollouts::rollout;
-use super::rules::RuleRow;
+use super::rules::rule;
 use super::{Tx, bad_row, on_conn};
 use crate::error::Error;
 
@@ -23,9 +21,10 @@ pub(crate) struct Head {
     pub(crate) config_revision: i64,
 }
 
+/// One rule of a flag, or a flag without rules.
 #[derive(sqlx::FromRow)]
-struct FlagConfigRow {
-    id: Uuid,
+struct FlagRuleRow {
+    flag_id: Uuid,
     key: String,
     archived: bool,
     is_enabled: bool,
@@ -33,6 +32,11 @@ struct FlagConfigRow {
     config_revision: i64,
     percentage: Option<i64>,
     strategy: Option<String>,
+    rule_id: Option<Uuid>,
+    priority: Option<i64>,
+    logic: Option<String>,
+    value: Option<bool>,
+    conditions: Option<String>,
 }
 
 /// A flag of an environment that has changed.
@@ -104,78 +108,94 @@ impl LoadedFlag {
     }
 }
 
-/// The flags of an environment that changed after `revision`; all of them after revision 0, among them the archived
+/// Reads the flags of an environment that changed after `revision`; all of them after revision 0, among them the archived
 /// ones that were never configured there.
 pub(crate) async fn changed_flags(
     tx: &mut Tx,
     environment: EnvironmentId,
     revision: i64,
 ) -> Result<Vec<ChangedFlag>, Error> {
-    let rows: Vec<FlagConfigRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select flags.id, flags.key, flags.archived_at is not null as archived, pair.is_enabled,
-                pair.ttl_override_seconds, pair.config_revision, rollouts.percentage, rollouts.strategy
+    let rows: Vec<FlagRuleRow> = on_conn!(tx, conn => sqlx::query_as(
+        "select flags.id as flag_id, flags.key, flags.archived_at is not null as archived, pair.is_enabled,
+                pair.ttl_override_seconds, pair.config_revision, rollouts.percentage, rollouts.strategy,
+                rules.id as rule_id, rules.priority, rules.logic, rules.value,
+                cast(rules.conditions as text) as conditions
          from flag_environments pair
          join flags on flags.id = pair.flag_id
          left join rollouts on rollouts.flag_id = pair.flag_id and rollouts.environment_id = pair.environment_id
+         left join rules on rules.flag_id = pair.flag_id and rules.environment_id = pair.environment_id
          where pair.environment_id = $1 and pair.config_revision > $2
          union all
-         select flags.id, flags.key, true, false, null, 0, null, null
+         select flags.id, flags.key, true, false, null, 0, null, null, null, null, null, null, null
          from flags
          where $2 = 0 and flags.archived_at is not null and not exists
-            (select 1 from flag_environments pair where pair.flag_id = flags.id and pair.environment_id = $1)",
+            (select 1 from flag_environments pair where pair.flag_id = flags.id and pair.environment_id = $1)
+         order by flag_id, priority",
     ).bind(environment.uuid()).bind(revision).fetch_all(conn).await)?;
-    let rules: Vec<RuleRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select rules.id, rules.flag_id, rules.environment_id, priority, logic, value, cast(conditions as text) as conditions, created_at,
-                updated_at, rules.revision
-         from rules join flag_environments pair
-            on pair.flag_id = rules.flag_id and pair.environment_id = rules.environment_id
-         where pair.environment_id = $1 and pair.config_revision > $2
-         order by rules.priority",
-    ).bind(environment.uuid()).bind(revision).fetch_all(conn).await)?;
-    let mut rules_of_flag: HashMap<Uuid, Vec<RuleRow>> = HashMap::new();
-    for rule in rules {
-        rules_of_flag.entry(rule.flag_id).or_default().push(rule);
-    }
-    let flag = |row: FlagConfigRow| {
-        let rules = rules_of_flag.remove(&row.id).unwrap_or_default();
-        changed(row, rules)
-    };
-    Ok(rows.into_iter().map(flag).collect())
+    let flags = rows.chunk_by(|one, next| one.flag_id == next.flag_id);
+    Ok(flags.filter_map(changed).collect())
 }
 
-fn changed(row: FlagConfigRow, rules: Vec<RuleRow>) -> ChangedFlag {
-    let (id, key, revision) = (FlagId::new(row.id), row.key.clone(), row.config_revision);
-    let key = key.into_boxed_str();
-    // A kill switch works whatever has become of the rules.
-    let off = (row.archived || !row.is_enabled).then(|| LoadedFlag::off(key.clone(), row.archived));
-    let (loaded, fault) = match loaded(row, rules) {
+/// Returns the flag of which these are the rows, one for each rule.
+fn changed(rows: &[FlagRuleRow]) -> Option<ChangedFlag> {
+    let row = rows.first()?;
+    let (loaded, fault) = match loaded(row, rows) {
         Ok(flag) => (Some(flag), None),
-        Err(error) => (off, Some(error)),
+        Err(error) => {
+            // A kill switch works whatever has become of the rules.
+            let off = (row.archived || !row.is_enabled)
+                .then(|| LoadedFlag::off(row.key.as_str().into(), row.archived));
+            (off, Some(error))
+        }
     };
-    ChangedFlag {
-        id,
-        key,
-        revision,
+    Some(ChangedFlag {
+        id: FlagId::new(row.flag_id),
+        key: row.key.as_str().into(),
+        revision: row.config_revision,
         loaded,
         fault,
-    }
+    })
 }
 
-fn loaded(row: FlagConfigRow, rules: Vec<RuleRow>) -> Result<LoadedFlag, Error> {
-    let records = rules.into_iter().map(TargetingRule::try_from);
-    let records: Vec<TargetingRule> = records.collect::<Result<_, _>>()?;
-    let rollout = match (row.percentage, row.strategy) {
-        (Some(percentage), Some(strategy)) => Some(rollout(percentage, &strategy, row.id)?),
+fn loaded(row: &FlagRuleRow, rows: &[FlagRuleRow]) -> Result<LoadedFlag, Error> {
+    let mut rule_ids = Vec::new();
+    let mut rules = Vec::new();
+    for row in rows.iter().map(FlagRuleRow::rule) {
+        if let Some((id, rule)) = row? {
+            rule_ids.push(id);
+            rules.push(rule);
+        }
+    }
+    let rollout = match (row.percentage, &row.strategy) {
+        (Some(percentage), Some(strategy)) => Some(rollout(percentage, strategy, row.flag_id)?),
         _ => None,
     };
-    let rule_ids = records.iter().map(|record| record.id).collect();
     let config = FlagConfig {
-        key: row.key.into(),
+        key: row.key.as_str().into(),
         archived: row.archived,
         enabled: row.is_enabled,
-        rules: records.into_iter().map(|record| record.rule).collect(),
+        rules,
         rollout,
-        ttl: ttl(row.ttl_override_seconds, row.id)?,
+        ttl: ttl(row.ttl_override_seconds, row.flag_id)?,
     };
     Ok(LoadedFlag { config, rule_ids })
+}
+
+impl FlagRuleRow {
+    /// Returns the rule of the row; none in the one row of a flag without rules.
+    fn rule(&self) -> Result<Option<(RuleId, Rule)>, Error> {
+        let (Some(id), Some(priority), Some(logic), Some(value), Some(conditions)) = (
+            self.rule_id,
+            self.priority,
+            &self.logic,
+            self.value,
+            &self.conditions,
+        ) else {
+            return Ok(None);
+        };
+        Ok(Some((
+            RuleId::new(id),
+            rule(id, priority, logic, value, conditions)?,
+        )))
+    }
 }

@@ -4,10 +4,11 @@ use pennon_core::ttl::Ttl;
 use pennon_model::audit::AuditAction;
 use pennon_model::configuration::Configuration;
 
-use super::{Pair, PairId, commit};
+use super::{Pair, PairId};
+use crate::admin::changes::Change;
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
-use crate::admin::{Admin, audit};
+use crate::admin::{Admin, audit, changes};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::store::{self, Tx};
@@ -47,8 +48,13 @@ pub(crate) async fn configure(
     if (is_enabled, ttl) == (old.is_enabled, old.ttl) {
         return Ok(pair.configuration);
     }
+    let change = Change {
+        environment: id.environment,
+        flag: Some(id.flag),
+        revision: store::environments::raise_config_revision(&mut tx, id.environment).await?,
+    };
     let new = update(admin, &mut tx, actor, &pair, is_enabled, ttl).await?;
-    commit(admin, tx, id).await?;
+    changes::commit(admin, tx, vec![change]).await?;
     Ok(new)
 }
 

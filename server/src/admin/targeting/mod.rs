@@ -12,6 +12,7 @@ use pennon_model::audit::AuditAction;
 use pennon_model::configuration::Configuration;
 use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::flag::Flag;
+use pennon_model::flag_table::FlagCell;
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::targeting::TargetingRule;
 
@@ -19,14 +20,12 @@ pub(crate) use self::configuration::{ConfigurationPatch, configuration, configur
 pub(crate) use self::explain::{explain, flag_config};
 pub(crate) use self::overview::{Overview, Shown, attributes, overview};
 pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};
-pub(crate) use self::rules::{
-    Rules, check_rule, create_rule, delete_rule, reorder_rules, replace_rule, rules,
-};
+pub(crate) use self::rules::{Rules, create_rule, delete_rule, reorder_rules, replace_rule, rules};
 pub(crate) use self::setup::{Copied, Difference, Part, SeenOfCopy, Setup, Switch, copy};
 pub(super) use self::setup::{DesiredConfiguration, Standing, apply};
 
 use super::changes::Change;
-use super::{Admin, audit, changes, environments, flags};
+use super::{Admin, Existence, audit, changes, environments, flags};
 use crate::auth::actor::Actor;
 use crate::error::{Conflict, Entity, Error};
 use crate::store::{self, Tx};
@@ -56,15 +55,25 @@ pub(super) struct Pair {
 
 impl Pair {
     async fn find(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
-        let flag = flags::find(tx, id.flag).await?;
-        let environment = environments::find(tx, id.environment).await?;
-        let configuration = store::configurations::find(tx, id.flag, id.environment).await?;
-        let configuration = configuration.ok_or(Error::NotFound(Entity::Configuration))?;
-        Ok(Self {
-            flag,
-            environment,
-            configuration,
-        })
+        match store::configurations::find_pair(tx, id.flag, id.environment).await? {
+            Some((flag, environment, configuration)) => Ok(Self {
+                flag,
+                environment,
+                configuration,
+            }),
+            None => Err(Self::missing(tx, id).await),
+        }
+    }
+
+    /// The reason why there is no such pair.
+    async fn missing(tx: &mut Tx, id: PairId) -> Error {
+        if let Err(error) = flags::find(tx, id.flag).await {
+            return error;
+        }
+        match environments::find(tx, id.environment).await {
+            Ok(_) => Error::NotFound(Entity::Configuration),
+            Err(error) => error,
+        }
     }
 
     /// The pair, if it can be changed: neither is the flag archived nor the environment revoked.
@@ -99,9 +108,28 @@ impl Pair {
     }
 }
 
-/// Makes sure that the flag is configured in the environment.
-pub(crate) async fn check(admin: &Admin, _actor: &Actor, id: PairId) -> Result<(), Error> {
-    Pair::find(&mut admin.db.read().await?, id).await.map(drop)
+/// A flag in an environment, and another environment, which is not checked.
+impl Existence for (PairId, EnvironmentId) {
+    async fn check(&self, admin: &Admin, actor: &Actor) -> Result<(), Error> {
+        self.0.check(admin, actor).await
+    }
+}
+
+impl Existence for PairId {
+    async fn check(&self, admin: &Admin, _actor: &Actor) -> Result<(), Error> {
+        Pair::find(&mut admin.db.read().await?, *self)
+            .await
+            .map(drop)
+    }
+}
+
+/// Returns the cell of a flag and an environment in the list of flags.
+pub(crate) async fn cell(admin: &Admin, _actor: &Actor, id: PairId) -> Result<FlagCell, Error> {
+    let mut tx = admin.db.read().await?;
+    let mut cells = store::configurations::cells(&mut tx, &[id.flag]).await?;
+    cells
+        .remove(&(id.flag, id.environment))
+        .ok_or(Error::NotFound(Entity::Configuration))
 }
 
 /// Commits a change of what a pair serves, and answers the pair's new revision.

@@ -7,7 +7,7 @@ use pennon_model::targeting::TargetingRule;
 
 use super::{Pair, PairId, commit};
 use crate::admin::precondition::Precondition;
-use crate::admin::{Admin, audit};
+use crate::admin::{Admin, Existence, audit};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Entity, Error};
 use crate::store::{self, Tx};
@@ -48,9 +48,10 @@ pub(crate) async fn create_rule(
     Ok(rule)
 }
 
-/// Makes sure that there is a rule.
-pub(crate) async fn check_rule(admin: &Admin, _actor: &Actor, id: RuleId) -> Result<(), Error> {
-    find(&mut admin.db.read().await?, id).await.map(drop)
+impl Existence for RuleId {
+    async fn check(&self, admin: &Admin, _actor: &Actor) -> Result<(), Error> {
+        find(&mut admin.db.read().await?, *self).await.map(drop)
+    }
 }
 
 /// Puts another rule in the place of one.

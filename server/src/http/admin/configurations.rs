@@ -19,6 +19,7 @@ use crate::evaluation::explanation::Explained;
 use crate::http::body::{ADMIN_LIMIT, Body, NoBody, object};
 use crate::http::code::Code;
 use crate::http::context;
+use crate::http::existing::Existing;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
 use crate::http::json::Json as Input;
@@ -57,13 +58,12 @@ async fn one(
 async fn update(
     State(admin): State<Admin>,
     actor: Editor,
-    Path(pair): Path<PairId>,
+    target: Existing<PairId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<ConfigurationPatch>,
 ) -> Result<Changed, Error> {
-    targeting::check(&admin, &actor, pair).await?;
-    let patch = body.read().await?;
+    let (pair, patch) = target.with(&admin, &actor, body.read()).await?;
     let configured = targeting::configure(&admin, &actor, pair, &precondition, patch).await?;
     Ok(Changed {
         revision: configured.revision,
@@ -95,14 +95,16 @@ struct Copied {
 async fn copy(
     State(admin): State<Admin>,
     actor: Editor,
-    Path((pair, other)): Path<(PairId, EnvironmentId)>,
+    target: Existing<(PairId, EnvironmentId)>,
     query: Query<CopyOptions>,
     IfMatch(precondition): IfMatch,
     body: NoBody,
 ) -> Result<Json<Copied>, Error> {
-    targeting::check(&admin, &actor, pair).await?;
-    body.read().await?;
-    let CopyOptions { dry_run } = query.read()?;
+    let reading = async {
+        body.read().await?;
+        query.read()
+    };
+    let ((pair, other), CopyOptions { dry_run }) = target.with(&admin, &actor, reading).await?;
     let seen = SeenOfCopy {
         to: precondition,
         ..SeenOfCopy::default()
@@ -127,22 +129,18 @@ async fn copy(
 async fn explain(
     State(admin): State<Admin>,
     actor: Actor,
-    Path(pair): Path<PairId>,
+    target: Existing<PairId>,
     _: NoQuery,
     body: Body<Subject>,
 ) -> Result<Json<Explained>, Error> {
-    targeting::check(&admin, &actor, pair).await?;
-    let bytes = body.bytes(ADMIN_LIMIT).await?;
-    let mut faults = Vec::new();
-    let input = object(&bytes)?;
-    input.report_duplicates(&mut faults);
-    let context = subject(input, &mut faults);
-    if !faults.is_empty() {
-        return Err(Error::Invalid(faults));
-    }
-    targeting::explain(&admin, &actor, pair, &context)
-        .await
-        .map(Json)
+    let pair = target.id();
+    let explaining = async {
+        let bytes = body.bytes(ADMIN_LIMIT).await?;
+        let context = subject(&bytes)?;
+        targeting::explain(&admin, &actor, pair, &context).await
+    };
+    let (_, explained) = target.with(&admin, &actor, explaining).await?;
+    Ok(Json(explained))
 }
 
 /// Whom to evaluate for.
@@ -162,13 +160,20 @@ impl InBody for Subject {
     }
 }
 
-fn subject<'a>(mut body: Input<'a>, faults: &mut Vec<Fault>) -> Context<'a> {
-    let context = context::context(body.take("context"), "/context", faults);
+fn subject(bytes: &[u8]) -> Result<Context<'_>, Error> {
+    let mut faults = Vec::new();
+    let mut body = object(bytes)?;
+    body.report_duplicates(&mut faults);
+    let context = context::context(body.take("context"), "/context", &mut faults);
     if let Input::Object(members) = body {
         let unknown = members.iter().filter(|(name, _)| name != "context");
         faults.extend(unknown.map(|(name, _)| Fault::member("", name, "is not known here")));
     }
-    context
+    if faults.is_empty() {
+        Ok(context)
+    } else {
+        Err(Error::Invalid(faults))
+    }
 }
 
 impl FromFields for ConfigurationPatch {

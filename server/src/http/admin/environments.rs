@@ -14,6 +14,7 @@ use crate::auth::actor::{Actor, Administrator};
 use crate::error::Error;
 use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
+use crate::http::existing::Existing;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
@@ -103,13 +104,12 @@ async fn one(
 async fn rename(
     State(admin): State<Admin>,
     actor: Administrator,
-    Path(id): Path<EnvironmentId>,
+    target: Existing<EnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<EnvironmentPatch>,
 ) -> Result<Tagged<Environment>, Error> {
-    environments::get(&admin, &actor, id).await?;
-    let EnvironmentPatch { name } = body.read().await?;
+    let (id, EnvironmentPatch { name }) = target.with(&admin, &actor, body.read()).await?;
     environments::rename(&admin, &actor, id, &precondition, name)
         .await
         .map(Tagged)
@@ -122,13 +122,12 @@ async fn rename(
 async fn revoke(
     State(admin): State<Admin>,
     actor: Administrator,
-    Path(id): Path<EnvironmentId>,
+    target: Existing<EnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: NoBody,
 ) -> Result<Tagged<Environment>, Error> {
-    environments::get(&admin, &actor, id).await?;
-    body.read().await?;
+    let (id, ()) = target.with(&admin, &actor, body.read()).await?;
     environments::revoke(&admin, &actor, id, &precondition)
         .await
         .map(Tagged)
@@ -142,13 +141,12 @@ async fn revoke(
 async fn rotate_key(
     State(admin): State<Admin>,
     actor: Administrator,
-    Path(id): Path<EnvironmentId>,
+    target: Existing<EnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: NoBody,
 ) -> Result<Created<Tagged<EnvironmentWithKey>>, Error> {
-    environments::get(&admin, &actor, id).await?;
-    body.read().await?;
+    let (id, ()) = target.with(&admin, &actor, body.read()).await?;
     environments::rotate_key(&admin, &actor, id, &precondition)
         .await
         .map(with_key)

@@ -12,6 +12,7 @@ use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
+use crate::http::existing::Existing;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
@@ -95,13 +96,12 @@ async fn archive(
 async fn update(
     State(admin): State<Admin>,
     actor: Editor,
-    Path(id): Path<FlagId>,
+    target: Existing<FlagId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<FlagPatch>,
 ) -> Result<Tagged<Flag>, Error> {
-    flags::get(&admin, &actor, id).await?;
-    let patch = body.read().await?;
+    let (id, patch) = target.with(&admin, &actor, body.read()).await?;
     flags::update(&admin, &actor, id, &precondition, patch)
         .await
         .map(Tagged)
@@ -112,13 +112,12 @@ async fn update(
 async fn restore(
     State(admin): State<Admin>,
     actor: Editor,
-    Path(id): Path<FlagId>,
+    target: Existing<FlagId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: NoBody,
 ) -> Result<Tagged<Flag>, Error> {
-    flags::get(&admin, &actor, id).await?;
-    body.read().await?;
+    let (id, ()) = target.with(&admin, &actor, body.read()).await?;
     flags::restore(&admin, &actor, id, &precondition)
         .await
         .map(Tagged)

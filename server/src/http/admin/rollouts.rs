@@ -14,6 +14,7 @@ use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::Body;
 use crate::http::code::Code;
+use crate::http::existing::Existing;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
@@ -65,13 +66,12 @@ async fn one(
 async fn put(
     State(admin): State<Admin>,
     actor: Editor,
-    Path(pair): Path<PairId>,
+    target: Existing<PairId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<Rollout>,
 ) -> Result<Put<Tagged<SavedRollout>>, Error> {
-    targeting::check(&admin, &actor, pair).await?;
-    let rollout = body.read().await?;
+    let (pair, rollout) = target.with(&admin, &actor, body.read()).await?;
     let (rollout, upserted) =
         targeting::set_rollout(&admin, &actor, pair, &precondition, rollout).await?;
     let warnings = warnings::about_saved(&admin, &actor, pair).await;

@@ -16,6 +16,7 @@ use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 use crate::http::body::Body;
 use crate::http::code::Code;
+use crate::http::existing::Existing;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
@@ -73,12 +74,11 @@ impl Revised for SavedRule {
 async fn create(
     State(admin): State<Admin>,
     actor: Editor,
-    Path(pair): Path<PairId>,
+    target: Existing<PairId>,
     _: NoQuery,
     body: Body<Rule>,
 ) -> Result<Created<Tagged<SavedRule>>, Error> {
-    targeting::check(&admin, &actor, pair).await?;
-    let rule = body.read().await?;
+    let (pair, rule) = target.with(&admin, &actor, body.read()).await?;
     let rule = targeting::create_rule(&admin, &actor, pair, &Precondition::None, rule).await?;
     Ok(Created {
         location: format!("/rules/{}", rule.id),
@@ -102,13 +102,12 @@ async fn list(
 async fn replace(
     State(admin): State<Admin>,
     actor: Editor,
-    Path(id): Path<RuleId>,
+    target: Existing<RuleId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<Rule>,
 ) -> Result<Tagged<SavedRule>, Error> {
-    targeting::check_rule(&admin, &actor, id).await?;
-    let rule = body.read().await?;
+    let (id, rule) = target.with(&admin, &actor, body.read()).await?;
     let rule = targeting::replace_rule(&admin, &actor, id, &precondition, rule).await?;
     Ok(Tagged(SavedRule::with_warnings(&admin, &actor, rule).await))
 }
@@ -133,13 +132,12 @@ async fn delete(
 async fn reorder(
     State(admin): State<Admin>,
     actor: Editor,
-    Path(pair): Path<PairId>,
+    target: Existing<PairId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<RuleOrder>,
 ) -> Result<TaggedAs<RuleList>, Error> {
-    targeting::check(&admin, &actor, pair).await?;
-    let RuleOrder(order) = body.read().await?;
+    let (pair, RuleOrder(order)) = target.with(&admin, &actor, body.read()).await?;
     targeting::reorder_rules(&admin, &actor, pair, &precondition, &order)
         .await
         .map(listed)

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::http::body::Body;
 use crate::http::client_address::ClientAddress;
 use crate::http::code::Code;
+use crate::http::existing::Existing;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
@@ -87,15 +88,14 @@ async fn one(
 async fn update(
     State(admin): State<Admin>,
     actor: Administrator,
-    Path(whose): Path<Whose>,
+    target: Existing<Whose>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     ClientAddress(address): ClientAddress,
     body: Body<UserChange>,
 ) -> Result<Tagged<User>, Error> {
-    users::get(&admin, &actor, whose).await?;
-    let patch = body.read().await?.from(address);
-    users::update(&admin, &actor, whose, &precondition, patch)
+    let (whose, change) = target.with(&admin, &actor, body.read()).await?;
+    users::update(&admin, &actor, whose, &precondition, change.from(address))
         .await
         .map(Tagged)
 }

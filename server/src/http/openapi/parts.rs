@@ -20,6 +20,7 @@ use crate::http::body::{Body, NoBody};
 use crate::http::client_address::ClientAddress;
 use crate::http::code::Code;
 use crate::http::coding::Accepted;
+use crate::http::existing::Existing;
 use crate::http::fields::FromFields;
 use crate::http::if_match::IfMatch;
 use crate::http::path::{FromPath, Path};
@@ -190,6 +191,12 @@ impl Input for MaybeSdkEnvironment {
 }
 
 impl<T: FromPath> Input for Path<T> {
+    fn describe(draft: &mut Draft<'_>) {
+        T::describe(draft);
+    }
+}
+
+impl<T: FromPath> Input for Existing<T> {
     fn describe(draft: &mut Draft<'_>) {
         T::describe(draft);
     }
