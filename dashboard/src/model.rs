@@ -37,15 +37,6 @@ impl Theme {
     }
 }
 
-/// How a flag stands in an environment once it was switched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Switched {
-    /// Whether it is on.
-    pub enabled: bool,
-    /// The revision of its configuration there.
-    pub revision: i64,
-}
-
 /// The address of a flag's page.
 pub fn flag_address(key: &str) -> String {
     // The page that creates flags stands at `new`, so a flag with that key is asked for in another spelling.

@@ -8,6 +8,8 @@ export type Change = {
   readonly flag?: string;
   /** The id of the environment concerned. */
   readonly environment?: string;
+  /** The id of the request that made the change. */
+  readonly request?: string;
   /** What was done, in words that go on after the name. */
   readonly what: string;
 };

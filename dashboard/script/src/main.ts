@@ -5,6 +5,7 @@ import { hear } from "./connection.ts";
 import { Hub } from "./hub.ts";
 import { listenToKeys } from "./keys.ts";
 import { keepUpToDate } from "./page.ts";
+import { listenToSwitches } from "./switches.ts";
 import { tellZone } from "./zone.ts";
 
 if (typeof document === "undefined") {
@@ -22,6 +23,7 @@ if (typeof document === "undefined") {
   if (main !== null) {
     keepUpToDate(main, hear, isInOtherZone);
     listenToKeys();
+    listenToSwitches();
     carryCase();
   }
 }

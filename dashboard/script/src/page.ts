@@ -1,8 +1,8 @@
 import { Bars } from "./bars.ts";
 import type { Look } from "./connection.ts";
 import type { Change, Listener } from "./hub.ts";
-import { OwnWrites } from "./own-writes.ts";
 import { Swap } from "./swap.ts";
+import { ownRequests } from "./switches.ts";
 
 /** How long changes are gathered before the page is asked for. */
 const gathering = 250;
@@ -25,11 +25,10 @@ export function keepUpToDate(
 ): void {
   const bars = new Bars();
   const swap = new Swap(main);
-  const own = new OwnWrites();
   // Asked for by its address, an answer to a form is another page.
   const isAnswer = main.dataset.drawn === "";
   let drawn = Number(main.dataset.drawn);
-  let last: (Change & { readonly heard: number }) | undefined;
+  let last: Change | undefined;
   let isDue = false;
   let isAsking = false;
   let leaving: ReturnType<typeof setTimeout> | undefined;
@@ -60,7 +59,7 @@ export function keepUpToDate(
     if (word.kind === "standing") {
       refreshSoon();
     } else if (concerns(word.change, location.pathname)) {
-      last = { ...word.change, heard: performance.now() };
+      last = word.change;
       refreshSoon();
     }
   });
@@ -122,7 +121,7 @@ export function keepUpToDate(
     const kept = swap.to(freshMain);
     drawn = Number(freshMain.dataset.drawn);
     document.title = fresh.title;
-    if (kept === "typed" && last !== undefined && !own.explains(last.heard)) {
+    if (kept === "typed" && last !== undefined && !ownRequests.has(last.request ?? "")) {
       const text = `${last.by} ${last.what} while you were editing. What you typed is still here.`;
       bars.show("overtaken", text, { href, text: "Reload to see it" });
     }

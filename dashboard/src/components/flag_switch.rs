@@ -6,68 +6,80 @@ use pennon_model::{
     id::{EnvironmentId, FlagId},
 };
 
+use super::icon::{Drawing, Icon};
 use crate::{api::flags::SetEnabled, html::IntoHtml as _};
 
-/// A switch that can be used: a form with one button, which a [`Switchboard`](crate::islands::switchboard::Switchboard) on
-/// the same page makes instant.
+/// A switch that can be used: a form with one button, which the script of the page makes instant.
 ///
-/// Where that could be dangerous it asks before it switches: the switchboard does, or the page to which the form leads.
+/// Where that could be dangerous it asks before it switches: in a [`SwitchQuestion`] of the same page, or without scripts on
+/// the page to which the form leads.
 #[component]
 pub fn FlagSwitch(
     /// The flag.
     flag: FlagId,
-    /// What people call the flag.
+    /// The flag's name.
     name: String,
     /// The environment.
     environment: EnvironmentId,
-    /// What people call the environment, with its product where there are several.
+    /// The environment's name, with its product where there are several.
     place: String,
-    /// The flag's page, if it has to ask before it switches.
+    /// The flag's page, if the switch has to ask.
     asks: Option<String>,
-    /// How the flag stands there.
+    /// The flag's state there.
     cell: FlagCell,
-    /// What the flag does there while it is on, as a sentence.
+    /// The flag's effect there while it is on, as a sentence.
     #[prop(optional)]
     when_on: Option<String>,
 ) -> impl IntoView {
     let question = asks.is_some().then(|| {
         view! { <input type="hidden" name="edit" value="switch"/> }
     });
+    let effect = asks.is_some().then(|| effect_of_on(cell, when_on));
+    let label = label(&name, &place);
     view! {
         <form
             class="switch-form"
             method=if asks.is_some() { "get" } else { "post" }
-            data-asks=asks.is_some().then_some("")
             action=asks.unwrap_or_else(|| SetEnabled::url().to_owned())
-            data-name=name.clone()
-            data-place=place.clone()
-            data-when-on=when_on
+            data-name=name
+            data-place=place
+            data-effect=effect
         >
             <input type="hidden" name="flag" value=flag.to_string()/>
             <input type="hidden" name="environment" value=environment.to_string()/>
-            <input type="hidden" name="revision" value=cell.revision.to_string()/>
             {question}
-            <Switch name=name.clone() place=place.clone() cell/>
+            <SwitchFields label cell/>
         </form>
     }
     .into_html()
 }
 
-/// How a switch looks: off, on, or partly, which is on with something that decides further.
+/// The part of a form that differs after switching.
+#[component]
+pub fn SwitchFields(
+    /// The name of the switch.
+    label: String,
+    /// The flag's state.
+    cell: FlagCell,
+) -> impl IntoView {
+    view! {
+        <input type="hidden" name="revision" value=cell.revision.to_string()/>
+        <Switch label cell/>
+    }
+}
+
+/// A switch as it looks: off, on, or partly, which is on with something that decides further.
 #[component]
 pub fn Switch(
-    /// What people call the flag.
-    name: String,
-    /// What people call the environment.
-    place: String,
-    /// How the flag stands there.
+    /// The name of the switch.
+    label: String,
+    /// The flag's state.
     cell: FlagCell,
-    /// Whether it only shows how things stand.
+    /// True if the switch only shows the state.
     #[prop(optional)]
     locked: bool,
 ) -> impl IntoView {
-    let partly = partly(cell);
-    let (state, word) = match (cell.enabled, partly.clone()) {
+    let (state, word) = match (cell.enabled, partly(cell)) {
         (false, _) => ("off", "Off".to_owned()),
         (true, None) => ("on", "On".to_owned()),
         (true, Some(partly)) => ("partly", partly),
@@ -80,13 +92,68 @@ pub fn Switch(
             value=(!cell.enabled).to_string()
             disabled=locked
             aria-checked=cell.enabled.to_string()
-            aria-label=format!("{name} in {place}")
+            aria-label=label
             data-state=state
-            data-partly=partly
         >
             <span class="track"></span>
             <span class="switch-word">{word}</span>
         </button>
+    }
+}
+
+/// Returns the name of the switch of a flag in an environment.
+pub fn label(name: &str, place: &str) -> String {
+    format!("{name} in {place}")
+}
+
+/// The dialog in which the switches of a page ask, and the message about what was switched. The script fills them in.
+#[component]
+pub fn SwitchQuestion() -> impl IntoView {
+    view! {
+        <div data-unit>
+            <dialog
+                class="dialog"
+                id="switch-question"
+                aria-labelledby="question-title"
+                aria-describedby="question-effect"
+            >
+                <h2 id="question-title"></h2>
+                <p id="question-effect"></p>
+                <div class="form-actions">
+                    <button class="button primary" type="button"></button>
+                    <button class="button" type="button" autofocus>
+                        "Cancel"
+                    </button>
+                </div>
+            </dialog>
+            <div class="toasts" role="status">
+                <template>
+                    <div class="toast">
+                        <p></p>
+                        <button class="button" type="button">
+                            "Undo"
+                        </button>
+                        <button class="icon-button" type="button" aria-label="Close">
+                            <Drawing icon=Icon::Close/>
+                        </button>
+                    </div>
+                </template>
+            </div>
+        </div>
+    }
+    .into_html()
+}
+
+/// Describes the effect of switching a flag on.
+fn effect_of_on(cell: FlagCell, when_on: Option<String>) -> String {
+    match (when_on, partly(cell)) {
+        (Some(sentence), _) => format!("As soon as applications hear of it: {sentence}"),
+        (None, None) => {
+            "It will be on for everyone there, as soon as applications hear of it.".to_owned()
+        }
+        (None, Some(partly)) => {
+            format!("It will be on for some there, as soon as applications hear of it: {partly}.")
+        }
     }
 }
 

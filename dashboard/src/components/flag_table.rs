@@ -9,7 +9,7 @@ use pennon_model::{
 };
 
 use super::{
-    flag_switch::{FlagSwitch, Switch},
+    flag_switch::{FlagSwitch, Switch, label},
     icon::{Drawing, Icon},
     sparkline::Sparkline,
     time::Time,
@@ -252,7 +252,7 @@ impl Columns {
                 view! { <FlagSwitch flag=flag.id name=flag_name environment place asks cell/> }
                     .into_html()
             } else {
-                view! { <Switch name=flag_name place cell locked=true/> }.into_html()
+                view! { <Switch label=label(&flag_name, &place) cell locked=true/> }.into_html()
             }
         });
         view! {

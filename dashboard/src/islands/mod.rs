@@ -24,6 +24,5 @@ pub mod rule_editor;
 pub mod rule_order;
 pub mod search_field;
 pub mod stored_key;
-pub mod switchboard;
 pub mod theme_switch;
 pub mod try_it;

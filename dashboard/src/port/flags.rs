@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 use pennon_model::{
     flag::Flag,
-    flag_table::{FlagTable, FlagTableQuery},
+    flag_table::{FlagCell, FlagTable, FlagTableQuery},
     id::{EnvironmentId, FlagId},
 };
 
-use crate::{error::AdminError, model::Switched};
+use crate::error::AdminError;
 
 /// The use cases that concern flags.
 #[async_trait]
@@ -30,7 +30,7 @@ pub trait FlagAdmin: Send + Sync {
         environment: EnvironmentId,
         enabled: bool,
         seen: Option<i64>,
-    ) -> Result<Switched, AdminError>;
+    ) -> Result<FlagCell, AdminError>;
 }
 
 /// A flag to create, as it was typed.

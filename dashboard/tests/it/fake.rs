@@ -10,7 +10,7 @@ use leptos_meta::ServerMetaContext;
 use pennon_dashboard::app::App;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
-use pennon_dashboard::model::{Naming, Switched, Theme};
+use pennon_dashboard::model::{Naming, Theme};
 use pennon_dashboard::port::environments::{
     CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, Polling, Seen,
     UsedEnvironment,
@@ -191,13 +191,15 @@ impl FlagAdmin for Fake {
         environment: EnvironmentId,
         enabled: bool,
         seen: Option<i64>,
-    ) -> Result<Switched, AdminError> {
+    ) -> Result<FlagCell, AdminError> {
         self.asked(format!(
             "switch {flag} in {environment}: {enabled} {seen:?}"
         ))?;
-        Ok(Switched {
+        Ok(FlagCell {
             enabled,
             revision: 2,
+            rules: 0,
+            rollout: None,
         })
     }
 }

@@ -6,7 +6,6 @@ use leptos::prelude::*;
 use leptos::reactive::computed::ScopedFuture;
 use pennon_dashboard::api::flags::set_enabled;
 use pennon_dashboard::error::{AdminError, FieldError};
-use pennon_dashboard::model::Switched;
 use pennon_model::{
     id::{EnvironmentId, FlagId},
     time::Timestamp,
@@ -41,7 +40,7 @@ async fn every_environment_has_a_switch_in_the_row() {
         1
     );
     // Production asks first.
-    assert_eq!(count(&page.html, "data-asks"), 1);
+    assert_eq!(count(&page.html, "data-effect"), 1);
     assert_eq!(page.status, None);
 }
 
@@ -228,15 +227,18 @@ async fn a_switch_reaches_the_service_only_for_somebody_signed_in() {
             if signed_in {
                 fake.sign_in();
             }
-            ScopedFuture::new(set_enabled(ids.0, ids.1, true, Some(1)))
+            let label = Some("Dark & light in staging".to_owned());
+            ScopedFuture::new(set_enabled(ids.0, ids.1, true, Some(1), label))
         })
     };
     assert_eq!(switch(false).await, Err(AdminError::SignedOut));
     assert!(fake.calls().is_empty());
-    let switched = Switched {
-        enabled: true,
-        revision: 2,
-    };
-    assert_eq!(switch(true).await, Ok(switched));
+    let drawn = switch(true).await.expect("a switch");
+    assert!(
+        drawn.contains("aria-label=\"Dark &amp; light in staging\""),
+        "{drawn}"
+    );
+    assert!(drawn.contains("aria-checked=\"true\""), "{drawn}");
+    assert!(drawn.contains("name=\"revision\" value=\"2\""), "{drawn}");
     assert_eq!(fake.calls().len(), 1);
 }

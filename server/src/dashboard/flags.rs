@@ -2,10 +2,9 @@
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
-use pennon_dashboard::model::Switched;
 use pennon_dashboard::port::flags::{FlagAdmin, NewFlag};
 use pennon_model::flag::{Flag, FlagFilter, FlagType};
-use pennon_model::flag_table::{FlagTable, FlagTableQuery};
+use pennon_model::flag_table::{FlagCell, FlagTable, FlagTableQuery};
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::PageRequest;
 
@@ -62,7 +61,7 @@ impl FlagAdmin for SignedIn {
         environment: EnvironmentId,
         enabled: bool,
         seen: Option<i64>,
-    ) -> Result<Switched, AdminError> {
+    ) -> Result<FlagCell, AdminError> {
         let actor = self.actor.editor().map_err(told)?;
         let pair = PairId { flag, environment };
         let seen = seen.map_or(Precondition::None, |seen| Precondition::OneOf(vec![seen]));
@@ -70,12 +69,11 @@ impl FlagAdmin for SignedIn {
             is_enabled: Some(enabled),
             ttl: Patch::Keep,
         };
-        let configuration = targeting::configure(&self.admin, &actor, pair, &seen, patch)
+        targeting::configure(&self.admin, &actor, pair, &seen, patch)
             .await
             .map_err(told)?;
-        Ok(Switched {
-            enabled: configuration.is_enabled,
-            revision: configuration.revision,
-        })
+        targeting::cell(&self.admin, &actor, pair)
+            .await
+            .map_err(told)
     }
 }

@@ -9,13 +9,12 @@ use pennon_model::{
 use super::{Shown, address::Edit};
 use crate::{
     components::{
-        flag_switch::{FlagSwitch, Switch},
+        flag_switch::{FlagSwitch, Switch, SwitchQuestion, label},
         icon::{Drawing, Icon},
         refusal::{Refusal, RefusalNotice},
     },
     error::AdminError,
     html::{Html, IntoHtml as _},
-    islands::switchboard::Switchboard,
     model::flag_address,
     port::flag_page::Standing,
     words::{self, Reach},
@@ -46,11 +45,11 @@ pub(super) fn standing(shown: &Shown, environment: &Environment, standing: &Stan
         let environment = environment.id;
         view! {
             <FlagSwitch flag=flag.id name environment place asks cell when_on/>
-            <Switchboard/>
+            <SwitchQuestion/>
         }
         .into_html()
     } else {
-        view! { <Switch name place cell locked=true/> }.into_html()
+        view! { <Switch label=label(&name, &place) cell locked=true/> }.into_html()
     };
     view! {
         <div class="standing">

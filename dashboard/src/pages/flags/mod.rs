@@ -21,6 +21,7 @@ use self::{
 use crate::{
     components::{
         answer::answer,
+        flag_switch::SwitchQuestion,
         flag_table::FlagTable,
         frame::{Frame, Room},
         not_switched::NotSwitched,
@@ -28,7 +29,7 @@ use crate::{
         title::Title,
     },
     html::IntoHtml as _,
-    islands::{copy_keys::CopyKeys, form_dialog::FormDialog, switchboard::Switchboard},
+    islands::{copy_keys::CopyKeys, form_dialog::FormDialog},
     port::{flags::FlagAdmin, query, signed_in, signed_in_user},
 };
 
@@ -62,7 +63,7 @@ fn List(query: FlagTableQuery, table: Table, role: Role) -> impl IntoView {
             {warning}
             <Filters query=query.clone() environments=table.environments.clone()/>
             <Results query table may_edit/>
-            <Switchboard/>
+            <SwitchQuestion/>
             <CopyKeys/>
         }
         .into_html()

@@ -4,15 +4,24 @@ use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
-use http::header::RETRY_AFTER;
+use http::header::{CONTENT_LENGTH, RETRY_AFTER};
 use http::{HeaderName, StatusCode};
 use pennon_dashboard::error::AdminError;
+use serde::Serialize;
 
 use super::super::error::RETRY_WHEN_UNAVAILABLE;
 use super::FORM_LIMIT;
 
 /// The header by which Leptos tells its client that a server function failed.
 const FAILED: HeaderName = HeaderName::from_static("serverfnerror");
+
+/// The error of a server function, with its text for scripts, which have none of their own.
+#[derive(Serialize)]
+struct Failure {
+    #[serde(flatten)]
+    error: AdminError,
+    message: String,
+}
 
 /// Gives the error of a server function its status: Leptos answers every one with 500, or sends a plain form back to
 /// the page that it came from.
@@ -25,11 +34,16 @@ pub(super) async fn of_failure(request: Request, next: Next) -> Response {
     }
     let (mut parts, body) = response.into_parts();
     let body = to_bytes(body, FORM_LIMIT).await.unwrap_or_default();
-    let status = serde_json::from_slice(&body).map(|error: AdminError| error.status());
-    parts.status = status
-        .ok()
-        .and_then(|status| StatusCode::from_u16(status).ok())
-        .unwrap_or(parts.status);
+    let Ok(error) = serde_json::from_slice::<AdminError>(&body) else {
+        return Response::from_parts(parts, Body::from(body));
+    };
+    parts.status = StatusCode::from_u16(error.status()).unwrap_or(parts.status);
+    parts.headers.remove(CONTENT_LENGTH);
+    let failure = Failure {
+        message: error.to_string(),
+        error,
+    };
+    let body = serde_json::to_vec(&failure).unwrap_or_else(|_| body.into());
     Response::from_parts(parts, Body::from(body))
 }
 

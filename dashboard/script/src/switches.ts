@@ -1,0 +1,238 @@
+/** The ids of the requests by which this page has changed something. */
+export const ownRequests = new Set<string>();
+
+const endpoint = "/dashboard/api/set-enabled";
+/** The time for which a message offers the way back, in milliseconds. */
+const messageDuration = 10_000;
+
+/** A flag in an environment. */
+type Subject = {
+  readonly flag: string;
+  readonly environment: string;
+  readonly name: string;
+  readonly place: string;
+};
+
+/** The server's refusal to switch. */
+type Failure = { readonly code?: string; readonly message: string };
+
+/** Makes the switches of a page instant. Without scripts they are forms with one button. */
+export function listenToSwitches(): void {
+  addEventListener("submit", (event) => {
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement && form.matches(".switch-form"))) {
+      return;
+    }
+    event.preventDefault();
+    if (buttonOf(form)?.ariaBusy === "true") {
+      return;
+    }
+    if (form.dataset.effect === undefined) {
+      void switchTo(subjectOf(form), !isOn(form));
+    } else {
+      ask(form);
+    }
+  });
+}
+
+function subjectOf(form: HTMLFormElement): Subject {
+  const { name = "", place = "" } = form.dataset;
+  return { flag: field(form, "flag"), environment: field(form, "environment"), name, place };
+}
+
+function field(form: HTMLFormElement, name: string): string {
+  return String(new FormData(form).get(name) ?? "");
+}
+
+function buttonOf(form: HTMLFormElement): HTMLButtonElement | null {
+  return form.querySelector("button");
+}
+
+function isOn(form: HTMLFormElement): boolean {
+  return buttonOf(form)?.ariaChecked === "true";
+}
+
+/** The forms of a flag in an environment; a page may have several. */
+function formsOf({ flag, environment }: Subject): HTMLFormElement[] {
+  const all = document.querySelectorAll<HTMLFormElement>(".switch-form");
+  return [...all].filter(
+    (form) => field(form, "flag") === flag && field(form, "environment") === environment,
+  );
+}
+
+/** Asks before switching, and once more if the effect is another one by the time of the answer. */
+function ask(form: HTMLFormElement): void {
+  const dialog = document.querySelector<HTMLDialogElement>("#switch-question");
+  const [title, effect] = dialog?.querySelectorAll("h2, p") ?? [];
+  const [confirm, cancel] = dialog?.querySelectorAll("button") ?? [];
+  if (!dialog || !title || !effect || !confirm || !cancel) {
+    return;
+  }
+  const subject = subjectOf(form);
+  const on = !isOn(form);
+  const verb = on ? "Turn on" : "Turn off";
+  title.textContent = `${verb} ${subject.name} in ${subject.place}?`;
+  effect.textContent = effectOf(form);
+  confirm.textContent = `${verb} in ${subject.place}`;
+  cancel.onclick = () => dialog.close();
+  confirm.onclick = () => {
+    const [now] = formsOf(subject);
+    if (now !== undefined && effectOf(now) !== effect.textContent) {
+      ask(now);
+    } else {
+      dialog.close();
+      void switchTo(subject, on);
+    }
+  };
+  if (!dialog.open) {
+    dialog.showModal();
+  }
+}
+
+/** The effect of pressing a switch that asks. */
+function effectOf(form: HTMLFormElement): string {
+  return isOn(form)
+    ? "It will be off for everyone there, as soon as applications hear of it."
+    : (form.dataset.effect ?? "");
+}
+
+/** Switches a flag, and shows the switch as the server draws it afterwards. */
+async function switchTo(subject: Subject, on: boolean, isUndo = false): Promise<void> {
+  const [first] = formsOf(subject);
+  if (first === undefined) {
+    return;
+  }
+  const fields = new URLSearchParams({
+    flag: subject.flag,
+    environment: subject.environment,
+    enabled: String(on),
+    revision: field(first, "revision"),
+    label: buttonOf(first)?.ariaLabel ?? "",
+  });
+  closeMessage();
+  setState(subject, on, true);
+  const drawn = await post(fields);
+  if (typeof drawn === "string") {
+    for (const form of formsOf(subject)) {
+      draw(form, drawn);
+    }
+    say(`${subject.name} is ${on ? "on" : "off"}${isUndo ? " again" : ""} in ${subject.place}.`, {
+      undo: isUndo ? undefined : () => void switchTo(subject, !on, true),
+    });
+  } else {
+    setState(subject, !on, false);
+    sayRefused(drawn);
+  }
+}
+
+/** Sends the fields of a switch; the answer is the switch as HTML. */
+async function post(fields: URLSearchParams): Promise<string | Failure> {
+  const id = requestId();
+  ownRequests.add(id);
+  try {
+    const headers = { accept: "application/json", "x-request-id": id };
+    const answer = await fetch(endpoint, { method: "POST", headers, body: fields });
+    return (await answer.json()) as string | Failure;
+  } catch {
+    return {
+      message: "The service did not answer as expected. Reload the page to see how things stand.",
+    };
+  }
+}
+
+/** `crypto.randomUUID` exists only where the connection is secure. */
+function requestId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function setState(subject: Subject, on: boolean, isBusy: boolean): void {
+  for (const form of formsOf(subject)) {
+    const button = buttonOf(form);
+    if (button !== null) {
+      button.ariaChecked = String(on);
+      button.ariaBusy = isBusy ? "true" : null;
+    }
+  }
+}
+
+/** Replaces the fields of a form that differ after switching. */
+function draw(form: HTMLFormElement, fields: string): void {
+  const template = document.createElement("template");
+  template.innerHTML = fields;
+  const button = buttonOf(form);
+  const hasFocus = button === document.activeElement;
+  form.querySelector("[name=revision]")?.remove();
+  button?.replaceWith(template.content);
+  if (hasFocus) {
+    buttonOf(form)?.focus();
+  }
+}
+
+function messageBox(): HTMLElement | null {
+  return document.querySelector(".toasts");
+}
+
+function closeMessage(): void {
+  messageBox()?.querySelector(".toast")?.remove();
+}
+
+/** Shows a message in place of the one before, for a while unless it is about a refusal. */
+function say(
+  content: string | DocumentFragment,
+  { undo, isRefusal = false }: { undo?: (() => void) | undefined; isRefusal?: boolean },
+): void {
+  closeMessage();
+  const box = messageBox();
+  const template = box?.querySelector("template")?.content.firstElementChild;
+  const message = template?.cloneNode(true) as HTMLElement | undefined;
+  const [undoing, close] = message?.querySelectorAll("button") ?? [];
+  if (!box || !message || !undoing || !close) {
+    return;
+  }
+  message.querySelector("p")?.append(content);
+  close.onclick = closeMessage;
+  if (undo === undefined) {
+    undoing.remove();
+  } else {
+    undoing.onclick = undo;
+  }
+  if (isRefusal) {
+    message.classList.add("danger");
+    message.role = "alert";
+  } else {
+    closeLater(message);
+  }
+  box.append(message);
+}
+
+function sayRefused({ code, message }: Failure): void {
+  const text = new DocumentFragment();
+  const lead = document.createElement("strong");
+  lead.textContent = "Not switched. ";
+  text.append(lead, message);
+  if (code === "SignedOut") {
+    text.append(" ", link("/dashboard/login", "Sign in"));
+  } else if (code === "Stale") {
+    text.append(" ", link("", "See how it stands"));
+  }
+  say(text, { isRefusal: true });
+}
+
+function link(href: string, text: string): HTMLAnchorElement {
+  const anchor = document.createElement("a");
+  anchor.setAttribute("href", href);
+  anchor.textContent = text;
+  return anchor;
+}
+
+/** Closes a message after a while, unless somebody is about to use it. */
+function closeLater(message: HTMLElement): void {
+  setTimeout(() => {
+    if (message.querySelector(":hover, :focus-visible") === null) {
+      message.remove();
+    } else {
+      closeLater(message);
+    }
+  }, messageDuration);
+}
