@@ -1,6 +1,6 @@
 //! The document around every page, and which page stands at which address.
 
-use leptos::{config::LeptosOptions, hydration::HydrationScripts, prelude::*};
+use leptos::{config::LeptosOptions, prelude::*};
 use leptos_meta::{MetaTags, provide_meta_context};
 use leptos_router::{
     SsrMode,
@@ -21,9 +21,28 @@ use crate::{
     port::visit,
 };
 
-/// The document. The theme is in its first byte, so nothing flickers; `stylesheet` and `script` are the addresses of the
-/// style and of the script that keeps pages up to date, which has to see the islands before they come to life.
-pub fn shell(options: LeptosOptions, stylesheet: String, script: Option<String>) -> impl IntoView {
+/// The document. The theme is in its first byte, so nothing flickers. `stylesheet` and `script` are the addresses of the
+/// style and of the script, which loads the islands' code, named by `options`, on pages that have islands.
+pub fn shell(
+    options: &LeptosOptions,
+    stylesheet: String,
+    script: Option<String>,
+) -> impl IntoView + use<> {
+    if let Some(context) = Owner::current_shared_context() {
+        // Only what stands in an island is marked for the browser.
+        context.set_is_hydrating(false);
+    }
+    let islands = format!("/{}/{}", options.site_pkg_dir, options.output_name);
+    let script = script.map(|script| {
+        view! {
+            <script
+                type="module"
+                src=script
+                data-islands=format!("{islands}.js")
+                data-wasm=format!("{islands}_bg.wasm")
+            ></script>
+        }
+    });
     let theme = visit().map_or(Theme::System, |visit| visit.theme());
     view! {
         <!DOCTYPE html>
@@ -34,8 +53,7 @@ pub fn shell(options: LeptosOptions, stylesheet: String, script: Option<String>)
                 <meta name="color-scheme" content="light dark"/>
                 <link rel="icon" type="image/svg+xml" href=icon_url()/>
                 <link rel="stylesheet" href=stylesheet/>
-                {script.map(|script| view! { <script type="module" src=script></script> })}
-                <HydrationScripts options islands=true/>
+                {script}
                 <MetaTags/>
             </head>
             <body>

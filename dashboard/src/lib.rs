@@ -14,6 +14,7 @@
 pub mod api;
 #[cfg(feature = "ssr")]
 pub mod app;
+#[cfg(feature = "ssr")]
 pub mod components;
 #[cfg(feature = "ssr")]
 pub mod deed;

@@ -26,8 +26,8 @@ export async function shopFlags(api: Api): Promise<{ environment: Environment; b
 
 /** Switches the banner in the dashboard's list of flags, which asks first because it is in production. */
 export async function switchBanner(dashboard: Page): Promise<void> {
-  // What the island of the switches adds last.
-  await expect(dashboard.locator("[data-copies]")).toBeAttached();
+  // The script that makes switches instant sets it last.
+  await expect(dashboard.locator(":root[data-scripts]")).toBeAttached();
   await dashboard.getByRole("switch", { name: "Banner in production" }).click();
   await dashboard.getByRole("button", { name: /^Turn o.+ in production$/ }).click();
 }

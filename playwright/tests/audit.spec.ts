@@ -255,7 +255,7 @@ test("rules that changed places go back to theirs", async ({
   await signIn(page, server);
   await page.goto(`/dashboard/flags/checkout_v2?environment=${production.id}`);
   if (javaScriptEnabled) {
-    await expect(page.locator("#rules[data-ready]")).toBeVisible();
+    await expect(page.locator(":root[data-scripts] #rules")).toBeVisible();
   }
   await page.getByRole("button", { name: "Move down" }).first().click();
   if (javaScriptEnabled) {

@@ -190,7 +190,7 @@ test("rules are moved by buttons, which work without scripts", async ({
   await page.goto(address);
   const last = page.getByRole("group", { name: "ON when country is DE" });
   if (javaScriptEnabled) {
-    await expect(page.locator("#rules[data-ready]")).toBeVisible();
+    await expect(page.locator(":root[data-scripts] #rules")).toBeVisible();
   }
   for (const place of [1, 0]) {
     await last.getByRole("button", { name: "Move up" }).press("Enter");
@@ -221,7 +221,7 @@ test("rules are dragged to another place, and saved or put back as a whole", {
   }
   await signIn(page, server);
   await page.goto(address);
-  await expect(page.locator("#rules[data-ready]")).toBeVisible();
+  await expect(page.locator(":root[data-scripts] #rules")).toBeVisible();
   const lines = page.locator(".rule");
   const drag = async () => {
     const handle = await lines.nth(2).locator(".handle").boundingBox();

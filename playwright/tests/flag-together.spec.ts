@@ -42,7 +42,7 @@ test("an order that somebody else has overtaken is not saved", async ({
   await signIn(page, server);
   await page.goto(address);
   if (javaScriptEnabled) {
-    await expect(page.locator("#rules[data-ready]")).toBeVisible();
+    await expect(page.locator(":root[data-scripts] #rules")).toBeVisible();
   }
   const up = page
     .getByRole("group", { name: "ON when country is CH" })

@@ -51,7 +51,7 @@ test("the switch asks in production, with the effect, and not elsewhere", {
   await signIn(page, server);
   await page.goto(address);
   const inProduction = page.getByRole("switch", { name: "New checkout in production" });
-  await expect(page.locator(".copy[data-ready=true]").first()).toBeVisible();
+  await expect(page.locator(":root[data-scripts]")).toBeAttached();
   await inProduction.click();
   const dialog = page.getByRole("dialog", { name: "Turn on New checkout in production?" });
   await expect(dialog).toContainText(
@@ -72,7 +72,7 @@ test("the switch asks in production, with the effect, and not elsewhere", {
     .toEqual({ enabled: true, reason: "targeting_rule" });
 
   await page.goto(`${address}?environment=${staging.id}`);
-  await expect(page.locator(".copy[data-ready=true]").first()).toBeVisible();
+  await expect(page.locator(":root[data-scripts]")).toBeAttached();
   await page.getByRole("switch", { name: "New checkout in staging" }).click();
   await expect(standing(page)).toHaveText("Off for everyone in staging", { useInnerText: true });
 });

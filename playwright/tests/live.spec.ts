@@ -221,14 +221,13 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await api.addRule(flag, production, country("CH", 2));
     await signIn(page, server);
     await page.goto(address);
-    await expect(page.locator("#rules[data-ready]")).toBeVisible();
+    await expect(page.locator(":root[data-scripts] #rules")).toBeVisible();
     await settled(page);
 
     await api.replaceRule(first, country("AT", 1));
     const changed = page.getByRole("group", { name: "ON when country is AT" });
     await expect(changed).toBeVisible();
-    // By that, rules have handles to drag them by.
-    await expect(page.locator("#rules")).toHaveAttribute("data-ready", "true");
+    await expect(page.locator("#rules .handle").first()).toBeVisible();
     await changed.getByRole("button", { name: "Move down" }).click();
     await expect(page.getByText("Now rule 2 of 2.")).toBeAttached();
     await expect(page.getByRole("button", { name: "Save order" })).toBeVisible();

@@ -3,8 +3,9 @@ import { expect, signIn, test } from "../support/test.ts";
 
 const kibibyte = 1024;
 
-/** What a browser has to load at first, and for any page after it. */
-const firstVisit = 250 * kibibyte;
+/** What a browser has to load at first, with the first page that has islands, and for any other page. */
+const firstVisit = 40 * kibibyte;
+const islands = 165 * kibibyte;
 const laterPage = 20 * kibibyte;
 
 /** For how long nothing has to arrive before a page is complete, in milliseconds. */
@@ -41,6 +42,9 @@ test(
       { path: "/dashboard/flags, first visit", bytes: await weigh("/dashboard/flags") },
     ];
     expect.soft(weights[0]?.bytes).toBeLessThanOrEqual(firstVisit);
+    const withIslands = await weigh("/dashboard/flags/flag_1");
+    weights.push({ path: "/dashboard/flags/flag_1, with the code of islands", bytes: withIslands });
+    expect.soft(withIslands).toBeLessThanOrEqual(islands);
     for (const path of [
       "/dashboard/flags",
       "/dashboard/flags?page=2",

@@ -1,3 +1,4 @@
+import { isTyping } from "./dom.ts";
 import { Palette } from "./palette.ts";
 
 /** Has keys do what the page's help says they do, and shows the button that opens the palette. */
@@ -14,6 +15,14 @@ export function listenToKeys(): void {
     const { key, ctrlKey, metaKey, altKey, shiftKey, isComposing } = event;
     const isJump = key.toLowerCase() === "k" && (ctrlKey || metaKey) && !altKey && !shiftKey;
     const isHelp = key === "?" && !isTyping();
+    const isSearch = key === "/" && !ctrlKey && !metaKey && !isTyping();
+    const search = isSearch && document.querySelector<HTMLInputElement>("main input[type=search]");
+    if (search) {
+      event.preventDefault();
+      search.focus();
+      search.select();
+      return;
+    }
     if (isComposing || (!isJump && !isHelp)) {
       return;
     }
@@ -41,9 +50,4 @@ function dialogOf(id: string): HTMLDialogElement | undefined {
     }
   });
   return dialog;
-}
-
-/** Whether the focus is where a key is text. */
-function isTyping(): boolean {
-  return document.activeElement?.matches("input, textarea, select") === true;
 }

@@ -219,10 +219,9 @@ function decoded(part: string): string {
   }
 }
 
-/** What the scripts and styles of a page are called: another build has other islands. */
+/** The names of the styles and scripts of a page, by which builds differ. */
 function build(page: Document): string {
-  const links = page.querySelectorAll<HTMLLinkElement>(
-    "link[rel=stylesheet], link[rel=modulepreload]",
-  );
-  return [...links].map((link) => link.getAttribute("href")).join();
+  const style = page.querySelector("link[rel=stylesheet]")?.getAttribute("href");
+  const script = page.querySelector<HTMLScriptElement>("script[data-islands]");
+  return [style, script?.getAttribute("src"), script?.dataset.islands].join();
 }

@@ -1,11 +1,5 @@
 import { Idiomorph } from "idiomorph";
-
-declare global {
-  interface Window {
-    /** Brings an island to life; there once the islands' code is loaded. */
-    __hydrateIsland?: (island: Element, id: string) => Promise<void>;
-  }
-}
+import { hydrate, isIsland } from "./islands.ts";
 
 /**
  * Units that are left alone or changed as a whole: islands, because only their own code may change them, forms, and what
@@ -142,7 +136,7 @@ export class Swap {
     for (const each of added) {
       this.#remember(each);
     }
-    hydrate(added);
+    void hydrate(added);
     this.isBehind = kept === "untouched";
     return kept;
   }
@@ -182,25 +176,6 @@ function isAhead(old: Element, next: Element): boolean {
   const [shown, drawn] = [new FormData(old), new FormData(next)];
   const isSame = ["flag", "environment"].every((name) => shown.get(name) === drawn.get(name));
   return isSame && Number(shown.get("revision")) > Number(drawn.get("revision"));
-}
-
-function isIsland(element: Element): element is HTMLElement {
-  return element.localName === "leptos-island";
-}
-
-/** Brings new islands to life. Before the islands' code is there, nothing is to be done: it will find them itself. */
-function hydrate(roots: readonly Element[]): void {
-  const islands = new Set<Element>();
-  for (const root of roots) {
-    for (const each of [root, ...root.querySelectorAll("leptos-island")]) {
-      islands.add(each);
-    }
-  }
-  for (const island of islands) {
-    if (isIsland(island) && island.dataset.component !== undefined) {
-      void window.__hydrateIsland?.(island, island.dataset.component);
-    }
-  }
 }
 
 /** Which of the elements within has the focus, if any does. */

@@ -1,7 +1,10 @@
-//! What islands do with flags.
+//! What scripts do with flags.
 
 use leptos::prelude::*;
+#[cfg(feature = "ssr")]
+use pennon_model::flag::FlagKey;
 use pennon_model::id::{EnvironmentId, FlagId};
+use serde::{Deserialize, Serialize};
 
 use crate::error::AdminError;
 #[cfg(feature = "ssr")]
@@ -27,8 +30,34 @@ pub async fn set_enabled(
     Ok(drawn.unwrap_or_default())
 }
 
-/// Whether a new flag could have this key.
-#[server(prefix = "/dashboard/api", endpoint = "is-key-free")]
-pub async fn is_key_free(key: String) -> Result<bool, AdminError> {
-    signed_in::<dyn FlagAdmin>()?.is_key_free(&key).await
+/// The answer about the key of a new flag.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyCheck {
+    /// True if a new flag can have the key.
+    pub is_free: bool,
+    /// The reason, as a sentence.
+    pub message: String,
+}
+
+/// Checks the key of a new flag.
+#[server(prefix = "/dashboard/api", endpoint = "check-key")]
+pub async fn check_key(key: String) -> Result<KeyCheck, AdminError> {
+    let flags = signed_in::<dyn FlagAdmin>()?;
+    if let Err(invalid) = FlagKey::try_from(key.clone()) {
+        return Ok(KeyCheck {
+            is_free: false,
+            message: format!("A key {}.", invalid.detail()),
+        });
+    }
+    let is_free = flags.is_key_free(&key).await?;
+    let message = if is_free {
+        "This key is free."
+    } else {
+        "A flag has this key already, or had it before it was archived."
+    };
+    Ok(KeyCheck {
+        is_free,
+        message: message.to_owned(),
+    })
 }

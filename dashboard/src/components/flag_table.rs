@@ -203,6 +203,7 @@ impl Columns {
                             class="icon-button"
                             type="button"
                             data-copy=key.clone()
+                            data-copied=format!("Copied {key}")
                             aria-label=format!("Copy the key {key}")
                         >
                             <Drawing icon=Icon::Copy/>

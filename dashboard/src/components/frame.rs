@@ -9,11 +9,11 @@ use super::{
     mark::Mark,
     palette::Palette,
     role,
+    theme_switch::ThemeSwitch,
 };
 use crate::{
     api::session::SignOut,
     html::IntoHtml as _,
-    islands::theme_switch::ThemeSwitch,
     model::Theme,
     port::{signed_in_user, visit},
 };

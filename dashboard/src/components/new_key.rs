@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::{
+    copy_button::CopyButton,
     frame::Room,
     notice::{Notice, Weight},
     snippets::Snippets,
@@ -10,7 +11,6 @@ use super::{
 };
 use crate::{
     html::IntoHtml as _,
-    islands::{copy_button::CopyButton, stored_key::StoredKeyLink},
     model::Naming,
     port::{Npmrc, environments::CreatedEnvironment},
 };
@@ -76,7 +76,13 @@ pub fn NewKey(
             <h2>"Ask for a flag"</h2>
             <Snippets base_url npmrc sdk_key/>
             <div class="form-actions">
-                <StoredKeyLink href=format!("{}/{}", Room::Environments.href(), environment.id)/>
+                <a
+                    class="button"
+                    href=format!("{}/{}", Room::Environments.href(), environment.id)
+                    data-stored
+                >
+                    "I have stored the key"
+                </a>
             </div>
         </section>
     }

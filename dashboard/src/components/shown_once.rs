@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
+use super::copy_button::CopyButton;
 use super::notice::{Notice, Weight};
 use crate::html::IntoHtml as _;
-use crate::islands::copy_button::CopyButton;
 
 /// The secret with a button that copies it, and the warning that this is the only time.
 #[component]

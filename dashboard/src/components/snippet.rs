@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
+use super::copy_button::CopyButton;
 use crate::html::IntoHtml as _;
-use crate::islands::copy_button::CopyButton;
 
 /// A piece of code under the name of where it goes, with a button that copies it.
 #[component]

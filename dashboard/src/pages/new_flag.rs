@@ -13,7 +13,6 @@ use crate::{
     },
     error::AdminError,
     form::Form,
-    islands::key_check::KeyCheck,
     model::flag_address,
     port::{
         flags::{FlagAdmin, NewFlag},
@@ -106,7 +105,7 @@ fn NewFlagForm(new: NewFlag, refusal: Refusal) -> impl IntoView {
                 value=new.key
                 errors=fields.clone()
             />
-            <KeyCheck/>
+            <p class="key-check" role="status"></p>
             <Field
                 name="description"
                 label="Description"

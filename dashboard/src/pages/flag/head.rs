@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     components::{
+        copy_button::CopyButton,
         field::{Field, Input},
         frame::Room,
         icon::{Drawing, Icon},
@@ -17,7 +18,6 @@ use crate::{
     },
     error::AdminError,
     html::{Html, IntoHtml as _},
-    islands::copy_button::CopyButton,
 };
 
 /// The head of the page.

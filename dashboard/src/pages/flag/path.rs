@@ -7,7 +7,6 @@ use super::{Shown, actions::said, address::Edit, rollout, rules};
 use crate::{
     components::icon::{Drawing, Icon},
     html::{Html, IntoHtml as _},
-    islands::rule_order::RuleOrder,
     port::flag_page::Standing,
     words,
 };
@@ -86,8 +85,14 @@ fn order(shown: &Shown, standing: &Standing) -> Option<Html> {
             {shown.hidden("order", None)}
             <input type="hidden" name="seen" value=said(&standing.rules)/>
             <input type="hidden" name="order" value=order.join(" ")/>
+            <div class="order-bar" hidden>
+                <p>"The order has changed, here only."</p>
+                <button class="button primary">"Save order"</button>
+                <button class="button" type="button" data-put-back>
+                    "Put back"
+                </button>
+            </div>
         </form>
-        <RuleOrder/>
     };
     Some(form.into_html())
 }

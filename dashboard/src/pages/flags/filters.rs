@@ -9,9 +9,11 @@ use pennon_model::{
 
 use super::address::{address, at_page, lifecycle_label, order_label, state_label};
 use crate::{
-    components::frame::Room,
+    components::{
+        frame::Room,
+        icon::{Drawing, Icon},
+    },
     html::{Html, IntoHtml as _},
-    islands::{live_results::LiveResults, search_field::SearchField},
     model::Naming,
 };
 
@@ -51,7 +53,7 @@ pub fn Filters(
         <search class="toolbar">
             <form class="filters" id="filters" method="get" action=Room::Flags.href() data-addressed>
                 <div class="search">
-                    <SearchField value=query.search.clone() label="Search name or key".to_owned()/>
+                    {search_field(query.search.clone())}
                 </div>
                 <select class="input" name="environment" aria-label="Environment">
                     <option value="">"All environments"</option>
@@ -75,7 +77,27 @@ pub fn Filters(
             </form>
             <States query/>
         </search>
-        <LiveResults form="filters".to_owned()/>
+    }
+    .into_html()
+}
+
+/// The field to search in; with scripts `/` brings the focus there from anywhere on the page.
+fn search_field(value: String) -> Html {
+    view! {
+        <span class="search-box">
+            <Drawing icon=Icon::Search/>
+            <input
+                class="input"
+                type="search"
+                name="q"
+                value=value
+                placeholder="Search name or key"
+                aria-label="Search name or key"
+                autocomplete="off"
+                spellcheck="false"
+            />
+            <kbd aria-hidden="true">"/"</kbd>
+        </span>
     }
     .into_html()
 }

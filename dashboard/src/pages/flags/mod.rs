@@ -23,13 +23,13 @@ use crate::{
         answer::answer,
         flag_switch::SwitchQuestion,
         flag_table::FlagTable,
+        form_dialog::FormDialog,
         frame::{Frame, Room},
         not_switched::NotSwitched,
         pager::Pager,
         title::Title,
     },
     html::IntoHtml as _,
-    islands::{copy_keys::CopyKeys, form_dialog::FormDialog},
     port::{flags::FlagAdmin, query, signed_in, signed_in_user},
 };
 
@@ -64,7 +64,6 @@ fn List(query: FlagTableQuery, table: Table, role: Role) -> impl IntoView {
             <Filters query=query.clone() environments=table.environments.clone()/>
             <Results query table may_edit/>
             <SwitchQuestion/>
-            <CopyKeys/>
         }
         .into_html()
     };
@@ -140,5 +139,5 @@ fn narrowed(mut table: Table, environment: Option<EnvironmentId>) -> Table {
 /// The way to a new flag: a dialog, or a page without scripts.
 #[component]
 fn NewFlagLink() -> impl IntoView {
-    view! { <FormDialog href="/dashboard/flags/new".to_owned() title="New flag".to_owned()/> }
+    view! { <FormDialog href="/dashboard/flags/new" title="New flag"/> }
 }

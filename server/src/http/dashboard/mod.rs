@@ -62,7 +62,7 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         let options = options.clone();
         move || {
             protection::content_security_policy();
-            shell(options.clone(), assets::style(), assets::script())
+            shell(&options, assets::style(), assets::script())
         }
     };
     let pages = generate_route_list(App);

@@ -1,0 +1,51 @@
+/** The element on which something happened, or the closest one around it, that a selector names. */
+export function closest<E extends Element>({ target }: Event, selector: string): E | null {
+  return target instanceof Element ? target.closest<E>(selector) : null;
+}
+
+/** True if the focus is where a key is text. */
+export function isTyping(): boolean {
+  return document.activeElement?.matches("input, textarea, select") === true;
+}
+
+/** The fields of a form, as it sends them; files, which no form of the dashboard has, are left out. */
+export function fieldsOf(form: HTMLFormElement): URLSearchParams {
+  const fields = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) {
+    if (typeof value === "string") {
+      fields.append(name, value);
+    }
+  }
+  return fields;
+}
+
+/** A page, and its address after any redirect. */
+export type FetchedPage = { readonly url: string; readonly document: Document };
+
+/** Fetches a page as the browser would; none if the service cannot be reached. */
+export async function fetchPage(url: string, init?: RequestInit): Promise<FetchedPage | undefined> {
+  try {
+    const answer = await fetch(url, { headers: { accept: "text/html" }, ...init });
+    const document = new DOMParser().parseFromString(await answer.text(), "text/html");
+    return { url: answer.url, document };
+  } catch {
+    return undefined;
+  }
+}
+
+let announcements: HTMLElement | undefined;
+
+/** Prepares to announce: a region that has a text when it appears is not read aloud. */
+export function prepareAnnouncements(): void {
+  announcements = document.createElement("p");
+  announcements.className = "visually-hidden";
+  announcements.role = "status";
+  document.body.append(announcements);
+}
+
+/** Has screen readers read a text aloud. */
+export function announce(text: string): void {
+  if (announcements !== undefined) {
+    announcements.textContent = text;
+  }
+}

@@ -1,0 +1,44 @@
+/** The module with the islands' code: what brings each to life, by name. */
+type Islands = {
+  readonly default: (source: { module_or_path: string }) => Promise<unknown>;
+  readonly hydrate: () => void;
+  readonly [name: string]: unknown;
+};
+
+let loading: Promise<Islands> | undefined;
+
+/** Brings the islands within these elements to life, and loads their code for the first one. */
+export async function hydrate(roots: readonly Element[]): Promise<void> {
+  const islands = new Set<HTMLElement>();
+  for (const root of roots) {
+    for (const each of [root, ...root.querySelectorAll("leptos-island")]) {
+      if (isIsland(each)) {
+        islands.add(each);
+      }
+    }
+  }
+  if (islands.size === 0) {
+    return;
+  }
+  loading ??= load();
+  const code = await loading;
+  for (const island of islands) {
+    const start = code[island.dataset.component ?? ""];
+    if (typeof start === "function") {
+      await start(island);
+    }
+  }
+}
+
+export function isIsland(element: Element): element is HTMLElement {
+  return element.localName === "leptos-island";
+}
+
+async function load(): Promise<Islands> {
+  const script = document.querySelector<HTMLScriptElement>("script[data-islands]");
+  const { islands = "", wasm = "" } = script?.dataset ?? {};
+  const code = (await import(islands)) as Islands;
+  await code.default({ module_or_path: wasm });
+  code.hydrate();
+  return code;
+}

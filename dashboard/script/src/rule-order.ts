@@ -1,0 +1,118 @@
+import { announce, closest } from "./dom.ts";
+
+/** Moves rules by their handles and buttons without a new page each time; one button then saves the order. */
+export function listenToRuleOrder(): void {
+  /** The order when the first rule was moved. */
+  let original: string[] = [];
+
+  /** Notes the order before a rule is moved. */
+  function begin(): void {
+    if (listOf()?.hasAttribute("data-unsaved") === false) {
+      original = order();
+    }
+  }
+
+  function moved(rule: Element): void {
+    const now = order();
+    const place = rulesOf().indexOf(rule as HTMLElement) + 1;
+    announce(`Now rule ${place} of ${now.length}.`);
+    setChanged(now.join() !== original.join());
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = closest<HTMLButtonElement>(event, "#rules [name=up], #rules [name=down]");
+    const rule = button?.closest("[data-rule]");
+    if (button && rule && formOf() !== null) {
+      event.preventDefault();
+      begin();
+      if (moveTo(rule, button.name === "up")) {
+        button.focus();
+        moved(rule);
+      }
+    } else if (closest(event, "[data-put-back]") !== null) {
+      putBack(original);
+    }
+  });
+  document.addEventListener("pointerdown", (event) => {
+    const handle = closest<HTMLElement>(event, "#rules .handle");
+    if (handle !== null) {
+      event.preventDefault();
+      begin();
+      handle.setPointerCapture(event.pointerId);
+      handle.closest("[data-rule]")?.setAttribute("data-dragged", "true");
+    }
+  });
+  document.addEventListener("pointermove", ({ clientY }) => {
+    const rule = draggedRule();
+    const isAbove = rule && isPast(neighborOf(rule, true), (middle) => clientY < middle);
+    const isBelow = rule && isPast(neighborOf(rule, false), (middle) => clientY > middle);
+    if (rule && (isAbove || isBelow) && moveTo(rule, isAbove === true)) {
+      moved(rule);
+    }
+  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    document.addEventListener(end, () => draggedRule()?.removeAttribute("data-dragged"));
+  }
+}
+
+function listOf(): HTMLElement | null {
+  return document.getElementById("rules");
+}
+
+function formOf(): HTMLFormElement | null {
+  return document.querySelector<HTMLFormElement>("form#rule-order");
+}
+
+function rulesOf(): HTMLElement[] {
+  return [...document.querySelectorAll<HTMLElement>("#rules [data-rule]")];
+}
+
+/** The ids of the rules, in the order in which they stand. */
+function order(): string[] {
+  return rulesOf().map((rule) => rule.dataset.rule ?? "");
+}
+
+function neighborOf(rule: Element, isAbove: boolean): Element | null {
+  const neighbor = isAbove ? rule.previousElementSibling : rule.nextElementSibling;
+  return neighbor?.hasAttribute("data-rule") ? neighbor : null;
+}
+
+/** Lets a rule change places with its neighbor; false if it has none there. */
+function moveTo(rule: Element, isAbove: boolean): boolean {
+  const neighbor = neighborOf(rule, isAbove);
+  neighbor?.insertAdjacentElement(isAbove ? "beforebegin" : "afterend", rule);
+  return neighbor !== null;
+}
+
+function draggedRule(): Element | null {
+  return document.querySelector("#rules [data-dragged]");
+}
+
+function isPast(neighbor: Element | null, compare: (middle: number) => boolean): boolean {
+  const place = neighbor?.getBoundingClientRect();
+  return place !== undefined && compare(place.top + place.height / 2);
+}
+
+/** Shows the bar that saves the order, and keeps the list as it is whatever others change meanwhile. */
+function setChanged(isChanged: boolean): void {
+  const form = formOf();
+  listOf()?.toggleAttribute("data-unsaved", isChanged);
+  form?.toggleAttribute("data-unsaved", isChanged);
+  form?.querySelector(".order-bar")?.toggleAttribute("hidden", !isChanged);
+  const field = form?.querySelector<HTMLInputElement>("[name=order]");
+  if (field) {
+    field.value = order().join(" ");
+  }
+}
+
+function putBack(original: readonly string[]): void {
+  const rules = rulesOf();
+  for (const id of [...original].reverse()) {
+    const rule = rules.find((each) => each.dataset.rule === id);
+    if (rule !== undefined) {
+      listOf()?.prepend(rule);
+    }
+  }
+  announce("The order is as it was.");
+  setChanged(false);
+}

@@ -1,0 +1,39 @@
+//! The choice between the system's theme, light and dark.
+
+use leptos::{prelude::*, server_fn::ServerFn};
+
+use super::icon::{Drawing, Icon};
+use crate::{api::session::SetTheme, model::Theme};
+
+/// A form with a button for each theme. The script recolors the page at once; without it the page is loaded anew.
+#[component]
+pub fn ThemeSwitch(
+    /// The theme of the page.
+    theme: Theme,
+) -> impl IntoView {
+    let choices = Theme::ALL.map(|each| {
+        let (icon, title) = match each {
+            Theme::System => (Icon::Screen, "As the system"),
+            Theme::Light => (Icon::Sun, "Light"),
+            Theme::Dark => (Icon::Moon, "Dark"),
+        };
+        view! {
+            <button
+                name="theme"
+                value=each.as_str()
+                title=title
+                aria-label=title
+                aria-pressed=(each == theme).to_string()
+            >
+                <Drawing icon/>
+            </button>
+        }
+    });
+    view! {
+        <form class="theme-form" method="post" action=SetTheme::url()>
+            <div class="segments" role="group" aria-label="Theme">
+                {choices.collect_view()}
+            </div>
+        </form>
+    }
+}
