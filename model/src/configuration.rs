@@ -1,9 +1,36 @@
 //! The configuration of a flag in an environment.
 
+use pennon_core::FlagConfig;
+use pennon_core::rollout::Rollout;
+use pennon_core::rule::Rule;
 use pennon_core::ttl::Ttl;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{EnvironmentId, FlagId};
+use crate::audit::AuditAction;
+use crate::environment::Environment;
+use crate::flag::Flag;
+use crate::flag_table::FlagCell;
+use crate::id::{EnvironmentId, FlagId, RuleId};
+use crate::targeting::{FlagRollout, TargetingRule};
+
+/// The ids of a flag and an environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairId {
+    /// The flag.
+    pub flag: FlagId,
+    /// The environment.
+    pub environment: EnvironmentId,
+}
+
+impl PairId {
+    /// Returns the pair that a rule belongs to.
+    pub fn of(rule: &TargetingRule) -> Self {
+        Self {
+            flag: rule.flag_id,
+            environment: rule.environment_id,
+        }
+    }
+}
 
 /// The configuration of one flag in one environment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,4 +50,98 @@ pub struct Configuration {
     /// Raised by every change.
     #[serde(skip)]
     pub revision: i64,
+}
+
+/// Everything that decides about a flag in an environment.
+#[derive(Clone, Debug)]
+pub struct FlagConfiguration {
+    /// The switch and the time to live.
+    pub configuration: Configuration,
+    /// The rules, by ascending priority.
+    pub rules: Vec<TargetingRule>,
+    /// The rollout.
+    pub rollout: Option<FlagRollout>,
+}
+
+impl FlagConfiguration {
+    /// Returns the flag as the engine takes it.
+    pub fn config(&self, flag: &Flag) -> FlagConfig {
+        FlagConfig {
+            key: flag.key.as_str().into(),
+            archived: flag.archived_at.is_some(),
+            enabled: self.configuration.is_enabled,
+            rules: self.rules.iter().map(|rule| rule.rule.clone()).collect(),
+            rollout: self.rollout.as_ref().map(|rollout| rollout.rollout),
+            ttl: self.configuration.ttl,
+        }
+    }
+}
+
+/// A flag, its state in every active environment, and its whole configuration in one environment.
+#[derive(Clone, Debug)]
+pub struct FlagOverview {
+    /// The flag.
+    pub flag: Flag,
+    /// The active environments, by product and nearness to users, each with the flag's state; none where it is not
+    /// configured.
+    pub places: Vec<(Environment, Option<FlagCell>)>,
+    /// The environment that was chosen, which may be a revoked one; none if there is none at all.
+    pub environment: Option<Environment>,
+    /// The configuration there; none where the flag is not configured.
+    pub shown: Option<FlagConfiguration>,
+}
+
+/// The part of a flag's configuration that is neither rules nor rollout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Switch {
+    /// True if the flag is enabled.
+    pub is_enabled: bool,
+    /// The time to live, where that differs from the clients' default.
+    #[serde(rename = "ttlOverrideSeconds")]
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub ttl: Option<Ttl>,
+}
+
+/// One difference between two configurations of a flag, told as the change that would end it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Difference {
+    /// What the audit log calls the change.
+    pub action: AuditAction,
+    /// The rule concerned, if there is one already.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub rule_id: Option<RuleId>,
+    /// The part before the change.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub old_value: Option<Part>,
+    /// The part after the change.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub new_value: Option<Part>,
+}
+
+/// A part of a flag's configuration.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum Part {
+    /// The switch and the time to live.
+    Switch(Switch),
+    /// A rule.
+    Rule(Rule),
+    /// The rollout.
+    Rollout(Rollout),
+}
+
+/// The differences between two environments, and the revisions of the flag's configuration in both.
+#[derive(Clone, Debug)]
+pub struct ConfigurationDiff {
+    /// What differs, in the order in which a copy changes it.
+    pub differences: Vec<Difference>,
+    /// The revision in the environment that is copied from.
+    pub from: i64,
+    /// The revision in the environment that is copied to, before the copy.
+    pub to: i64,
 }

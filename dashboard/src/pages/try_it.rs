@@ -88,7 +88,7 @@ impl Found {
             .as_ref()
             .and_then(|detail| detail.environment.as_ref());
         let standing = detail.as_ref().and_then(|detail| {
-            let standing = detail.standing.as_ref()?;
+            let standing = detail.shown.as_ref()?;
             Some(standing.config(&detail.flag))
         });
         Ok(Self {

@@ -1,14 +1,10 @@
 //! What the page of one flag asks.
 
 use async_trait::async_trait;
-use pennon_core::{FlagConfig, rollout::Rollout, rule::Rule, ttl::Ttl};
+use pennon_core::ttl::Ttl;
 use pennon_model::{
-    configuration::Configuration,
-    environment::Environment,
-    flag::Flag,
-    flag_table::FlagCell,
+    configuration::{ConfigurationDiff, FlagOverview, PairId},
     id::{EnvironmentId, FlagId, RuleId},
-    targeting::{FlagRollout, TargetingRule},
 };
 
 use crate::{
@@ -28,7 +24,7 @@ pub trait FlagPageAdmin: Send + Sync {
         &self,
         key: &str,
         environment: Option<EnvironmentId>,
-    ) -> Result<FlagDetail, AdminError>;
+    ) -> Result<FlagOverview, AdminError>;
 
     /// The custom attributes that rules of the environment go by, the most recently used first.
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError>;
@@ -51,7 +47,7 @@ pub trait FlagPageAdmin: Send + Sync {
     /// Changes how long clients may keep a flag, from what it was seen to be; none for the default.
     async fn set_ttl(
         &self,
-        pair: Pair,
+        pair: PairId,
         seen: Option<Ttl>,
         ttl: Option<Ttl>,
     ) -> Result<(), AdminError>;
@@ -59,7 +55,7 @@ pub trait FlagPageAdmin: Send + Sync {
     /// Adds a rule after the others, which are those that were seen.
     async fn add_rule(
         &self,
-        pair: Pair,
+        pair: PairId,
         seen: &[SeenRule],
         draft: &RuleDraft,
     ) -> Result<RuleId, AdminError>;
@@ -67,7 +63,7 @@ pub trait FlagPageAdmin: Send + Sync {
     /// Replaces what a rule says; its place stays.
     async fn replace_rule(
         &self,
-        pair: Pair,
+        pair: PairId,
         rule: RuleId,
         revision: i64,
         draft: &RuleDraft,
@@ -79,7 +75,7 @@ pub trait FlagPageAdmin: Send + Sync {
     /// Brings the rules, which are those that were seen, into another order.
     async fn reorder_rules(
         &self,
-        pair: Pair,
+        pair: PairId,
         seen: &[SeenRule],
         order: &[RuleId],
     ) -> Result<(), AdminError>;
@@ -87,66 +83,19 @@ pub trait FlagPageAdmin: Send + Sync {
     /// Sets the rollout; the revision is none where there is none yet.
     async fn set_rollout(
         &self,
-        pair: Pair,
+        pair: PairId,
         revision: Option<i64>,
         draft: &RolloutDraft,
     ) -> Result<(), AdminError>;
 
     /// Removes the rollout.
-    async fn remove_rollout(&self, pair: Pair, revision: i64) -> Result<(), AdminError>;
+    async fn remove_rollout(&self, pair: PairId, revision: i64) -> Result<(), AdminError>;
 
     /// What copying a whole configuration from one environment to another would change.
     async fn preview_copy(&self, copy: Copying) -> Result<CopyPreview, AdminError>;
 
     /// Copies a whole configuration, if both environments are as they were in the preview.
     async fn copy(&self, copy: Copying, seen: SeenOfCopy) -> Result<(), AdminError>;
-}
-
-/// A flag in an environment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair {
-    /// The flag.
-    pub flag: FlagId,
-    /// The environment.
-    pub environment: EnvironmentId,
-}
-
-/// A flag, how it stands everywhere, and all about it in one environment.
-#[derive(Clone, Debug)]
-pub struct FlagDetail {
-    /// The flag.
-    pub flag: Flag,
-    /// The active environments, by product and nearness to users, with what it does there; none where it is not configured.
-    pub places: Vec<(Environment, Option<FlagCell>)>,
-    /// The environment that is shown, which may be a revoked one; none if there is none at all.
-    pub environment: Option<Environment>,
-    /// All about the flag there; none where it is not configured.
-    pub standing: Option<Standing>,
-}
-
-/// All about a flag in an environment.
-#[derive(Clone, Debug)]
-pub struct Standing {
-    /// The switch and the time to live.
-    pub configuration: Configuration,
-    /// The rules, by ascending priority.
-    pub rules: Vec<TargetingRule>,
-    /// The rollout.
-    pub rollout: Option<FlagRollout>,
-}
-
-impl Standing {
-    /// The flag as the engine takes it.
-    pub fn config(&self, flag: &Flag) -> FlagConfig {
-        FlagConfig {
-            key: flag.key.as_str().into(),
-            archived: flag.archived_at.is_some(),
-            enabled: self.configuration.is_enabled,
-            rules: self.rules.iter().map(|rule| rule.rule.clone()).collect(),
-            rollout: self.rollout.as_ref().map(|rollout| rollout.rollout),
-            ttl: self.configuration.ttl,
-        }
-    }
 }
 
 /// A rule as a page has shown it.
@@ -181,23 +130,8 @@ pub struct SeenOfCopy {
 /// What a copy would change.
 #[derive(Clone, Debug)]
 pub struct CopyPreview {
-    /// What differs; empty if nothing does.
-    pub differences: Vec<Difference>,
-    /// What the differences are between.
-    pub seen: SeenOfCopy,
+    /// What differs; no differences if nothing does.
+    pub diff: ConfigurationDiff,
     /// Warnings about clients in use in the changed environment that cannot read the flag, as sentences.
     pub warnings: Vec<String>,
-}
-
-/// One thing that a copy would change.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Difference {
-    /// The switch, which would stand so.
-    Switch(bool),
-    /// The time to live, before and after.
-    Ttl(Option<Ttl>, Option<Ttl>),
-    /// A rule, before and after.
-    Rule(Option<Rule>, Option<Rule>),
-    /// The rollout, before and after.
-    Rollout(Option<Rollout>, Option<Rollout>),
 }

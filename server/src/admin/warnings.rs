@@ -3,11 +3,12 @@
 use pennon_core::FlagConfig;
 use pennon_model::capabilities::{Gap, gaps, since};
 use pennon_model::client::Client;
+use pennon_model::configuration::PairId;
 use pennon_model::id::EnvironmentId;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::targeting::{self, PairId};
+use super::targeting;
 use super::{Admin, usage};
 use crate::auth::actor::Actor;
 use crate::error::Error;

@@ -5,11 +5,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use pennon_model::configuration::Switch;
 use serde_json::Value;
 
 use super::document::{self, Problem};
 use super::{explained, open, read};
-use crate::admin::targeting::{Setup, Switch};
+use crate::admin::targeting::Setup;
 use crate::admin::transfer::{
     self, Carried, Document, FORMAT_VERSION, PortableFlag, PortableSetup,
 };

@@ -1,15 +1,14 @@
 //! What the dashboard does with one flag.
 
 use async_trait::async_trait;
-use pennon_core::rollout::Rollout;
 use pennon_core::rule::Priority;
 use pennon_core::ttl::Ttl;
 use pennon_dashboard::draft::{RolloutDraft, RuleDraft};
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::flag_page::{
-    CopyPreview, Copying, Difference, FlagDetail, FlagPageAdmin, Pair, SeenOfCopy, SeenRule,
-    Standing,
+    CopyPreview, Copying, FlagPageAdmin, SeenOfCopy, SeenRule,
 };
+use pennon_model::configuration::{ConfigurationDiff, FlagOverview, PairId};
 use pennon_model::environment::{Environment, looks_like_production};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 
@@ -18,9 +17,7 @@ use crate::admin::Admin;
 use crate::admin::flags::FlagPatch;
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
-use crate::admin::targeting::{
-    self, ConfigurationPatch, Overview, PairId, Part, Rules, Shown, Switch,
-};
+use crate::admin::targeting::{self, ConfigurationPatch, Rules};
 use crate::admin::{flags, warnings};
 use crate::auth::actor::Actor;
 use crate::error::{Entity, Error};
@@ -31,10 +28,10 @@ impl FlagPageAdmin for SignedIn {
         &self,
         key: &str,
         environment: Option<EnvironmentId>,
-    ) -> Result<FlagDetail, AdminError> {
+    ) -> Result<FlagOverview, AdminError> {
         let choose = |active: &[Environment]| environment.or_else(|| most_important(active));
         let overview = targeting::overview(&self.admin, &self.actor, key.to_owned(), choose);
-        overview.await.map(detail).map_err(told)
+        overview.await.map_err(told)
     }
 
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError> {
@@ -87,12 +84,12 @@ impl FlagPageAdmin for SignedIn {
 
     async fn set_ttl(
         &self,
-        pair: Pair,
+        pair: PairId,
         seen: Option<Ttl>,
         ttl: Option<Ttl>,
     ) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        let (admin, pair) = (&self.admin, id(pair));
+        let admin = &self.admin;
         let current = targeting::configuration(admin, &actor, pair).await;
         let current = current.map_err(told)?;
         if current.ttl != seen {
@@ -109,7 +106,7 @@ impl FlagPageAdmin for SignedIn {
 
     async fn add_rule(
         &self,
-        pair: Pair,
+        pair: PairId,
         seen: &[SeenRule],
         draft: &RuleDraft,
     ) -> Result<RuleId, AdminError> {
@@ -123,19 +120,19 @@ impl FlagPageAdmin for SignedIn {
         };
         let rule = draft.rule(priority).map_err(AdminError::Invalid)?;
         let (admin, unchanged) = (&self.admin, self::seen(revision));
-        let rule = targeting::create_rule(admin, &actor, id(pair), &unchanged, rule).await;
+        let rule = targeting::create_rule(admin, &actor, pair, &unchanged, rule).await;
         rule.map(|rule| rule.id).map_err(told)
     }
 
     async fn replace_rule(
         &self,
-        pair: Pair,
+        pair: PairId,
         rule: RuleId,
         revision: i64,
         draft: &RuleDraft,
     ) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        let priority = priority(&self.admin, &actor, id(pair), rule)
+        let priority = priority(&self.admin, &actor, pair, rule)
             .await
             .map_err(told)?;
         let new = draft.rule(priority).map_err(AdminError::Invalid)?;
@@ -153,41 +150,40 @@ impl FlagPageAdmin for SignedIn {
 
     async fn reorder_rules(
         &self,
-        pair: Pair,
+        pair: PairId,
         seen: &[SeenRule],
         order: &[RuleId],
     ) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
         let Rules { revision, .. } = self.rules_as_seen(pair, seen).await?;
         let (admin, unchanged) = (&self.admin, self::seen(revision));
-        let rules = targeting::reorder_rules(admin, &actor, id(pair), &unchanged, order).await;
+        let rules = targeting::reorder_rules(admin, &actor, pair, &unchanged, order).await;
         rules.map(drop).map_err(told)
     }
 
     async fn set_rollout(
         &self,
-        pair: Pair,
+        pair: PairId,
         revision: Option<i64>,
         draft: &RolloutDraft,
     ) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
         let rollout = draft.rollout().map_err(AdminError::Invalid)?;
         let (admin, seen) = (&self.admin, revision.map_or(Precondition::Absent, seen));
-        let set = targeting::set_rollout(admin, &actor, id(pair), &seen, rollout).await;
+        let set = targeting::set_rollout(admin, &actor, pair, &seen, rollout).await;
         set.map(drop).map_err(told)
     }
 
-    async fn remove_rollout(&self, pair: Pair, revision: i64) -> Result<(), AdminError> {
+    async fn remove_rollout(&self, pair: PairId, revision: i64) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        targeting::delete_rollout(&self.admin, &actor, id(pair), &seen(revision))
+        targeting::delete_rollout(&self.admin, &actor, pair, &seen(revision))
             .await
             .map_err(told)
     }
 
     async fn preview_copy(&self, copy: Copying) -> Result<CopyPreview, AdminError> {
         let seen = targeting::SeenOfCopy::default();
-        let copied = self.copied(copy, &seen, true).await?;
-        let differences = copied.differences.into_iter();
+        let diff = self.copied(copy, &seen, true).await?;
         let source = PairId {
             flag: copy.flag,
             environment: copy.from,
@@ -195,11 +191,7 @@ impl FlagPageAdmin for SignedIn {
         let warnings = warnings::about_flag(&self.admin, &self.actor, source, copy.to).await;
         Ok(CopyPreview {
             warnings: warnings.into_iter().map(|warning| warning.detail).collect(),
-            differences: differences.flat_map(parts).collect(),
-            seen: SeenOfCopy {
-                from: copied.from,
-                to: copied.to,
-            },
+            diff,
         })
     }
 
@@ -215,8 +207,8 @@ impl FlagPageAdmin for SignedIn {
 impl SignedIn {
     /// The rules of a pair, if they are those that a page has shown. Their revision is that of all that the pair serves, so
     /// they are the same for as long as that is.
-    async fn rules_as_seen(&self, pair: Pair, seen: &[SeenRule]) -> Result<Rules, AdminError> {
-        let rules = targeting::rules(&self.admin, &self.actor, id(pair)).await;
+    async fn rules_as_seen(&self, pair: PairId, seen: &[SeenRule]) -> Result<Rules, AdminError> {
+        let rules = targeting::rules(&self.admin, &self.actor, pair).await;
         let rules = rules.map_err(told)?;
         let current = rules.rules.iter().map(|rule| SeenRule {
             id: rule.id,
@@ -234,7 +226,7 @@ impl SignedIn {
         copy: Copying,
         seen: &targeting::SeenOfCopy,
         dry_run: bool,
-    ) -> Result<targeting::Copied, AdminError> {
+    ) -> Result<ConfigurationDiff, AdminError> {
         let actor = self.actor.editor().map_err(told)?;
         let to = PairId {
             flag: copy.flag,
@@ -250,13 +242,6 @@ fn seen(revision: i64) -> Precondition {
     Precondition::OneOf(vec![revision])
 }
 
-fn id(pair: Pair) -> PairId {
-    PairId {
-        flag: pair.flag,
-        environment: pair.environment,
-    }
-}
-
 /// The environment that one most likely wants to see.
 fn most_important(active: &[Environment]) -> Option<EnvironmentId> {
     let production = active
@@ -264,34 +249,6 @@ fn most_important(active: &[Environment]) -> Option<EnvironmentId> {
         .find(|environment| looks_like_production(environment.name.as_str()));
     let chosen = production.or(active.first());
     chosen.map(|environment| environment.id)
-}
-
-fn detail(overview: Overview) -> FlagDetail {
-    let Overview {
-        flag,
-        places,
-        environment,
-        shown,
-    } = overview;
-    FlagDetail {
-        places,
-        environment,
-        standing: shown.map(standing),
-        flag,
-    }
-}
-
-fn standing(shown: Shown) -> Standing {
-    let Shown {
-        configuration,
-        rules,
-        rollout,
-    } = shown;
-    Standing {
-        configuration,
-        rules,
-        rollout,
-    }
 }
 
 /// The place that a rule has among the rules of the pair.
@@ -305,34 +262,4 @@ async fn priority(
     let rule = rules.into_iter().find(|each| each.id == rule);
     rule.map(|rule| rule.rule.priority)
         .ok_or(Error::NotFound(Entity::Rule))
-}
-
-/// A difference as the page tells it: the switch and the time to live are two things there.
-fn parts(difference: targeting::Difference) -> Vec<Difference> {
-    match (difference.old_value, difference.new_value) {
-        (Some(Part::Switch(old)), Some(Part::Switch(new))) => switch(old, new),
-        (Some(Part::Rule(old)), Some(Part::Rule(new))) => {
-            vec![Difference::Rule(Some(old), Some(new))]
-        }
-        (Some(Part::Rule(old)), _) => vec![Difference::Rule(Some(old), None)],
-        (_, Some(Part::Rule(new))) => vec![Difference::Rule(None, Some(new))],
-        (old, new) => vec![Difference::Rollout(
-            rollout(old.as_ref()),
-            rollout(new.as_ref()),
-        )],
-    }
-}
-
-fn switch(old: Switch, new: Switch) -> Vec<Difference> {
-    let switched = old.is_enabled != new.is_enabled;
-    let switched = switched.then_some(Difference::Switch(new.is_enabled));
-    let kept = (old.ttl != new.ttl).then_some(Difference::Ttl(old.ttl, new.ttl));
-    switched.into_iter().chain(kept).collect()
-}
-
-fn rollout(part: Option<&Part>) -> Option<Rollout> {
-    match part {
-        Some(Part::Rollout(rollout)) => Some(*rollout),
-        _ => None,
-    }
 }

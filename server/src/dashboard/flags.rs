@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::flags::{FlagAdmin, NewFlag};
+use pennon_model::configuration::PairId;
 use pennon_model::flag::{Flag, FlagFilter, FlagType};
 use pennon_model::flag_table::{FlagCell, FlagTable, FlagTableQuery};
 use pennon_model::id::{EnvironmentId, FlagId};
@@ -11,7 +12,7 @@ use pennon_model::page::PageRequest;
 use super::{Form, SignedIn, told};
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
-use crate::admin::targeting::{ConfigurationPatch, PairId};
+use crate::admin::targeting::ConfigurationPatch;
 use crate::admin::{flag_table, flags, targeting};
 
 #[async_trait]

@@ -5,13 +5,14 @@ use pennon_core::FlagConfig;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::trial::{Choices, TrialAdmin};
 use pennon_model::client::Client;
+use pennon_model::configuration::PairId;
 use pennon_model::environment;
 use pennon_model::flag::FlagFilter;
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::{Limit, PageNumber, PageRequest};
 
 use super::{SignedIn, told};
-use crate::admin::targeting::{self, PairId};
+use crate::admin::targeting;
 use crate::admin::{environments, flags, usage};
 
 #[async_trait]

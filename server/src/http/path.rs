@@ -3,6 +3,7 @@
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
+use pennon_model::configuration::PairId;
 use pennon_model::id::{EnvironmentId, FlagId, RuleId, TokenId, UserId};
 
 use utoipa::ToSchema;
@@ -12,7 +13,6 @@ use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 
 use super::code::Code;
 use super::openapi::Draft;
-use crate::admin::targeting::PairId;
 use crate::admin::tokens::WhichToken;
 use crate::admin::users::Whose;
 use crate::error::{Entity, Error};

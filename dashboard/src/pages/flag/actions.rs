@@ -2,6 +2,7 @@
 
 use pennon_core::ttl::Ttl;
 use pennon_model::{
+    configuration::PairId,
     id::{EnvironmentId, FlagId, RuleId},
     targeting::TargetingRule,
 };
@@ -12,7 +13,7 @@ use crate::{
     error::{AdminError, FieldError},
     form::Form,
     port::{
-        flag_page::{Copying, FlagPageAdmin, Pair, SeenOfCopy, SeenRule},
+        flag_page::{Copying, FlagPageAdmin, SeenOfCopy, SeenRule},
         flags::FlagAdmin,
         signed_in,
     },
@@ -49,7 +50,7 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             Ok(here())
         }
         "switch" => {
-            let Pair { flag, environment } = pair(form, flag)?;
+            let PairId { flag, environment } = pair(form, flag)?;
             let (on, seen) = (field(form, "enabled")?, Some(revision()?));
             signed_in::<dyn FlagAdmin>()?
                 .set_enabled(flag, environment, on, seen)
@@ -137,9 +138,9 @@ pub(super) fn rule_anchor(rule: RuleId) -> String {
     format!("rule-{rule}")
 }
 
-fn pair(form: &Form, flag: FlagId) -> Result<Pair, AdminError> {
+fn pair(form: &Form, flag: FlagId) -> Result<PairId, AdminError> {
     let environment: EnvironmentId = field(form, "environment")?;
-    Ok(Pair { flag, environment })
+    Ok(PairId { flag, environment })
 }
 
 /// A field that nobody types, so that a wrong one is nobody's mistake.

@@ -1,7 +1,11 @@
 //! Copying a whole configuration to another environment.
 
 use leptos::prelude::*;
-use pennon_model::{environment::Environment, id::EnvironmentId};
+use pennon_model::{
+    configuration::{Difference, Part, Switch},
+    environment::Environment,
+    id::EnvironmentId,
+};
 
 use super::{Shown, address::Edit};
 use crate::{
@@ -12,7 +16,7 @@ use crate::{
     },
     html::{Html, IntoHtml as _},
     model::flag_address,
-    port::flag_page::{CopyPreview, Difference},
+    port::flag_page::CopyPreview,
     words,
 };
 
@@ -88,13 +92,13 @@ fn confirmation(
     let mut places = shown.detail.places.iter().map(|(place, _)| place);
     let name = places.find(|place| place.id == to);
     let name = name.map(|place| shown.name_of(place)).unwrap_or_default();
-    if preview.differences.is_empty() {
+    if preview.diff.differences.is_empty() {
         return view! {
             <p role="status">{format!("{name} is as {} already: nothing would change.", shown.name_of(environment))}</p>
         }
         .into_html();
     }
-    let differences = preview.differences.iter().map(difference);
+    let differences = preview.diff.differences.iter().flat_map(lines);
     let warnings = preview.warnings.iter().map(|warning| with_code(warning));
     view! {
         <div class="copy-preview">
@@ -102,9 +106,9 @@ fn confirmation(
             <ul class="differences">{differences.collect_view()}</ul>
             {findings(warnings.collect())}
             <form method="post" action=shown.address.editing(shown.edit)>
-                {shown.hidden("copy", Some(preview.seen.from))}
+                {shown.hidden("copy", Some(preview.diff.from))}
                 <input type="hidden" name="to" value=to.to_string()/>
-                <input type="hidden" name="to-revision" value=preview.seen.to.to_string()/>
+                <input type="hidden" name="to-revision" value=preview.diff.to.to_string()/>
                 <button class="button primary">{format!("Copy to {name}")}</button>
             </form>
         </div>
@@ -112,28 +116,40 @@ fn confirmation(
     .into_html()
 }
 
-/// A difference, what goes struck through and what comes beside it.
-fn difference(difference: &Difference) -> impl IntoView + use<> {
-    let (what, old, new) = match difference {
-        Difference::Switch(on) => (
-            "Switch",
-            Some(words::on_off(!on).to_owned()),
-            Some(words::on_off(*on).to_owned()),
-        ),
-        Difference::Ttl(old, new) => (
-            "Cache",
-            Some(words::time_to_live(*old)),
-            Some(words::time_to_live(*new)),
-        ),
-        Difference::Rule(old, new) => (
-            "Rule",
-            old.as_ref().map(words::rule),
-            new.as_ref().map(words::rule),
-        ),
-        Difference::Rollout(old, new) => {
-            ("Rollout", old.map(words::rollout), new.map(words::rollout))
+/// A difference as lines: the switch and the time to live are two.
+fn lines(difference: &Difference) -> Vec<Html> {
+    match (&difference.old_value, &difference.new_value) {
+        (Some(Part::Switch(old)), Some(Part::Switch(new))) => {
+            let on = |switch: &Switch| words::on_off(switch.is_enabled).to_owned();
+            let ttl = |switch: &Switch| words::time_to_live(switch.ttl);
+            let parts = [("Switch", on(old), on(new)), ("Cache", ttl(old), ttl(new))];
+            let changed = parts.into_iter().filter(|(_, old, new)| old != new);
+            changed
+                .map(|(what, old, new)| line(what, Some(old), Some(new)))
+                .collect()
         }
-    };
+        (old, new) => {
+            let is_rule = |part: &Option<Part>| matches!(part, Some(Part::Rule(_)));
+            let what = if is_rule(old) || is_rule(new) {
+                "Rule"
+            } else {
+                "Rollout"
+            };
+            vec![line(what, old.as_ref().map(text), new.as_ref().map(text))]
+        }
+    }
+}
+
+fn text(part: &Part) -> String {
+    match part {
+        Part::Switch(switch) => words::on_off(switch.is_enabled).to_owned(),
+        Part::Rule(rule) => words::rule(rule),
+        Part::Rollout(rollout) => words::rollout(*rollout),
+    }
+}
+
+/// One thing that differs: the old text struck through, and the new one beside it.
+fn line(what: &str, old: Option<String>, new: Option<String>) -> Html {
     let change = match (&old, &new) {
         (None, _) => "added",
         (_, None) => "removed",
@@ -147,4 +163,5 @@ fn difference(difference: &Difference) -> impl IntoView + use<> {
             <span class="difference-change">{old} " " {new}</span>
         </li>
     }
+    .into_html()
 }

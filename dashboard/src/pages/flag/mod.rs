@@ -18,6 +18,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use pennon_core::{rollout::Rollout, rule::Rule};
 use pennon_model::{
+    configuration::{FlagConfiguration, FlagOverview},
     environment::{Environment, EnvironmentStatus},
     user::Role,
 };
@@ -46,7 +47,7 @@ use crate::{
     islands::effect::EffectBeforeSave,
     model::Naming,
     port::{
-        flag_page::{CopyPreview, Copying, FlagDetail, FlagPageAdmin, Standing},
+        flag_page::{CopyPreview, Copying, FlagPageAdmin},
         query, signed_in, signed_in_user, visit,
     },
     words,
@@ -112,7 +113,7 @@ struct Attempt {
 /// All that is on the page.
 struct Shown {
     address: Address,
-    detail: FlagDetail,
+    detail: FlagOverview,
     edit: Edit,
     attempt: Option<Attempt>,
     /// Whether the reader's role allows to change flags.
@@ -181,13 +182,13 @@ impl Shown {
 
     /// Whether the reader may change what the flag does in this environment.
     fn may_edit(&self) -> bool {
-        let configured = self.detail.standing.is_some();
+        let configured = self.detail.shown.is_some();
         self.editor && configured && !self.archived() && !self.revoked()
     }
 
     /// Whether what is asked about is not there any more, or so already.
     fn is_moot(&self) -> bool {
-        let Some(standing) = &self.detail.standing else {
+        let Some(standing) = &self.detail.shown else {
             return false;
         };
         match self.edit {
@@ -233,7 +234,7 @@ impl Shown {
     fn draw(self) -> Html {
         let title = format!("{} · Flags", self.detail.flag.key);
         let error = self.error().filter(|_| !self.told_in_place()).cloned();
-        let body = match (&self.detail.environment, &self.detail.standing) {
+        let body = match (&self.detail.environment, &self.detail.shown) {
             (None, _) => view! {
                 <Empty title="No environments yet">
                     <p>"A flag takes effect in an environment, such as production. There is none yet."</p>
@@ -291,7 +292,7 @@ impl Shown {
         .into_html()
     }
 
-    fn here(&self, environment: &Environment, standing: &Standing) -> Html {
+    fn here(&self, environment: &Environment, standing: &FlagConfiguration) -> Html {
         let revoked = self.revoked().then(|| {
             view! {
                 <Notice weight=Weight::Warning>
@@ -331,7 +332,7 @@ impl Shown {
 
 /// What a flag would do in an environment if it had these rules and this rollout, as whole sentences.
 fn effect<'r>(
-    standing: &Standing,
+    standing: &FlagConfiguration,
     rules: impl IntoIterator<Item = &'r Rule>,
     rollout: Option<Rollout>,
 ) -> String {

@@ -1,18 +1,17 @@
 //! What decides, from top to bottom as the engine does: the rules, the rollout, and what is left.
 
 use leptos::prelude::*;
-use pennon_model::environment::Environment;
+use pennon_model::{configuration::FlagConfiguration, environment::Environment};
 
 use super::{Shown, actions::said, address::Edit, rollout, rules};
 use crate::{
     components::icon::{Drawing, Icon},
     html::{Html, IntoHtml as _},
-    port::flag_page::Standing,
     words,
 };
 
 /// The list. Its last line is always there, so that nobody has to know what comes of no match.
-pub(super) fn path(shown: &Shown, environment: &Environment, standing: &Standing) -> Html {
+pub(super) fn path(shown: &Shown, environment: &Environment, standing: &FlagConfiguration) -> Html {
     let steps = rules::rules(shown, standing);
     let add = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
         view! {
@@ -70,7 +69,7 @@ pub(super) fn sentence(text: &str) -> impl IntoView + use<> {
 }
 
 /// The form that brings the rules into another order, for the buttons in their rows.
-fn order(shown: &Shown, standing: &Standing) -> Option<Html> {
+fn order(shown: &Shown, standing: &FlagConfiguration) -> Option<Html> {
     let several = standing.rules.len() > 1;
     if !(shown.may_edit() && several && shown.edit == Edit::Nothing) {
         return None;

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use pennon_core::rule::Rule;
-use pennon_model::targeting::FlagRollout;
+use pennon_model::{configuration::FlagConfiguration, targeting::FlagRollout};
 
 use super::{Shown, address::Edit, effect, path::sentence};
 use crate::{
@@ -16,12 +16,11 @@ use crate::{
     effect::Change,
     error::AdminError,
     html::{Html, IntoHtml as _},
-    port::flag_page::Standing,
     words,
 };
 
 /// The line of the rollout, or what is open in its place.
-pub(super) fn rollout(shown: &Shown, standing: &Standing) -> Html {
+pub(super) fn rollout(shown: &Shown, standing: &FlagConfiguration) -> Html {
     let rollout = standing.rollout.as_ref();
     let body = match (shown.edit, rollout) {
         (Edit::Rollout, _) => editor(shown, rollout),
@@ -86,7 +85,7 @@ fn line(shown: &Shown, rollout: &FlagRollout) -> Html {
 }
 
 /// Asks whether to remove the rollout, and says what will be.
-fn removal(shown: &Shown, standing: &Standing, rollout: &FlagRollout) -> Html {
+fn removal(shown: &Shown, standing: &FlagConfiguration, rollout: &FlagRollout) -> Html {
     let rules: Vec<&Rule> = standing.rules.iter().map(|rule| &rule.rule).collect();
     let effect = effect(standing, rules, None);
     let error = shown.error().cloned();

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use pennon_core::rule::MAX_RULES;
-use pennon_model::{id::RuleId, targeting::TargetingRule};
+use pennon_model::{configuration::FlagConfiguration, id::RuleId, targeting::TargetingRule};
 
 use super::{
     Shown,
@@ -23,12 +23,11 @@ use crate::{
     error::AdminError,
     form::Form,
     html::{Html, IntoHtml as _},
-    port::flag_page::Standing,
     words,
 };
 
 /// A line for each rule, or what is open in its place.
-pub(super) fn rules(shown: &Shown, standing: &Standing) -> Html {
+pub(super) fn rules(shown: &Shown, standing: &FlagConfiguration) -> Html {
     let last = standing.rules.len().saturating_sub(1);
     let lines = standing.rules.iter().enumerate().map(|(index, rule)| {
         let ends = (index == 0, index == last);
@@ -120,7 +119,7 @@ fn mover(
 }
 
 /// Asks whether to delete a rule, and says what will be.
-fn deletion(shown: &Shown, standing: &Standing, rule: &TargetingRule) -> Html {
+fn deletion(shown: &Shown, standing: &FlagConfiguration, rule: &TargetingRule) -> Html {
     let others = standing.rules.iter().filter(|other| other.id != rule.id);
     let rollout = standing.rollout.as_ref().map(|rollout| rollout.rollout);
     let effect = effect(standing, others.map(|other| &other.rule), rollout);
@@ -147,7 +146,7 @@ fn deletion(shown: &Shown, standing: &Standing, rule: &TargetingRule) -> Html {
 }
 
 /// A rule as a form: the one that is being edited, or a new one.
-fn editor(shown: &Shown, standing: &Standing, rule: Option<&TargetingRule>) -> Html {
+fn editor(shown: &Shown, standing: &FlagConfiguration, rule: Option<&TargetingRule>) -> Html {
     let redrawn = shown
         .attempt
         .as_ref()

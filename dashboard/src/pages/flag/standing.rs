@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use pennon_model::{
+    configuration::FlagConfiguration,
     environment::{Environment, looks_like_production},
     flag_table::FlagCell,
 };
@@ -16,12 +17,15 @@ use crate::{
     error::AdminError,
     html::{Html, IntoHtml as _},
     model::flag_address,
-    port::flag_page::Standing,
     words::{self, Reach},
 };
 
 /// The head of the environment's panel. What the heading says follows the switch.
-pub(super) fn standing(shown: &Shown, environment: &Environment, standing: &Standing) -> Html {
+pub(super) fn standing(
+    shown: &Shown,
+    environment: &Environment,
+    standing: &FlagConfiguration,
+) -> Html {
     let flag = &shown.detail.flag;
     let name = flag.name.to_string();
     let place = shown.name_of(environment);
@@ -69,7 +73,11 @@ pub(super) fn standing(shown: &Shown, environment: &Environment, standing: &Stan
 }
 
 /// Asks whether to switch, and says what will be. With scripts, the switch itself does.
-fn question(shown: &Shown, environment: &Environment, standing: &Standing) -> Option<Html> {
+fn question(
+    shown: &Shown,
+    environment: &Environment,
+    standing: &FlagConfiguration,
+) -> Option<Html> {
     let Edit::Switch(on) = shown.edit else {
         return None;
     };
@@ -97,7 +105,7 @@ fn question(shown: &Shown, environment: &Environment, standing: &Standing) -> Op
     (on != configuration.is_enabled).then(|| question.into_html())
 }
 
-fn time_to_live(shown: &Shown, standing: &Standing) -> impl IntoView + use<> {
+fn time_to_live(shown: &Shown, standing: &FlagConfiguration) -> impl IntoView + use<> {
     let kept = words::time_to_live(standing.configuration.ttl);
     let links = shown.may_edit().then(|| {
         let several = shown.detail.places.len() > 1;
@@ -128,7 +136,7 @@ fn time_to_live(shown: &Shown, standing: &Standing) -> impl IntoView + use<> {
 }
 
 /// The time to live as a form.
-fn ttl_editor(shown: &Shown, standing: &Standing) -> Option<Html> {
+fn ttl_editor(shown: &Shown, standing: &FlagConfiguration) -> Option<Html> {
     if shown.edit != Edit::Ttl {
         return None;
     }

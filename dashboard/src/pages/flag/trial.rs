@@ -1,7 +1,10 @@
 //! Trying the flag for somebody, right beneath what it does.
 
 use leptos::prelude::*;
-use pennon_model::environment::{Environment, EnvironmentStatus};
+use pennon_model::{
+    configuration::FlagConfiguration,
+    environment::{Environment, EnvironmentStatus},
+};
 
 use super::{
     Shown,
@@ -12,12 +15,16 @@ use crate::{
     html::{Html, IntoHtml as _},
     model::flag_address,
     pages::try_it,
-    port::{flag_page::Standing, query},
+    port::query,
 };
 
 /// What the flag would be for somebody, as the page shows it. Nothing where nobody is served any more, and nothing while
 /// something is being edited, or one might take it for what is not saved yet.
-pub(super) fn trial(shown: &Shown, environment: &Environment, standing: &Standing) -> Option<Html> {
+pub(super) fn trial(
+    shown: &Shown,
+    environment: &Environment,
+    standing: &FlagConfiguration,
+) -> Option<Html> {
     if environment.status == EnvironmentStatus::Revoked || shown.edit != Edit::Nothing {
         return None;
     }

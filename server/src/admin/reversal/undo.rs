@@ -5,6 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pennon_core::rollout::Rollout;
 use pennon_core::rule::Rule;
 use pennon_model::audit::{AuditAction, AuditEntry, AuditRecord};
+use pennon_model::configuration::PairId;
 use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::flag::Flag;
 use pennon_model::id::{EnvironmentId, FlagId};
@@ -14,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::audit::value;
 use super::super::changes::Change;
-use super::super::targeting::{self, DesiredConfiguration, PairId, Standing};
+use super::super::targeting::{self, DesiredConfiguration, Standing};
 use super::super::{Admin, environments, flags};
 use super::recorded::{after, before, changed, read};
 use super::{Effect, Obstacle, Plan, PlannedChange};

@@ -2,9 +2,9 @@
 
 use pennon_core::ttl::Ttl;
 use pennon_model::audit::AuditAction;
-use pennon_model::configuration::Configuration;
+use pennon_model::configuration::{Configuration, PairId};
 
-use super::{Pair, PairId};
+use super::Pair;
 use crate::admin::changes::Change;
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;

@@ -1,9 +1,9 @@
 //! What a flag in an environment evaluates to, and why: for administrators, who have no SDK key.
 
 use pennon_core::{CompiledFlag, Context, FlagConfig, MissingBucketingValue};
+use pennon_model::configuration::PairId;
 use pennon_model::id::RuleId;
 
-use super::PairId;
 use super::setup::Standing;
 use crate::admin::Admin;
 use crate::auth::actor::Actor;

@@ -9,42 +9,25 @@ mod rules;
 mod setup;
 
 use pennon_model::audit::AuditAction;
-use pennon_model::configuration::Configuration;
+use pennon_model::configuration::{Configuration, PairId};
 use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::flag::Flag;
 use pennon_model::flag_table::FlagCell;
-use pennon_model::id::{EnvironmentId, FlagId};
-use pennon_model::targeting::TargetingRule;
+use pennon_model::id::EnvironmentId;
 
 pub(crate) use self::configuration::{ConfigurationPatch, configuration, configure};
 pub(crate) use self::explain::{explain, flag_config};
-pub(crate) use self::overview::{Overview, Shown, attributes, overview};
+pub(crate) use self::overview::{attributes, overview};
 pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};
 pub(crate) use self::rules::{Rules, create_rule, delete_rule, reorder_rules, replace_rule, rules};
-pub(crate) use self::setup::{Copied, Difference, Part, SeenOfCopy, Setup, Switch, copy};
 pub(super) use self::setup::{DesiredConfiguration, Standing, apply};
+pub(crate) use self::setup::{SeenOfCopy, Setup, copy};
 
 use super::changes::Change;
 use super::{Admin, Existence, audit, changes, environments, flags};
 use crate::auth::actor::Actor;
 use crate::error::{Conflict, Entity, Error};
 use crate::store::{self, Tx};
-
-/// The ids of a flag and an environment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PairId {
-    pub(crate) flag: FlagId,
-    pub(crate) environment: EnvironmentId,
-}
-
-impl PairId {
-    fn of(rule: &TargetingRule) -> Self {
-        Self {
-            flag: rule.flag_id,
-            environment: rule.environment_id,
-        }
-    }
-}
 
 /// A flag in an environment, as it stands.
 pub(super) struct Pair {

@@ -3,39 +3,16 @@
 use std::collections::HashSet;
 
 use pennon_core::rule::Attribute;
-use pennon_model::configuration::Configuration;
+use pennon_model::configuration::{FlagConfiguration, FlagOverview, PairId};
 use pennon_model::environment::{self, Environment};
 use pennon_model::flag::{Flag, FlagFilter};
-use pennon_model::flag_table::FlagCell;
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::PageRequest;
-use pennon_model::targeting::{FlagRollout, TargetingRule};
 
-use super::PairId;
 use crate::admin::{Admin, environments};
 use crate::auth::actor::Actor;
 use crate::error::{Entity, Error};
 use crate::store::{self, Tx};
-
-/// A flag, how it stands in every active environment, and all about it in one environment.
-pub(crate) struct Overview {
-    pub(crate) flag: Flag,
-    /// The active environments, by product and nearness to users, with what the flag does there; none where it is not
-    /// configured.
-    pub(crate) places: Vec<(Environment, Option<FlagCell>)>,
-    /// The environment that was chosen, which may be a revoked one; none if there is none at all.
-    pub(crate) environment: Option<Environment>,
-    /// None where the flag is not configured there.
-    pub(crate) shown: Option<Shown>,
-}
-
-/// All about a flag in an environment.
-pub(crate) struct Shown {
-    pub(crate) configuration: Configuration,
-    /// By ascending priority.
-    pub(crate) rules: Vec<TargetingRule>,
-    pub(crate) rollout: Option<FlagRollout>,
-}
 
 /// The flag with this key, and how it stands in the environment that `choose` picks, given the active ones.
 pub(crate) async fn overview(
@@ -43,7 +20,7 @@ pub(crate) async fn overview(
     _actor: &Actor,
     key: String,
     choose: impl FnOnce(&[Environment]) -> Option<EnvironmentId>,
-) -> Result<Overview, Error> {
+) -> Result<FlagOverview, Error> {
     let selection = FlagFilter {
         key: Some(key),
         ..FlagFilter::default()
@@ -67,7 +44,7 @@ pub(crate) async fn overview(
         let cell = cells.get(&(flag.id, environment.id)).copied();
         (environment, cell)
     };
-    Ok(Overview {
+    Ok(FlagOverview {
         places: active.into_iter().map(place).collect(),
         flag,
         environment,
@@ -79,7 +56,7 @@ async fn shown(
     tx: &mut Tx,
     flag: &Flag,
     environment: &Environment,
-) -> Result<Option<Shown>, Error> {
+) -> Result<Option<FlagConfiguration>, Error> {
     let id = PairId {
         flag: flag.id,
         environment: environment.id,
@@ -88,7 +65,7 @@ async fn shown(
     let Some(configuration) = configuration else {
         return Ok(None);
     };
-    Ok(Some(Shown {
+    Ok(Some(FlagConfiguration {
         configuration,
         rules: store::rules::list(tx, id.flag, id.environment).await?,
         rollout: store::rollouts::find(tx, id.flag, id.environment).await?,

@@ -1,10 +1,10 @@
 //! Plans of the rows and audit entries that turn one flag configuration into another, without writing them.
 
 use pennon_core::rollout::Rollout;
-use pennon_model::configuration::Configuration;
+use pennon_model::configuration::{Configuration, Difference, Switch};
 use pennon_model::targeting::FlagRollout;
 
-use super::setup::{Difference, Setup, Standing, Step, Switch};
+use super::setup::{Setup, Standing, Step};
 use super::{configuration, rollout, rules};
 use crate::admin::{Admin, audit};
 use crate::auth::actor::Actor;

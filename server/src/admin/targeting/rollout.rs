@@ -2,9 +2,10 @@
 
 use pennon_core::rollout::Rollout;
 use pennon_model::audit::AuditAction;
+use pennon_model::configuration::PairId;
 use pennon_model::targeting::FlagRollout;
 
-use super::{Pair, PairId, commit};
+use super::{Pair, commit};
 use crate::admin::precondition::Precondition;
 use crate::admin::{Admin, audit};
 use crate::auth::actor::{Actor, Editor};

@@ -2,10 +2,11 @@
 
 use pennon_core::rule::{MAX_RULES, Rule};
 use pennon_model::audit::AuditAction;
+use pennon_model::configuration::PairId;
 use pennon_model::id::RuleId;
 use pennon_model::targeting::TargetingRule;
 
-use super::{Pair, PairId, commit};
+use super::{Pair, commit};
 use crate::admin::precondition::Precondition;
 use crate::admin::{Admin, Existence, audit};
 use crate::auth::actor::{Actor, Editor};

@@ -3,17 +3,17 @@
 use pennon_core::FlagConfig;
 use pennon_core::rollout::Rollout;
 use pennon_core::rule::{MAX_RULES, Rule};
-use pennon_core::ttl::Ttl;
 use pennon_model::audit::AuditAction;
-use pennon_model::configuration::Configuration;
+use pennon_model::configuration::{
+    Configuration, ConfigurationDiff, Difference, PairId, Part, Switch,
+};
 use pennon_model::environment::Environment;
 use pennon_model::flag::Flag;
 use pennon_model::id::{EnvironmentId, RuleId};
 use pennon_model::targeting::{FlagRollout, TargetingRule};
 use serde::Serialize;
-use utoipa::ToSchema;
 
-use super::{Pair, PairId, commit, configuration, rollout, rules, touch};
+use super::{Pair, commit, configuration, rollout, rules, touch};
 use crate::admin::Admin;
 use crate::admin::changes::Change;
 use crate::admin::precondition::Precondition;
@@ -28,42 +28,6 @@ pub(crate) struct Setup {
     pub(crate) switch: Switch,
     pub(crate) rules: Vec<Rule>,
     pub(crate) rollout: Option<Rollout>,
-}
-
-/// What a configuration says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Switch {
-    pub(crate) is_enabled: bool,
-    #[serde(rename = "ttlOverrideSeconds")]
-    #[schema(required)]
-    pub(crate) ttl: Option<Ttl>,
-}
-
-/// One thing that differs between how a flag is set up and how it should be, told as the change that would end it.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Difference {
-    /// What the audit log calls the change.
-    pub(crate) action: AuditAction,
-    /// The rule concerned, if there is one already.
-    #[schema(required)]
-    pub(crate) rule_id: Option<RuleId>,
-    /// The part before the change.
-    #[schema(required)]
-    pub(crate) old_value: Option<Part>,
-    /// The part after the change.
-    #[schema(required)]
-    pub(crate) new_value: Option<Part>,
-}
-
-/// A part of a set-up.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(untagged)]
-pub(crate) enum Part {
-    Switch(Switch),
-    Rule(Rule),
-    Rollout(Rollout),
 }
 
 /// How a flag is set up, with what the database knows beside it.
@@ -91,16 +55,6 @@ pub(in crate::admin) enum Step {
     DeleteRollout(FlagRollout),
 }
 
-/// What a copy changes, or would change.
-pub(crate) struct Copied {
-    /// What differed, in the order in which it is changed.
-    pub(crate) differences: Vec<Difference>,
-    /// The revision that the environment copied from is in.
-    pub(crate) from: i64,
-    /// The revision that the environment copied to was in before.
-    pub(crate) to: i64,
-}
-
 /// What a caller has seen of the two environments of a copy.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SeenOfCopy {
@@ -116,7 +70,7 @@ pub(crate) async fn copy(
     from: EnvironmentId,
     seen: &SeenOfCopy,
     dry_run: bool,
-) -> Result<Copied, Error> {
+) -> Result<ConfigurationDiff, Error> {
     let mut tx = if dry_run {
         admin.db.read().await?
     } else {
@@ -147,7 +101,7 @@ pub(crate) async fn copy(
     if !dry_run && !differences.is_empty() {
         commit(admin, tx, to).await?;
     }
-    Ok(Copied {
+    Ok(ConfigurationDiff {
         differences,
         from: revisions.0,
         to: revisions.1,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use pennon_model::audit::AuditAction;
-use pennon_model::configuration::Configuration;
+use pennon_model::configuration::{Configuration, Difference};
 use pennon_model::flag::{Flag, FlagKey};
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::text::NewName;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Document, Installation, PortableFlag, PortableSetup};
 use crate::admin::Admin;
 use crate::admin::flags::{self, NewFlag};
-use crate::admin::targeting::{Difference, Standing};
+use crate::admin::targeting::Standing;
 use crate::auth::actor::Actor;
 use crate::error::{Conflict, Entity, Error};
 use crate::store::batch::{self, Batch};

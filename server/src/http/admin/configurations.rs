@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use pennon_core::Context;
-use pennon_model::configuration::Configuration;
+use pennon_model::configuration::{Configuration, Difference, PairId};
 use pennon_model::id::EnvironmentId;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -10,7 +10,7 @@ use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::admin::Admin;
-use crate::admin::targeting::{ConfigurationPatch, Difference, PairId, SeenOfCopy};
+use crate::admin::targeting::{ConfigurationPatch, SeenOfCopy};
 use crate::admin::warnings::Warning;
 use crate::admin::{targeting, warnings};
 use crate::auth::actor::{Actor, Editor};

@@ -2,12 +2,13 @@
 
 use axum::extract::State;
 use pennon_core::rollout::Rollout;
+use pennon_model::configuration::PairId;
 use pennon_model::targeting::FlagRollout;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::admin::Admin;
-use crate::admin::targeting::{PairId, Upserted};
+use crate::admin::targeting::Upserted;
 use crate::admin::warnings::Warning;
 use crate::admin::{targeting, warnings};
 use crate::auth::actor::{Actor, Editor};

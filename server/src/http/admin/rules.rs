@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use pennon_core::rule::{Condition, MAX_CONDITIONS, MAX_RULES, Operand, Rule, ValueType};
+use pennon_model::configuration::PairId;
 use pennon_model::id::RuleId;
 use pennon_model::targeting::TargetingRule;
 use serde::Serialize;
@@ -9,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::admin::Admin;
 use crate::admin::precondition::Precondition;
-use crate::admin::targeting::{PairId, Rules};
+use crate::admin::targeting::Rules;
 use crate::admin::warnings::Warning;
 use crate::admin::{targeting, warnings};
 use crate::auth::actor::{Actor, Editor};
