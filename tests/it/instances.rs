@@ -229,7 +229,6 @@ async fn a_refill_under_way_neither_delays_a_revocation_nor_brings_the_key_back(
     let Pair {
         environment,
         sdk_key: key,
-        path,
         ..
     } = admin.pair().await;
     eventually("the other one knows the key", async || {
@@ -237,10 +236,11 @@ async fn a_refill_under_way_neither_delays_a_revocation_nor_brings_the_key_back(
     })
     .await;
 
-    // Both services have read that the key works, and now wait for its rules.
+    // Both services have read that the key works, and now wait for the rules of another environment.
     let rules = lock(&one, "rules").await;
-    let put = admin.request(Method::PUT, &path);
-    let switching = tokio::spawn(Answer::to(put.json(&json!({ "isEnabled": true }))));
+    let another = json!({ "product": "shop", "name": "another" });
+    let post = admin.request(Method::POST, "/environments").json(&another);
+    let creating = tokio::spawn(Answer::to(post));
     until_waiting(&one, "rules", "AccessShareLock", 2).await;
 
     let revoke = format!("/environments/{environment}/revoke");
@@ -259,8 +259,8 @@ async fn a_refill_under_way_neither_delays_a_revocation_nor_brings_the_key_back(
     }
 
     drop(environments);
-    let switched = switching.await.expect("an answer");
-    switched.expect(StatusCode::NO_CONTENT);
+    let created = creating.await.expect("an answer");
+    created.expect(StatusCode::CREATED);
     let revoked = revoking.await.expect("an answer");
     let revoked = revoked.expect(StatusCode::OK);
     assert_eq!(revoked.text("/status"), "revoked");
