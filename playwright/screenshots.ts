@@ -190,7 +190,7 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
   await page.goto("/dashboard/try?flag=checkout_v2&email=nobody");
   await page.waitForTimeout(alive);
   await shoot("try-wrong");
-  await page.goto("/dashboard/flags/new");
+  await page.goto("/dashboard/new-flag");
   await shoot("new-flag");
   await page.getByLabel("Name").fill("New checkout");
   await page.getByLabel("Key").fill("checkout_v2");
@@ -293,7 +293,7 @@ test("people, one's own account and help", async ({ page, server, api, complaint
   await api.setRole(person, "viewer");
   await page.getByText("while you were editing").waitFor();
   await shoot("overtaken");
-  await page.goto("/dashboard/flags/new");
+  await page.goto("/dashboard/new-flag");
   await page.getByLabel("Name").fill("New checkout");
   await page.context().clearCookies();
   await page.getByLabel("Key").fill("checkout_v3");

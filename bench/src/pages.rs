@@ -27,7 +27,7 @@ const PAGES: [(&str, &str); 15] = [
         "/dashboard/flags?sort=evaluated",
     ),
     ("stale flags", "/dashboard/flags?stale=yes"),
-    ("a new flag", "/dashboard/flags/new"),
+    ("a new flag", "/dashboard/new-flag"),
     ("a flag", "/dashboard/flags/seeded_7"),
     ("a new rule", "/dashboard/flags/seeded_7?edit=rule"),
     (

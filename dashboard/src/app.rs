@@ -74,7 +74,7 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/dashboard") view=Home ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/login") view=SignIn ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags") view=Flags ssr=ssr.clone()/>
-                <Route path=path!("/dashboard/flags/new") view=NewFlagPage ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/new-flag") view=NewFlagPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/try") view=Try ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/:key/usage") view=FlagUsagePage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/:key") view=FlagPage ssr=ssr.clone()/>

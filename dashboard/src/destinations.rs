@@ -3,8 +3,9 @@
 use crate::{
     components::frame::Room,
     error::AdminError,
-    model::{Destination, flag_address},
+    model::Destination,
     port::{finder::Finder, signed_in, signed_in_user},
+    routes,
 };
 
 /// The rooms, flags and environments whose names contain a text; the rooms alone as long as nothing is typed.
@@ -30,7 +31,7 @@ pub(crate) async fn find(text: &str) -> Result<Vec<Destination>, AdminError> {
             },
             name: flag.name.to_string(),
             detail: flag.key.to_string(),
-            href: flag_address(flag.key.as_str()),
+            href: routes::flag(flag.key.as_str()),
         }));
         destinations.extend(
             found
@@ -40,7 +41,7 @@ pub(crate) async fn find(text: &str) -> Result<Vec<Destination>, AdminError> {
                     kind: "Environment".to_owned(),
                     name: environment.name.to_string(),
                     detail: environment.product.to_string(),
-                    href: format!("/dashboard/environments/{}", environment.id),
+                    href: routes::environment(environment.id),
                 }),
         );
     }

@@ -33,6 +33,7 @@ pub mod model;
 pub mod pages;
 #[cfg(feature = "ssr")]
 pub mod port;
+pub mod routes;
 pub mod subject;
 pub mod trial;
 pub mod words;

@@ -37,13 +37,6 @@ impl Theme {
     }
 }
 
-/// The address of a flag's page.
-pub fn flag_address(key: &str) -> String {
-    // The page that creates flags stands at `new`, so a flag with that key is asked for in another spelling.
-    let key = if key == "new" { "%6Eew" } else { key };
-    format!("/dashboard/flags/{key}")
-}
-
 /// The naming scheme of environments: the name alone, or `product / name` once there are several products.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Naming {

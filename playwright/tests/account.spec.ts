@@ -103,7 +103,7 @@ test("a form that is sent after the session has ended is kept, and sent again", 
 }) => {
   complaints.forgive(/status of 4\d\d/);
   await signIn(page, server);
-  await page.goto("/dashboard/flags/new");
+  await page.goto("/dashboard/new-flag");
   await page.getByLabel("Name").fill("New <checkout> & more");
   await page.getByLabel("Key").fill("new_checkout");
   await page.getByLabel("Description").fill("Line one\nLine two");

@@ -30,7 +30,7 @@ test("a key that no flag can have is refused, and what was typed stays", async (
 }) => {
   complaints.forgive(/status of 4\d\d/);
   await signIn(page, server);
-  await page.goto("/dashboard/flags/new");
+  await page.goto("/dashboard/new-flag");
   await page.getByLabel("Name").fill("New checkout");
   await page.getByLabel("Key").fill("new checkout!");
   await page.getByRole("button", { name: "Create flag" }).click();

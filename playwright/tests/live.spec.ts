@@ -340,7 +340,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
   }) => {
     complaints.forgive(/status of 401/);
     await signIn(page, server);
-    await page.goto("/dashboard/flags/new");
+    await page.goto("/dashboard/new-flag");
     await settled(page);
     await page.getByLabel("Name").fill("New checkout");
 

@@ -115,7 +115,7 @@ test("a question mark opens help, but not where one types", { tag: "@scripts" },
   await page.keyboard.press("Escape");
   await expect(help).toBeHidden();
 
-  await page.goto("/dashboard/flags/new");
+  await page.goto("/dashboard/new-flag");
   await page.getByLabel("Name").fill("What");
   await page.getByLabel("Name").press("?");
   await expect(help).toBeHidden();

@@ -63,7 +63,7 @@ test.describe("without a word from the browser", () => {
     const at = (await time.getAttribute("datetime")) ?? "";
     await expect(time).toHaveText(at.slice(11, 16));
     // Nothing on this page has a time.
-    await page.goto("/dashboard/flags/new");
+    await page.goto("/dashboard/new-flag");
     await expect(page.getByText("Times are in UTC.")).toBeHidden();
   });
 });

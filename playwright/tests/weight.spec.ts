@@ -48,7 +48,7 @@ test(
     for (const path of [
       "/dashboard/flags",
       "/dashboard/flags?page=2",
-      "/dashboard/flags/new",
+      "/dashboard/new-flag",
       "/dashboard/flags/flag_1",
       "/dashboard/flags/flag_1?edit=rule",
       "/dashboard/flags/flag_1/usage",

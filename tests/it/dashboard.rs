@@ -293,7 +293,7 @@ async fn a_flag_is_created_and_switched_without_scripts() {
     let (environment, key) = admin.environment("shop", "production").await;
     let browser = Browser::signed_in(&app).await;
     let form = "key=checkout&name=New+checkout&description=&type=boolean";
-    let answer = browser.post("/dashboard/flags/new", form).await;
+    let answer = browser.post("/dashboard/new-flag", form).await;
     let answer = answer.expect(StatusCode::SEE_OTHER);
     assert_eq!(answer.header("location"), "/dashboard/flags/checkout");
     let flags = admin.get("/flags?key=checkout").await;
@@ -364,7 +364,7 @@ async fn a_form_that_is_too_long_is_not_read() {
         "key=k&name=n&type=boolean&description={}",
         "x".repeat(300_000)
     );
-    let answer = browser.post("/dashboard/flags/new", &form).await;
+    let answer = browser.post("/dashboard/new-flag", &form).await;
     answer.expect(StatusCode::PAYLOAD_TOO_LARGE);
 }
 

@@ -198,7 +198,7 @@ function concerns({ action, flag, environment }: Change, path: string): boolean 
   if (room === "people" || room === "account") {
     return isAboutAccounts;
   }
-  if (isAboutAccounts && room !== "audit") {
+  if (room === "new-flag" || (isAboutAccounts && room !== "audit")) {
     return false;
   }
   if (room === "flags" && thing !== undefined && flag !== undefined) {

@@ -4,14 +4,14 @@ use leptos::prelude::*;
 
 #[cfg(feature = "ssr")]
 use crate::port::visit;
-use crate::{error::AdminError, model::Theme};
+use crate::{error::AdminError, model::Theme, routes};
 
 /// Ends the session.
 #[server(prefix = "/dashboard/api", endpoint = "sign-out")]
 pub async fn sign_out() -> Result<(), AdminError> {
     let visit = visit()?;
     visit.sign_out().await?;
-    visit.redirect("/dashboard/login");
+    visit.redirect(routes::SIGN_IN);
     Ok(())
 }
 

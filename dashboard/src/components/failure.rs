@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{empty::Empty, title::Title};
-use crate::{error::AdminError, port::visit};
+use crate::{error::AdminError, port::visit, routes};
 
 /// Says in place of a page what happened, what is still safe and what to do next.
 #[component]
@@ -15,9 +15,9 @@ pub fn Failure(
         visit.set_status(error.status());
     }
     let (title, next) = match error {
-        AdminError::SignedOut => ("Signed out", ("/dashboard/login", "Sign in")),
-        AdminError::Forbidden => ("Not yours to do", ("/dashboard/flags", "Go to the flags")),
-        AdminError::NotFound => ("Not found", ("/dashboard/flags", "Go to the flags")),
+        AdminError::SignedOut => ("Signed out", (routes::SIGN_IN, "Sign in")),
+        AdminError::Forbidden => ("Not yours to do", (routes::FLAGS, "Go to the flags")),
+        AdminError::NotFound => ("Not found", (routes::FLAGS, "Go to the flags")),
         _ => ("Something is wrong", ("", "Try again")),
     };
     let (href, action) = next;

@@ -14,10 +14,7 @@ use super::{
     sparkline::Sparkline,
     time::Time,
 };
-use crate::{
-    html::IntoHtml as _,
-    model::{Naming, flag_address},
-};
+use crate::{html::IntoHtml as _, model::Naming, routes};
 
 /// As many environments as surely fit beside the names; with more the table scrolls sideways.
 const FITTING: usize = 4;
@@ -191,7 +188,7 @@ impl Columns {
             <tr id=row_id(flag.id)>
                 <th class="flag-name" scope="row">
                     <div class="flag-title">
-                        <a href=flag_address(&key) title=name.clone()>
+                        <a href=routes::flag(&key) title=name.clone()>
                             {name.clone()}
                         </a>
                         {flag.archived_at.map(|_| view! { <span class="tag">"Archived"</span> })}
@@ -214,7 +211,7 @@ impl Columns {
                 {cells}
                 <td class:product-start=self.products.is_some()>
                     <span class="cell-label">"Last 24 h"</span>
-                    <a class="sparkline-link" href=format!("{}/usage", flag_address(&key))>
+                    <a class="sparkline-link" href=format!("{}/usage", routes::flag(&key))>
                         <Sparkline hours/>
                     </a>
                 </td>
@@ -248,7 +245,7 @@ impl Columns {
         let environment = column.environment.id;
         let switch = cell.map(|cell| {
             let (flag_name, place) = (flag.name.to_string(), place.clone());
-            let asks = looks_like_production(name).then(|| flag_address(flag.key.as_str()));
+            let asks = looks_like_production(name).then(|| routes::flag(flag.key.as_str()));
             if may_edit && flag.archived_at.is_none() {
                 view! { <FlagSwitch flag=flag.id name=flag_name environment place asks cell/> }
                     .into_html()

@@ -16,6 +16,7 @@ use crate::{
     html::IntoHtml as _,
     model::Theme,
     port::{signed_in_user, visit},
+    routes,
 };
 
 /// The rooms of the dashboard, as the rail lists them.
@@ -63,13 +64,13 @@ impl Room {
     /// Its address.
     pub fn href(self) -> &'static str {
         match self {
-            Self::Flags => "/dashboard/flags",
-            Self::Environments => "/dashboard/environments",
-            Self::Try => "/dashboard/try",
-            Self::Audit => "/dashboard/audit",
-            Self::People => "/dashboard/people",
-            Self::Help => "/dashboard/help",
-            Self::Account => "/dashboard/account",
+            Self::Flags => routes::FLAGS,
+            Self::Environments => routes::ENVIRONMENTS,
+            Self::Try => routes::TRY,
+            Self::Audit => routes::AUDIT,
+            Self::People => routes::PEOPLE,
+            Self::Help => routes::HELP,
+            Self::Account => routes::ACCOUNT,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a form says when it was refused.
 
+use crate::routes;
 use leptos::prelude::*;
 
 use super::notice::{Notice, Weight};
@@ -59,7 +60,7 @@ pub fn RefusalNotice(
     error.map(|error| {
         let more = match &error {
             AdminError::SignedOut => view! {
-                <a href="/dashboard/login" target="_blank">
+                <a href=routes::SIGN_IN target="_blank">
                     "Sign in in another tab"
                 </a>
                 ", then send this form again: what you typed is still here."

@@ -11,9 +11,9 @@ use super::{
 use crate::{
     deed::{Change, Piece, changes, deed},
     html::{Html, IntoHtml as _},
-    model::{Naming, flag_address},
-    pages::environments::environment_href,
+    model::Naming,
     port::{audit::Record, local, visit},
+    routes,
 };
 
 /// Records under the day on which they were made, the newest first.
@@ -52,7 +52,7 @@ pub fn Timeline(
 
 /// The way to take back the action that wrote an entry.
 fn revert(entry: &AuditEntry) -> impl IntoView + use<> {
-    let href = format!("/dashboard/audit/{}", entry.id);
+    let href = routes::audit_entry(entry.id);
     view! {
         <a class="button small" href=href>
             <Drawing icon=Icon::Back/>
@@ -133,7 +133,7 @@ fn entry(record: Record, naming: Naming) -> Html {
 
 /// The address of a flag's history.
 pub(crate) fn history_href(key: &str) -> String {
-    format!("{}/history", flag_address(key))
+    format!("{}/history", routes::flag(key))
 }
 
 /// Who did what, in a sentence with links.
@@ -160,7 +160,7 @@ fn sentence(entry: &AuditEntry, environment: Option<EnvironmentId>, naming: Nami
             view! { <a href=href><code>{key}</code></a> }.into_html()
         }
         Piece::Environment(name) => {
-            let href = environment.map(environment_href);
+            let href = environment.map(routes::environment);
             view! { <a href=href title=product.clone()>{naming.name(&product, &name)}</a> }
                 .into_html()
         }

@@ -11,16 +11,18 @@ use super::{
 use crate::html::IntoHtml as _;
 use crate::port::visit;
 
-/// A row for each token, with a button that revokes it: it posts `do=revoke` and the token's id to the page.
+/// A row for each token, with a button that revokes it: it posts the action `revoke` and the token's id to the page.
 #[component]
 pub fn TokenTable(
     /// The tokens.
     tokens: Vec<Token>,
+    /// The name of the action that revokes one.
+    revoke: &'static str,
 ) -> impl IntoView {
     let now = visit().map(|visit| visit.now()).ok();
     let rows = tokens
         .into_iter()
-        .map(|token| row(token, now))
+        .map(|token| row(token, revoke, now))
         .collect_view();
     view! {
         <div class="table-panel cards">
@@ -45,7 +47,7 @@ pub fn TokenTable(
     .into_html()
 }
 
-fn row(token: Token, now: Option<Timestamp>) -> impl IntoView {
+fn row(token: Token, revoke: &'static str, now: Option<Timestamp>) -> impl IntoView {
     let over = now.is_some_and(|now| token.expires_at <= now);
     let name = token.name.to_string();
     let end = if over {
@@ -53,7 +55,7 @@ fn row(token: Token, now: Option<Timestamp>) -> impl IntoView {
     } else {
         view! { <Date at=token.expires_at/> }.into_html()
     };
-    let fields = vec![("do", "revoke".to_owned()), ("token", token.id.to_string())];
+    let fields = vec![("do", revoke.to_owned()), ("token", token.id.to_string())];
     view! {
         <tr>
             <th class="name" scope="row" title=name.clone()>

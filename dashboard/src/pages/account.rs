@@ -21,7 +21,7 @@ use crate::{
         token_table::TokenTable,
     },
     error::AdminError,
-    form::Form,
+    form::{Form, actions},
     html::{Html, IntoHtml as _},
     port::{
         Visit,
@@ -43,7 +43,19 @@ const PERIODS: &[(&str, &str)] = &[
     ("366", "A year"),
 ];
 
-/// Each form posts to this page and says in `do` what it wants.
+actions! {
+    /// What a form of the page does.
+    enum Action {
+        /// Changes the password.
+        Password = "password",
+        /// Creates a token.
+        Token = "token",
+        /// Revokes a token.
+        Revoke = "revoke",
+    }
+}
+
+/// The account: password and tokens. Each form posts to this page.
 #[component]
 pub fn Account() -> impl IntoView {
     let page = answer(async move {
@@ -72,8 +84,8 @@ pub fn Account() -> impl IntoView {
 /// Does what a form wants. The answer is a page of its own if there is a token to show.
 async fn act(form: &Form, visit: &dyn Visit) -> Result<Option<Html>, AdminError> {
     let account = signed_in::<dyn OwnAccount>()?;
-    match form.text("do").as_str() {
-        "password" => {
+    match Action::of(form).ok_or(AdminError::NotFound)? {
+        Action::Password => {
             let change = PasswordChange {
                 current: form.password("currentPassword")?,
                 new: form.password("newPassword")?,
@@ -82,18 +94,17 @@ async fn act(form: &Form, visit: &dyn Visit) -> Result<Option<Html>, AdminError>
             visit.redirect(&format!("{}?password=changed", Room::Account.href()));
             Ok(None)
         }
-        "token" => {
+        Action::Token => {
             let created = account.create_token(NewToken::from(form)).await?;
             let base_url = visit.base_url();
             Ok(Some(view! { <Created created base_url/> }.into_html()))
         }
-        "revoke" => {
+        Action::Revoke => {
             let token = form.parsed("token").ok_or(AdminError::NotFound)?;
             account.revoke_token(token).await?;
             visit.redirect(Room::Account.href());
             Ok(None)
         }
-        _ => Err(AdminError::NotFound),
     }
 }
 
@@ -128,14 +139,15 @@ impl Forms {
     }
 
     fn refuse(&mut self, form: &Form, error: AdminError) {
-        if form.text("do") == "password" {
-            self.password_refusal = Refusal::new(error, PASSWORD_FIELDS);
-        } else {
-            if form.text("do") == "token" {
-                self.token = NewToken::from(form);
+        match Action::of(form) {
+            Some(Action::Password) => {
+                self.password_refusal = Refusal::new(error, PASSWORD_FIELDS);
+                return;
             }
-            self.token_refusal = Refusal::new(error, TOKEN_FIELDS);
+            Some(Action::Token) => self.token = NewToken::from(form),
+            Some(Action::Revoke) | None => {}
         }
+        self.token_refusal = Refusal::new(error, TOKEN_FIELDS);
     }
 }
 
@@ -178,7 +190,7 @@ fn Everything(me: User, tokens: Vec<Token>, forms: Forms) -> impl IntoView {
                 <p class="quiet">
                     "What scripts send to the API in your name. A token never allows more than your own role does at the moment."
                 </p>
-                {(!no_tokens).then(|| view! { <TokenTable tokens/> })}
+                {(!no_tokens).then(|| view! { <TokenTable tokens revoke=Action::Revoke.as_str()/> })}
                 <TokenForm new=forms.token most=me.role refusal=forms.token_refusal/>
             </section>
         </div>
@@ -192,7 +204,7 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
     view! {
         <form class="form" method="post">
             <RefusalNotice error=other/>
-            <input type="hidden" name="do" value="password"/>
+            <input type="hidden" name="do" value=Action::Password.as_str()/>
             // So that password managers know whose password it is.
             <input type="email" value=email autocomplete="username" hidden/>
             <Field
@@ -224,7 +236,7 @@ fn TokenForm(new: NewToken, most: Role, refusal: Refusal) -> impl IntoView {
         <form class="form panel new-token" method="post">
             <h3>"New token"</h3>
             <RefusalNotice error=other/>
-            <input type="hidden" name="do" value="token"/>
+            <input type="hidden" name="do" value=Action::Token.as_str()/>
             <Field
                 name="name"
                 label="Name"

@@ -27,6 +27,7 @@ use crate::{
         environments::{EnvironmentAdmin, PolledEnvironment},
         local, query, signed_in, signed_in_user, visit,
     },
+    routes,
 };
 
 /// How many changes a page shows.
@@ -185,7 +186,7 @@ impl Asked {
 fn List(asked: Asked, page: Page<Record>, environments: Environments, role: Role) -> impl IntoView {
     let pagination = page.pagination;
     let export = (pagination.total > 0).then(|| {
-        let href = asked.href("/dashboard/audit/export", None);
+        let href = asked.href(routes::AUDIT_EXPORT, None);
         view! {
             <a class="button" href=href download="pennon-audit.json">
                 <Drawing icon=Icon::Download/>

@@ -9,7 +9,7 @@ use pennon_model::{
     user::Role,
 };
 
-use super::environments::{Newest, environment_href};
+use super::environments::Newest;
 use crate::{
     components::{
         answer::answer,
@@ -24,7 +24,7 @@ use crate::{
         title::Title,
     },
     error::{AdminError, FieldError},
-    form::Form,
+    form::{Form, actions},
     html::IntoHtml as _,
     model::Naming,
     port::{
@@ -32,20 +32,25 @@ use crate::{
         environments::{CreatedEnvironment, EnvironmentAdmin, Polling, Seen, UsedEnvironment},
         signed_in, signed_in_user, visit,
     },
+    routes,
 };
 
-/// What can be done to an environment, by a form that posts to its page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Act {
-    Rename,
-    Rotate,
-    Revoke,
+actions! {
+    /// What a form of the page does.
+    enum Action {
+        /// Renames the environment.
+        Rename = "rename",
+        /// Gives the environment another key.
+        Rotate = "rotate",
+        /// Revokes the environment.
+        Revoke = "revoke",
+    }
 }
 
 /// What was refused, with what was typed.
 #[derive(Clone)]
 struct Refused {
-    act: Act,
+    action: Action,
     typed: String,
     error: AdminError,
 }
@@ -62,10 +67,10 @@ pub fn EnvironmentPage() -> impl IntoView {
         let environments = signed_in::<dyn EnvironmentAdmin>()?;
         let mut refused = None;
         if let Some(form) = visit.form() {
-            let act = Act::of(&form).ok_or(AdminError::NotFound)?;
-            let typed = form.text(act.field());
+            let action = Action::of(&form).ok_or(AdminError::NotFound)?;
+            let typed = form.text(action.field());
             let before = environments.environment(id).await?.environment;
-            match act.carry_out(id, &form, &typed).await {
+            match action.carry_out(id, &form, &typed).await {
                 Ok(Some(created)) => {
                     let (base_url, replaced) = (visit.base_url(), before.sdk_key_prefix);
                     // The key is seen here or never.
@@ -75,10 +80,14 @@ pub fn EnvironmentPage() -> impl IntoView {
                         view! { <NewKey created naming base_url npmrc replaced/> }.into_html()
                     );
                 }
-                Ok(None) => visit.redirect(&environment_href(id)),
+                Ok(None) => visit.redirect(&routes::environment(id)),
                 Err(error) => {
                     visit.set_status(error.status());
-                    refused = Some(Refused { act, typed, error });
+                    refused = Some(Refused {
+                        action,
+                        typed,
+                        error,
+                    });
                 }
             }
         }
@@ -90,22 +99,7 @@ pub fn EnvironmentPage() -> impl IntoView {
     view! { <Frame room=Room::Environments>{page}</Frame> }
 }
 
-impl Act {
-    const ALL: [Self; 3] = [Self::Rename, Self::Rotate, Self::Revoke];
-
-    fn of(form: &Form) -> Option<Self> {
-        let word = form.text("act");
-        Self::ALL.into_iter().find(|act| act.as_str() == word)
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Rename => "rename",
-            Self::Rotate => "rotate",
-            Self::Revoke => "revoke",
-        }
-    }
-
+impl Action {
     /// The field of its form.
     fn field(self) -> &'static str {
         match self {
@@ -140,7 +134,7 @@ impl Act {
 
     /// What was typed into its form, and why it did not do.
     fn refusal(self, refused: Option<Refused>) -> (Option<String>, Refusal) {
-        let Some(refused) = refused.filter(|refused| refused.act == self) else {
+        let Some(refused) = refused.filter(|refused| refused.action == self) else {
             return (None, Refusal::default());
         };
         let error = match refused.error {
@@ -286,7 +280,7 @@ fn Manage(
     last_used: Option<Timestamp>,
     refused: Option<Refused>,
 ) -> impl IntoView {
-    let (typed, Refusal { fields, other }) = Act::Rename.refusal(refused.clone());
+    let (typed, Refusal { fields, other }) = Action::Rename.refusal(refused.clone());
     let revision = environment.revision;
     let name = environment.name.to_string();
     let rotate = view! {
@@ -314,7 +308,7 @@ fn Manage(
             <h2 id="manage">"Manage"</h2>
             <form class="form" method="post">
                 <RefusalNotice error=other/>
-                <input type="hidden" name="act" value=Act::Rename.as_str()/>
+                <input type="hidden" name="do" value=Action::Rename.as_str()/>
                 <input type="hidden" name="revision" value=revision/>
                 <Field
                     name="name"
@@ -330,7 +324,7 @@ fn Manage(
                 </div>
             </form>
             <Danger
-                act=Act::Rotate
+                action=Action::Rotate
                 title="Rotate key"
                 revision
                 name=name.clone()
@@ -338,7 +332,7 @@ fn Manage(
             >
                 {rotate}
             </Danger>
-            <Danger act=Act::Revoke title="Revoke environment" revision name refused>
+            <Danger action=Action::Revoke title="Revoke environment" revision name refused>
                 {revoke}
             </Danger>
         </section>
@@ -367,14 +361,14 @@ fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
 /// Something that cannot be undone: it says what it does, and wants the name typed.
 #[component]
 fn Danger(
-    act: Act,
+    action: Action,
     title: &'static str,
     revision: i64,
     name: String,
     refused: Option<Refused>,
     children: Children,
 ) -> impl IntoView {
-    let (typed, Refusal { fields, other }) = act.refusal(refused);
+    let (typed, Refusal { fields, other }) = action.refusal(refused);
     let open = typed.is_some();
     view! {
         <details class="danger-zone" open=open>
@@ -382,11 +376,11 @@ fn Danger(
             <form class="form" method="post" autocomplete="off">
                 <RefusalNotice error=other/>
                 {children()}
-                <input type="hidden" name="act" value=act.as_str()/>
+                <input type="hidden" name="do" value=action.as_str()/>
                 <input type="hidden" name="revision" value=revision/>
                 <p>"To go on, type " <strong class="typed-name">{name}</strong> "."</p>
                 <Field
-                    name=act.field()
+                    name=action.field()
                     label="Name of the environment"
                     input=Input::Line
                     value=typed.unwrap_or_default()

@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 use pennon_model::{
     environment::Environment,
-    id::EnvironmentId,
     page::{Limit, Page, PageRequest},
     user::Role,
 };
@@ -25,6 +24,7 @@ use crate::{
         environments::{EnvironmentAdmin, PolledEnvironment, Polling},
         query, signed_in, signed_in_user,
     },
+    routes,
 };
 
 /// Where the revoked ones are listed.
@@ -53,11 +53,6 @@ pub fn Environments() -> impl IntoView {
         <Title text="Environments"/>
         <Frame room=Room::Environments>{page}</Frame>
     }
-}
-
-/// The address of an environment's page.
-pub(crate) fn environment_href(id: EnvironmentId) -> String {
-    format!("{}/{id}", Room::Environments.href())
 }
 
 #[component]
@@ -138,7 +133,7 @@ fn Status(revoked: bool) -> impl IntoView {
 #[component]
 fn NewEnvironmentLink() -> impl IntoView {
     view! {
-        <a class="button primary" href="/dashboard/environments/new">
+        <a class="button primary" href=routes::NEW_ENVIRONMENT>
             <Drawing icon=Icon::Plus/>
             "New environment"
         </a>
@@ -197,7 +192,7 @@ fn Name(environment: Environment) -> impl IntoView {
     let name = environment.name.to_string();
     view! {
         <th class="name" scope="row">
-            <a href=environment_href(environment.id) title=name.clone()>
+            <a href=routes::environment(environment.id) title=name.clone()>
                 {name.clone()}
             </a>
         </th>

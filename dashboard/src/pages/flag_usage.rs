@@ -17,12 +17,13 @@ use crate::{
     },
     form::Form,
     html::IntoHtml as _,
-    model::{Naming, flag_address},
+    model::Naming,
     port::{
         Visit, query, signed_in,
         usage::{EnvironmentUsage, FlagUsage, UsageAdmin},
         visit,
     },
+    routes,
 };
 
 const HOUR: i64 = 60 * 60 * 1000;
@@ -128,7 +129,7 @@ impl View {
             pairs.append_pair("period", self.period.as_str());
         }
         let pairs = pairs.finish();
-        let path = format!("{}/usage", flag_address(key));
+        let path = format!("{}/usage", routes::flag(key));
         if pairs.is_empty() {
             path
         } else {
@@ -209,7 +210,7 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
         <header class="page-head">
             <nav class="crumbs" aria-label="Breadcrumbs">
                 <a href=Room::Flags.href()>"Flags"</a>
-                <a href=flag_address(&key)>{flag.name.to_string()}</a>
+                <a href=routes::flag(&key)>{flag.name.to_string()}</a>
             </nav>
             <h1>{format!("Usage of {}", flag.name)}</h1>
         </header>

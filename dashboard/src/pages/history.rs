@@ -15,12 +15,13 @@ use crate::{
     },
     error::AdminError,
     html::IntoHtml as _,
-    model::{Naming, flag_address},
+    model::Naming,
     port::{
         audit::{AuditAdmin, AuditQuery, Record},
         environments::EnvironmentAdmin,
         query, signed_in,
     },
+    routes,
 };
 
 /// The changes of one flag, in all environments.
@@ -58,7 +59,7 @@ fn List(key_of_flag: String, page: Page<Record>, naming: Naming) -> impl IntoVie
         <header class="page-head">
             <nav class="crumbs" aria-label="Breadcrumbs">
                 <a href=Room::Flags.href()>"Flags"</a>
-                <a href=flag_address(&key_of_flag)>{key_of_flag.clone()}</a>
+                <a href=routes::flag(&key_of_flag)>{key_of_flag.clone()}</a>
             </nav>
             <h1>
                 "History of " <code>{key_of_flag}</code> " "

@@ -13,11 +13,11 @@ use crate::{
     },
     error::AdminError,
     form::Form,
-    model::flag_address,
     port::{
         flags::{FlagAdmin, NewFlag},
         signed_in, signed_in_user, visit,
     },
+    routes,
 };
 
 /// The fields of the form; a conflict is about the first.
@@ -40,7 +40,7 @@ pub fn NewFlagPage() -> impl IntoView {
         };
         let refusal = match create(new.clone()).await {
             Ok(flag) => {
-                visit.redirect(&flag_address(flag.key.as_str()));
+                visit.redirect(&routes::flag(flag.key.as_str()));
                 Refusal::default()
             }
             Err(error) => {

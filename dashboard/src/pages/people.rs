@@ -26,6 +26,7 @@ use crate::{
         people::{Colleague, PeopleAdmin, Seen},
         query, signed_in, signed_in_user, visit,
     },
+    routes,
 };
 
 /// Who has an account, and what each may do. A role is changed here, by a form that posts to this page.
@@ -117,7 +118,7 @@ fn List(people: Page<Colleague>, me: User, attempt: Option<Attempt>) -> impl Int
     view! {
         <header class="page-head">
             <h1>"People" <span class="count">{pagination.total}</span></h1>
-            <a class="button primary" href="/dashboard/people/new">
+            <a class="button primary" href=routes::NEW_PERSON>
                 <Drawing icon=Icon::Plus/>
                 "Invite"
             </a>
@@ -153,7 +154,7 @@ fn row(colleague: Colleague, me: &User, attempt: Option<&Attempt>) -> impl IntoV
     view! {
         <tr id=row_id(&user)>
             <th class="name" scope="row" title=email.clone()>
-                <a href=format!("/dashboard/people/{}", user.id)>{email.clone()}</a>
+                <a href=routes::person(user.id)>{email.clone()}</a>
                 " "
                 {you}
             </th>

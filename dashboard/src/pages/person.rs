@@ -19,7 +19,7 @@ use crate::{
         token_table::TokenTable,
     },
     error::AdminError,
-    form::Form,
+    form::{Form, actions},
     html::{Html, IntoHtml as _},
     port::{
         Visit,
@@ -31,6 +31,18 @@ use crate::{
 /// The fields of the form.
 const FIELDS: &[&str] = &["password"];
 
+actions! {
+    /// What a form of the page does.
+    enum Action {
+        /// Resets the password.
+        Reset = "reset",
+        /// Revokes a token.
+        Revoke = "revoke",
+        /// Deletes the account.
+        Delete = "delete",
+    }
+}
+
 /// What an administrator can do about somebody's account. Each form posts to this page and says in `do` what it wants.
 #[component]
 pub fn PersonPage() -> impl IntoView {
@@ -41,7 +53,7 @@ pub fn PersonPage() -> impl IntoView {
             .ok_or(AdminError::NotFound)?;
         let visit = visit()?;
         let form = visit.form();
-        let is_reset = form.as_ref().is_some_and(|form| form.text("do") == "reset");
+        let is_reset = form.as_ref().and_then(Action::of) == Some(Action::Reset);
         let done = match form {
             Some(form) => act(id, &form, visit.as_ref()).await,
             None => Ok(None),
@@ -78,8 +90,8 @@ async fn act(id: UserId, form: &Form, visit: &dyn Visit) -> Result<Option<Html>,
     let revision = form.parsed("revision").unwrap_or_default();
     let seen = Seen { id, revision };
     let here = format!("{}/{id}", Room::People.href());
-    match form.text("do").as_str() {
-        "reset" => {
+    match Action::of(form).ok_or(AdminError::NotFound)? {
+        Action::Reset => {
             let Admission { user, made_up } = people
                 .reset_password(seen, form.password("password")?)
                 .await?;
@@ -93,16 +105,15 @@ async fn act(id: UserId, form: &Form, visit: &dyn Visit) -> Result<Option<Html>,
                 view! { <Password title email password href/> }.into_html(),
             ))
         }
-        "revoke" => {
+        Action::Revoke => {
             let token = form.parsed("token").ok_or(AdminError::NotFound)?;
             people.revoke_token_of(id, token).await?;
             Ok(Some(gone(visit, &here)))
         }
-        "delete" => {
+        Action::Delete => {
             people.delete_person(seen).await?;
             Ok(Some(gone(visit, Room::People.href())))
         }
-        _ => Err(AdminError::NotFound),
     }
 }
 
@@ -140,7 +151,7 @@ fn Person(
     } else {
         view! {
             <form class="form" method="post">
-                <input type="hidden" name="do" value="reset"/>
+                <input type="hidden" name="do" value=Action::Reset.as_str()/>
                 <input type="hidden" name="revision" value=user.revision/>
                 <Field
                     name="password"
@@ -161,7 +172,7 @@ fn Person(
     let living = tokens.len();
     let no_tokens = tokens.is_empty();
     let fields = vec![
-        ("do", "delete".to_owned()),
+        ("do", Action::Delete.as_str().to_owned()),
         ("revision", user.revision.to_string()),
     ];
     view! {
@@ -194,7 +205,7 @@ fn Person(
                 } else {
                     view! {
                         <p class="quiet">"What scripts use in their name."</p>
-                        <TokenTable tokens/>
+                        <TokenTable tokens revoke=Action::Revoke.as_str()/>
                     }
                         .into_html()
                 }}

@@ -30,9 +30,9 @@ async fn environments_are_listed_by_product_with_the_beginning_of_their_key_and_
 async fn what_is_dangerous_carries_the_revision_that_was_seen_and_the_name_that_was_typed() {
     let fake = Arc::new(Fake::shop());
     let url = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000002");
-    let page = post(&fake, &url, "act=rotate&revision=7&rotate-name=production").await;
+    let page = post(&fake, &url, "do=rotate&revision=7&rotate-name=production").await;
     assert!(page.html.contains(KEY));
-    let page = post(&fake, &url, "act=revoke&revision=7&revoke-name=production").await;
+    let page = post(&fake, &url, "do=revoke&revision=7&revoke-name=production").await;
     assert_eq!(page.location, Some(url.clone()));
     assert_eq!(
         *fake.calls(),

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::fake::{Fake, cell, environment, flag, get, post};
 
 const FLAGS: &str = "/dashboard/flags";
-const NEW: &str = "/dashboard/flags/new";
+const NEW: &str = "/dashboard/new-flag";
 
 fn count(html: &str, part: &str) -> usize {
     html.matches(part).count()

@@ -67,7 +67,7 @@ async fn pages_carry_no_inline_styles() {
     for url in [
         LOGIN,
         "/dashboard/flags",
-        "/dashboard/flags/new",
+        "/dashboard/new-flag",
         "/dashboard/environments",
     ] {
         assert!(!get(&fake, url).await.html.contains(" style="), "{url}");

@@ -11,13 +11,41 @@ use super::address::{Address, Edit};
 use crate::{
     draft::{self, ConditionDraft, RolloutDraft, RuleDraft},
     error::{AdminError, FieldError},
-    form::Form,
+    form::{Form, actions},
     port::{
         flag_page::{Copying, FlagPageAdmin, SeenOfCopy, SeenRule},
         flags::FlagAdmin,
         signed_in,
     },
 };
+
+actions! {
+    /// What a form of the page does.
+    pub(super) enum Action {
+        /// Changes the name and the description.
+        Details = "details",
+        /// Archives the flag.
+        Archive = "archive",
+        /// Restores the flag.
+        Restore = "restore",
+        /// Switches the flag in an environment.
+        Switch = "switch",
+        /// Changes the time to live.
+        Ttl = "ttl",
+        /// Adds or replaces a rule.
+        Rule = "rule",
+        /// Deletes a rule.
+        DeleteRule = "delete-rule",
+        /// Reorders the rules.
+        Order = "order",
+        /// Sets the rollout.
+        Rollout = "rollout",
+        /// Removes the rollout.
+        RemoveRollout = "remove-rollout",
+        /// Copies the configuration to another environment.
+        Copy = "copy",
+    }
+}
 
 /// What became of a form.
 pub(super) enum Outcome {
@@ -35,21 +63,21 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
     let revision = || field(form, "revision");
     let to = |anchor: &str| Outcome::Done(format!("{}#{anchor}", address.href()));
     let here = || Outcome::Done(address.href());
-    match form.text("do").as_str() {
-        "details" => {
+    match Action::of(form).ok_or_else(|| unreadable("do"))? {
+        Action::Details => {
             let (name, description) = (form.text("name"), form.text("description"));
             admin.describe(flag, revision()?, name, description).await?;
             Ok(here())
         }
-        "archive" => {
+        Action::Archive => {
             admin.archive(flag, revision()?).await?;
             Ok(here())
         }
-        "restore" => {
+        Action::Restore => {
             admin.restore(flag, revision()?).await?;
             Ok(here())
         }
-        "switch" => {
+        Action::Switch => {
             let PairId { flag, environment } = pair(form, flag)?;
             let (on, seen) = (field(form, "enabled")?, Some(revision()?));
             signed_in::<dyn FlagAdmin>()?
@@ -57,12 +85,12 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
                 .await?;
             Ok(here())
         }
-        "ttl" => {
+        Action::Ttl => {
             let (seen, ttl) = (ttl(&form.text("seen"))?, ttl(&form.text("ttl"))?);
             admin.set_ttl(pair(form, flag)?, seen, ttl).await?;
             Ok(here())
         }
-        "rule" => {
+        Action::Rule => {
             let draft = RuleDraft::read(|name| form.texts(name));
             if let Some(draft) = redrawn(form, &draft) {
                 return Ok(Outcome::Redraw(draft));
@@ -77,11 +105,11 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             };
             Ok(to(&rule_anchor(rule)))
         }
-        "delete-rule" => {
+        Action::DeleteRule => {
             admin.delete_rule(field(form, "rule")?, revision()?).await?;
             Ok(to("rules"))
         }
-        "order" => {
+        Action::Order => {
             let order = order(form);
             let moved = form.parsed("up").or_else(|| form.parsed("down"));
             admin
@@ -89,18 +117,18 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
                 .await?;
             Ok(to(&moved.map_or_else(|| "rules".to_owned(), rule_anchor)))
         }
-        "rollout" => {
+        Action::Rollout => {
             let draft = RolloutDraft::read(|name| form.texts(name));
             admin
                 .set_rollout(pair(form, flag)?, form.parsed("revision"), &draft)
                 .await?;
             Ok(to("rollout"))
         }
-        "remove-rollout" => {
+        Action::RemoveRollout => {
             admin.remove_rollout(pair(form, flag)?, revision()?).await?;
             Ok(to("rollout"))
         }
-        "copy" => {
+        Action::Copy => {
             let copying = Copying {
                 flag,
                 from: field(form, "environment")?,
@@ -113,23 +141,27 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             admin.copy(copying, seen).await?;
             Ok(Outcome::Done(address.within(copying.to).href()))
         }
-        _ => Err(unreadable("do")),
     }
 }
 
 /// What is open again after a form was refused, with what was typed.
 pub(super) fn reopened(form: &Form) -> Edit {
-    match (form.text("do").as_str(), form.parsed("rule")) {
-        ("details", _) => Edit::Details,
-        ("switch", _) => Edit::Switch(form.text("enabled") == "true"),
-        ("ttl", _) => Edit::Ttl,
-        ("rule", None) => Edit::NewRule,
-        ("rule", Some(rule)) => Edit::Rule(rule),
-        ("delete-rule", Some(rule)) => Edit::DeleteRule(rule),
-        ("rollout", _) => Edit::Rollout,
-        ("remove-rollout", _) => Edit::RemoveRollout,
-        ("copy", _) => Edit::Copy(form.parsed("to")),
-        _ => Edit::Nothing,
+    let Some(action) = Action::of(form) else {
+        return Edit::Nothing;
+    };
+    match (action, form.parsed("rule")) {
+        (Action::Details, _) => Edit::Details,
+        (Action::Switch, _) => Edit::Switch(form.text("enabled") == "true"),
+        (Action::Ttl, _) => Edit::Ttl,
+        (Action::Rule, None) => Edit::NewRule,
+        (Action::Rule, Some(rule)) => Edit::Rule(rule),
+        (Action::DeleteRule, Some(rule)) => Edit::DeleteRule(rule),
+        (Action::Rollout, _) => Edit::Rollout,
+        (Action::RemoveRollout, _) => Edit::RemoveRollout,
+        (Action::Copy, _) => Edit::Copy(form.parsed("to")),
+        (Action::DeleteRule, None) | (Action::Archive | Action::Restore | Action::Order, _) => {
+            Edit::Nothing
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Where the page of a flag stands, and what is open on it.
 
+use crate::routes;
 use pennon_model::id::{EnvironmentId, RuleId};
 
-use crate::{form::Form, model::flag_address};
+use crate::form::Form;
 
 /// The page of a flag in an environment.
 #[derive(Clone, Debug)]
@@ -94,7 +95,7 @@ impl Address {
         if let Some(context) = &self.context {
             pairs.append_pair("context", context);
         }
-        let (path, pairs) = (flag_address(&self.key), pairs.finish());
+        let (path, pairs) = (routes::flag(&self.key), pairs.finish());
         if pairs.is_empty() {
             path
         } else {

@@ -7,7 +7,7 @@ use pennon_model::{
     id::EnvironmentId,
 };
 
-use super::{Shown, address::Edit};
+use super::{Shown, actions::Action, address::Edit};
 use crate::{
     components::{
         effect::{findings, with_code},
@@ -15,9 +15,8 @@ use crate::{
         refusal::RefusalNotice,
     },
     html::{Html, IntoHtml as _},
-    model::flag_address,
     port::flag_page::CopyPreview,
-    words,
+    routes, words,
 };
 
 /// The choice of the environment, then what would change there.
@@ -61,7 +60,7 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> 
             </p>
             {stale}
             <RefusalNotice error/>
-            <form class="copy-choice" method="get" action=flag_address(&shown.address.key)>
+            <form class="copy-choice" method="get" action=routes::flag(&shown.address.key)>
                 <input type="hidden" name="environment" value=environment.id.to_string()/>
                 <input type="hidden" name="edit" value="copy"/>
                 {context}
@@ -106,7 +105,7 @@ fn confirmation(
             <ul class="differences">{differences.collect_view()}</ul>
             {findings(warnings.collect())}
             <form method="post" action=shown.address.editing(shown.edit)>
-                {shown.hidden("copy", Some(preview.diff.from))}
+                {shown.hidden(Action::Copy, Some(preview.diff.from))}
                 <input type="hidden" name="to" value=to.to_string()/>
                 <input type="hidden" name="to-revision" value=preview.diff.to.to_string()/>
                 <button class="button primary">{format!("Copy to {name}")}</button>

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::{
     Shown,
+    actions::Action,
     address::{Address, Edit},
 };
 use crate::{
@@ -41,7 +42,7 @@ pub(super) fn head(shown: &Shown) -> Html {
                     "Edit"
                 </a>
                 <form method="post" action=shown.address.href()>
-                    {shown.hidden("archive", Some(flag.revision))}
+                    {shown.hidden(Action::Archive, Some(flag.revision))}
                     <button class="button">"Archive"</button>
                 </form>
             </div>
@@ -81,7 +82,7 @@ fn archived(shown: &Shown) -> Option<Html> {
     let restore = shown.editor.then(|| {
         view! {
             <form method="post" action=shown.address.href()>
-                {shown.hidden("restore", Some(shown.detail.flag.revision))}
+                {shown.hidden(Action::Restore, Some(shown.detail.flag.revision))}
                 <button class="button">"Restore"</button>
             </form>
         }
@@ -171,7 +172,7 @@ fn editor(shown: &Shown) -> Html {
         <form class="panel form details-form" method="post" action=shown.address.editing(Edit::Details)>
             {stale}
             <RefusalNotice error=other/>
-            {shown.hidden("details", Some(flag.revision))}
+            {shown.hidden(Action::Details, Some(flag.revision))}
             <Field
                 name="name"
                 label="Name"

@@ -24,7 +24,7 @@ use pennon_model::{
 };
 
 use self::{
-    actions::{Outcome, act, reopened},
+    actions::{Action, Outcome, act, reopened},
     address::{Address, Edit},
 };
 use crate::{
@@ -215,7 +215,7 @@ impl Shown {
     }
 
     /// The fields by which a form says what it does, and to what.
-    fn hidden(&self, what: &'static str, revision: Option<i64>) -> Html {
+    fn hidden(&self, action: Action, revision: Option<i64>) -> Html {
         let environment = self.address.environment.map(|environment| {
             view! { <input type="hidden" name="environment" value=environment.to_string()/> }
         });
@@ -223,7 +223,7 @@ impl Shown {
             view! { <input type="hidden" name="revision" value=revision.to_string()/> }
         });
         view! {
-            <input type="hidden" name="do" value=what/>
+            <input type="hidden" name="do" value=action.as_str()/>
             <input type="hidden" name="flag" value=self.detail.flag.id.to_string()/>
             {environment}
             {revision}
@@ -264,7 +264,7 @@ impl Shown {
     fn refusal(&self, error: AdminError) -> Html {
         let archiving = self
             .typed()
-            .is_some_and(|form| form.text("do") == "archive");
+            .is_some_and(|form| Action::of(form) == Some(Action::Archive));
         match error {
             AdminError::Conflict(_) if archiving => head::still_on(self),
             AdminError::Stale => view! {

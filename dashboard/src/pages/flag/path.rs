@@ -3,7 +3,12 @@
 use leptos::prelude::*;
 use pennon_model::{configuration::FlagConfiguration, environment::Environment};
 
-use super::{Shown, actions::said, address::Edit, rollout, rules};
+use super::{
+    Shown,
+    actions::{Action, said},
+    address::Edit,
+    rollout, rules,
+};
 use crate::{
     components::icon::{Drawing, Icon},
     html::{Html, IntoHtml as _},
@@ -81,7 +86,7 @@ fn order(shown: &Shown, standing: &FlagConfiguration) -> Option<Html> {
         .collect();
     let form = view! {
         <form id="rule-order" method="post" action=shown.address.href()>
-            {shown.hidden("order", None)}
+            {shown.hidden(Action::Order, None)}
             <input type="hidden" name="seen" value=said(&standing.rules)/>
             <input type="hidden" name="order" value=order.join(" ")/>
             <div class="order-bar" hidden>

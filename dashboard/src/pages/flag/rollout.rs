@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use pennon_core::rule::Rule;
 use pennon_model::{configuration::FlagConfiguration, targeting::FlagRollout};
 
-use super::{Shown, address::Edit, effect, path::sentence};
+use super::{Shown, actions::Action, address::Edit, effect, path::sentence};
 use crate::{
     components::{
         icon::{Drawing, Icon},
@@ -92,7 +92,7 @@ fn removal(shown: &Shown, standing: &FlagConfiguration, rollout: &FlagRollout) -
     view! {
         <form class="step-question" method="post" action=shown.address.editing(Edit::RemoveRollout)>
             <RefusalNotice error/>
-            {shown.hidden("remove-rollout", Some(rollout.revision))}
+            {shown.hidden(Action::RemoveRollout, Some(rollout.revision))}
             <p class="step-text struck">{sentence(&words::rollout(rollout.rollout))}</p>
             <p>
                 "Without a rollout, whoever no rule matches is ON. "
@@ -157,7 +157,7 @@ fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> Html {
         >
             {stale}
             <RefusalNotice error=other/>
-            {shown.hidden("rollout", revision)}
+            {shown.hidden(Action::Rollout, revision)}
             <RolloutFields draft errors/>
             {before}
             {shown.effect_of(Change::Rollout)}

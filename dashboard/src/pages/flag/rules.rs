@@ -6,7 +6,7 @@ use pennon_model::{configuration::FlagConfiguration, id::RuleId, targeting::Targ
 
 use super::{
     Shown,
-    actions::{rule_anchor, said},
+    actions::{Action, rule_anchor, said},
     address::Edit,
     effect,
     path::sentence,
@@ -129,7 +129,7 @@ fn deletion(shown: &Shown, standing: &FlagConfiguration, rule: &TargetingRule) -
             <span class="step-mark step-number"></span>
             <form class="step-question" method="post" action=shown.address.editing(shown.edit)>
                 <RefusalNotice error/>
-                {shown.hidden("delete-rule", Some(rule.revision))}
+                {shown.hidden(Action::DeleteRule, Some(rule.revision))}
                 <input type="hidden" name="rule" value=rule.id.to_string()/>
                 <p class="step-text struck">{sentence(&words::rule(&rule.rule))}</p>
                 <p>{effect}</p>
@@ -220,7 +220,7 @@ fn editor(shown: &Shown, standing: &FlagConfiguration, rule: Option<&TargetingRu
                 </button>
                 {overtaken}
                 <RefusalNotice error=other.or(full)/>
-                {shown.hidden("rule", revision)}
+                {shown.hidden(Action::Rule, revision)}
                 {id}
                 {seen}
                 <RuleFields draft errors suggestions/>

@@ -7,7 +7,7 @@ use pennon_model::{
     flag_table::FlagCell,
 };
 
-use super::{Shown, address::Edit};
+use super::{Shown, actions::Action, address::Edit};
 use crate::{
     components::{
         flag_switch::{FlagSwitch, Switch, SwitchQuestion, label},
@@ -16,7 +16,7 @@ use crate::{
     },
     error::AdminError,
     html::{Html, IntoHtml as _},
-    model::flag_address,
+    routes,
     words::{self, Reach},
 };
 
@@ -44,7 +44,7 @@ pub(super) fn standing(
     let (when_on, when_off) = (heading(true), heading(false));
     let switch = if shown.may_edit() {
         let asks = looks_like_production(environment.name.as_str())
-            .then(|| flag_address(&shown.address.key));
+            .then(|| routes::flag(&shown.address.key));
         let when_on = words::flag(true, rules(), rollout);
         let environment = environment.id;
         view! {
@@ -91,7 +91,7 @@ fn question(
     let question = view! {
         <form class="step-question" method="post" action=shown.address.editing(shown.edit)>
             <RefusalNotice error/>
-            {shown.hidden("switch", Some(configuration.revision))}
+            {shown.hidden(Action::Switch, Some(configuration.revision))}
             <input type="hidden" name="enabled" value=on.to_string()/>
             <p>{format!("As soon as applications hear of it: {effect}")}</p>
             <div class="form-actions">
@@ -168,7 +168,7 @@ fn ttl_editor(shown: &Shown, standing: &FlagConfiguration) -> Option<Html> {
     let editor = view! {
         <form class="step-editor" id="ttl-form" method="post" action=shown.address.editing(Edit::Ttl)>
             <RefusalNotice error=stale.or(other)/>
-            {shown.hidden("ttl", None)}
+            {shown.hidden(Action::Ttl, None)}
             <input type="hidden" name="seen" value=seen/>
             <div class="field">
                 <label for="ttl">"Seconds that clients may keep the flag"</label>

@@ -10,7 +10,7 @@ use crate::{
         icon::{Drawing, Icon},
     },
     html::{Html, IntoHtml as _},
-    model::flag_address,
+    routes,
 };
 
 /// As many environments as are shown side by side; more are in a list that opens.
@@ -59,7 +59,7 @@ pub(super) fn tabs(shown: &Shown) -> Html {
 
 /// The way to what is told of the flag elsewhere.
 pub(super) fn more(shown: &Shown) -> Html {
-    let flag = flag_address(&shown.address.key);
+    let flag = routes::flag(&shown.address.key);
     view! {
         <nav class="flag-more" aria-label="More about this flag">
             <a href=format!("{flag}/usage")>"Usage"</a>

@@ -13,9 +13,9 @@ use super::{
 use crate::{
     components::trial::{Case, Trial},
     html::{Html, IntoHtml as _},
-    model::flag_address,
     pages::try_it,
     port::query,
+    routes,
 };
 
 /// What the flag would be for somebody, as the page shows it. Nothing where nobody is served any more, and nothing while
@@ -42,7 +42,7 @@ pub(super) fn trial(
                 <h2 id="flag-trial">"Try it"</h2>
                 <a href=own_page>"On a page of its own"</a>
             </header>
-            <form class="try" method="get" action=flag_address(&address.key)>
+            <form class="try" method="get" action=routes::flag(&address.key)>
                 <input type="hidden" name="environment" value=environment.id.to_string()/>
                 <Trial
                     id=detail.flag.id

@@ -17,6 +17,7 @@ use crate::{
         snippet::Snippet,
     },
     html::IntoHtml as _,
+    routes,
 };
 
 /// The first lesson: what a flag is for and how it is read.
@@ -64,7 +65,7 @@ pub fn NoEnvironment(
         <Notice weight=Weight::Warning>
             "There is no active environment, so there is nowhere to switch a flag on. "
             {(role >= Role::Admin)
-                .then(|| view! { <a href="/dashboard/environments/new">"Create one"</a> })}
+                .then(|| view! { <a href=routes::NEW_ENVIRONMENT>"Create one"</a> })}
         </Notice>
     }
 }
@@ -73,7 +74,7 @@ pub fn NoEnvironment(
 fn NewEnvironmentLink(role: Role) -> impl IntoView {
     if role >= Role::Admin {
         view! {
-            <a class="button primary" href="/dashboard/environments/new">
+            <a class="button primary" href=routes::NEW_ENVIRONMENT>
                 <Drawing icon=Icon::Plus/>
                 "New environment"
             </a>

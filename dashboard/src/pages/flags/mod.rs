@@ -31,6 +31,7 @@ use crate::{
     },
     html::IntoHtml as _,
     port::{flags::FlagAdmin, query, signed_in, signed_in_user},
+    routes,
 };
 
 /// What is on, and where.
@@ -139,5 +140,5 @@ fn narrowed(mut table: Table, environment: Option<EnvironmentId>) -> Table {
 /// The way to a new flag: a dialog, or a page without scripts.
 #[component]
 fn NewFlagLink() -> impl IntoView {
-    view! { <FormDialog href="/dashboard/flags/new" title="New flag"/> }
+    view! { <FormDialog href=routes::NEW_FLAG title="New flag"/> }
 }

@@ -30,11 +30,12 @@ use leptos_axum::{
 use pennon_dashboard::app::{App, shell};
 use pennon_dashboard::form::Form;
 use pennon_dashboard::port::Visit;
+use pennon_dashboard::routes;
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
-use self::session::{EVENTS, Session};
+use self::session::Session;
 use self::visit::CurrentVisit;
 use super::body::received;
 use super::client_address::ClientAddress;
@@ -81,8 +82,8 @@ pub(super) fn router(service: &Service) -> Router<Service> {
     let listening = service.clone();
     let events = async move |Extension(session): Extension<Session>| events(listening, session);
     router
-        .route("/dashboard/audit/export", get(export))
-        .route(EVENTS, get(events))
+        .route(routes::AUDIT_EXPORT, get(export))
+        .route(routes::EVENTS, get(events))
         .route("/dashboard/{*nowhere}", any(render))
         .layer(from_fn_with_state(service.clone(), session::find))
         .layer(from_fn(status::of_failure))

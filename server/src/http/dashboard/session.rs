@@ -8,6 +8,7 @@ use http::header::REFERER;
 use http::{HeaderMap, HeaderValue, Method};
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
+use pennon_dashboard::routes::{EVENTS, SIGN_IN};
 
 use super::super::body::received;
 use super::{cookie, not_received, wants_html};
@@ -18,12 +19,6 @@ use crate::state::Service;
 /// The most that a form may have that somebody sends who is not signed in, in bytes. It may be a long one that was begun
 /// before the session ended.
 const LIMIT: usize = 64 * 1024;
-
-/// The page at which one signs in: the only one that needs no session.
-const SIGN_IN: &str = "/dashboard/login";
-
-/// Where a page hears what others change.
-pub(super) const EVENTS: &str = "/dashboard/events";
 
 /// What works without a session, or says itself that there is none.
 const WITHOUT_SESSION: [&str; 4] = [

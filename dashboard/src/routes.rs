@@ -1,0 +1,62 @@
+//! The addresses of pages. Those of flags contain their keys, so nothing else has an address among them.
+
+use std::fmt::Display;
+
+/// The page to sign in.
+pub const SIGN_IN: &str = "/dashboard/login";
+
+/// The list of flags.
+pub const FLAGS: &str = "/dashboard/flags";
+
+/// The form of a new flag.
+pub const NEW_FLAG: &str = "/dashboard/new-flag";
+
+/// The list of environments.
+pub const ENVIRONMENTS: &str = "/dashboard/environments";
+
+/// The form of a new environment.
+pub const NEW_ENVIRONMENT: &str = "/dashboard/environments/new";
+
+/// The playground.
+pub const TRY: &str = "/dashboard/try";
+
+/// The audit log.
+pub const AUDIT: &str = "/dashboard/audit";
+
+/// The audit log as a file.
+pub const AUDIT_EXPORT: &str = "/dashboard/audit/export";
+
+/// The stream of what others change.
+pub const EVENTS: &str = "/dashboard/events";
+
+/// The list of accounts.
+pub const PEOPLE: &str = "/dashboard/people";
+
+/// The form of an invitation.
+pub const NEW_PERSON: &str = "/dashboard/people/new";
+
+/// The account of whoever is signed in.
+pub const ACCOUNT: &str = "/dashboard/account";
+
+/// The glossary and the keys.
+pub const HELP: &str = "/dashboard/help";
+
+/// Returns the address of the flag with this key.
+pub fn flag(key: &str) -> String {
+    format!("{FLAGS}/{key}")
+}
+
+/// Returns the address of an environment.
+pub fn environment(id: impl Display) -> String {
+    format!("{ENVIRONMENTS}/{id}")
+}
+
+/// Returns the address of an account.
+pub fn person(id: impl Display) -> String {
+    format!("{PEOPLE}/{id}")
+}
+
+/// Returns the address of the page that reverts the action of an audit entry.
+pub fn audit_entry(id: impl Display) -> String {
+    format!("{AUDIT}/{id}")
+}
