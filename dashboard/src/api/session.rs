@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
+use crate::{error::AdminError, model::Theme};
 #[cfg(feature = "ssr")]
-use crate::port::visit;
-use crate::{error::AdminError, model::Theme, routes};
+use crate::{port::visit, routes};
 
 /// Ends the session.
 #[server(prefix = "/dashboard/api", endpoint = "sign-out")]
