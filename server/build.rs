@@ -72,13 +72,15 @@ fn site(folder: &Path) -> Result<String, Box<dyn Error>> {
         values.next()
     };
     let mut code = String::new();
-    writeln!(
-        code,
-        "const OUTPUT_NAME: Option<&str> = {:?};",
-        named("output-name")
-    )?;
-    writeln!(code, "const STYLE: Option<&str> = {:?};", named("style"))?;
-    writeln!(code, "const SCRIPT: Option<&str> = {:?};", named("script"))?;
+    for (constant, word) in [
+        ("OUTPUT_NAME", "output-name"),
+        ("STYLE", "style"),
+        ("SCRIPT", "script"),
+        ("REFERENCE_STYLE", "reference-style"),
+        ("REFERENCE_SCRIPT", "reference-script"),
+    ] {
+        writeln!(code, "const {constant}: Option<&str> = {:?};", named(word))?;
+    }
     // Without the manifest the site is not complete.
     let mut files = Vec::new();
     if !manifest.is_empty() {

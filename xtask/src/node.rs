@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
 
 use crate::digest;
 use crate::process::Run as _;
@@ -52,6 +53,19 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<Vec<PathBuf>> {
     packages.sort();
     packages.sort_by_key(|folder| folder.ends_with("next"));
     Ok(packages)
+}
+
+/// A file of an installed package.
+pub(crate) fn read(workspace: &Workspace, package: &str, file: &str) -> Result<String> {
+    let path = workspace.root.join("node_modules").join(package).join(file);
+    fs::read_to_string(&path).with_context(|| path.display().to_string())
+}
+
+/// Name and version of an installed package.
+pub(crate) fn installed(workspace: &Workspace, package: &str) -> Result<String> {
+    let manifest: Value = serde_json::from_str(&read(workspace, package, "package.json")?)?;
+    let version = manifest["version"].as_str().context("a version")?;
+    Ok(format!("{package} {version}"))
 }
 
 fn check_versions(workspace: &Workspace) -> Result<()> {

@@ -51,18 +51,28 @@ struct Notices {
     /// The works of others that are no crates, one in each line.
     works: &'static str,
     parts: &'static [Part],
+    /// The npm package whose bundle it contains, and the notices that the package has of its own.
+    bundle: Option<(&'static str, &'static [&'static str])>,
 }
+
+/// The page `/docs`.
+const SWAGGER_UI: &str = "swagger-ui-dist";
 
 const FILES: [Notices; 2] = [
     Notices {
         path: "THIRD-PARTY-NOTICES.txt",
         works: include_str!("../notices/binary.txt"),
         parts: &[SERVER, DASHBOARD, ENGINE],
+        bundle: Some((
+            SWAGGER_UI,
+            &["NOTICE", "swagger-ui-es-bundle.js.LICENSE.txt"],
+        )),
     },
     Notices {
         path: "npm/core/THIRD-PARTY-NOTICES.txt",
         works: include_str!("../notices/package.txt"),
         parts: &[ENGINE],
+        bundle: None,
     },
 ];
 
@@ -76,16 +86,24 @@ const COMMAND: &str = "cargo xtask notices";
 pub(crate) fn write(workspace: &Workspace) -> Result<Outcome> {
     // The plugin looks at the crates of all platforms, and builds have downloaded those of this one.
     workspace.cargo().args(["fetch", "--locked"]).run()?;
-    for Notices { path, works, parts } in FILES {
-        let mut text = PREFACE.replace("@WORKS@\n", works);
-        for part in parts {
-            let rule = "=".repeat(72);
+    let rule = "=".repeat(72);
+    for file in FILES {
+        let mut text = PREFACE.replace("@WORKS@\n", file.works);
+        for part in file.parts {
             writeln!(text, "\n{rule}\n{}\n{rule}", part.title)?;
             text.push_str(&collected(workspace, part)?);
         }
+        if let Some((package, notices)) = file.bundle {
+            let title = node::installed(workspace, package)?;
+            writeln!(text, "\n{rule}\n{title}\n{rule}")?;
+            for notice in notices {
+                text.push_str(&node::read(workspace, package, notice)?);
+            }
+        }
         let lines = text.lines().map(str::trim_end);
         let text = lines.collect::<Vec<_>>().join("\n");
-        fs::write(workspace.root.join(path), format!("{}\n", text.trim_end()))?;
+        let path = workspace.root.join(file.path);
+        fs::write(path, format!("{}\n", text.trim_end()))?;
     }
     Ok(Outcome::Done)
 }
@@ -103,9 +121,15 @@ fn collected(workspace: &Workspace, part: &Part) -> Result<String> {
         .run_quietly()
 }
 
-/// Fails if the notices lack a crate, or name one that is no longer there.
+/// Fails if the notices lack a crate or the bundled package, or name a crate that is no longer there.
 pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
-    for Notices { path, parts, .. } in FILES {
+    for Notices {
+        path,
+        parts,
+        bundle,
+        ..
+    } in FILES
+    {
         let text = fs::read_to_string(workspace.root.join(path))?;
         let named = named(&text);
         let (mut needed, mut possible) = (BTreeSet::new(), BTreeSet::new());
@@ -115,7 +139,12 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
         }
         let missing = needed.difference(&named);
         let stale = named.difference(&possible);
-        let different: Vec<&str> = missing.chain(stale).map(String::as_str).collect();
+        let mut different: Vec<&str> = missing.chain(stale).map(String::as_str).collect();
+        if let Some((package, _)) = bundle
+            && !text.contains(&node::installed(workspace, package)?)
+        {
+            different.push(package);
+        }
         if !different.is_empty() {
             bail!(
                 "{path} is out of date ({}); run `{COMMAND}` and commit what it writes",

@@ -6,6 +6,7 @@
 //!   `{output name}_bg.wasm`, and the output name is `pennon.{hash}`;
 //! - `pennon.{hash}.css`, with a hash of its own;
 //! - `live.{hash}.js`, the script that keeps pages up to date, likewise;
+//! - `reference.{hash}.js` and `reference.{hash}.css`, which show the API's reference, likewise;
 //! - each of them compressed only, with `.gz` and with `.br` appended to the name: the server decompresses what it sends to
 //!   the few that take neither;
 //! - `manifest.txt`, which says what the current names are. Each of its lines is a word, a space and a value:
@@ -14,6 +15,8 @@
 //! output-name pennon.0123456789abcdef
 //! style pennon.fedcba9876543210.css
 //! script live.0f1e2d3c4b5a6978.js
+//! reference-style reference.8796a5b4c3d2e1f0.css
+//! reference-script reference.0011223344556677.js
 //! ```
 //!
 //! Apart from the manifest, every file in the folder is to be served. Names change with content and only then, so a
@@ -46,28 +49,33 @@ pub(crate) fn assemble(workspace: &Workspace) -> Result<Outcome> {
     let bound = bound(workspace);
     let js = esbuild(workspace, &bound.join("pennon.js"), &["--format=esm"])?;
     let wasm = fs::read(bound.join("pennon_bg.wasm"))?;
-    let style = esbuild(
-        workspace,
-        &workspace.root.join("dashboard/style/main.css"),
-        &["--bundle"],
-    )?;
-    let script = esbuild(
-        workspace,
-        &workspace.root.join("dashboard/script/src/main.ts"),
-        &["--bundle", "--format=esm", "--target=es2022"],
-    )?;
-
     let output_name = format!("pennon.{}", hash([&js, &wasm]));
-    let style_name = format!("pennon.{}.css", hash([&style]));
-    let script_name = format!("live.{}.js", hash([&script]));
     let mut site = Site::open(workspace.site())?;
     site.publish(&format!("{output_name}.js"), &js)?;
     site.publish(&format!("{output_name}_bg.wasm"), &wasm)?;
-    site.publish(&style_name, &style)?;
-    site.publish(&script_name, &script)?;
+    let style = site.publish_hashed("pennon", "css", &bundle_style(workspace, "main.css")?)?;
+    let script = site.publish_hashed("live", "js", &bundle_script(workspace, "main.ts")?)?;
+    let reference_style = bundle_style(workspace, "reference.css")?;
+    let reference_style = site.publish_hashed("reference", "css", &reference_style)?;
+    let reference_script = bundle_script(workspace, "reference.ts")?;
+    let reference_script = site.publish_hashed("reference", "js", &reference_script)?;
     site.close(&format!(
-        "output-name {output_name}\nstyle {style_name}\nscript {script_name}\n"
+        "output-name {output_name}\nstyle {style}\nscript {script}\n\
+         reference-style {reference_style}\nreference-script {reference_script}\n"
     ))
+}
+
+/// Bundles a style sheet of the dashboard.
+fn bundle_style(workspace: &Workspace, name: &str) -> Result<Vec<u8>> {
+    let path = workspace.root.join("dashboard/style").join(name);
+    esbuild(workspace, &path, &["--bundle"])
+}
+
+/// Bundles a script of the dashboard.
+fn bundle_script(workspace: &Workspace, name: &str) -> Result<Vec<u8>> {
+    let path = workspace.root.join("dashboard/script/src").join(name);
+    let options = ["--bundle", "--format=esm", "--target=es2022"];
+    esbuild(workspace, &path, &options)
 }
 
 /// The names of what is in the site, without the endings of the compressed forms.
@@ -125,6 +133,13 @@ impl Site {
     fn publish(&mut self, name: &str, content: &[u8]) -> Result<()> {
         self.write(format!("{name}.gz"), || gzip(content))?;
         self.write(format!("{name}.br"), || brotli(content))
+    }
+
+    /// Publishes a file under a name that contains a hash of it, and returns that name.
+    fn publish_hashed(&mut self, stem: &str, ending: &str, content: &Vec<u8>) -> Result<String> {
+        let name = format!("{stem}.{}.{ending}", hash([content]));
+        self.publish(&name, content)?;
+        Ok(name)
     }
 
     /// Removes what is no longer current, and says what is.

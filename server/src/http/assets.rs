@@ -1,4 +1,4 @@
-//! What browsers load of the dashboard: its style, its islands and their glue, embedded in the binary.
+//! The files that browsers load with the dashboard and the API's reference, embedded in the binary.
 
 use std::io::Read as _;
 
@@ -31,6 +31,16 @@ pub(super) fn style() -> String {
 /// The address of the script that keeps pages up to date; none where there is no site.
 pub(super) fn script() -> Option<String> {
     SCRIPT.map(|name| format!("/{FOLDER}/{name}"))
+}
+
+/// The address of the style of the API's reference.
+pub(super) fn reference_style() -> String {
+    format!("/{FOLDER}/{}", REFERENCE_STYLE.unwrap_or("reference.css"))
+}
+
+/// The address of the script of the API's reference.
+pub(super) fn reference_script() -> String {
+    format!("/{FOLDER}/{}", REFERENCE_SCRIPT.unwrap_or("reference.js"))
 }
 
 /// Serves a file. Its name changes with its content, so it may be kept for ever.

@@ -77,6 +77,7 @@ impl FromJson for NewPassword {
                 .min_length(Some(*CHARACTERS.start()))
                 .max_length(Some(*CHARACTERS.end()))
                 .pattern(Some(r"^[^\u0000]*$"))
+                .examples(["correct horse battery staple"])
                 .into()
         })
     }

@@ -2,6 +2,7 @@
 
 use http::HeaderMap;
 use http::header::COOKIE;
+use pennon_dashboard::model::Theme;
 
 use crate::config::Settings;
 
@@ -35,6 +36,11 @@ pub(super) fn value<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
         .flat_map(|value| value.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
         .find_map(|(each, value)| (each == name).then_some(value))
+}
+
+/// The theme that the visitor chose.
+pub(in crate::http) fn theme(headers: &HeaderMap) -> Theme {
+    value(headers, THEME).map_or(Theme::System, Theme::from_cookie)
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
+pub(super) use self::cookie::theme;
 use self::session::Session;
 use self::visit::CurrentVisit;
 use super::body::received;

@@ -100,7 +100,7 @@ impl Visit for CurrentVisit {
     }
 
     fn theme(&self) -> Theme {
-        cookie::value(&self.parts.headers, cookie::THEME).map_or(Theme::System, Theme::from_cookie)
+        cookie::theme(&self.parts.headers)
     }
 
     fn set_theme(&self, theme: Theme) {

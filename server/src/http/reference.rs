@@ -1,40 +1,49 @@
-//! The API's description, for machines and for people.
-
-mod example;
-mod html;
-mod operation;
-mod page;
-mod shapes;
+//! The API's description: for machines at `/openapi.json`, and as a page to read and to try requests on at `/docs`.
 
 use std::sync::LazyLock;
 
 use axum::Router;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD as STANDARD;
 use bytes::Bytes;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
-use http::{HeaderValue, StatusCode};
-use sha2::{Digest, Sha256};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use pennon_dashboard::components::mark::icon_url;
 use tower_http::compression::CompressionLayer;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::openapi::{Answer, Answered, JSON, Routes, Schemas, WHEN_BUSY, route};
-
+use super::{assets, dashboard};
 use crate::state::Service;
 
-/// The style of the page: the dashboard's tokens, and what is made of them.
-const STYLE: &str = concat!(
-    include_str!("../../../../dashboard/style/tokens.css"),
-    include_str!("style.css")
+/// The frame of the page. Swagger UI fills it in the browser (`dashboard/script/src/reference.ts`).
+const PAGE: &str = include_str!("reference/page.html");
+
+/// Swagger UI needs no inline scripts and no inline styles; the icons of its style sheet are `data:` images.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
-/// The page, which is none of the API's paths.
+/// The route of the page, which is not part of the API.
 pub(super) fn page() -> Router<Service> {
     Router::new()
-        .route("/docs", get(async || Page))
+        .route("/docs", get(show_page))
         .layer(CompressionLayer::new())
+}
+
+/// Shows the page in the theme that the visitor chose in the dashboard.
+async fn show_page(headers: HeaderMap) -> impl IntoResponse {
+    let page = PAGE
+        .replace("@THEME@", dashboard::theme(&headers).as_str())
+        .replace("@ICON@", &icon_url())
+        .replace("@STYLE@", &assets::reference_style())
+        .replace("@SCRIPT@", &assets::reference_script());
+    let html = HeaderValue::from_static("text/html; charset=utf-8");
+    (
+        [(CONTENT_TYPE, html), (CONTENT_SECURITY_POLICY, POLICY)],
+        page,
+    )
 }
 
 pub(super) fn routes() -> Routes {
@@ -71,34 +80,5 @@ impl Answer for Document {
             schema: Some(object.into()),
             headers: Vec::new(),
         }]
-    }
-}
-
-/// The page, drawn once, and the policy that allows its style and nothing else.
-static PAGE: LazyLock<(Bytes, HeaderValue)> = LazyLock::new(|| {
-    let page = page::page(&super::openapi::document(super::api()), STYLE);
-    let hash = STANDARD.encode(Sha256::digest(STYLE));
-    let policy = format!(
-        "default-src 'none'; style-src 'sha256-{hash}'; img-src data:; base-uri 'none'; \
-         form-action 'none'; frame-ancestors 'none'"
-    );
-    let policy = HeaderValue::try_from(policy);
-    let nothing = HeaderValue::from_static("default-src 'none'");
-    (page.into(), policy.unwrap_or(nothing))
-});
-
-struct Page;
-
-impl IntoResponse for Page {
-    fn into_response(self) -> Response {
-        let (page, policy) = &*PAGE;
-        let headers = [
-            (
-                CONTENT_TYPE,
-                HeaderValue::from_static("text/html; charset=utf-8"),
-            ),
-            (CONTENT_SECURITY_POLICY, policy.clone()),
-        ];
-        (headers, page.clone()).into_response()
     }
 }
