@@ -128,7 +128,7 @@ async function bundle({ client, engine, instance, extras, ownsExtras, wasm }, ex
     absWorkingDir: root,
     entryPoints: {
       [client]: "src/index.ts",
-      [engine]: "src/engine/brain.ts",
+      [engine]: "src/engine/client-core.ts",
       ...(ownsExtras && { [extras]: "src/extras/index.ts" }),
     },
     outdir: dist,
@@ -147,7 +147,7 @@ async function bundle({ client, engine, instance, extras, ownsExtras, wasm }, ex
       {
         name: "engine",
         setup({ onResolve, onLoad }) {
-          onResolve({ filter: /\/brain\.js$/ }, () => chunk(engine));
+          onResolve({ filter: /\/client-core\.js$/ }, () => chunk(engine));
           onResolve({ filter: /\/extras\/index\.js$/ }, () => chunk(extras));
           onResolve({ filter: /\/instance\.js$/ }, () => ({
             path: join(root, "src/engine", `${instance}.ts`),

@@ -1,13 +1,13 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { EvaluationContext } from "./context.js";
+
 import { FeatureFlagsError } from "./errors.js";
-import type { Evaluation, Explanation, Reason } from "./evaluation.js";
+import type { Evaluation, EvaluationContext, Explanation, Reason } from "./evaluation.js";
 import type { LifecycleEventType, Listener } from "./events.js";
-import { Life } from "./internal/life.js";
+import { Evaluations } from "./internal/evaluations.js";
+import { FlagStore } from "./internal/flag-store.js";
 import { Publisher } from "./internal/publisher.js";
 import { BoundReader } from "./internal/reader.js";
-import { Reading } from "./internal/reading.js";
-import { Values } from "./internal/values.js";
+import { ClientRuntime } from "./internal/runtime.js";
 import {
   type FeatureFlagsClientOptions,
   type InitializeOptions,
@@ -32,8 +32,8 @@ export class FeatureFlagsClient {
   /** The name of the class, also where the code is minified. */
   static readonly name: string = "FeatureFlagsClient";
 
-  readonly #life: Life;
-  readonly #reading: Reading;
+  readonly #runtime: ClientRuntime;
+  readonly #evaluations: Evaluations;
   readonly #publisher: Publisher;
 
   /** @throws {FeatureFlagsError} `INVALID_OPTIONS` */
@@ -42,8 +42,24 @@ export class FeatureFlagsClient {
     const { logger } = settings;
     warnOfOptions(settings);
     this.#publisher = new Publisher(settings.eventEmitter, logger);
-    this.#reading = new Reading(new Values(settings), settings);
-    this.#life = new Life(settings, this.#reading, this.#publisher);
+    this.#evaluations = new Evaluations(new FlagStore(settings), settings);
+    this.#runtime = new ClientRuntime(settings, this.#evaluations, this.#publisher);
+  }
+
+  /**
+   * Returns a client that serves what a snapshot has, and `defaults`, for good. It is ready at once, asks no service, and
+   * loads no engine: `initialize()` and `refresh()` have nothing to do, and of the config document in a snapshot it uses
+   * nothing. For pages that show what a server has evaluated, and for tests.
+   *
+   * @throws {FeatureFlagsError} `INVALID_OPTIONS`
+   */
+  static fromSnapshot(
+    bootstrap: FeatureFlagsClientOptions["bootstrap"],
+    defaults?: FeatureFlagsClientOptions["defaults"],
+  ): FeatureFlagsClient {
+    const client = new FeatureFlagsClient({ sdkKey: "snapshot", bootstrap, defaults });
+    client.#runtime.fix();
+    return client;
   }
 
   /**
@@ -56,7 +72,7 @@ export class FeatureFlagsClient {
    */
   initialize(options: InitializeOptions = {}): Promise<void> {
     try {
-      return this.#life.initialize(parseInitializeOptions(options));
+      return this.#runtime.initialize(parseInitializeOptions(options));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -67,7 +83,7 @@ export class FeatureFlagsClient {
    * between two requests. Without `reportUsage` it does nothing.
    */
   flush(): Promise<void> {
-    return this.#life.flush();
+    return this.#runtime.flush();
   }
 
   /**
@@ -75,7 +91,7 @@ export class FeatureFlagsClient {
    * at once; the promise waits until usage has been reported, if it is to be.
    */
   shutdown(): Promise<void> {
-    return this.#life.shutdown();
+    return this.#runtime.shutdown();
   }
 
   /** The same as `shutdown()`, for `await using`. */
@@ -85,7 +101,7 @@ export class FeatureFlagsClient {
 
   /** Whether `initialize()` has completed. */
   isReady(): boolean {
-    return this.#reading.isReady;
+    return this.#evaluations.isReady;
   }
 
   /**
@@ -94,7 +110,7 @@ export class FeatureFlagsClient {
    * @throws {FeatureFlagsError} `REFRESH_FAILED`, `NOT_INITIALIZED`
    */
   refresh(): Promise<void> {
-    return this.#life.refresh();
+    return this.#runtime.refresh();
   }
 
   /**
@@ -107,7 +123,7 @@ export class FeatureFlagsClient {
     key: string,
     _context?: EvaluationContext<Custom> | null,
   ): boolean {
-    return this.#reading.ahead(key).enabled;
+    return this.#evaluations.ahead(key).enabled;
   }
 
   /**
@@ -119,7 +135,7 @@ export class FeatureFlagsClient {
     key: string,
     _context?: EvaluationContext<Custom> | null,
   ): Reason {
-    return this.#reading.ahead(key).reason;
+    return this.#evaluations.ahead(key).reason;
   }
 
   /**
@@ -131,7 +147,7 @@ export class FeatureFlagsClient {
     key: string,
     context?: EvaluationContext<Custom> | null,
   ): Evaluation {
-    return this.#reading.evaluate(key, context);
+    return this.#evaluations.evaluate(key, context);
   }
 
   /** What `evaluate` would say, or undefined where it would throw. Of a flag that there is not, its default if it has one. */
@@ -139,7 +155,7 @@ export class FeatureFlagsClient {
     key: string,
     context?: EvaluationContext<Custom> | null,
   ): Evaluation | undefined {
-    return this.#reading.read(key, context);
+    return this.#evaluations.read(key, context);
   }
 
   /**
@@ -151,7 +167,7 @@ export class FeatureFlagsClient {
     key: string,
     context?: EvaluationContext<Custom> | null,
   ): Explanation {
-    return this.#reading.explain(key, context);
+    return this.#evaluations.explain(key, context);
   }
 
   /**
@@ -159,14 +175,14 @@ export class FeatureFlagsClient {
    * not exist.
    */
   isTargeted(key: string): boolean {
-    return this.#reading.isTargeted(key);
+    return this.#evaluations.isTargeted(key);
   }
 
   /** What all flags are for this subject, by key. */
   evaluateAll<Custom extends object>(
     context?: EvaluationContext<Custom> | null,
   ): Readonly<Record<string, Evaluation>> {
-    return this.#reading.readAll(context);
+    return this.#evaluations.readAll(context);
   }
 
   /**
@@ -179,7 +195,7 @@ export class FeatureFlagsClient {
     key: string,
     context?: EvaluationContext<Custom> | null,
   ): Promise<Evaluation> {
-    return this.#life.evaluateRemote(key, context);
+    return this.#runtime.evaluateRemote(key, context);
   }
 
   /**
@@ -187,7 +203,7 @@ export class FeatureFlagsClient {
    * ready.
    */
   withContext<Custom extends object>(context?: EvaluationContext<Custom> | null): FlagReader {
-    return new BoundReader(this.#reading, context);
+    return new BoundReader(this.#evaluations, context);
   }
 
   /**
@@ -203,7 +219,7 @@ export class FeatureFlagsClient {
         "The client is not ready: await initialize() before snapshot()",
       );
     }
-    return { ...this.#reading.snapshot(), ...this.#life.configuration() };
+    return { ...this.#evaluations.snapshot(), ...this.#runtime.configuration() };
   }
 
   /**

@@ -56,3 +56,49 @@ export interface RolloutTrace {
   /** The subject's bucket, 0 to 99; null without a bucketing value. */
   readonly bucket: number | null;
 }
+
+/** What a custom attribute may be; `null` and `undefined` count as absent. */
+export type AttributeValue = string | number | boolean | null | undefined;
+
+/**
+ * Whom a flag is evaluated for.
+ *
+ * A value that the service would refuse (another type than the one named here, a number that is not finite) counts as
+ * absent, and so does `null`. Only own properties are read.
+ */
+export interface EvaluationContext<
+  Custom extends object = Readonly<Record<string, AttributeValue>>,
+> {
+  /** Targeting, and the bucketing of `per_user` rollouts. */
+  readonly userId?: string | null | undefined;
+  /** Targeting, and the bucketing of `per_tenant` rollouts. */
+  readonly tenantId?: string | null | undefined;
+  readonly email?: string | null | undefined;
+  readonly country?: string | null | undefined;
+  /**
+   * Every other attribute that rules may ask for. It never stands in for one of the four above. Any object type will do,
+   * an interface too, whose members are strings, numbers or booleans.
+   */
+  readonly customAttributes?:
+    | { readonly [Name in keyof Custom]: AttributeValue }
+    | null
+    | undefined;
+}
+
+/**
+ * The flags that there are, by key, if an application wants a misspelt key to be an error when it is compiled. Packages for
+ * frameworks, such as `@pennon/react`, then take no other key; the client itself takes any.
+ *
+ * ```ts
+ * declare module "@pennon/core" {
+ *   interface RegisteredFlags {
+ *     new_checkout: boolean;
+ *   }
+ * }
+ * ```
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: applications add the members.
+export interface RegisteredFlags {}
+
+/** The key of a flag: one of those that are registered, or any string where none are. */
+export type FlagKey = [keyof RegisteredFlags] extends [never] ? string : keyof RegisteredFlags;

@@ -1,5 +1,5 @@
 import type { FeatureFlagsError } from "./errors.js";
-import { contain } from "./internal/contain.js";
+import { contain } from "./internal/publisher.js";
 
 /** What a listener is told beside the type, for each type of event. */
 export interface LifecycleDetails {

@@ -1,12 +1,15 @@
 export type { Cache, CachedFlag, CacheEntry, CacheIndex } from "./cache.js";
 export { FeatureFlagsClient } from "./client.js";
-export type { AttributeValue, EvaluationContext } from "./context.js";
 export { type ErrorCode, FeatureFlagsError } from "./errors.js";
 export type {
+  AttributeValue,
   ConditionTrace,
   Evaluation,
+  EvaluationContext,
   Explanation,
+  FlagKey,
   Reason,
+  RegisteredFlags,
   RolloutTrace,
   RuleTrace,
 } from "./evaluation.js";
@@ -17,7 +20,6 @@ export type {
   LifecycleEventType,
   Listener,
 } from "./events.js";
-export type { FlagKey, RegisteredFlags } from "./keys.js";
 export { consoleLogger, type Logger, noopLogger } from "./logger.js";
 export type { EvaluateEvent, FeatureFlagsClientOptions, InitializeOptions } from "./options.js";
 export type { FlagReader } from "./reader.js";

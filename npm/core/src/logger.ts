@@ -1,4 +1,4 @@
-import { contain } from "./internal/contain.js";
+import { contain } from "./internal/publisher.js";
 
 /** Where a client writes what it does. */
 export interface Logger {

@@ -1,9 +1,8 @@
 import type { Cache } from "./cache.js";
-import type { EvaluationContext } from "./context.js";
 import { FeatureFlagsError } from "./errors.js";
-import type { Evaluation } from "./evaluation.js";
+import type { Evaluation, EvaluationContext } from "./evaluation.js";
 import type { EventEmitter } from "./events.js";
-import { evaluationOf } from "./internal/evaluations.js";
+import { evaluationOf } from "./internal/flags.js";
 import { type Logger, noopLogger, safeLogger } from "./logger.js";
 import type { Configuration, Snapshot, SubjectFlag } from "./snapshot.js";
 import type { Store } from "./store.js";

@@ -1,5 +1,4 @@
-import type { EvaluationContext } from "./context.js";
-import type { Evaluation, Explanation } from "./evaluation.js";
+import type { Evaluation, EvaluationContext, Explanation } from "./evaluation.js";
 import type { Snapshot } from "./snapshot.js";
 
 /**

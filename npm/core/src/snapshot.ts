@@ -1,5 +1,4 @@
-import type { EvaluationContext } from "./context.js";
-import type { Reason } from "./evaluation.js";
+import type { EvaluationContext, Reason } from "./evaluation.js";
 
 /** The body of `GET /sdk/v1/config`. What a flag looks like there is the service's and the engine's affair. */
 export interface Configuration {

@@ -214,3 +214,26 @@ describe("a snapshot", () => {
     expect(client.withContext({}).snapshot().flags).toEqual([]);
   });
 });
+
+describe("a client of a snapshot", () => {
+  it("serves it for good, and asks no service", async () => {
+    const fetched = vi.spyOn(globalThis, "fetch");
+    const server = await ready(new ScriptedService(first));
+    const snapshot = posted(server.withContext(french).snapshot());
+    const client = FeatureFlagsClient.fromSnapshot(snapshot, { absent: true });
+    expect(client.isReady()).toBe(true);
+    await client.initialize();
+    await client.refresh();
+    await vi.advanceTimersByTimeAsync(24 * 3_600_000);
+    const reader = client.withContext(french);
+    expect(reader.read("ruled")).toEqual({ enabled: false, reason: "targeting_rule" });
+    expect(reader.isEnabled("__proto__")).toBe(true);
+    expect(reader.isEnabled("absent")).toBe(true);
+    expect(client.withContext({ country: "DE" }).read("ruled")).toBeUndefined();
+    await expect(client.evaluateRemote("off")).rejects.toMatchObject({ code: "EVALUATION_FAILED" });
+    expect(fetched).not.toHaveBeenCalled();
+    await client.shutdown();
+    expect(client.isReady()).toBe(false);
+    await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
+  });
+});

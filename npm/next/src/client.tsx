@@ -1,12 +1,11 @@
 "use client";
 
-import type { FeatureFlagsClientOptions, Snapshot } from "@pennon/core";
+import { FeatureFlagsClient, type FeatureFlagsClientOptions, type Snapshot } from "@pennon/core";
 import { FeatureFlagsProvider as Provider } from "@pennon/react";
 import { type ReactElement, type ReactNode, useMemo } from "react";
 import { named } from "../../client-name.js";
 import { requireSameVersion } from "../../same-version.js";
 import { Follow } from "./internal/follow.js";
-import { ServedClient } from "./internal/served.js";
 
 export {
   Feature,
@@ -48,7 +47,7 @@ export function FeatureFlagsProvider({
   // Each rendering by the server brings a new object, mostly with the same content.
   const content = JSON.stringify(snapshot);
   const { context } = snapshot.subject ?? {};
-  const served = useMemo(() => new ServedClient(JSON.parse(content)), [content]);
+  const served = useMemo(() => FeatureFlagsClient.fromSnapshot(JSON.parse(content)), [content]);
   const shared = { bootstrap: snapshot, context, children };
   return (
     <>

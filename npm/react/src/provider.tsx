@@ -57,7 +57,7 @@ function WithClient<Custom extends object>({
 }: SharedProps<Custom> & { readonly client: FeatureFlagsClient }): ReactElement {
   const monitor = useMemo(() => new Monitor(client), [client]);
   const [served] = useState(() =>
-    props.bootstrap === undefined ? undefined : asServed(props.bootstrap),
+    props.bootstrap === undefined ? undefined : FeatureFlagsClient.fromSnapshot(props.bootstrap),
   );
   return <Provide client={client} monitor={monitor} served={served} {...props} />;
 }
@@ -69,7 +69,7 @@ function WithOptions<Custom extends object>({
 }: SharedProps<Custom> & { readonly options: FeatureFlagsClientOptions }): ReactElement {
   const own = () => new Ownership(named({ ...options, bootstrap }));
   const [ownership, setOwnership] = useState(own);
-  const [served] = useState(() => asServed(bootstrap, options.defaults));
+  const [served] = useState(() => FeatureFlagsClient.fromSnapshot(bootstrap, options.defaults));
   // biome-ignore lint/correctness/useExhaustiveDependencies: options are read once.
   useEffect(() => {
     if (ownership.ended) {
@@ -112,14 +112,6 @@ function Provide<Custom extends object>({
   );
   useEffect(() => monitor.watch(), [monitor]);
   return <StoreContext.Provider value={store}>{children}</StoreContext.Provider>;
-}
-
-/** A client that never begins, and so goes on saying what it was given. */
-function asServed(
-  bootstrap: Bootstrap,
-  defaults?: FeatureFlagsClientOptions["defaults"],
-): FeatureFlagsClient {
-  return new FeatureFlagsClient({ sdkKey: "none", bootstrap, defaults });
 }
 
 function subjectOf(bootstrap: Bootstrap): EvaluationContext | undefined {

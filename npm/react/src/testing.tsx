@@ -1,6 +1,6 @@
 "use client";
 
-import { FeatureFlagsClient } from "@pennon/core";
+import { FeatureFlagsClient, type Snapshot } from "@pennon/core";
 import { type ReactElement, type ReactNode, useMemo } from "react";
 import { FeatureFlagsProvider } from "./index.js";
 
@@ -16,36 +16,21 @@ export function MockFeatureFlagsProvider({
   children,
 }: MockFeatureFlagsProviderProps): ReactElement {
   const content = JSON.stringify(Object.entries(flags));
-  const client = useMemo(() => new MockClient(JSON.parse(content)), [content]);
+  const client = useMemo(
+    () => FeatureFlagsClient.fromSnapshot(snapshotOf(JSON.parse(content))),
+    [content],
+  );
   return <FeatureFlagsProvider client={client}>{children}</FeatureFlagsProvider>;
 }
 
-/** Has been ready ever since. */
-class MockClient extends FeatureFlagsClient {
-  constructor(flags: readonly (readonly [string, boolean])[]) {
-    super({
-      sdkKey: "mock",
-      bootstrap: {
-        version: 1,
-        flags: flags.map(([key, enabled]) => ({
-          key,
-          enabled,
-          reason: enabled ? "flag_enabled" : "flag_disabled",
-          targeted: false,
-        })),
-      },
-    });
-  }
-
-  override initialize(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  override refresh(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  override isReady(): boolean {
-    return true;
-  }
+function snapshotOf(flags: readonly (readonly [string, boolean])[]): Snapshot {
+  return {
+    version: 1,
+    flags: flags.map(([key, enabled]) => ({
+      key,
+      enabled,
+      reason: enabled ? "flag_enabled" : "flag_disabled",
+      targeted: false,
+    })),
+  };
 }

@@ -1,12 +1,8 @@
 import type { ConditionTrace, Evaluation, Explanation } from "../evaluation.js";
 import { type ConfiguredFlags, type FlagValue, UNSUPPORTED } from "../internal/flags.js";
-import { attributeReader, type ReadAttribute } from "./attributes.js";
-import type { Border } from "./border.js";
-import { Directory } from "./directory.js";
-import { Engine } from "./engine.js";
-import { Input } from "./input.js";
+import { Engine, type WasmExports } from "./bindings.js";
 import { FlagBit } from "./protocol.js";
-import { Slots } from "./slots.js";
+import { attributeReader, type ReadAttribute, Slots } from "./slots.js";
 
 /** A value at the beginning of a text of JSON; of a structure as much as there is of its first value. */
 const VALUE = /^(?:"(?:[^"\\]|\\.)*"?|[^\s,\]}]+)/;
@@ -20,7 +16,7 @@ const MOST_NESTED = 8;
 /** Evaluates the flags of the engine's configuration. */
 export class Evaluator {
   readonly engine: Engine;
-  readonly input: Input;
+  readonly input: ConfigBuffer;
   readonly #slots: Slots;
   readonly #evaluations: readonly Evaluation[];
   /** How many subjects have been written to the slots. */
@@ -31,9 +27,9 @@ export class Evaluator {
   #attributes: (readonly ReadAttribute[] | undefined)[] = [];
 
   /** `evaluations` has one object for each number by which the engine answers. */
-  constructor(border: Border, evaluations: readonly Evaluation[]) {
-    this.engine = new Engine(border);
-    this.input = new Input(this.engine);
+  constructor(exports: WasmExports, evaluations: readonly Evaluation[]) {
+    this.engine = new Engine(exports);
+    this.input = new ConfigBuffer(this.engine);
     this.#evaluations = evaluations;
     this.#slots = new Slots(this.engine);
   }
@@ -94,28 +90,28 @@ export class Evaluator {
 
   /** Takes up the configuration that the engine has just loaded. */
   flags(): ConfiguredFlags {
-    const directory = new Directory(this.engine.keys(), this.engine.ends());
+    const keys = new KeyIndex(this.engine.keys(), this.engine.ends());
     // An array of this length stays one; an empty one would become a table, which is slower, when it is first written to.
-    this.#attributes = new Array(directory.size);
+    this.#attributes = new Array(keys.size);
     const defaults = this.engine.defaults();
     return {
-      size: directory.size,
-      key: (position) => directory.key(position),
+      size: keys.size,
+      key: (position) => keys.key(position),
       value: (position) => this.#toValue(defaults[position], position),
-      find: (key) => directory.find(key),
+      find: (key) => keys.find(key),
       ttlSeconds: () => this.engine.ttls(),
       changes: () => JSON.parse(this.engine.changes() || "[]"),
-      unsupported: this.#unsupported(defaults, directory),
+      unsupported: this.#unsupported(defaults, keys),
       skipped: this.engine.skipped(),
     };
   }
 
-  #unsupported(defaults: Uint8Array, directory: Directory): ConfiguredFlags["unsupported"] {
+  #unsupported(defaults: Uint8Array, keys: KeyIndex): ConfiguredFlags["unsupported"] {
     const unsupported = [];
     // A loop, because there may be ten thousand flags at each refresh.
     for (let position = 0; position < defaults.length; position += 1) {
       if (isUnsupported(defaults[position])) {
-        unsupported.push({ key: directory.key(position), word: this.#unknownWord(position) });
+        unsupported.push({ key: keys.key(position), word: this.#unknownWord(position) });
       }
     }
     return unsupported;
@@ -159,9 +155,138 @@ function isUnsupported(number = 0): boolean {
   return number >= FlagBit.Unsupported;
 }
 
-/** A condition with the value that it met, which does not cross the border to be printed there. */
+/** A condition with the value that it met, which does not cross the boundary to be printed there. */
 function withActual(condition: ConditionTrace, context: unknown): ConditionTrace {
   const met = condition.outcome !== "missing";
   const actual = met ? attributeReader(condition.attribute)(context) : null;
   return { ...condition, actual: actual ?? null };
+}
+
+/**
+ * Hands configurations to the engine, and remembers the last good one: it stays where the engine has read it, and is copied
+ * only to make room for another.
+ */
+export class ConfigBuffer {
+  readonly #engine: Engine;
+  #address = 0;
+  /** How much there is of what was written last, and of it how much is good. */
+  #written = 0;
+  #good = 0;
+  /** The last good one, while there is something else in its place. */
+  #copy: Uint8Array | undefined;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** Writes a text to where the engine reads, and gives its length in bytes. */
+  write(text: string | Uint8Array): number {
+    this.#copy = this.good();
+    this.#good = 0;
+    this.#written =
+      typeof text === "string"
+        ? (this.#encode(text, text.length) ?? this.#encode(text, text.length * 3) ?? 0)
+        : this.#set(text);
+    return this.#written;
+  }
+
+  /** What was written last has turned out to be good. */
+  accept(): void {
+    this.#copy = undefined;
+    this.#good = this.#written;
+  }
+
+  /** The last good configuration. After a trap too: nothing but memory is looked at. */
+  good(): Uint8Array | undefined {
+    return this.#good > 0 ? this.#view(this.#good).slice() : this.#copy;
+  }
+
+  /** Up to so many bytes of what was written last, as text. */
+  text(start: number, length: number): string {
+    const bytes = this.#view(this.#written).subarray(start, start + length);
+    return new TextDecoder().decode(bytes);
+  }
+
+  #set(bytes: Uint8Array): number {
+    this.#reserve(bytes.length).set(bytes);
+    return bytes.length;
+  }
+
+  /** Gives undefined if the text takes more bytes than this. */
+  #encode(text: string, bytes: number): number | undefined {
+    const { read, written } = new TextEncoder().encodeInto(text, this.#reserve(bytes));
+    return read === text.length ? written : undefined;
+  }
+
+  #reserve(length: number): Uint8Array {
+    this.#address = this.#engine.input(length);
+    return this.#view(length);
+  }
+
+  #view(length: number): Uint8Array {
+    return new Uint8Array(this.#engine.memory.buffer, this.#address, length);
+  }
+}
+
+/**
+ * The keys of a configuration, each known by its position: one text of all of them, sorted, and where each ends in it.
+ *
+ * It is made at every fetch and for every flag, and applications ask for few of them. To make ten thousand strings, and a
+ * `Map` of them, would take a good part of the time of loading, and most of the memory on the heap.
+ */
+export class KeyIndex {
+  readonly #text: Uint8Array;
+  readonly #ends: Uint32Array;
+
+  /** The keys in UTF-8, in the order of their bytes. */
+  constructor(text: Uint8Array, ends: Uint32Array) {
+    this.#text = text;
+    this.#ends = ends;
+  }
+
+  get size(): number {
+    return this.#ends.length;
+  }
+
+  key(position: number): string {
+    return new TextDecoder().decode(
+      this.#text.subarray(this.#start(position), this.#ends[position]),
+    );
+  }
+
+  /** The position of a key, or -1 if it is not one. */
+  find(key: string): number {
+    const sought = new TextEncoder().encode(key);
+    let [low, high] = [0, this.size];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const order = this.#compare(middle, sought);
+      if (order === 0) {
+        return middle;
+      }
+      if (order < 0) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return -1;
+  }
+
+  /** Whether the key at this position comes before (negative) or after (positive) the one that is sought. */
+  #compare(position: number, sought: Uint8Array): number {
+    const start = this.#start(position);
+    const length = (this.#ends[position] ?? start) - start;
+    for (let index = 0; index < length && index < sought.length; index += 1) {
+      const difference = (this.#text[start + index] ?? 0) - (sought[index] ?? 0);
+      if (difference !== 0) {
+        return difference;
+      }
+    }
+    return length - sought.length;
+  }
+
+  #start(position: number): number {
+    return this.#ends[position - 1] ?? 0;
+  }
 }

@@ -1,7 +1,7 @@
-import { Border } from "./border.js";
+import { WasmExports } from "./bindings.js";
 import { twin } from "./twin.js";
 
 /** A new instance, of plain JavaScript. */
-export async function instantiate(): Promise<Border> {
-  return new Border(twin());
+export async function instantiate(): Promise<WasmExports> {
+  return new WasmExports(twin());
 }

@@ -1,5 +1,5 @@
 import type { Logger } from "../logger.js";
-import { Border, importsOf } from "./border.js";
+import { importsOf, WasmExports } from "./bindings.js";
 import { base64 } from "./wasm.js";
 
 let compiled: Promise<WebAssembly.Module> | undefined;
@@ -8,16 +8,16 @@ let compiled: Promise<WebAssembly.Module> | undefined;
  * A new instance. The module is compiled once, and not on the caller's time where the platform can help it. Where there is
  * no wasm, or it is forbidden, the instance is one of plain JavaScript.
  */
-export async function instantiate(logger: Logger): Promise<Border> {
+export async function instantiate(logger: Logger): Promise<WasmExports> {
   try {
     compiled ??= compile();
     const module = await compiled;
     const instance = await WebAssembly.instantiate(module, importsOf(module));
-    return new Border(instance.exports);
+    return new WasmExports(instance.exports);
   } catch (cause) {
     logger.info("WebAssembly is refused here: plain JavaScript is loaded in its place", cause);
     const { twin } = await import("./twin.js");
-    return new Border(twin());
+    return new WasmExports(twin());
   }
 }
 

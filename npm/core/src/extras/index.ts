@@ -1,6 +1,6 @@
 // What few applications use, in a file of its own, which is loaded when one of them does.
 
-import { headersOf, requestFor, urlOf } from "../internal/request.js";
+import { headersOf, requestFor, urlOf } from "../internal/exchange.js";
 import type { Settings } from "../options.js";
 import type { TransportResponse } from "../transport.js";
 import { type Answer, askRemotely } from "./remote.js";

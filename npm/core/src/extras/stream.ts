@@ -1,4 +1,4 @@
-import { milliseconds } from "../internal/reply.js";
+import { milliseconds } from "../internal/exchange.js";
 import type { TransportStream } from "../transport.js";
 
 /** No line of the service's is nearly as long. */

@@ -1,16 +1,269 @@
-import { REASONS } from "../engine/protocol.js";
-import type { Evaluation, Reason } from "../evaluation.js";
+import { FeatureFlagsError } from "../errors.js";
+import type { Evaluation, Explanation } from "../evaluation.js";
+import type { Logger } from "../logger.js";
+import type { EvaluateEvent, Settings } from "../options.js";
+import type { Snapshot } from "../snapshot.js";
+import { VERSION } from "../version.js";
+import type { FlagStore } from "./flag-store.js";
+import { evaluationOf, type FlagValue, UNSUPPORTED } from "./flags.js";
+import { contain } from "./publisher.js";
+import { ContextCheck } from "./warnings.js";
 
-/** The reasons of the engine, and then the one that only clients give. */
-const ALL_REASONS: readonly Reason[] = [...REASONS, "default"];
+/** Decides flags for a subject, by their positions in the configuration. */
+export interface Decider {
+  evaluate(flag: number, context: unknown): Evaluation | undefined;
+  explain(flag: number, context: unknown): Explanation | undefined;
+}
 
-/** Every possible evaluation, by the number that stands for it at the engine's border. */
-export const EVALUATIONS: readonly Evaluation[] = ALL_REASONS.flatMap((reason) =>
-  [false, true].map((enabled) => Object.freeze({ enabled, reason })),
-);
+/** Is told of an evaluation that a caller gets. */
+export type OnAnswer = (key: string, evaluation: Evaluation, context: unknown) => void;
 
-/** The one object for this evaluation, unless the reason is one that a newer service gives. */
-export function evaluationOf(enabled: boolean, reason: Reason): Evaluation {
-  const known = EVALUATIONS[ALL_REASONS.indexOf(reason) * 2 + Number(enabled)];
-  return known ?? Object.freeze({ enabled, reason });
+/** Evaluates flags: from memory where that is enough, and by the engine. */
+export class Evaluations {
+  readonly flags: FlagStore;
+  /** Whether `initialize()` has completed. */
+  isReady = false;
+  /** The engine, while there is one. */
+  decider: Decider | undefined;
+  /** Is told of every evaluation that a caller gets, where somebody wants to know. */
+  onAnswer: OnAnswer | undefined;
+  /** The caller's hook, made safe. */
+  readonly hook: OnAnswer | undefined;
+  readonly #logger: Logger;
+  readonly #defaults: ReadonlyMap<string, Evaluation>;
+  readonly #contextCheck: ContextCheck;
+  readonly #ignoredContext = new Set<string>();
+  /** Answers for one subject, for as long as there is no configuration to decide by. */
+  #prepared:
+    | { readonly subject: string; readonly answers: ReadonlyMap<string, Evaluation> }
+    | undefined;
+
+  constructor(flags: FlagStore, { defaults, logger, onEvaluate }: Settings) {
+    this.flags = flags;
+    this.#defaults = defaults;
+    this.hook = onEvaluate && hookOf(onEvaluate, logger);
+    this.onAnswer = this.hook;
+    this.#logger = logger;
+    this.#contextCheck = new ContextCheck(logger);
+  }
+
+  /** Gives these answers for this subject until the engine can. */
+  prepare({ context, flags }: NonNullable<Snapshot["subject"]>): void {
+    const subject = identity(context);
+    if (subject !== undefined) {
+      const answers = flags.map(
+        ({ key, enabled, reason }) => [key, evaluationOf(enabled, reason)] as const,
+      );
+      this.#prepared = { subject, answers: new Map(answers) };
+    }
+  }
+
+  /** Answers nothing any longer. */
+  clear(): void {
+    this.isReady = false;
+    this.decider = undefined;
+    this.onAnswer = undefined;
+    this.#prepared = undefined;
+    this.flags.clear();
+  }
+
+  /** The evaluation ahead of time, without a context. */
+  ahead(key: string): Evaluation {
+    const value = this.flags.get(key);
+    if (value === undefined) {
+      return this.#absent(key, undefined);
+    }
+    if (value.targeted && !value.isTold) {
+      this.#tellOfIgnored(key, value);
+    }
+    this.onAnswer?.(key, value.evaluation, undefined);
+    return value.evaluation;
+  }
+
+  evaluate(key: string, context: unknown): Evaluation {
+    const value = this.flags.get(key);
+    if (value === undefined) {
+      return this.#absent(key, context);
+    }
+    const evaluation =
+      value.index === UNSUPPORTED
+        ? this.#fallback(key, context)
+        : this.#counted(key, value, context);
+    if (evaluation === undefined) {
+      throw this.#error(key);
+    }
+    return evaluation;
+  }
+
+  /** The same, or undefined where there is no answer. */
+  read(key: string, context: unknown): Evaluation | undefined {
+    const value = this.flags.get(key);
+    return value === undefined || value.index === UNSUPPORTED
+      ? this.#fallback(key, context)
+      : this.#counted(key, value, context);
+  }
+
+  isTargeted(key: string): boolean {
+    return this.flags.get(key)?.targeted ?? false;
+  }
+
+  readAll(context: unknown): Readonly<Record<string, Evaluation>> {
+    // Without a prototype nothing is inherited, and `__proto__` is a key like any other.
+    const all: Record<string, Evaluation> = Object.create(null);
+    for (const [key, value] of this.flags.entries()) {
+      const evaluation = this.#decide(key, value, context);
+      if (evaluation !== undefined) {
+        all[key] = evaluation;
+      }
+    }
+    return Object.freeze(all);
+  }
+
+  /** What `read` gives of a flag that there is, uncounted. */
+  peek(key: string, context: unknown): Evaluation | undefined {
+    const value = this.flags.get(key);
+    return value && this.#decide(key, value, context);
+  }
+
+  /** From now on counts evaluations too. */
+  countBy(count: OnAnswer): void {
+    const { hook } = this;
+    this.onAnswer =
+      hook === undefined
+        ? count
+        : (key, evaluation, context) => {
+            count(key, evaluation, context);
+            hook(key, evaluation, context);
+          };
+  }
+
+  /** All flags as they are for nobody in particular. */
+  snapshot(): Snapshot {
+    const flags = Array.from(this.flags.entries(), ([key, { evaluation, targeted }]) => ({
+      key,
+      ...evaluation,
+      targeted,
+    }));
+    return { version: 1, flags };
+  }
+
+  explain(key: string, context: unknown): Explanation {
+    const value = this.flags.get(key);
+    if (value === undefined) {
+      throw this.#error(key);
+    }
+    const explanation = this.decider?.explain(value.index, context);
+    if (explanation === undefined) {
+      throw this.#error(key);
+    }
+    return explanation;
+  }
+
+  #counted(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
+    const evaluation = this.#decide(key, value, context);
+    if (evaluation !== undefined) {
+      this.onAnswer?.(key, evaluation, context);
+    }
+    return evaluation;
+  }
+
+  #decide(key: string, value: FlagValue, context: unknown): Evaluation | undefined {
+    this.#contextCheck.look(context);
+    if (!value.targeted) {
+      return value.evaluation;
+    }
+    if (value.index === UNSUPPORTED) {
+      return undefined;
+    }
+    return this.decider?.evaluate(value.index, context) ?? this.#fromPrepared(key, context);
+  }
+
+  #fromPrepared(key: string, context: unknown): Evaluation | undefined {
+    const prepared = this.#prepared;
+    return prepared !== undefined && prepared.subject === identity(context)
+      ? prepared.answers.get(key)
+      : undefined;
+  }
+
+  /** Says once for each flag what `isEnabled` leaves out. */
+  #tellOfIgnored(key: string, value: FlagValue): void {
+    value.isTold = true;
+    if (!this.#ignoredContext.has(key)) {
+      this.#ignoredContext.add(key);
+      this.#logger.warn(
+        `The flag '${key}' has rules or a rollout, which isEnabled() and getValue() leave out; use evaluate() to ask for one subject`,
+      );
+    }
+  }
+
+  /** The default of a flag that there is not. */
+  #absent(key: string, context: unknown): Evaluation {
+    const fallback = this.isReady ? this.#fallback(key, context) : undefined;
+    if (fallback === undefined) {
+      throw this.#error(key);
+    }
+    return fallback;
+  }
+
+  #fallback(key: string, context: unknown): Evaluation | undefined {
+    const fallback = this.#defaults.get(key);
+    if (fallback !== undefined) {
+      this.hook?.(key, fallback, context);
+    }
+    return fallback;
+  }
+
+  #error(key: unknown): FeatureFlagsError {
+    const value = typeof key === "string" ? this.flags.get(key) : undefined;
+    if (value?.index === UNSUPPORTED) {
+      return new FeatureFlagsError(
+        "FLAG_UNSUPPORTED",
+        `The flag '${key}' has rules or a rollout that @pennon/core ${VERSION} does not support: install a newer version, or give the flag a default`,
+      );
+    }
+    if (value !== undefined) {
+      return new FeatureFlagsError(
+        "NOT_INITIALIZED",
+        `There is no configuration to evaluate '${key}' by: the client started from a cache or a snapshot and has not reached the service since, or its engine is starting anew`,
+      );
+    }
+    if (!this.isReady) {
+      return new FeatureFlagsError(
+        "NOT_INITIALIZED",
+        "The client is not ready: await initialize() before reading flags, and read none after shutdown()",
+      );
+    }
+    const detail =
+      typeof key === "string"
+        ? `There is no flag '${key}' in this environment`
+        : `The key of a flag is a string, not ${described(key)}`;
+    return new FeatureFlagsError("FLAG_NOT_FOUND", detail);
+  }
+}
+
+/** Calls the caller's hook; what it throws is logged. */
+function hookOf(onEvaluate: (event: EvaluateEvent) => void, logger: Logger): OnAnswer {
+  return (key, { enabled, reason }, context) => {
+    const given = (context ?? undefined) as EvaluateEvent["context"];
+    contain(
+      () => onEvaluate({ key, context: given, enabled, reason }),
+      (error) => logger.error("onEvaluate failed", error),
+    );
+  };
+}
+
+/** The type of a value, and the value itself if it is certain to become text. */
+function described(value: unknown): string {
+  return Object(value) === value ? typeof value : `${typeof value} ${String(value)}`;
+}
+
+/** A text that is the same for the same subject. */
+function identity(context: unknown): string | undefined {
+  try {
+    const { userId, tenantId, email, country, customAttributes } = Object(context);
+    const custom = Object.entries(customAttributes ?? {}).filter(([, value]) => value != null);
+    return JSON.stringify([userId, tenantId, email, country, custom.sort()]);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,21 +1,20 @@
-import type { EvaluationContext } from "../context.js";
-import type { Evaluation, Explanation } from "../evaluation.js";
+import type { Evaluation, EvaluationContext, Explanation } from "../evaluation.js";
 import type { FlagReader } from "../reader.js";
 import type { Snapshot } from "../snapshot.js";
-import type { Reading } from "./reading.js";
+import type { Evaluations } from "./evaluations.js";
 
 /** A reader that asks the engine once for each flag, until the flags change. */
 export class BoundReader implements FlagReader {
   readonly context: EvaluationContext;
-  readonly #reading: Reading;
+  readonly #evaluations: Evaluations;
   /** Which flags the answers are about. */
   #revision = -1;
   #answers = new Map<string, Evaluation>();
   #all: Readonly<Record<string, Evaluation>> = Object.freeze(Object.create(null));
   #allOf = -1;
 
-  constructor(reading: Reading, context: EvaluationContext | null | undefined) {
-    this.#reading = reading;
+  constructor(evaluations: Evaluations, context: EvaluationContext | null | undefined) {
+    this.#evaluations = evaluations;
     this.context = copied(context);
   }
 
@@ -24,17 +23,17 @@ export class BoundReader implements FlagReader {
   }
 
   read(key: string): Evaluation | undefined {
-    const reading = this.#reading;
-    if (this.#revision !== reading.values.revision) {
-      this.#revision = reading.values.revision;
+    const evaluations = this.#evaluations;
+    if (this.#revision !== evaluations.flags.revision) {
+      this.#revision = evaluations.flags.revision;
       this.#answers = new Map();
     }
     const known = this.#answers.get(key);
     if (known !== undefined) {
-      reading.onAnswer?.(key, known, this.context);
+      evaluations.onAnswer?.(key, known, this.context);
       return known;
     }
-    const answer = reading.read(key, this.context);
+    const answer = evaluations.read(key, this.context);
     if (answer !== undefined) {
       this.#answers.set(key, answer);
     }
@@ -42,9 +41,9 @@ export class BoundReader implements FlagReader {
   }
 
   readAll(): Readonly<Record<string, Evaluation>> {
-    if (this.#allOf !== this.#reading.values.revision) {
-      this.#allOf = this.#reading.values.revision;
-      const all = this.#reading.readAll(this.context);
+    if (this.#allOf !== this.#evaluations.flags.revision) {
+      this.#allOf = this.#evaluations.flags.revision;
+      const all = this.#evaluations.readAll(this.context);
       if (!equal(all, this.#all)) {
         this.#all = all;
       }
@@ -53,18 +52,18 @@ export class BoundReader implements FlagReader {
   }
 
   evaluate(key: string): Evaluation {
-    const known = this.#reading.isReady ? this.read(key) : undefined;
-    return known ?? this.#reading.evaluate(key, this.context);
+    const known = this.#evaluations.isReady ? this.read(key) : undefined;
+    return known ?? this.#evaluations.evaluate(key, this.context);
   }
 
   explain(key: string): Explanation {
-    return this.#reading.explain(key, this.context);
+    return this.#evaluations.explain(key, this.context);
   }
 
   snapshot(): Snapshot {
-    const snapshot = this.#reading.snapshot();
+    const snapshot = this.#evaluations.snapshot();
     const flags = snapshot.flags.flatMap(({ key, targeted }) => {
-      const answer = targeted ? this.#reading.peek(key, this.context) : undefined;
+      const answer = targeted ? this.#evaluations.peek(key, this.context) : undefined;
       return answer === undefined ? [] : [{ key, ...answer }];
     });
     return { ...snapshot, subject: { context: this.context, flags } };

@@ -1,19 +1,18 @@
 import type { Evaluation, Explanation } from "../evaluation.js";
-import type { Call, Failure } from "../internal/failure.js";
+import type { Call, Failure } from "../internal/calls.js";
+import type { StoredDocument } from "../internal/document-store.js";
+import type { Decider } from "../internal/evaluations.js";
+import type { Reply } from "../internal/exchange.js";
 import type { ConfiguredFlags } from "../internal/flags.js";
-import type { Decider } from "../internal/reading.js";
-import type { Reply } from "../internal/reply.js";
-import type { StoredDocument } from "../internal/stored.js";
 import type { Logger } from "../logger.js";
 import type { InitializeOptions } from "../options.js";
-import type { Border } from "./border.js";
+import { Machine, type WasmExports } from "./bindings.js";
 import { Evaluator } from "./evaluator.js";
 import { instantiate } from "./instance.js";
-import { Machine } from "./machine.js";
 import { CommandKind, EventKind, FailureKind, OptionBit, RetryKind } from "./protocol.js";
 
-/** What a brain can have done. Nothing here throws. */
-export interface Body {
+/** The part of a client that a core gives commands to. Nothing in it throws. */
+export interface Host {
   fetch(request: number, etag: string | undefined): void;
   abort(): void;
   setTimer(delay: number): void;
@@ -36,12 +35,12 @@ export interface Body {
   emit(type: "ready" | "refresh:start" | "refresh:success" | "shutdown"): void;
   emitFailure(failure: Failure): void;
   settle(call: Call, failure: Failure | undefined): void;
-  /** The wasm has trapped: this brain is dead. */
+  /** The wasm has trapped: this core does nothing any longer. */
   trapped(error: unknown): void;
 }
 
-/** What a brain needs to know, in milliseconds and attempts. */
-export interface BrainSettings {
+/** The settings of a core, in milliseconds and attempts. */
+export interface ClientCoreSettings {
   readonly pollIntervalMs: number;
   readonly ttlMs: number;
   readonly retries: number;
@@ -53,30 +52,30 @@ export interface BrainSettings {
   readonly logger: Logger;
 }
 
-/** A new brain for this body, which has one object for each evaluation. */
-export async function awaken(
-  settings: BrainSettings,
-  body: Body,
+/** Loads a core for this host. `evaluations` has one object for each number by which the engine answers. */
+export async function load(
+  settings: ClientCoreSettings,
+  host: Host,
   evaluations: readonly Evaluation[],
-): Promise<Brain> {
-  return new Brain(await instantiate(settings.logger), settings, body, evaluations);
+): Promise<ClientCore> {
+  return new ClientCore(await instantiate(settings.logger), settings, host, evaluations);
 }
 
 /** The wasm side of a client: reports events to the machine, and has its commands carried out. */
-export class Brain implements Decider {
+export class ClientCore implements Decider {
   readonly #machine: Machine;
   readonly #evaluator: Evaluator;
-  readonly #body: Body;
-  #dead = false;
+  readonly #host: Host;
+  #hasFailed = false;
 
   constructor(
-    border: Border,
-    settings: BrainSettings,
-    body: Body,
+    exports: WasmExports,
+    settings: ClientCoreSettings,
+    host: Host,
     evaluations: readonly Evaluation[],
   ) {
     this.#machine = new Machine(
-      border,
+      exports,
       settings.pollIntervalMs,
       settings.ttlMs,
       settings.retries,
@@ -86,8 +85,8 @@ export class Brain implements Decider {
         Number(settings.streaming) * OptionBit.Streaming +
         Number(settings.reportUsage) * OptionBit.ReportUsage,
     );
-    this.#evaluator = new Evaluator(border, evaluations);
-    this.#body = body;
+    this.#evaluator = new Evaluator(exports, evaluations);
+    this.#host = host;
   }
 
   initialize({ timeoutMs, retry }: InitializeOptions): void {
@@ -106,7 +105,7 @@ export class Brain implements Decider {
     return good;
   }
 
-  /** Goes on where a brain that trapped has left off, which had this configuration; false if it is none after all. */
+  /** Goes on where a core that trapped has left off, which had this configuration; false if it is none after all. */
   resume(configuration: Uint8Array, refreshing: boolean): boolean {
     let good = false;
     this.#report(() => {
@@ -136,7 +135,7 @@ export class Brain implements Decider {
       const length = status === 200 ? input.write(body) : 0;
       if (this.#machine.reply(request, status, etag, retryAfterMs, engine, length)) {
         input.accept();
-        this.#body.confirmed(input.good());
+        this.#host.confirmed(input.good());
       }
     });
   }
@@ -162,7 +161,7 @@ export class Brain implements Decider {
     try {
       return this.#evaluator.evaluate(flag, context);
     } catch (error) {
-      this.#die(error);
+      this.#fail(error);
       return undefined;
     }
   }
@@ -172,12 +171,12 @@ export class Brain implements Decider {
     try {
       return this.#evaluator.explain(flag, context);
     } catch (error) {
-      this.#die(error);
+      this.#fail(error);
       return undefined;
     }
   }
 
-  /** The text of the configuration, even of a brain that is dead; undefined if there is none. */
+  /** The text of the configuration, even after a trap; undefined if there is none. */
   configuration(): Uint8Array | undefined {
     return this.#evaluator.input.good();
   }
@@ -188,95 +187,95 @@ export class Brain implements Decider {
   }
 
   #report(event: () => void): void {
-    if (this.#dead) {
+    if (this.#hasFailed) {
       return;
     }
     try {
       this.#machine.at(performance.now(), Math.random() * 2 ** 32);
       event();
-      this.#obey();
+      this.#runCommands();
     } catch (error) {
-      this.#die(error);
+      this.#fail(error);
     }
   }
 
-  /** What has trapped once is not to be trusted again. */
-  #die(error: unknown): void {
-    if (!this.#dead) {
-      this.#dead = true;
-      this.#body.trapped(error);
+  /** Stops this core for good: an instance that has trapped is not to be trusted again. */
+  #fail(error: unknown): void {
+    if (!this.#hasFailed) {
+      this.#hasFailed = true;
+      this.#host.trapped(error);
     }
   }
 
-  /** Carries out command after command. One may lead to the next event, whose commands then follow the ones before. */
-  #obey(): void {
+  /** Runs command after command. One may lead to the next event, whose commands then follow the ones before. */
+  #runCommands(): void {
     const machine = this.#machine;
-    const body = this.#body;
-    while (!this.#dead) {
+    const host = this.#host;
+    while (!this.#hasFailed) {
       const command = machine.take();
       switch (command) {
         case CommandKind.None:
           return;
         case CommandKind.Fetch:
-          body.fetch(machine.number(), machine.etag());
+          host.fetch(machine.number(), machine.etag());
           break;
         case CommandKind.Abort:
-          body.abort();
+          host.abort();
           break;
         case CommandKind.SetTimer:
-          body.setTimer(machine.number());
+          host.setTimer(machine.number());
           break;
         case CommandKind.ClearTimer:
-          body.clearTimer();
+          host.clearTimer();
           break;
         case CommandKind.Restore: {
           if (!this.#restoreDocument()) {
-            const left = body.restore();
+            const left = host.restore();
             this.#report(() => machine.restored(left));
           }
           break;
         }
         case CommandKind.Apply:
-          body.apply(this.#evaluator.flags());
+          host.apply(this.#evaluator.flags());
           break;
         case CommandKind.Renew:
-          body.renew();
+          host.renew();
           break;
         case CommandKind.Expire:
-          body.expire(machine.flags());
+          host.expire(machine.flags());
           break;
         case CommandKind.Clear:
-          body.clear();
+          host.clear();
           break;
         case CommandKind.Listen:
-          body.listen();
+          host.listen();
           break;
         case CommandKind.Unlisten:
-          body.unlisten();
+          host.unlisten();
           break;
         case CommandKind.Report:
-          body.report();
+          host.report();
           break;
         case CommandKind.EmitReady:
-          body.emit("ready");
+          host.emit("ready");
           break;
         case CommandKind.EmitRefreshStart:
-          body.emit("refresh:start");
+          host.emit("refresh:start");
           break;
         case CommandKind.EmitRefreshSuccess:
-          body.emit("refresh:success");
+          host.emit("refresh:success");
           break;
         case CommandKind.EmitRefreshError:
-          body.emitFailure(this.#failure() ?? { kind: "unreachable" });
+          host.emitFailure(this.#failure() ?? { kind: "unreachable" });
           break;
         case CommandKind.EmitShutdown:
-          body.emit("shutdown");
+          host.emit("shutdown");
           break;
         case CommandKind.SettleInitialize:
-          body.settle("initialize", this.#failure());
+          host.settle("initialize", this.#failure());
           break;
         case CommandKind.SettleRefresh:
-          body.settle("refresh", this.#failure());
+          host.settle("refresh", this.#failure());
           break;
         default:
           unknown(command);
@@ -286,7 +285,7 @@ export class Brain implements Decider {
 
   /** Begins from the caller's store; false, and nothing has begun, if it has nothing that may be served. */
   #restoreDocument(): boolean {
-    const stored = this.#body.stored();
+    const stored = this.#host.stored();
     if (stored === undefined) {
       return false;
     }
@@ -294,7 +293,7 @@ export class Brain implements Decider {
     let good = false;
     this.#report(() => {
       good = this.#evaluator.load(config);
-      this.#body.serveStored(good ? this.#evaluator.flags() : undefined);
+      this.#host.serveStored(good ? this.#evaluator.flags() : undefined);
       if (good) {
         this.#machine.stored(ageMs, maxAgeMs, this.#evaluator.engine);
       }

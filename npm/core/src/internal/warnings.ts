@@ -1,6 +1,8 @@
-import type { EvaluationContext } from "../context.js";
 import { BUILT_IN_ATTRIBUTES } from "../engine/protocol.js";
+import type { EvaluationContext } from "../evaluation.js";
 import type { Logger } from "../logger.js";
+import { VERSION } from "../version.js";
+import type { ConfiguredFlags } from "./flags.js";
 
 const ATTRIBUTES: ReadonlySet<string> = new Set<keyof EvaluationContext>([
   ...BUILT_IN_ATTRIBUTES,
@@ -54,5 +56,33 @@ function namesIn(context: unknown): readonly string[] {
     return typeof context === "object" && context !== null ? Object.keys(context) : [];
   } catch {
     return [];
+  }
+}
+
+/** Warns once of each flag that a newer package is needed for. */
+export class SupportCheck {
+  readonly #logger: Logger;
+  readonly #warned = new Set<string>();
+  #hasWarnedOfEntries = false;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  check({ unsupported, skipped }: ConfiguredFlags): void {
+    for (const { key, word } of unsupported) {
+      if (!this.#warned.has(key)) {
+        this.#warned.add(key);
+        this.#logger.warn(
+          `The flag '${key}' ${word === "" ? "lacks a member" : `has ${word}, which is a value`} that @pennon/core ${VERSION} does not support: only fallbacks answer for its subjects. Install a newer version`,
+        );
+      }
+    }
+    if (skipped > 0 && !this.#hasWarnedOfEntries) {
+      this.#hasWarnedOfEntries = true;
+      this.#logger.warn(
+        `${skipped} of the flags have a key or switch that @pennon/core ${VERSION} does not support, and are left out. Install a newer version`,
+      );
+    }
   }
 }

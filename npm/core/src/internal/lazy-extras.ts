@@ -3,7 +3,7 @@ import type { Evaluation } from "../evaluation.js";
 import type { Extras } from "../extras/index.js";
 import type { StreamListener } from "../extras/stream.js";
 import type { Settings } from "../options.js";
-import { evaluationOf } from "./evaluations.js";
+import { evaluationOf } from "./flags.js";
 
 /** Who is told what a stream says, and how it ended. */
 export interface Listening extends StreamListener {
@@ -11,7 +11,7 @@ export interface Listening extends StreamListener {
 }
 
 /** What few applications use: it is loaded when one of them does. */
-export class OnDemand {
+export class LazyExtras {
   readonly #settings: Settings;
   #extras: Promise<Extras> | undefined;
   #stream: AbortController | undefined;

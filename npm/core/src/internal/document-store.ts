@@ -1,7 +1,7 @@
 import type { Settings } from "../options.js";
 import type { Store } from "../store.js";
-import { contain } from "./contain.js";
-import { sourceOf } from "./source.js";
+import { sourceOf } from "./flag-store.js";
+import { contain } from "./publisher.js";
 
 /** The version of what is stored. A client of another version does not read it. */
 const VERSION = 1;

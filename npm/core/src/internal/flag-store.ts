@@ -2,10 +2,14 @@ import { type Cache, type CachedFlag, INDEX_KEY } from "../cache.js";
 import type { Reason } from "../evaluation.js";
 import type { Settings } from "../options.js";
 import type { SnapshotFlag } from "../snapshot.js";
-import { catchRejection, contain } from "./contain.js";
-import { evaluationOf } from "./evaluations.js";
-import { type ConfiguredFlags, type Flags, type FlagValue, StoredFlags } from "./flags.js";
-import { sourceOf } from "./source.js";
+import {
+  type ConfiguredFlags,
+  evaluationOf,
+  type Flags,
+  type FlagValue,
+  StoredFlags,
+} from "./flags.js";
+import { catchRejection, contain } from "./publisher.js";
 
 /** How many keys of no flag are remembered: those that an application knows of, not all that its users may invent. */
 const MOST_MISSING = 1_000;
@@ -13,7 +17,7 @@ const MOST_MISSING = 1_000;
 const NO_FLAGS: Flags = new StoredFlags([]);
 
 /** The flags being served: in memory, and written through to the caller's own cache if there is one. */
-export class Values {
+export class FlagStore {
   readonly #defaultTtlMs: number;
   readonly #cache: Cache | undefined;
   readonly #source: string;
@@ -258,4 +262,12 @@ function isFlag(entry: unknown): entry is CachedFlag {
     typeof flag.targeted === "boolean" &&
     typeof flag.ttlMs === "number"
   );
+}
+
+/** The length of the part of an SDK key that is no secret, and names its environment. */
+const PUBLIC_PREFIX = 12;
+
+/** The environment that stored flags are of: the public prefix of its SDK key, and the address of the service. */
+export function sourceOf(sdkKey: string, baseUrl: string): string {
+  return `${sdkKey.slice(0, PUBLIC_PREFIX)} ${baseUrl}`;
 }

@@ -1,23 +1,20 @@
-import type { Body, Brain } from "../engine/brain.js";
+import type { ClientCore, Host } from "../engine/client-core.js";
 import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation } from "../evaluation.js";
 import type { LifecycleEventType } from "../events.js";
 import type { Logger } from "../logger.js";
 import type { InitializeOptions, Settings } from "../options.js";
 import type { Configuration, Snapshot } from "../snapshot.js";
-import { Calls } from "./calls.js";
-import { EVALUATIONS } from "./evaluations.js";
-import { type Call, type Failure, toError } from "./failure.js";
-import type { ConfiguredFlags } from "./flags.js";
-import { OnDemand } from "./on-demand.js";
+import { type Call, Calls, type Failure, toError } from "./calls.js";
+import { DocumentKeeper, type StoredDocument } from "./document-store.js";
+import type { Evaluations } from "./evaluations.js";
+import { type Reply, requestFor, toReply } from "./exchange.js";
+import type { FlagStore } from "./flag-store.js";
+import { type ConfiguredFlags, EVALUATIONS } from "./flags.js";
+import { LazyExtras } from "./lazy-extras.js";
 import type { Publisher } from "./publisher.js";
-import type { Reading } from "./reading.js";
-import { type Reply, toReply } from "./reply.js";
-import { requestFor } from "./request.js";
-import { DocumentKeeper, type StoredDocument } from "./stored.js";
-import { SupportCheck } from "./support-check.js";
 import { Timer } from "./timer.js";
-import type { Values } from "./values.js";
+import { SupportCheck } from "./warnings.js";
 
 /** An engine that trapped is started anew at once, but not if the last one lived no longer than this. */
 const SHORTEST_LIFE_MS = 1_000;
@@ -26,22 +23,22 @@ const SHORTEST_LIFE_MS = 1_000;
 const RECOVERY_MS = 30_000;
 
 /**
- * The body of a client: network, timer, memory and listeners, moved by a brain that is loaded when the client is
- * initialised. Nothing is decided here that the brain can decide.
+ * The host of a client: network, timer, memory and listeners. It runs the commands of a core that is loaded when the client
+ * is initialised, and decides nothing that the core can decide.
  */
-export class Life implements Body {
+export class ClientRuntime implements Host {
   readonly #settings: Settings;
   readonly #logger: Logger;
   readonly #publisher: Publisher;
-  readonly #reading: Reading;
-  readonly #values: Values;
+  readonly #evaluations: Evaluations;
+  readonly #flags: FlagStore;
   readonly #timer = new Timer();
   readonly #calls = new Calls();
-  readonly #onDemand: OnDemand;
+  readonly #extras: LazyExtras;
   readonly #keeper: DocumentKeeper | undefined;
   readonly #supportCheck: SupportCheck;
-  #awakening: Promise<void> | undefined;
-  #brain: Brain | undefined;
+  #loading: Promise<void> | undefined;
+  #core: ClientCore | undefined;
   #request: AbortController | undefined;
   /** What the transport, or the engine, threw last. */
   #thrown: unknown;
@@ -57,67 +54,77 @@ export class Life implements Body {
   #hasBegun = false;
   #trappedAt = Number.NEGATIVE_INFINITY;
   #ended = false;
+  /** The flags never change. */
+  #isFixed = false;
 
-  constructor(settings: Settings, reading: Reading, publisher: Publisher) {
+  constructor(settings: Settings, evaluations: Evaluations, publisher: Publisher) {
     this.#settings = settings;
     this.#logger = settings.logger;
     this.#supportCheck = new SupportCheck(settings.logger);
     this.#publisher = publisher;
-    this.#reading = reading;
-    this.#values = reading.values;
-    this.#onDemand = new OnDemand(settings);
+    this.#evaluations = evaluations;
+    this.#flags = evaluations.flags;
+    this.#extras = new LazyExtras(settings);
     const { snapshot, store } = settings;
     this.#keeper = store && new DocumentKeeper(store, settings);
     if (snapshot !== undefined) {
-      this.#values.provide(snapshot.flags);
+      this.#flags.provide(snapshot.flags);
       if (snapshot.subject !== undefined) {
-        reading.prepare(snapshot.subject);
+        evaluations.prepare(snapshot.subject);
       }
     }
+  }
+
+  /** Serves the flags of the bootstrap for good. */
+  fix(): void {
+    this.#isFixed = true;
+    this.#evaluations.isReady = true;
   }
 
   initialize(options: InitializeOptions): Promise<void> {
     return this.#call("initialize", () => {
       this.#retry = options.retry ?? this.#retry;
       if (this.#settings.reportUsage) {
-        this.#onDemand.startCounting((count) => this.#reading.countBy(count));
+        this.#extras.startCounting((count) => this.#evaluations.countBy(count));
       }
-      this.#awaken((brain) => this.#begin(brain, options));
+      this.#load((core) => this.#begin(core, options));
     });
   }
 
   refresh(): Promise<void> {
     return this.#call("refresh", () => {
-      if (this.#awakening === undefined) {
-        this.settle("refresh", { kind: this.#reading.isReady ? "no-engine" : "not-initialized" });
+      if (this.#loading === undefined) {
+        this.settle("refresh", {
+          kind: this.#evaluations.isReady ? "no-engine" : "not-initialized",
+        });
       } else {
-        this.#awaken((brain) => brain.refresh());
+        this.#load((core) => core.refresh());
       }
     });
   }
 
   async shutdown(): Promise<void> {
-    this.#brain?.shutdown();
-    // A call made in this very moment has not reached the brain, which could not settle it.
+    this.#core?.shutdown();
+    // A call made in this very moment has not reached the core, which could not settle it.
     this.settle("initialize", { kind: "shut-down" });
     this.settle("refresh", { kind: "shut-down" });
     if (!this.#ended) {
-      // There is no brain yet, or none any more, that could end this life in order.
+      // There is no core yet, or none any more, that could shut down in order.
       this.#disconnect();
       this.clear();
       this.emit("shutdown");
     }
-    await Promise.all([this.#onDemand.end(), this.#keeper?.end()]);
+    await Promise.all([this.#extras.end(), this.#keeper?.end()]);
   }
 
   /** The configuration being served, with its tag; undefined if it is not known. */
   configuration(): Pick<Snapshot, "config" | "etag"> | undefined {
-    const bytes = this.#brain?.configuration();
+    const bytes = this.#core?.configuration();
     if (bytes === undefined) {
       return undefined;
     }
     const config: Configuration = JSON.parse(new TextDecoder().decode(bytes));
-    const etag = this.#brain?.tag();
+    const etag = this.#core?.tag();
     return etag === undefined ? { config } : { config, etag };
   }
 
@@ -125,25 +132,28 @@ export class Life implements Body {
     if (this.#ended) {
       throw new FeatureFlagsError("NOT_INITIALIZED", "The client has been shut down");
     }
-    const evaluation = await this.#onDemand.evaluate(key, context);
-    this.#reading.hook?.(key, evaluation, context);
+    if (this.#isFixed) {
+      throw new FeatureFlagsError("EVALUATION_FAILED", "A client of a snapshot asks no service");
+    }
+    const evaluation = await this.#extras.evaluate(key, context);
+    this.#evaluations.hook?.(key, evaluation, context);
     return evaluation;
   }
 
   flush(): Promise<void> {
-    return this.#onDemand.flush();
+    return this.#extras.flush();
   }
 
   fetch(request: number, etag: string | undefined): void {
-    const brain = this.#brain;
+    const core = this.#core;
     this.#request = new AbortController();
     this.#logger.debug("Fetching the configuration", { etag });
     this.#send(etag, this.#request.signal).then(
-      (reply) => brain?.reply(request, reply),
+      (reply) => core?.reply(request, reply),
       (error) => {
         this.#thrown = error;
         this.#logger.debug("The transport failed", error);
-        brain?.unreachable(request);
+        core?.unreachable(request);
       },
     );
   }
@@ -153,7 +163,7 @@ export class Life implements Body {
   }
 
   setTimer(delay: number): void {
-    this.#timer.set(delay, () => this.#brain?.timer());
+    this.#timer.set(delay, () => this.#core?.timer());
   }
 
   clearTimer(): void {
@@ -161,10 +171,10 @@ export class Life implements Body {
   }
 
   restore(): readonly number[] {
-    if (this.#reading.isReady) {
-      return this.#values.keep();
+    if (this.#evaluations.isReady) {
+      return this.#flags.keep();
     }
-    const left = this.#values.restore(this.#settings.staleIfError);
+    const left = this.#flags.restore(this.#settings.staleIfError);
     if (left.length === 0 && this.#retry && !this.#hasWarnedOfRetries) {
       this.#hasWarnedOfRetries = true;
       this.#logger.warn("The flags could not be fetched; the client goes on trying", this.#thrown);
@@ -173,7 +183,7 @@ export class Life implements Body {
   }
 
   stored(): StoredDocument | undefined {
-    return this.#reading.isReady ? undefined : this.#keeper?.load();
+    return this.#evaluations.isReady ? undefined : this.#keeper?.load();
   }
 
   serveStored(flags: ConfiguredFlags | undefined): void {
@@ -184,7 +194,7 @@ export class Life implements Body {
         "is served, because the service could not be reached: flags may be older than their time to live",
       );
       this.#supportCheck.check(flags);
-      this.#changed(this.#values.serveStored(flags));
+      this.#changed(this.#flags.serveStored(flags));
     }
   }
 
@@ -196,11 +206,11 @@ export class Life implements Body {
 
   apply(flags: ConfiguredFlags): void {
     this.#supportCheck.check(flags);
-    this.#changed(this.#values.replace(flags));
+    this.#changed(this.#flags.replace(flags));
   }
 
   renew(): void {
-    this.#values.renew();
+    this.#flags.renew();
     this.#keeper?.renew();
   }
 
@@ -208,42 +218,42 @@ export class Life implements Body {
     this.#logger.warn(
       "Flags are not served any longer, because the service could not confirm them",
     );
-    this.#changed(this.#values.expire(positions));
+    this.#changed(this.#flags.expire(positions));
   }
 
   clear(): void {
-    this.#reading.clear();
+    this.#evaluations.clear();
   }
 
   listen(): void {
-    const brain = this.#brain;
-    this.#onDemand.listen({
-      told: (etag, spreadMs) => brain?.streamTold(etag, spreadMs),
-      alive: () => brain?.streamAlive(),
-      ended: (status, retryAfterMs) => brain?.streamEnded(status, retryAfterMs),
+    const core = this.#core;
+    this.#extras.listen({
+      told: (etag, spreadMs) => core?.streamTold(etag, spreadMs),
+      alive: () => core?.streamAlive(),
+      ended: (status, retryAfterMs) => core?.streamEnded(status, retryAfterMs),
     });
   }
 
   unlisten(): void {
-    this.#onDemand.unlisten();
+    this.#extras.unlisten();
   }
 
   report(): void {
-    this.#onDemand.report();
+    this.#extras.report();
   }
 
   emit(type: Exclude<LifecycleEventType, "refresh:error" | "engine:error" | "change">): void {
     this.#refreshing = type === "refresh:start";
     if (type === "ready") {
-      if (this.#reading.isReady) {
+      if (this.#evaluations.isReady) {
         // The engine starts anew after a trap, the client does not.
         return;
       }
-      this.#reading.isReady = true;
+      this.#evaluations.isReady = true;
     }
     if (type === "shutdown") {
       this.#ended = true;
-      this.#brain = undefined;
+      this.#core = undefined;
     }
     this.#publisher.emit({ type });
     if (type === "ready") {
@@ -281,7 +291,7 @@ export class Life implements Body {
   }
 
   trapped(cause: unknown): void {
-    const configuration = this.#brain?.configuration();
+    const configuration = this.#core?.configuration();
     const error = new FeatureFlagsError(
       "ENGINE_FAILED",
       "The engine failed; reads go on from what is in memory, and it is started anew",
@@ -293,17 +303,17 @@ export class Life implements Body {
     this.#publisher.emit({ type: "engine:error", error });
     const before = this.#trappedAt;
     this.#trappedAt = performance.now();
-    if (this.#ended || !this.#reading.isReady) {
+    if (this.#ended || !this.#evaluations.isReady) {
       this.#fail();
     } else if (this.#trappedAt - before < SHORTEST_LIFE_MS) {
       this.#fail();
-      this.#timer.set(RECOVERY_MS, () => this.#revive(configuration, false));
+      this.#timer.set(RECOVERY_MS, () => this.#restart(configuration, false));
     } else {
       if (!this.#refreshing) {
         // It was asked for in this very moment, and the engine that has failed knows nothing of it.
         this.settle("refresh", { kind: "no-engine" });
       }
-      this.#revive(configuration, this.#refreshing);
+      this.#restart(configuration, this.#refreshing);
     }
   }
 
@@ -312,6 +322,8 @@ export class Life implements Body {
       this.#timer.hold(true);
       if (this.#ended) {
         this.settle(call, { kind: "shut-down" });
+      } else if (this.#isFixed) {
+        this.settle(call, undefined);
       } else {
         begin();
       }
@@ -319,28 +331,28 @@ export class Life implements Body {
   }
 
   /** Begins by what the caller has given, or else by a request. */
-  #begin(brain: Brain, options: InitializeOptions): void {
+  #begin(core: ClientCore, options: InitializeOptions): void {
     const { configuration, snapshot } = this.#settings;
     if (configuration !== undefined && !this.#hasBegun) {
       this.#hasBegun = true;
       // The flags of a snapshot and its configuration are the same: that is no change.
       this.#isProviding = true;
-      const isProvided = brain.provide(configuration, snapshot?.etag);
+      const isProvided = core.provide(configuration, snapshot?.etag);
       this.#isProviding = false;
       if (isProvided) {
         return;
       }
       this.#logger.error("The bootstrap is no configuration, and is left aside");
     }
-    brain.initialize(options);
+    core.initialize(options);
   }
 
-  /** Goes on with a new brain. */
-  #revive(configuration: Uint8Array | undefined, refreshing: boolean): void {
-    this.#awaken((brain) => {
-      if (configuration === undefined || !brain.resume(configuration, refreshing)) {
+  /** Goes on with a new core. */
+  #restart(configuration: Uint8Array | undefined, refreshing: boolean): void {
+    this.#load((core) => {
+      if (configuration === undefined || !core.resume(configuration, refreshing)) {
         this.#fail();
-        brain.initialize({});
+        core.initialize({});
       }
       // Whoever got no answer meanwhile gets one now.
       this.#publisher.changed();
@@ -348,18 +360,18 @@ export class Life implements Body {
   }
 
   /** Loads the engine, if it is not there, and then has it do something. */
-  #awaken(act: (brain: Brain) => void): void {
-    this.#awakening ??= import("../engine/brain.js")
-      .then(({ awaken }) => awaken(this.#settings, this, EVALUATIONS))
-      .then((brain) => {
-        this.#brain = this.#ended ? undefined : brain;
-        this.#reading.decider = this.#brain;
+  #load(act: (core: ClientCore) => void): void {
+    this.#loading ??= import("../engine/client-core.js")
+      .then(({ load }) => load(this.#settings, this, EVALUATIONS))
+      .then((core) => {
+        this.#core = this.#ended ? undefined : core;
+        this.#evaluations.decider = this.#core;
       });
-    this.#awakening.then(
-      () => this.#brain && act(this.#brain),
+    this.#loading.then(
+      () => this.#core && act(this.#core),
       (error) => {
         this.#thrown = error;
-        this.#awakening = undefined;
+        this.#loading = undefined;
         this.#fail();
       },
     );
@@ -368,10 +380,10 @@ export class Life implements Body {
   /** Starts an engine later if the client is to go on and none of its engines does. */
   #recoverEngine(failure: Failure): void {
     const retry = this.#retry;
-    if (this.#reading.isReady) {
-      this.#timer.set(RECOVERY_MS, () => this.#revive(undefined, false));
+    if (this.#evaluations.isReady) {
+      this.#timer.set(RECOVERY_MS, () => this.#restart(undefined, false));
     } else if (retry !== undefined && failure.kind === "no-engine") {
-      this.#timer.set(RECOVERY_MS, () => this.#awaken((brain) => this.#begin(brain, { retry })));
+      this.#timer.set(RECOVERY_MS, () => this.#load((core) => this.#begin(core, { retry })));
     }
   }
 
@@ -383,11 +395,11 @@ export class Life implements Body {
     }
   }
 
-  /** Lets go of a brain that trapped, and of all that goes on for it. */
+  /** Lets go of a core that trapped, and of all that goes on for it. */
   #disconnect(): void {
-    this.#brain = undefined;
-    this.#reading.decider = undefined;
-    this.#awakening = undefined;
+    this.#core = undefined;
+    this.#evaluations.decider = undefined;
+    this.#loading = undefined;
     this.abort();
     this.unlisten();
     this.clearTimer();
@@ -403,7 +415,7 @@ export class Life implements Body {
   }
 
   #changed(flags: readonly string[]): void {
-    if (!this.#reading.isReady) {
+    if (!this.#evaluations.isReady) {
       this.#changedAtStart = this.#isProviding ? [] : flags;
     } else if (flags.length > 0) {
       this.#publisher.emit({ type: "change", flags });
