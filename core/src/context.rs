@@ -49,6 +49,28 @@ pub enum CustomValue<'a> {
     Boolean(bool),
 }
 
+impl Context<'_> {
+    /// The same context with texts of its own.
+    pub fn into_owned(self) -> Context<'static> {
+        let owned = |text: Option<Cow<'_, str>>| text.map(|text| Cow::Owned(text.into_owned()));
+        let custom = self.custom.into_iter().map(|(name, value)| {
+            let value = match value {
+                CustomValue::String(text) => CustomValue::String(Cow::Owned(text.into_owned())),
+                CustomValue::Number(number) => CustomValue::Number(number),
+                CustomValue::Boolean(boolean) => CustomValue::Boolean(boolean),
+            };
+            (Cow::Owned(name.into_owned()), value)
+        });
+        Context {
+            user_id: owned(self.user_id),
+            tenant_id: owned(self.tenant_id),
+            email: owned(self.email),
+            country: owned(self.country),
+            custom: custom.collect(),
+        }
+    }
+}
+
 impl Subject for Context<'_> {
     fn value(&self, attribute: &Attribute, _slot: usize) -> Option<Value<'_>> {
         let text = match attribute {

@@ -3,8 +3,8 @@
 use pennon_core::{
     CompiledFlag, Context, FlagConfig, MissingBucketingValue, evaluate, rule::Priority,
 };
+use pennon_model::json::Json;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::subject;
 
@@ -83,7 +83,7 @@ impl SampleEffect {
 
 /// The contexts of a sample: a JSON array, or one in each line; a line that is no JSON is a `userId`.
 fn contexts(sample: &str) -> Vec<Result<Context<'static>, Vec<String>>> {
-    if let Ok(Value::Array(values)) = serde_json::from_str(sample) {
+    if let Ok(Json::Array(values)) = serde_json::from_str(sample) {
         return values.into_iter().map(subject::context).collect();
     }
     let lines = sample
@@ -92,7 +92,7 @@ fn contexts(sample: &str) -> Vec<Result<Context<'static>, Vec<String>>> {
         .filter(|line| !line.is_empty());
     lines
         .map(|line| match serde_json::from_str(line) {
-            Ok(value @ Value::Object(_)) => subject::context(value),
+            Ok(value @ Json::Object(_)) => subject::context(value),
             _ if line.starts_with('{') => Err(Vec::new()),
             _ => Ok(Context {
                 user_id: Some(line.to_owned().into()),

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use pennon_core::{
     Context,
     context::{CustomValue, is_email},
+    rule::Attribute,
+};
+use pennon_model::{
+    context::{CUSTOM_ATTRIBUTES, read_context},
+    json::Json,
 };
 use serde_json::{Map, Number, Value};
-
-/// The attributes that every context may have.
-pub const BUILT_IN: [&str; 4] = ["userId", "tenantId", "email", "country"];
-
-const CUSTOM: &str = "customAttributes";
 
 /// A custom attribute, as a row of a form has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Kind {
 /// The fields of a form: the four built-in attributes, and a row for each other one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fields {
-    /// In the order of [`BUILT_IN`]; what is empty is absent.
+    /// In the order of [`Attribute::BUILT_IN`]; what is empty is absent.
     pub built_in: [String; 4],
     /// The others.
     pub rows: Vec<Row>,
@@ -100,7 +100,9 @@ impl Fields {
         let [user_id, tenant_id, email, country] = &self.built_in;
         let given = |text: &String| (!text.is_empty()).then(|| Cow::Owned(text.clone()));
         let email = given(email);
-        check_email(email.as_deref(), &mut faults);
+        if email.as_deref().is_some_and(|email| !is_email(email)) {
+            faults.push("email must be an e-mail address.".to_owned());
+        }
         let named = self.rows.iter().filter(|row| !row.name.is_empty());
         let mut context = Context {
             user_id: given(user_id),
@@ -141,68 +143,38 @@ fn custom_value(row: &Row) -> Result<CustomValue<'static>, String> {
     }
 }
 
-/// Reads a context as the API does: what is absent or `null` is absent, unknown members are ignored.
+/// Reads a context as the API does; blank text is an empty one.
+///
+/// # Errors
+///
+/// A sentence about each fault.
 pub fn read(json: &str) -> Result<Context<'static>, Vec<String>> {
     if json.trim().is_empty() {
         return Ok(Context::default());
     }
     match serde_json::from_str(json) {
-        Ok(value) => context(value),
+        Ok(json) => context(json),
         Err(error) => Err(vec![format!("This is no JSON: {error}.")]),
     }
 }
 
 /// Reads a context out of a JSON value.
-pub fn context(value: Value) -> Result<Context<'static>, Vec<String>> {
-    let Value::Object(mut members) = value else {
+///
+/// # Errors
+///
+/// A sentence about each fault.
+pub fn context(json: Json<'_>) -> Result<Context<'static>, Vec<String>> {
+    if !matches!(json, Json::Object(_)) {
         return Err(vec![
             "A context is an object, such as {\"userId\": \"ada\"}.".to_owned(),
         ]);
-    };
-    let mut faults = Vec::new();
-    let [user_id, tenant_id, email, country] = BUILT_IN.map(|name| match members.remove(name) {
-        Some(Value::String(text)) => Some(Cow::Owned(text)),
-        None | Some(Value::Null) => None,
-        Some(_) => {
-            faults.push(format!("{name} must be a text."));
-            None
-        }
-    });
-    check_email(email.as_deref(), &mut faults);
-    let mut context = Context {
-        user_id,
-        tenant_id,
-        email,
-        country,
-        ..Context::default()
-    };
-    match members.remove(CUSTOM) {
-        None | Some(Value::Null) => {}
-        Some(Value::Object(custom)) => {
-            for (name, value) in custom {
-                let value = match value {
-                    Value::String(text) => CustomValue::String(Cow::Owned(text)),
-                    Value::Bool(boolean) => CustomValue::Boolean(boolean),
-                    Value::Number(number) => match number.as_f64() {
-                        Some(number) if number.is_finite() => CustomValue::Number(number),
-                        _ => {
-                            faults.push(format!("{name} is too large a number."));
-                            continue;
-                        }
-                    },
-                    Value::Null => continue,
-                    _ => {
-                        faults.push(format!("{name} must be a text, a number, true or false."));
-                        continue;
-                    }
-                };
-                context.custom.insert(Cow::Owned(name), value);
-            }
-        }
-        Some(_) => faults.push(format!("{CUSTOM} must be an object.")),
     }
+    let mut faults = Vec::new();
+    let context = read_context(json, |names, detail| {
+        faults.push(format!("{} {detail}.", names.join("/")));
+    });
     if faults.is_empty() {
-        Ok(context)
+        Ok(context.into_owned())
     } else {
         Err(faults)
     }
@@ -226,9 +198,9 @@ fn members(context: &Context<'_>) -> Map<String, Value> {
         &context.country,
     ];
     let mut members = Map::new();
-    for (name, text) in BUILT_IN.into_iter().zip(built_in) {
+    for (attribute, text) in Attribute::BUILT_IN.iter().zip(built_in) {
         if let Some(text) = text {
-            members.insert(name.to_owned(), Value::from(text.as_ref()));
+            members.insert(attribute.as_str().to_owned(), Value::from(text.as_ref()));
         }
     }
     if !context.custom.is_empty() {
@@ -240,7 +212,10 @@ fn members(context: &Context<'_>) -> Map<String, Value> {
             };
             (name.to_string(), value)
         });
-        members.insert(CUSTOM.to_owned(), Value::Object(custom.collect()));
+        members.insert(
+            CUSTOM_ATTRIBUTES.to_owned(),
+            Value::Object(custom.collect()),
+        );
     }
     members
 }
@@ -251,12 +226,6 @@ fn number_value(number: f64) -> Value {
     whole
         .or_else(|| Number::from_f64(number))
         .map_or(Value::Null, Value::Number)
-}
-
-fn check_email(email: Option<&str>, faults: &mut Vec<String>) {
-    if email.is_some_and(|email| !is_email(email)) {
-        faults.push("email must be an e-mail address.".to_owned());
-    }
 }
 
 #[cfg(test)]

@@ -9,10 +9,12 @@ pub mod audit;
 pub mod capabilities;
 pub mod client;
 pub mod configuration;
+pub mod context;
 pub mod environment;
 pub mod flag;
 pub mod flag_table;
 pub mod id;
+pub mod json;
 pub mod package;
 pub mod page;
 #[cfg(feature = "schema")]

@@ -1,7 +1,7 @@
 //! A flag that is being tried: the fields of the context, and the answer.
 
 use leptos::prelude::*;
-use pennon_core::{Context, FlagConfig};
+use pennon_core::{Context, FlagConfig, rule::Attribute};
 use pennon_model::id::{EnvironmentId, FlagId};
 
 use super::{
@@ -13,7 +13,7 @@ use crate::{
     form::Form,
     html::IntoHtml as _,
     islands::try_it::{ANSWER, TryIt},
-    subject::{self, BUILT_IN, Fields, Kind, Row},
+    subject::{self, Fields, Kind, Row},
     trial::{Served, Tried, VERSION, explained, verdict},
 };
 
@@ -44,7 +44,7 @@ impl From<&Form> for Case {
             value,
         };
         let fields = Fields {
-            built_in: BUILT_IN.map(|name| form.text(name)),
+            built_in: Attribute::BUILT_IN.map(|attribute| form.text(attribute.as_str())),
             rows: rows.map(row).collect(),
         };
         let json = Some(form.text("context")).filter(|json| !json.is_empty());
@@ -186,28 +186,30 @@ fn JsonField(json: String) -> impl IntoView {
 
 #[component]
 fn FormFields(fields: Fields) -> impl IntoView {
-    let built_in = BUILT_IN
-        .into_iter()
-        .zip(fields.built_in)
-        .map(|(name, value)| {
-            let id = format!("try-{name}");
-            view! {
-                <div class="field">
-                    <label class="mono" for=id.clone()>
-                        {name}
-                    </label>
-                    <input
-                        class="input"
-                        id=id
-                        name=name
-                        autocomplete="off"
-                        autocapitalize="off"
-                        spellcheck="false"
-                        value=value
-                    />
-                </div>
-            }
-        });
+    let built_in =
+        Attribute::BUILT_IN
+            .into_iter()
+            .zip(fields.built_in)
+            .map(|(attribute, value)| {
+                let name = attribute.as_str().to_owned();
+                let id = format!("try-{name}");
+                view! {
+                    <div class="field">
+                        <label class="mono" for=id.clone()>
+                            {name.clone()}
+                        </label>
+                        <input
+                            class="input"
+                            id=id
+                            name=name
+                            autocomplete="off"
+                            autocapitalize="off"
+                            spellcheck="false"
+                            value=value
+                        />
+                    </div>
+                }
+            });
     let empty = (0..EMPTY_ROWS).map(|_| Row::default());
     let rows = fields.rows.into_iter().filter(|row| !row.name.is_empty());
     let rows = rows.chain(empty).map(|row| view! { <RowFields row/> });

@@ -8,13 +8,12 @@ use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http_body_util::BodyExt;
-use serde_json::Value;
+use pennon_model::json::Json;
 use tokio::time::timeout;
 
 use super::admission::Crowded;
 use super::fields::{Fields, FromFields};
-use super::json::Json;
-use crate::error::{Error, Fault};
+use crate::error::Error;
 use crate::load::{Budget, Held};
 
 /// The most that a body of the Admin API may have, in bytes.
@@ -88,30 +87,15 @@ impl NoBody {
         if bytes.is_empty() {
             return Ok(());
         }
-        let Ok(Value::Object(members)) = serde_json::from_slice(&bytes) else {
-            return Err(Error::Malformed("there is no body to send here".to_owned()));
-        };
-        let unknown = |name: &String| Fault::member("", name, "is not known here");
-        let faults: Vec<Fault> = members.keys().map(unknown).collect();
-        if faults.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::Invalid(faults))
-        }
+        let json = object(&bytes)
+            .map_err(|_| Error::Malformed("there is no body to send here".to_owned()))?;
+        Fields::read(json, |_| Some(())).map_err(Error::Invalid)
     }
 }
 
 /// A body as an object whose members are read one by one.
 fn parsed<T: FromFields>(bytes: &[u8]) -> Result<T, Error> {
-    let mut faults = Vec::new();
-    object(bytes)?.report_duplicates(&mut faults);
-    let members = serde_json::from_slice(bytes).map_err(|error| malformed(&error))?;
-    match Fields::read(members, T::from_fields) {
-        Ok(input) if faults.is_empty() => return Ok(input),
-        Ok(_) => {}
-        Err(others) => faults.extend(others),
-    }
-    Err(Error::Invalid(faults))
+    Fields::read(object(bytes)?, T::from_fields).map_err(Error::Invalid)
 }
 
 /// The bytes of a body that has at most `limit` of them.

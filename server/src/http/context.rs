@@ -1,102 +1,22 @@
-//! Evaluation contexts out of requests.
-
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+//! Evaluation contexts in requests.
 
 use pennon_core::Context;
-use pennon_core::context::{CustomValue, is_email};
-
-use super::json::Json;
-use super::openapi::Schemas;
-use super::openapi::shape::nullable;
+use pennon_model::context::read_context;
+use pennon_model::json::Json;
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::error::Fault;
+use super::openapi::Schemas;
+use super::openapi::shape::nullable;
+use crate::error::{Fault, escaped};
 
-/// Reads a context; absent and null mean empty. Members that are not known are ignored, bad ones are reported.
-pub(super) fn context<'a>(
-    mut json: Json<'a>,
-    pointer: &str,
-    faults: &mut Vec<Fault>,
-) -> Context<'a> {
-    match json {
-        Json::Object(_) => {}
-        Json::Null => return Context::default(),
-        _ => {
-            faults.push(Fault::pointer(pointer, "must be an object"));
-            return Context::default();
-        }
-    }
-    let mut text = |name: &str, faults: &mut Vec<Fault>| match json.take(name) {
-        Json::String(text) => Some(text),
-        Json::Null => None,
-        _ => {
-            faults.push(Fault::pointer(
-                format!("{pointer}/{name}"),
-                "must be a string",
-            ));
-            None
-        }
-    };
-    let user_id = text("userId", faults);
-    let tenant_id = text("tenantId", faults);
-    let email = text("email", faults);
-    let country = text("country", faults);
-    if email.as_deref().is_some_and(|email| !is_email(email)) {
-        faults.push(Fault::pointer(
-            format!("{pointer}/email"),
-            "must be an e-mail address",
-        ));
-    }
-    let custom = custom_attributes(json.take("customAttributes"), pointer, faults);
-    Context {
-        user_id,
-        tenant_id,
-        email,
-        country,
-        custom,
-    }
-}
-
-fn custom_attributes<'a>(
-    json: Json<'a>,
-    pointer: &str,
-    faults: &mut Vec<Fault>,
-) -> BTreeMap<Cow<'a, str>, CustomValue<'a>> {
-    let members = match json {
-        Json::Object(members) => members,
-        Json::Null => return BTreeMap::new(),
-        _ => {
-            faults.push(Fault::pointer(
-                format!("{pointer}/customAttributes"),
-                "must be an object",
-            ));
-            return BTreeMap::new();
-        }
-    };
-    let mut attributes = BTreeMap::new();
-    for (name, value) in members {
-        let value = match value {
-            Json::String(text) => CustomValue::String(text),
-            Json::Number(number) if number.is_finite() => CustomValue::Number(number),
-            Json::Boolean(boolean) => CustomValue::Boolean(boolean),
-            Json::Null => {
-                attributes.remove(&name);
-                continue;
-            }
-            _ => {
-                faults.push(Fault::member(
-                    &format!("{pointer}/customAttributes"),
-                    &name,
-                    "must be a string, a number or a boolean",
-                ));
-                continue;
-            }
-        };
-        attributes.insert(name, value);
-    }
-    attributes
+/// Reads a context out of a body, where it stands at `pointer`.
+pub(super) fn context<'a>(json: Json<'a>, pointer: &str, faults: &mut Vec<Fault>) -> Context<'a> {
+    read_context(json, |names, detail| {
+        let names = names.iter().map(|name| format!("/{}", escaped(name)));
+        let pointer = format!("{pointer}{}", names.collect::<String>());
+        faults.push(Fault::pointer(pointer, detail));
+    })
 }
 
 /// How contexts look, for the API's description.

@@ -2,13 +2,19 @@
 //!
 //! The same readers describe the objects: then nothing is read, and what they ask for is noted.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::mem::take;
 use std::ops::RangeInclusive;
 
+use pennon_core::Context;
 use pennon_core::rule::ValueType;
-use serde_json::{Map, Value};
+use pennon_model::json::Json;
 use utoipa::openapi::schema::ArrayBuilder;
 use utoipa::openapi::{RefOr, Schema};
 
+use super::context;
+use super::duplicates::duplicates;
 use super::from_json::FromJson;
 use super::openapi::Schemas;
 use super::openapi::shape::{Shape, nullable};
@@ -56,9 +62,12 @@ enum Purpose<'f> {
     Describe(&'f mut Schemas, &'f mut Shape),
 }
 
+/// The members of an object that nobody has asked for yet.
+type Members<'f> = Vec<(Cow<'f, str>, Json<'f>)>;
+
 /// An object on its way to be read.
 struct Object<'f> {
-    members: Map<String, Value>,
+    members: Members<'f>,
     pointer: String,
     faults: &'f mut Vec<Fault>,
     /// Whether members are only passed over, because the one that gives them their meaning is bad.
@@ -66,20 +75,25 @@ struct Object<'f> {
 }
 
 /// What an object has under a name.
-enum Taken {
-    Given(Value),
+enum Taken<'f> {
+    Given(Json<'f>),
     Absent,
     /// Something that is not to be looked at.
     Unseen,
 }
 
-impl Fields<'_> {
-    /// Reads an object by `reader`, which answers none after it has reported a fault.
+impl<'f> Fields<'f> {
+    /// Reads an object by `reader`, which answers none after it has reported a fault. Members that are given more than once
+    /// are faults, too. What is no object has no members.
     pub(crate) fn read<T>(
-        members: Map<String, Value>,
+        json: Json<'f>,
         reader: impl FnOnce(&mut Fields<'_>) -> Option<T>,
     ) -> Result<T, Vec<Fault>> {
-        let mut faults = Vec::new();
+        let mut faults = duplicates(&json);
+        let members = match json {
+            Json::Object(members) => members,
+            _ => Vec::new(),
+        };
         match Self::of(members, String::new(), &mut faults, reader) {
             Some(input) if faults.is_empty() => Ok(input),
             _ => Err(faults),
@@ -87,7 +101,7 @@ impl Fields<'_> {
     }
 
     fn of<T>(
-        members: Map<String, Value>,
+        members: Members<'_>,
         pointer: String,
         faults: &mut Vec<Fault>,
         reader: impl FnOnce(&mut Fields<'_>) -> Option<T>,
@@ -104,8 +118,10 @@ impl Fields<'_> {
         };
         let input = reader(&mut fields);
         if let Purpose::Read(mut object) = fields.purpose {
-            for name in std::mem::take(&mut object.members).keys() {
-                object.fault(name, "is not known here");
+            let unknown = take(&mut object.members);
+            let names: BTreeSet<_> = unknown.into_iter().map(|(name, _)| name).collect();
+            for name in names {
+                object.fault(&name, "is not known here");
             }
         }
         input
@@ -115,6 +131,27 @@ impl Fields<'_> {
     pub(crate) fn about(&mut self, about: &'static str) -> &mut Self {
         self.about = Some(about);
         self
+    }
+
+    /// Passes over a member that has been read already.
+    pub(crate) fn skip(&mut self, name: &str) {
+        if let Purpose::Read(object) = &mut self.purpose {
+            object.take(name);
+        }
+    }
+
+    /// An evaluation context, which may be absent or `null`. Unlike elsewhere, unknown members of it are ignored.
+    pub(crate) fn context(&mut self, name: &str) -> Option<Context<'static>> {
+        let json = match self.take(name, false, |schemas| nullable(context::schema(schemas))) {
+            Taken::Given(json) => json,
+            Taken::Absent => Json::Null,
+            Taken::Unseen => return None,
+        };
+        let Purpose::Read(object) = &mut self.purpose else {
+            return None;
+        };
+        let pointer = format!("{}/{name}", object.pointer);
+        Some(context::context(json, &pointer, object.faults).into_owned())
     }
 
     /// A member that must be there.
@@ -151,7 +188,7 @@ impl Fields<'_> {
     /// A member that may be absent, `null` or a value, three different things.
     pub(crate) fn patch<T: FromJson>(&mut self, name: &str) -> Option<Patch<T>> {
         match self.take(name, false, |schemas| nullable(T::schema(schemas))) {
-            Taken::Given(Value::Null) => Some(Patch::Clear),
+            Taken::Given(Json::Null) => Some(Patch::Clear),
             Taken::Given(value) => self.parsed(name, value).map(Patch::Set),
             Taken::Absent => Some(Patch::Keep),
             Taken::Unseen => None,
@@ -165,7 +202,7 @@ impl Fields<'_> {
     )]
     pub(crate) fn nullable_object<T: FromFields>(&mut self, name: &str) -> Option<Option<T>> {
         match self.take(name, false, |schemas| nullable(T::refer(schemas))) {
-            Taken::Absent | Taken::Given(Value::Null) => Some(None),
+            Taken::Absent | Taken::Given(Json::Null) => Some(None),
             Taken::Given(item) => {
                 let Purpose::Read(outer) = &mut self.purpose else {
                     return None;
@@ -244,14 +281,14 @@ impl Fields<'_> {
         name: &str,
         required: bool,
         schema: impl FnOnce(&mut Schemas) -> RefOr<Schema>,
-    ) -> Taken {
+    ) -> Taken<'f> {
         let about = self.about.take();
         match &mut self.purpose {
             Purpose::Describe(schemas, shape) => {
                 shape.member(name, required, about, schema(schemas));
                 Taken::Unseen
             }
-            Purpose::Read(object) => match object.members.remove(name) {
+            Purpose::Read(object) => match object.take(name) {
                 _ if object.blind => Taken::Unseen,
                 Some(value) => Taken::Given(value),
                 None => Taken::Absent,
@@ -265,7 +302,7 @@ impl Fields<'_> {
         name: &str,
         bounds: RangeInclusive<usize>,
         item: impl FnOnce(&mut Schemas) -> RefOr<Schema>,
-    ) -> Option<Vec<Value>> {
+    ) -> Option<Vec<Json<'f>>> {
         let (least, most) = (*bounds.start(), *bounds.end());
         let schema = |schemas: &mut Schemas| {
             let items = ArrayBuilder::new().items(item(schemas));
@@ -273,8 +310,8 @@ impl Fields<'_> {
             items.min_items(least).max_items(Some(most)).into()
         };
         match self.take(name, true, schema) {
-            Taken::Given(Value::Array(items)) if bounds.contains(&items.len()) => Some(items),
-            Taken::Given(Value::Array(_)) => {
+            Taken::Given(Json::Array(items)) if bounds.contains(&items.len()) => Some(items),
+            Taken::Given(Json::Array(_)) => {
                 self.fault(name, format!("must have {least} to {most} items"))
             }
             Taken::Given(_) => self.fault(name, "must be an array"),
@@ -287,8 +324,8 @@ impl Fields<'_> {
     fn each<T>(
         &mut self,
         name: &str,
-        items: Vec<Value>,
-        read: impl Fn(String, Value, &mut Vec<Fault>) -> Option<T>,
+        items: Vec<Json<'_>>,
+        read: impl Fn(String, Json<'_>, &mut Vec<Fault>) -> Option<T>,
     ) -> Option<Vec<T>> {
         let Purpose::Read(object) = &mut self.purpose else {
             return None;
@@ -301,7 +338,7 @@ impl Fields<'_> {
         items.into_iter().collect()
     }
 
-    fn parsed<T: FromJson>(&mut self, name: &str, value: Value) -> Option<T> {
+    fn parsed<T: FromJson>(&mut self, name: &str, value: Json<'_>) -> Option<T> {
         match T::from_json(value) {
             Ok(value) => Some(value),
             Err(detail) => self.fault(name, detail),
@@ -317,15 +354,21 @@ impl Fields<'_> {
 }
 
 /// Reads a value that must be an object.
-fn object<T: FromFields>(pointer: String, value: Value, faults: &mut Vec<Fault>) -> Option<T> {
-    if let Value::Object(members) = value {
+fn object<T: FromFields>(pointer: String, value: Json<'_>, faults: &mut Vec<Fault>) -> Option<T> {
+    if let Json::Object(members) = value {
         return Fields::of(members, pointer, faults, T::from_fields);
     }
     faults.push(Fault::pointer(pointer, "must be an object"));
     None
 }
 
-impl Object<'_> {
+impl<'f> Object<'f> {
+    /// Takes a member out; of several with the same name the last one counts.
+    fn take(&mut self, name: &str) -> Option<Json<'f>> {
+        let named = self.members.extract_if(.., |(given, _)| given == name);
+        named.last().map(|(_, value)| value)
+    }
+
     fn fault(&mut self, name: &str, detail: impl Into<String>) {
         self.faults.push(Fault::member(&self.pointer, name, detail));
     }

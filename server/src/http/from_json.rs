@@ -7,11 +7,11 @@ use pennon_core::ttl::Ttl;
 use pennon_model::environment::{EnvironmentName, ProductName};
 use pennon_model::flag::{FlagKey, FlagName, FlagType};
 use pennon_model::id::RuleId;
+use pennon_model::json::Json;
 use pennon_model::text::{Description, NewName};
 use pennon_model::time::Timestamp;
 use pennon_model::token::TokenName;
 use pennon_model::user::{Email, Role};
-use serde_json::Value;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 
@@ -23,15 +23,18 @@ use crate::auth::secret::{GivenSdkKey, GivenToken};
 
 /// A type that can be read from a JSON value; the error is a sentence about the member.
 pub(crate) trait FromJson: Sized {
-    fn from_json(value: Value) -> Result<Self, &'static str>;
+    fn from_json(value: Json<'_>) -> Result<Self, &'static str>;
 
     /// The schema of such values, or a reference to it.
     fn schema(schemas: &mut Schemas) -> RefOr<Schema>;
 }
 
 impl FromJson for bool {
-    fn from_json(value: Value) -> Result<Self, &'static str> {
-        value.as_bool().ok_or("must be a boolean")
+    fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
+        match value {
+            Json::Boolean(boolean) => Ok(boolean),
+            _ => Err("must be a boolean"),
+        }
     }
 
     fn schema(_: &mut Schemas) -> RefOr<Schema> {
@@ -40,9 +43,9 @@ impl FromJson for bool {
 }
 
 impl FromJson for String {
-    fn from_json(value: Value) -> Result<Self, &'static str> {
+    fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
         match value {
-            Value::String(text) => Ok(text),
+            Json::String(text) => Ok(text.into_owned()),
             _ => Err("must be a string"),
         }
     }
@@ -53,7 +56,7 @@ impl FromJson for String {
 }
 
 impl FromJson for RuleId {
-    fn from_json(value: Value) -> Result<Self, &'static str> {
+    fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
         let text = String::from_json(value)?;
         text.parse().map_err(|_| "must be the id of a rule")
     }
@@ -64,7 +67,7 @@ impl FromJson for RuleId {
 }
 
 impl FromJson for NewPassword {
-    fn from_json(value: Value) -> Result<Self, &'static str> {
+    fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
         String::from_json(value)?.try_into()
     }
 
@@ -87,7 +90,7 @@ impl FromJson for NewPassword {
 macro_rules! from_secret {
     ($($name:ty: $label:literal),+ $(,)?) => {$(
         impl FromJson for $name {
-            fn from_json(value: Value) -> Result<Self, &'static str> {
+            fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
                 String::from_json(value)?.try_into()
             }
 
@@ -104,7 +107,7 @@ macro_rules! from_secret {
 from_secret!(GivenSdkKey: "pnk_", GivenToken: "pnt_");
 
 impl FromJson for TokenDays {
-    fn from_json(value: Value) -> Result<Self, &'static str> {
+    fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
         integer(&value).ok_or("must be an integer")?.try_into()
     }
 
@@ -118,7 +121,7 @@ impl FromJson for TokenDays {
 }
 
 impl<T: FromJson + AsRef<str>> FromJson for NewName<T> {
-    fn from_json(value: Value) -> Result<Self, &'static str> {
+    fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
         let name = T::from_json(value)?;
         Self::new(name).map_err(Invalid::detail)
     }
@@ -129,7 +132,7 @@ impl<T: FromJson + AsRef<str>> FromJson for NewName<T> {
 }
 
 impl FromJson for Timestamp {
-    fn from_json(value: Value) -> Result<Self, &'static str> {
+    fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
         let time = String::from_json(value)?.parse();
         time.map_err(|invalid: Invalid| invalid.detail())
     }
@@ -143,7 +146,7 @@ impl FromJson for Timestamp {
 macro_rules! from_text {
     ($($name:ty: $text:ty),+ $(,)?) => {$(
         impl FromJson for $name {
-            fn from_json(value: Value) -> Result<Self, &'static str> {
+            fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
                 let text: $text = String::from_json(value)?.into();
                 Self::try_from(text).map_err(|invalid| invalid.detail())
             }
@@ -159,7 +162,7 @@ macro_rules! from_text {
 macro_rules! from_word {
     ($($name:ty),+ $(,)?) => {$(
         impl FromJson for $name {
-            fn from_json(value: Value) -> Result<Self, &'static str> {
+            fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
                 Self::parse(&String::from_json(value)?).map_err(|invalid| invalid.detail())
             }
 
@@ -174,7 +177,7 @@ macro_rules! from_word {
 macro_rules! from_integer {
     ($($name:ty),+ $(,)?) => {$(
         impl FromJson for $name {
-            fn from_json(value: Value) -> Result<Self, &'static str> {
+            fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
                 let integer = integer(&value).ok_or("must be an integer")?;
                 Self::try_from(integer).map_err(|invalid| invalid.detail())
             }
@@ -200,19 +203,13 @@ from_text!(
 from_word!(FlagType, Logic, Operator, Role, Strategy, ValueType);
 from_integer!(Integer, Percentage, Priority, Ttl);
 
-fn integer(value: &Value) -> Option<i64> {
-    let number = value.as_number()?;
-    if let Some(integer) = number.as_i64() {
-        return Some(integer);
+fn integer(value: &Json<'_>) -> Option<i64> {
+    match value {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the cast saturates, beyond every bound that there is"
+        )]
+        Json::Number(number) if number.fract() == 0.0 => Some(*number as i64),
+        _ => None,
     }
-    if number.is_u64() {
-        // Beyond every bound that there is, but an integer.
-        return Some(i64::MAX);
-    }
-    let number = number.as_f64().filter(|number| number.fract() == 0.0)?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the cast saturates, beyond every bound that there is"
-    )]
-    Some(number as i64)
 }

@@ -26,13 +26,13 @@ use crate::error::{Error, Fault};
 use crate::store::{self, Tx};
 
 /// The version of the document.
-pub(crate) const FORMAT_VERSION: i64 = 1;
+pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// All flags, by key.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Document {
-    pub(crate) format_version: i64,
+    pub(crate) format_version: u32,
     pub(crate) flags: Vec<PortableFlag>,
 }
 

@@ -6,25 +6,20 @@ use pennon_model::configuration::{Configuration, Difference, PairId};
 use pennon_model::id::EnvironmentId;
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
 
 use crate::admin::Admin;
 use crate::admin::targeting::{ConfigurationPatch, SeenOfCopy};
 use crate::admin::warnings::Warning;
 use crate::admin::{targeting, warnings};
 use crate::auth::actor::{Actor, Editor};
-use crate::error::{Error, Fault};
+use crate::error::Error;
 use crate::evaluation::explanation::Explained;
-use crate::http::body::{ADMIN_LIMIT, Body, NoBody, object};
+use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
-use crate::http::context;
 use crate::http::existing::Existing;
 use crate::http::fields::{Fields, FromFields};
 use crate::http::if_match::IfMatch;
-use crate::http::json::Json as Input;
-use crate::http::openapi::shape::nullable;
-use crate::http::openapi::{InBody, Routes, Schemas, route};
+use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::{FromParameters, NoQuery, Parameters, Query};
 use crate::http::respond::{Changed, Json, Tagged};
@@ -135,44 +130,21 @@ async fn explain(
 ) -> Result<Json<Explained>, Error> {
     let pair = target.id();
     let explaining = async {
-        let bytes = body.bytes(ADMIN_LIMIT).await?;
-        let context = subject(&bytes)?;
+        let Subject(context) = body.read().await?;
         targeting::explain(&admin, &actor, pair, &context).await
     };
     let (_, explained) = target.with(&admin, &actor, explaining).await?;
     Ok(Json(explained))
 }
 
-/// Whom to evaluate for.
-enum Subject {}
+/// The subject to evaluate for.
+struct Subject(Context<'static>);
 
-impl InBody for Subject {
-    fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
-        schemas.define("Subject", |schemas| {
-            let context = context::schema(schemas);
-            ObjectBuilder::new()
-                .schema_type(Type::Object)
-                .description(Some("Whom to evaluate for."))
-                .property("context", nullable(context))
-                .additional_properties(Some(AdditionalProperties::FreeForm(false)))
-                .into()
-        })
-    }
-}
+impl FromFields for Subject {
+    const ABOUT: &'static str = "Whom to evaluate for.";
 
-fn subject(bytes: &[u8]) -> Result<Context<'_>, Error> {
-    let mut faults = Vec::new();
-    let mut body = object(bytes)?;
-    body.report_duplicates(&mut faults);
-    let context = context::context(body.take("context"), "/context", &mut faults);
-    if let Input::Object(members) = body {
-        let unknown = members.iter().filter(|(name, _)| name != "context");
-        faults.extend(unknown.map(|(name, _)| Fault::member("", name, "is not known here")));
-    }
-    if faults.is_empty() {
-        Ok(context)
-    } else {
-        Err(Error::Invalid(faults))
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        fields.context("context").map(Self)
     }
 }
 

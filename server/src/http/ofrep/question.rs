@@ -8,6 +8,9 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
 use pennon_core::Context;
+use pennon_core::rule::Attribute;
+use pennon_model::context::CUSTOM_ATTRIBUTES;
+use pennon_model::json::Json;
 use utoipa::openapi::Required;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -21,7 +24,6 @@ use crate::http::body::{Body, object};
 use crate::http::code::Code;
 use crate::http::context;
 use crate::http::context::EMAIL;
-use crate::http::json::Json;
 use crate::http::openapi::shape::nullable;
 use crate::http::openapi::{API_KEY, Draft, Input};
 use crate::state::Service;
@@ -196,20 +198,26 @@ fn translated<'a>(members: Vec<(Cow<'a, str>, Json<'a>)>, faults: &mut Vec<Fault
             ("targetingKey", _) => {
                 faults.push(Fault::member("/context", &name, "must be a string"));
             }
-            ("userId" | "tenantId" | "email" | "country", value) => built_in.push((name, value)),
-            ("customAttributes", Json::Object(members)) => {
+            (name_of, value) if is_built_in(name_of) => built_in.push((name, value)),
+            (CUSTOM_ATTRIBUTES, Json::Object(members)) => {
                 custom.extend(members.into_iter().filter(|(_, value)| is_plain(value)));
             }
             (_, value) if is_plain(&value) => custom.push((name, value)),
             _ => {}
         }
     }
-    let names_user = |(name, value): &(_, Json<'_>)| *name == "userId" && *value != Json::Null;
+    let user_id = "userId";
+    let names_user = |(name, value): &(_, Json<'_>)| *name == user_id && *value != Json::Null;
     if !built_in.iter().any(names_user) {
-        built_in.push(("userId".into(), targeting_key));
+        built_in.push((user_id.into(), targeting_key));
     }
-    built_in.push(("customAttributes".into(), Json::Object(custom)));
+    built_in.push((CUSTOM_ATTRIBUTES.into(), Json::Object(custom)));
     Json::Object(built_in)
+}
+
+fn is_built_in(name: &str) -> bool {
+    let built_in = Attribute::BUILT_IN;
+    built_in.iter().any(|attribute| attribute.as_str() == name)
 }
 
 /// Whether a value can be an attribute. A provider's context may also have lists and structures, which no rule asks for.

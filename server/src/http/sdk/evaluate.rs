@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use axum::extract::State;
 use pennon_core::{Context, Evaluation};
+use pennon_model::json::Json as Input;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -14,7 +15,6 @@ use crate::evaluation::sdk_environment::{MaybeSdkEnvironment, SdkEnvironment};
 use crate::evaluation::{self, Serving};
 use crate::http::body::{Body, object};
 use crate::http::context::context;
-use crate::http::json::Json as Input;
 use crate::http::respond::Json;
 use crate::state::Runtime;
 

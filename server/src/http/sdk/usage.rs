@@ -1,6 +1,7 @@
 //! What applications report that evaluate by themselves.
 
 use pennon_core::Reason;
+use pennon_model::json::Json;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 use uuid::Uuid;
@@ -10,7 +11,6 @@ use crate::admin::usage::{self, Report};
 use crate::error::{Error, Fault};
 use crate::evaluation::sdk_environment::ConfiguredEnvironment;
 use crate::http::body::{Body, object};
-use crate::http::json::Json;
 use crate::http::openapi::shape::nullable;
 use crate::http::openapi::{InBody, Schemas};
 use crate::http::respond::NoContent;

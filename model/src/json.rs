@@ -1,27 +1,31 @@
-//! JSON, read without copying what needs no copy, and with every member that was given.
+//! JSON read without copying what needs no copy, and with every member that was given.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::error::{Fault, escaped};
-
 /// A JSON value whose texts are slices of the request, except those with escapes.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Json<'a> {
+pub enum Json<'a> {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Boolean(bool),
+    /// A number, as a double.
     Number(f64),
+    /// A string.
     String(Cow<'a, str>),
+    /// An array.
     Array(Vec<Json<'a>>),
+    /// An object: its members in the order in which they were given, with all of the same name.
     Object(Vec<(Cow<'a, str>, Json<'a>)>),
 }
 
 impl<'a> Json<'a> {
     /// Takes a member out of an object; of several with the same name the last one counts.
-    pub(crate) fn take(&mut self, name: &str) -> Json<'a> {
+    #[must_use]
+    pub fn take(&mut self, name: &str) -> Json<'a> {
         let Self::Object(members) = self else {
             return Json::Null;
         };
@@ -29,71 +33,6 @@ impl<'a> Json<'a> {
         found.map_or(Json::Null, |(_, value)| {
             std::mem::replace(value, Json::Null)
         })
-    }
-}
-
-/// How many members are reported that are given more than once.
-const REPORTED: usize = 100;
-
-/// How many bytes the pointers to them may have together. A name can be as long as the body, and hold many others.
-const REPORTED_BYTES: usize = 64 * 1024;
-
-impl Json<'_> {
-    /// Reports members that are given more than once, at any depth: all but the last would be ignored.
-    pub(crate) fn report_duplicates(&self, faults: &mut Vec<Fault>) {
-        let mut search = Search::default();
-        search.visit(self);
-        faults.extend(search.faults);
-    }
-}
-
-/// A search for members that are given more than once.
-#[derive(Default)]
-struct Search {
-    /// Where the search is, as a JSON pointer.
-    pointer: String,
-    bytes: usize,
-    faults: Vec<Fault>,
-}
-
-impl Search {
-    fn visit(&mut self, value: &Json<'_>) {
-        match value {
-            Json::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    self.visit_at(&index.to_string(), item);
-                }
-            }
-            Json::Object(members) => {
-                let (mut names, mut reported) = (HashSet::new(), HashSet::new());
-                for (name, value) in members {
-                    if !names.insert(name) && reported.insert(name) {
-                        self.report(name);
-                    }
-                    self.visit_at(name, value);
-                }
-            }
-            Json::Null | Json::Boolean(_) | Json::Number(_) | Json::String(_) => {}
-        }
-    }
-
-    fn visit_at(&mut self, name: &str, value: &Json<'_>) {
-        if matches!(value, Json::Array(_) | Json::Object(_)) {
-            let length = self.pointer.len();
-            self.pointer.push('/');
-            self.pointer.push_str(&escaped(name));
-            self.visit(value);
-            self.pointer.truncate(length);
-        }
-    }
-
-    fn report(&mut self, name: &str) {
-        self.bytes = self.bytes.saturating_add(self.pointer.len() + name.len());
-        let has_room = self.faults.len() < REPORTED && self.bytes <= REPORTED_BYTES;
-        if has_room || self.faults.is_empty() {
-            let fault = Fault::member(&self.pointer, name, "is given more than once");
-            self.faults.push(fault);
-        }
     }
 }
 

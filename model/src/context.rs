@@ -1,0 +1,81 @@
+//! Evaluation contexts out of JSON, for the API, OpenFeature's protocol, and the dashboard alike.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use pennon_core::Context;
+use pennon_core::context::{CustomValue, is_email};
+use pennon_core::rule::Attribute;
+
+use crate::json::Json;
+
+/// The member of a context that holds all attributes but the built-in ones.
+pub const CUSTOM_ATTRIBUTES: &str = "customAttributes";
+
+/// Reads a context. `null` means an empty one, here and for each attribute; unknown members are ignored.
+///
+/// Each fault goes to `report`, with the names that lead to the member and a sentence about it. The context lacks what is
+/// faulty.
+pub fn read_context(
+    mut json: Json<'_>,
+    mut report: impl FnMut(&[&str], &'static str),
+) -> Context<'_> {
+    if !matches!(json, Json::Object(_) | Json::Null) {
+        report(&[], "must be an object");
+    }
+    let [user_id, tenant_id, email, country] = Attribute::BUILT_IN.map(|attribute| {
+        let name = attribute.as_str();
+        match json.take(name) {
+            Json::String(text) => Some(text),
+            Json::Null => None,
+            _ => {
+                report(&[name], "must be a string");
+                None
+            }
+        }
+    });
+    if email.as_deref().is_some_and(|email| !is_email(email)) {
+        report(&[Attribute::Email.as_str()], "must be an e-mail address");
+    }
+    let custom = custom_attributes(json.take(CUSTOM_ATTRIBUTES), report);
+    Context {
+        user_id,
+        tenant_id,
+        email,
+        country,
+        custom,
+    }
+}
+
+fn custom_attributes(
+    json: Json<'_>,
+    mut report: impl FnMut(&[&str], &'static str),
+) -> BTreeMap<Cow<'_, str>, CustomValue<'_>> {
+    let members = match json {
+        Json::Object(members) => members,
+        Json::Null => Vec::new(),
+        _ => {
+            report(&[CUSTOM_ATTRIBUTES], "must be an object");
+            Vec::new()
+        }
+    };
+    let mut attributes = BTreeMap::new();
+    for (name, value) in members {
+        let value = match value {
+            Json::String(text) => CustomValue::String(text),
+            Json::Number(number) if number.is_finite() => CustomValue::Number(number),
+            Json::Boolean(boolean) => CustomValue::Boolean(boolean),
+            Json::Null => {
+                attributes.remove(&name);
+                continue;
+            }
+            _ => {
+                let detail = "must be a string, a number or a boolean";
+                report(&[CUSTOM_ATTRIBUTES, &name], detail);
+                continue;
+            }
+        };
+        attributes.insert(name, value);
+    }
+    attributes
+}
