@@ -1,5 +1,7 @@
 //! What the host may set.
 
+use pennon_core::ttl::Ttl;
+
 /// The settings of a client. Every time is in milliseconds; the host has checked the ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -25,7 +27,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             poll_interval: 30_000,
-            ttl: 60_000,
+            ttl: u64::from(Ttl::DEFAULT_SECONDS) * 1_000,
             retries: 3,
             retry_delay: 1_000,
             timeout: 3_000,

@@ -23,6 +23,10 @@ pub trait Subject {
     fn value(&self, attribute: &Attribute, slot: usize) -> Option<Value<'_>>;
 }
 
+/// The maximum size of a context, in bytes: that of a request to evaluate for the service, and of all texts together for
+/// clients.
+pub const MAX_CONTEXT_BYTES: usize = 64 * 1024;
+
 /// An evaluation context: built-in attributes, and custom ones that can never stand in for those.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Context<'a> {
@@ -93,6 +97,10 @@ impl<'a> From<&'a CustomValue<'_>> for Value<'a> {
         }
     }
 }
+
+/// The addresses that [`is_email`] accepts, as a regular expression for descriptions.
+pub const EMAIL_PATTERN: &str = "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+\
+     @[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$";
 
 /// Whether `address` has the form of an e-mail address: the grammar of HTML's `input type=email`,
 /// <https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address>.

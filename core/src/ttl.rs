@@ -15,6 +15,9 @@ use crate::Invalid;
 pub struct Ttl(NonZeroU32);
 
 impl Ttl {
+    /// The time for which clients keep a flag that has no time to live of its own, in seconds.
+    pub const DEFAULT_SECONDS: u32 = 60;
+
     /// 365 days, in seconds.
     pub const MAX: u32 = 31_536_000;
 

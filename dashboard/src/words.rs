@@ -175,7 +175,7 @@ pub fn flag<'r>(
 /// How long clients keep a flag: `60 s (default)`, `5 min`.
 pub fn time_to_live(ttl: Option<Ttl>) -> String {
     ttl.map_or_else(
-        || "60 s (default)".to_owned(),
+        || format!("{} (default)", duration(Ttl::DEFAULT_SECONDS)),
         |ttl| duration(ttl.seconds()),
     )
 }

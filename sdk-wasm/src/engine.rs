@@ -143,7 +143,8 @@ impl Engine {
         self.slots.numbers()
     }
 
-    /// Where the text of all slots is: 64 KiB for all of them together.
+    /// Where the text of all slots is: [`MAX_CONTEXT_BYTES`](pennon_core::context::MAX_CONTEXT_BYTES)
+    /// for all of them together. The host counts what does not fit as absent.
     pub fn text(&self) -> *const u8 {
         self.slots.text()
     }

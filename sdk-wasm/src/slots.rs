@@ -2,10 +2,11 @@
 
 use alloc::vec::Vec;
 
+use pennon_core::context::MAX_CONTEXT_BYTES;
 use pennon_core::rule::Attribute;
 use pennon_core::{Subject, Value};
 
-use crate::protocol::{MAX_TEXT_BYTES, SlotTag};
+use crate::protocol::SlotTag;
 
 const ABSENT: u32 = SlotTag::Absent as u32;
 const FALSE: u32 = SlotTag::False as u32;
@@ -25,7 +26,7 @@ impl Slots {
         let mut slots = Self {
             heads: Vec::new(),
             numbers: Vec::new(),
-            text: alloc::vec![0; MAX_TEXT_BYTES],
+            text: alloc::vec![0; MAX_CONTEXT_BYTES],
         };
         slots.reserve(16);
         slots

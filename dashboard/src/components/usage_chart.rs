@@ -220,7 +220,18 @@ fn moment(at: Timestamp, days: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::scale;
+    use pennon_core::Reason;
+
+    use super::{REASONS, scale};
+
+    #[test]
+    fn every_reason_is_drawn_once() {
+        let mut drawn = REASONS.map(|(reason, ..)| reason.as_str());
+        let mut reasons: Vec<&str> = Reason::ALL.iter().map(|reason| reason.as_str()).collect();
+        drawn.sort_unstable();
+        reasons.sort_unstable();
+        assert_eq!(drawn.as_slice(), reasons);
+    }
 
     #[test]
     fn a_chart_ends_at_a_round_number() {

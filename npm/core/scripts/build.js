@@ -181,7 +181,7 @@ function declarations() {
   for (const file of readdirSync(types).filter((name) => name.endsWith(".d.ts"))) {
     const text = readFileSync(join(types, file), "utf8");
     writeFileSync(join(dist, file), text);
-    const forRequire = text.replaceAll(/(from "\.\/\w+)\.js"/g, '$1.cjs"');
+    const forRequire = text.replaceAll(/(from "\.\/[\w-]+)\.js"/g, '$1.cjs"');
     if (/\.js"/.test(forRequire)) {
       throw new Error(`${file} imports in a way that its twin for require() does not follow`);
     }

@@ -1,5 +1,6 @@
 export type { Cache, CachedFlag, CacheEntry, CacheIndex } from "./cache.js";
 export { FeatureFlagsClient } from "./client.js";
+export { contextKey } from "./context-key.js";
 export { type ErrorCode, FeatureFlagsError } from "./errors.js";
 export type {
   AttributeValue,

@@ -1,4 +1,5 @@
 import type { Cache } from "./cache.js";
+import { DEFAULTS } from "./engine/protocol.js";
 import { FeatureFlagsError } from "./errors.js";
 import type { Evaluation, EvaluationContext } from "./evaluation.js";
 import type { EventEmitter } from "./events.js";
@@ -138,11 +139,11 @@ export function parseOptions(options: FeatureFlagsClientOptions): Settings {
     sdkKey: sdkKey(options.sdkKey),
     clientName: clientName(options),
     baseUrl: baseUrl(options.baseUrl),
-    pollIntervalMs: number(options, "pollIntervalMs", 30_000, 0),
-    ttlMs: number(options, "cacheTtlSeconds", 60_000, 1),
+    pollIntervalMs: number(options, "pollIntervalMs", 0),
+    ttlMs: number(options, "cacheTtlSeconds", 1),
     retries: retries(options.retries),
-    retryDelayMs: number(options, "retryDelayMs", 1_000, 0),
-    timeoutMs: number(options, "timeoutMs", 3_000, 1),
+    retryDelayMs: number(options, "retryDelayMs", 0),
+    timeoutMs: number(options, "timeoutMs", 1),
     cache: plugIn(options, "cache", ["get", "set", "delete", "clear"]),
     store: store(options),
     transport: plugIn(options, "transport", ["send"]) ?? fetchTransport,
@@ -222,7 +223,7 @@ function baseUrl(text: unknown = "http://127.0.0.1:3000"): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-function retries(count: unknown = 3): number {
+function retries(count: unknown = DEFAULTS.retries): number {
   if (typeof count !== "number" || !Number.isInteger(count) || count < 1 || count > 10) {
     throw invalid("retries must be an integer from 1 to 10");
   }
@@ -236,15 +237,10 @@ function onEvaluate(given: unknown): ((event: EvaluateEvent) => void) | undefine
   return given as ((event: EvaluateEvent) => void) | undefined;
 }
 
-type NumberOption = "pollIntervalMs" | "cacheTtlSeconds" | "retryDelayMs" | "timeoutMs";
+type NumberOption = Exclude<keyof typeof DEFAULTS, "retries">;
 
-function number(
-  options: FeatureFlagsClientOptions,
-  name: NumberOption,
-  fallback: number,
-  least: number,
-): number {
-  const value: unknown = options[name] ?? fallback;
+function number(options: FeatureFlagsClientOptions, name: NumberOption, least: number): number {
+  const value: unknown = options[name] ?? DEFAULTS[name];
   if (typeof value !== "number" || !Number.isFinite(value) || value < least) {
     throw invalid(
       `${name} must be a number of milliseconds, at least ${least}${name === "cacheTtlSeconds" ? " (milliseconds indeed, whatever the name says)" : ""}`,

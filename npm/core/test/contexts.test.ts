@@ -1,5 +1,5 @@
 import { runInNewContext } from "node:vm";
-import { type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
+import { contextKey, type EvaluationContext, FeatureFlagsClient } from "@pennon/core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Journal } from "./journal.ts";
 import { configuration, flag, optionsFor, ScriptedService } from "./scripted.ts";
@@ -325,5 +325,39 @@ describe("a flag", () => {
     expect(keys.map((key) => client.isEnabled(key))).toEqual([true, true, true]);
     expect(() => client.isEnabled("hasOwnProperty")).toThrow("hasOwnProperty");
     expect(client.read("valueOf")).toBeUndefined();
+  });
+});
+
+describe("contextKey", () => {
+  it("is the same for contexts with the same attributes", () => {
+    const custom = { plan: "pro", seats: 3 };
+    const context = { userId: "ada", country: null, customAttributes: custom };
+    const same: unknown[] = [
+      { customAttributes: { seats: 3, plan: "pro" }, userId: "ada" },
+      { ...context, customAttributes: { ...custom, list: [1], nothing: null } },
+      { ...context, email: undefined, unknown: true },
+    ];
+    for (const other of same) {
+      expect(contextKey(other)).toBe(contextKey(context));
+    }
+    expect(contextKey(null)).toBe(contextKey({ customAttributes: {} }));
+  });
+
+  it("is another one for other attributes, and none where a context cannot be read", () => {
+    const contexts = [
+      {},
+      { userId: "ada" },
+      { tenantId: "ada" },
+      { customAttributes: { userId: "ada" } },
+      { customAttributes: { seats: 3 } },
+      { customAttributes: { seats: "3" } },
+    ];
+    expect(new Set(contexts.map(contextKey)).size).toBe(contexts.length);
+    const throws = {
+      get userId(): string {
+        throw new Error("no");
+      },
+    };
+    expect(contextKey(throws)).toBeUndefined();
   });
 });

@@ -138,6 +138,21 @@ describe("with the real service", () => {
     await Promise.all([onServers.onClose(), inBrowsers.onClose()]);
   }, 30_000);
 
+  it("the service's description has the pattern of the e-mail addresses that it accepts", async () => {
+    const { components } = await (await fetch(`${pennon.url}/openapi.json`)).json();
+    const { pattern } = components.schemas.EvaluationContext.properties.email.oneOf[0];
+    const described = new RegExp(pattern);
+    const outcomes = new Set<boolean>();
+    for (const { email } of CONTEXTS as readonly EvaluationContext[]) {
+      if (typeof email === "string") {
+        const { errorCode } = await asked("on", { email });
+        expect(described.test(email), email).toBe(errorCode === undefined);
+        outcomes.add(errorCode === undefined);
+      }
+    }
+    expect(outcomes.size).toBe(2);
+  });
+
   async function asked(key: string, context: EvaluationContext) {
     const response = await fetch(`${pennon.url}/ofrep/v1/evaluate/flags/${key}`, {
       method: "POST",

@@ -1,4 +1,5 @@
 import {
+  contextKey,
   type EvaluationContext,
   FeatureFlagsClient,
   type FeatureFlagsClientOptions,
@@ -7,7 +8,6 @@ import {
 import { type ReactElement, type ReactNode, useEffect, useMemo, useState } from "react";
 import { named } from "../../client-name.js";
 import { requireSameVersion } from "../../same-version.js";
-import { identity } from "./internal/identity.js";
 import { Monitor } from "./internal/monitor.js";
 import { Ownership } from "./internal/ownership.js";
 import { type Store, StoreContext } from "./internal/store.js";
@@ -98,7 +98,7 @@ function Provide<Custom extends object>({
 }): ReactElement {
   const [handedOver] = useState(() => subjectOf(bootstrap));
   const subject = context === undefined ? handedOver : context;
-  const whom = identity(subject);
+  const whom = contextKey(subject) ?? subject;
   // biome-ignore lint/correctness/useExhaustiveDependencies: whom says whether the subject is another one.
   const store = useMemo<Store>(
     () => ({

@@ -13,10 +13,6 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[cfg(test)]
 mod typescript;
 
-/// The number of bytes of text that a subject may have: as many as the body of a request that the service evaluates. A host
-/// counts what does not fit as absent.
-pub(crate) const MAX_TEXT_BYTES: usize = 64 * 1024;
-
 /// Declares an enum whose variants cross the border as numbers, with what `protocol.ts` says of it.
 macro_rules! numbers {
     (

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
+use pennon_client::Options;
 use pennon_core::Reason;
+use pennon_core::context::MAX_CONTEXT_BYTES;
 use pennon_core::rule::Attribute;
 
-use super::{
-    CommandKind, EventKind, FailureKind, FlagBit, MAX_TEXT_BYTES, OptionBit, RetryKind, SlotTag,
-};
+use super::{CommandKind, EventKind, FailureKind, FlagBit, OptionBit, RetryKind, SlotTag};
 
 /// The variable of the environment with which the test writes the file.
 const WRITE: &str = "PENNON_WRITE_PROTOCOL";
@@ -39,6 +39,27 @@ fn declare_list<'w>(name: &str, doc: &str, words: impl Iterator<Item = &'w str>,
     );
 }
 
+/// The options of a client by their names in JavaScript, with their defaults.
+fn defaults() -> [(&'static str, u64); 5] {
+    let options = Options::default();
+    [
+        ("pollIntervalMs", options.poll_interval),
+        ("cacheTtlSeconds", options.ttl),
+        ("retries", options.retries.into()),
+        ("retryDelayMs", options.retry_delay),
+        ("timeoutMs", options.timeout),
+    ]
+}
+
+fn declare_defaults(out: &mut String) {
+    out.push_str("\n/** The defaults of a client's options, in milliseconds and attempts. */\n");
+    out.push_str("export const DEFAULTS = {\n");
+    for (name, default) in defaults() {
+        let _infallible = writeln!(out, "  {name}: {default},");
+    }
+    out.push_str("} as const;\n");
+}
+
 fn protocol() -> String {
     let mut out = format!(
         "// Written from sdk-wasm/src/protocol/mod.rs by `{WRITE}=1 cargo test --package pennon-sdk-wasm`.\n"
@@ -56,8 +77,9 @@ fn protocol() -> String {
     }
     let _infallible = writeln!(
         out,
-        "\n/** The number of bytes of text that a subject may have. */\nexport const MAX_TEXT_BYTES = {MAX_TEXT_BYTES};"
+        "\n/** The number of bytes of text that a subject may have. */\nexport const MAX_CONTEXT_BYTES = {MAX_CONTEXT_BYTES};"
     );
+    declare_defaults(&mut out);
     declare_list(
         "REASONS",
         "The reasons of evaluations, in the order of their numbers.",
@@ -86,4 +108,20 @@ fn typescript_has_the_same_protocol() {
         "{} is not what sdk-wasm/src/protocol/mod.rs says: run this test with {WRITE}=1",
         path.display()
     );
+}
+
+#[test]
+fn the_documentation_of_the_package_has_the_same_defaults() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../npm/core");
+    let read = |file| fs::read_to_string(package.join(file)).expect("the file can be read");
+    let (readme, options) = (read("README.md"), read("src/options.ts"));
+    for (name, default) in defaults() {
+        let row = format!("| `{name}` | {default} |");
+        assert!(readme.contains(&row), "README.md lacks {row}");
+        let member = format!("  readonly {name}?:");
+        let before = options.split(&member).next().unwrap_or_default();
+        let comment = before.rsplit("/**").next().unwrap_or_default();
+        let sentence = format!("Default {default}.");
+        assert!(comment.contains(&sentence), "{name} lacks {sentence}");
+    }
 }

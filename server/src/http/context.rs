@@ -1,6 +1,7 @@
 //! Evaluation contexts in requests.
 
 use pennon_core::Context;
+use pennon_core::context::EMAIL_PATTERN;
 use pennon_model::context::read_context;
 use pennon_model::json::Json;
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Type};
@@ -24,12 +25,8 @@ pub(super) fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
     schemas.define("EvaluationContext", |_| described().into())
 }
 
-/// What [`is_email`] takes, as a pattern.
-pub(super) const EMAIL: &str = "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+\
-     @[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$";
-
 fn described() -> ObjectBuilder {
-    let email = text("For targeting.").pattern(Some(EMAIL));
+    let email = text("For targeting.").pattern(Some(EMAIL_PATTERN));
     ObjectBuilder::new()
         .schema_type(Type::Object)
         .description(Some(

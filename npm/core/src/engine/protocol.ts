@@ -121,7 +121,16 @@ export enum SlotTag {
 }
 
 /** The number of bytes of text that a subject may have. */
-export const MAX_TEXT_BYTES = 65536;
+export const MAX_CONTEXT_BYTES = 65536;
+
+/** The defaults of a client's options, in milliseconds and attempts. */
+export const DEFAULTS = {
+  pollIntervalMs: 30000,
+  cacheTtlSeconds: 60000,
+  retries: 3,
+  retryDelayMs: 1000,
+  timeoutMs: 3000,
+} as const;
 
 /** The reasons of evaluations, in the order of their numbers. */
 // biome-ignore format: one word a line

@@ -1,6 +1,6 @@
 import type { EvaluationContext } from "../evaluation.js";
 import type { Engine } from "./bindings.js";
-import { BUILT_IN_ATTRIBUTES, MAX_TEXT_BYTES, SlotTag } from "./protocol.js";
+import { BUILT_IN_ATTRIBUTES, MAX_CONTEXT_BYTES, SlotTag } from "./protocol.js";
 
 /** Up to this length a loop over the characters is quicker than a `TextEncoder`. */
 const SHORT = 40;
@@ -58,7 +58,7 @@ export class Slots {
 
   #writeString(slot: number, text: string): void {
     const start = this.#end;
-    const fits = start + text.length <= MAX_TEXT_BYTES;
+    const fits = start + text.length <= MAX_CONTEXT_BYTES;
     if (fits && (this.#writeAscii(text) || this.#writeUtf8(text))) {
       this.#heads[slot * 2] = SlotTag.String + this.#end - start;
       this.#heads[slot * 2 + 1] = start;
@@ -102,7 +102,7 @@ export class Slots {
     const { buffer } = this.#engine.memory;
     this.#heads = new Uint32Array(buffer, this.#engine.heads(), slots * 2);
     this.#numbers = new Float64Array(buffer, this.#engine.numbers(), slots);
-    this.#text = new Uint8Array(buffer, this.#engine.text(), MAX_TEXT_BYTES);
+    this.#text = new Uint8Array(buffer, this.#engine.text(), MAX_CONTEXT_BYTES);
   }
 }
 

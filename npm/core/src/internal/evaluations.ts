@@ -1,3 +1,4 @@
+import { contextKey } from "../context-key.js";
 import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation, Explanation } from "../evaluation.js";
 import type { Logger } from "../logger.js";
@@ -49,7 +50,7 @@ export class Evaluations {
 
   /** Gives these answers for this subject until the engine can. */
   prepare({ context, flags }: NonNullable<Snapshot["subject"]>): void {
-    const subject = identity(context);
+    const subject = contextKey(context);
     if (subject !== undefined) {
       const answers = flags.map(
         ({ key, enabled, reason }) => [key, evaluationOf(enabled, reason)] as const,
@@ -180,7 +181,7 @@ export class Evaluations {
 
   #fromPrepared(key: string, context: unknown): Evaluation | undefined {
     const prepared = this.#prepared;
-    return prepared !== undefined && prepared.subject === identity(context)
+    return prepared !== undefined && prepared.subject === contextKey(context)
       ? prepared.answers.get(key)
       : undefined;
   }
@@ -255,15 +256,4 @@ function hookOf(onEvaluate: (event: EvaluateEvent) => void, logger: Logger): OnA
 /** The type of a value, and the value itself if it is certain to become text. */
 function described(value: unknown): string {
   return Object(value) === value ? typeof value : `${typeof value} ${String(value)}`;
-}
-
-/** A text that is the same for the same subject. */
-function identity(context: unknown): string | undefined {
-  try {
-    const { userId, tenantId, email, country, customAttributes } = Object(context);
-    const custom = Object.entries(customAttributes ?? {}).filter(([, value]) => value != null);
-    return JSON.stringify([userId, tenantId, email, country, custom.sort()]);
-  } catch {
-    return undefined;
-  }
 }

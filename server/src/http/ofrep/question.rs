@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
 use pennon_core::Context;
+use pennon_core::context::{EMAIL_PATTERN, MAX_CONTEXT_BYTES};
 use pennon_core::rule::Attribute;
 use pennon_model::context::CUSTOM_ATTRIBUTES;
 use pennon_model::json::Json;
@@ -23,13 +24,9 @@ use crate::evaluation::sdk_environment::SdkEnvironment;
 use crate::http::body::{Body, object};
 use crate::http::code::Code;
 use crate::http::context;
-use crate::http::context::EMAIL;
 use crate::http::openapi::shape::nullable;
 use crate::http::openapi::{API_KEY, Draft, Input};
 use crate::state::Service;
-
-/// The most that a question may have, in bytes.
-const LIMIT: usize = 64 * 1024;
 
 /// The header that may carry the key instead of `Authorization`.
 const X_API_KEY: &str = "x-api-key";
@@ -107,7 +104,7 @@ impl<S: Sync> FromRequest<S> for Question {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
         let body = Body::<()>::from_request(request, state).await?;
-        Ok(Self(body.bytes(LIMIT).await?))
+        Ok(Self(body.bytes(MAX_CONTEXT_BYTES).await?))
     }
 }
 
@@ -124,7 +121,7 @@ impl Input for Question {
             let text = || nullable(ObjectBuilder::new().schema_type(Type::String).into());
             let email = ObjectBuilder::new()
                 .schema_type(Type::String)
-                .pattern(Some(EMAIL));
+                .pattern(Some(EMAIL_PATTERN));
             let context = ObjectBuilder::new()
                 .schema_type(Type::Object)
                 .description(Some(

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use axum::extract::State;
+use pennon_core::context::MAX_CONTEXT_BYTES;
 use pennon_core::{Context, Evaluation};
 use pennon_model::json::Json as Input;
 use serde::Serialize;
@@ -17,9 +18,6 @@ use crate::http::body::{Body, object};
 use crate::http::context::context;
 use crate::http::respond::Json;
 use crate::state::Runtime;
-
-/// The most that an evaluation request may have, in bytes.
-pub(super) const EVALUATE_LIMIT: usize = 64 * 1024;
 
 /// The most that a batch request may have, in bytes.
 const BATCH_LIMIT: usize = 1024 * 1024;
@@ -42,7 +40,7 @@ pub(super) async fn one(
 ) -> Result<Json<Evaluation>, Error> {
     let is_open = by_header.is_none();
     let mut held = is_open.then(|| runtime.load.unauthenticated.hold());
-    let bytes = body.held_bytes(EVALUATE_LIMIT, held.as_mut()).await?;
+    let bytes = body.held_bytes(MAX_CONTEXT_BYTES, held.as_mut()).await?;
     let mut input = object(&bytes)?;
     let environment = match (by_header, input.take("sdkKey")) {
         (Some(environment), _) => environment,
@@ -105,7 +103,7 @@ pub(super) async fn explain(
     environment: SdkEnvironment,
     body: Body<Question>,
 ) -> Result<Json<Explained>, Error> {
-    let bytes = body.bytes(EVALUATE_LIMIT).await?;
+    let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
     let mut faults = Vec::new();
     match question(object(&bytes)?, "", &mut faults) {
         Some((key, context)) if faults.is_empty() => {
