@@ -14,6 +14,9 @@ pub const NEW_FLAG: &str = "/dashboard/new-flag";
 /// The list of environments.
 pub const ENVIRONMENTS: &str = "/dashboard/environments";
 
+/// The list of revoked environments.
+pub const REVOKED_ENVIRONMENTS: &str = "/dashboard/environments?status=revoked";
+
 /// The form of a new environment.
 pub const NEW_ENVIRONMENT: &str = "/dashboard/environments/new";
 

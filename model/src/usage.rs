@@ -1,4 +1,75 @@
-//! Usage of environments.
+//! Usage of flags and environments.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::id::EnvironmentId;
+use crate::time::Timestamp;
+
+/// The evaluations of a flag in an environment. Environments that replaced each other by key rotations count as one.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct FlagEnvironmentUsage {
+    /// The environment's id.
+    pub environment_id: EnvironmentId,
+    /// The product that it belongs to.
+    pub product: String,
+    /// The environment's name.
+    pub environment: String,
+    /// The time of the last evaluation, to the minute.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub last_evaluated_at: Option<Timestamp>,
+    /// The hours with evaluations, in order.
+    pub hours: Vec<FlagHour>,
+}
+
+/// The evaluations of a flag in an hour.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct FlagHour {
+    /// The beginning of the hour.
+    pub hour: Timestamp,
+    /// The number of evaluations by reason.
+    pub evaluations: BTreeMap<String, i64>,
+}
+
+/// The number of times that clients fetched a config document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Polls {
+    /// By clients that had none yet.
+    pub first: i64,
+    /// By clients that had the newest.
+    pub current: i64,
+    /// By clients that had another.
+    pub outdated: i64,
+}
+
+impl Polls {
+    /// The sum.
+    pub fn total(self) -> i64 {
+        self.first
+            .saturating_add(self.current)
+            .saturating_add(self.outdated)
+    }
+
+    /// The percentage of clients with a document that had the newest, rounded down; none if no client had one.
+    pub fn percent_current(self) -> Option<i64> {
+        let known = self.current.saturating_add(self.outdated);
+        self.current.saturating_mul(100).checked_div(known)
+    }
+}
+
+/// The fetches of an environment's config document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Polling {
+    /// The time of the last one, to the minute.
+    pub last_polled_at: Option<Timestamp>,
+    /// Their number.
+    pub polls: Polls,
+}
 
 /// The configuration that a client has when it fetches one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,5 +93,26 @@ impl PollKind {
             Self::Current => "current",
             Self::Outdated => "outdated",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Polls;
+
+    #[test]
+    fn a_percentage_is_of_clients_with_a_document_and_whole_only_if_all_are_current() {
+        let percent = |first, current, outdated| {
+            let polls = Polls {
+                first,
+                current,
+                outdated,
+            };
+            polls.percent_current()
+        };
+        assert_eq!(percent(5, 0, 0), None);
+        assert_eq!(percent(5, 3, 1), Some(75));
+        assert_eq!(percent(0, 999, 1), Some(99));
+        assert_eq!(percent(0, 7, 0), Some(100));
     }
 }

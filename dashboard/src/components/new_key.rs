@@ -13,6 +13,7 @@ use crate::{
     html::IntoHtml as _,
     model::Naming,
     port::{Npmrc, environments::CreatedEnvironment},
+    routes,
 };
 
 /// The key of an environment that has just been created or got another one, and what to do with it.
@@ -78,7 +79,7 @@ pub fn NewKey(
             <div class="form-actions">
                 <a
                     class="button"
-                    href=format!("{}/{}", Room::Environments.href(), environment.id)
+                    href=routes::environment(environment.id)
                     data-stored
                 >
                     "I have stored the key"

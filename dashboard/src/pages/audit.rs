@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use pennon_model::{
+    audit::AuditFilter,
     page::{Limit, Page, PageRequest},
     time::Timestamp,
     user::Role,
@@ -23,7 +24,7 @@ use crate::{
     html::IntoHtml as _,
     model::Naming,
     port::{
-        audit::{AuditAdmin, AuditQuery, Record},
+        audit::{AuditAdmin, Record},
         environments::{EnvironmentAdmin, PolledEnvironment},
         local, query, signed_in, signed_in_user, visit,
     },
@@ -46,10 +47,10 @@ pub fn Audit() -> impl IntoView {
             .await?;
         let environments = Environments::of(&active);
         let mut asked = asked;
-        asked.query.accounts &= role >= Role::Admin;
-        environments.find(&mut asked.query);
+        asked.filter.accounts &= role >= Role::Admin;
+        environments.find(&mut asked.filter);
         let page = signed_in::<dyn AuditAdmin>()?
-            .changes(asked.query.clone())
+            .changes(&asked.filter, asked.page)
             .await?;
         Ok(view! { <List asked page environments role/> })
     });
@@ -79,29 +80,31 @@ impl Environments {
     }
 
     /// Takes what was typed for an environment apart, if it is what one of them is called. Otherwise it is a name.
-    fn find(&self, query: &mut AuditQuery) {
-        let typed = &query.environment;
+    fn find(&self, filter: &mut AuditFilter) {
+        let typed = filter.environment.as_deref().unwrap_or_default();
         let is_called = |(product, name): &&(String, String)| {
-            self.naming.with_products && self.naming.name(product, name) == *typed
+            self.naming.with_products && self.naming.name(product, name) == typed
         };
         if let Some((product, name)) = self.all.iter().find(is_called) {
-            (query.product, query.environment) = (product.clone(), name.clone());
+            (filter.product, filter.environment) = (Some(product.clone()), Some(name.clone()));
         }
     }
 }
 
 /// The name of the environment in the filter.
-fn called(query: &AuditQuery) -> String {
+fn called(filter: &AuditFilter) -> String {
     let naming = Naming {
-        with_products: !query.product.is_empty(),
+        with_products: filter.product.is_some(),
     };
-    naming.name(&query.product, &query.environment)
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    naming.name(&text(&filter.product), &text(&filter.environment))
 }
 
 /// What the address asks for, with the days as they are written there.
 #[derive(Clone)]
 struct Asked {
-    query: AuditQuery,
+    filter: AuditFilter,
+    page: PageRequest,
     from: String,
     to: String,
 }
@@ -122,20 +125,23 @@ impl From<&Form> for Asked {
             let day = moment.map(|moment| local(moment).date);
             day.unwrap_or_default()
         };
-        let query = AuditQuery {
-            flag_key: form.text("flagKey").trim().to_owned(),
-            environment: form.text("environment").trim().to_owned(),
-            product: form.text("product").trim().to_owned(),
-            from,
-            to,
-            accounts: form.text("include") == "accounts",
+        let given = |field: &str| {
+            let text = form.text(field).trim().to_owned();
+            (!text.is_empty()).then_some(text)
+        };
+        Self {
+            filter: AuditFilter {
+                flag_key: given("flagKey"),
+                environment: given("environment"),
+                product: given("product"),
+                from,
+                to,
+                accounts: form.text("include") == "accounts",
+            },
             page: PageRequest {
                 page: page_number(form).try_into().unwrap_or_default(),
                 limit: page_length(),
             },
-        };
-        Self {
-            query,
             from: day(from),
             to: day(to),
         }
@@ -144,33 +150,32 @@ impl From<&Form> for Asked {
 
 impl Asked {
     fn is_narrowed(&self) -> bool {
-        let AuditQuery {
+        let AuditFilter {
             flag_key,
             environment,
             from,
             to,
             ..
-        } = &self.query;
-        !flag_key.is_empty() || !environment.is_empty() || from.is_some() || to.is_some()
+        } = &self.filter;
+        flag_key.is_some() || environment.is_some() || from.is_some() || to.is_some()
     }
 
     /// The address at which a page or the export is to be had. Moments are exact, so that it means the same everywhere.
     fn href(&self, path: &str, page: Option<i64>) -> String {
         let moment = |moment: Option<Timestamp>| moment.map(|moment| moment.to_string());
-        let query = &self.query;
+        let filter = &self.filter;
         let pairs = [
-            ("flagKey", Some(query.flag_key.clone())),
-            ("environment", Some(query.environment.clone())),
-            ("product", Some(query.product.clone())),
-            ("from", moment(query.from)),
-            ("to", moment(query.to)),
-            ("include", query.accounts.then(|| "accounts".to_owned())),
+            ("flagKey", filter.flag_key.clone()),
+            ("environment", filter.environment.clone()),
+            ("product", filter.product.clone()),
+            ("from", moment(filter.from)),
+            ("to", moment(filter.to)),
+            ("include", filter.accounts.then(|| "accounts".to_owned())),
             ("page", page.map(|page| page.to_string())),
         ];
         let given = pairs
             .into_iter()
-            .filter_map(|(name, value)| Some((name, value?)))
-            .filter(|(_, value)| !value.is_empty());
+            .filter_map(|(name, value)| Some((name, value?)));
         let given = form_urlencoded::Serializer::new(String::new())
             .extend_pairs(given)
             .finish();
@@ -223,8 +228,8 @@ fn List(asked: Asked, page: Page<Record>, environments: Environments, role: Role
 /// What to narrow the list by. The form is sent as an address, which can be shared.
 #[component]
 fn Filters(asked: Asked, environments: Environments, role: Role) -> impl IntoView {
-    let narrowed = asked.is_narrowed() || asked.query.accounts;
-    let called = called(&asked.query);
+    let narrowed = asked.is_narrowed() || asked.filter.accounts;
+    let called = called(&asked.filter);
     let names = environments.all.iter().map(|(product, name)| {
         let name = environments.naming.name(product, name);
         view! { <option value=name></option> }
@@ -233,7 +238,7 @@ fn Filters(asked: Asked, environments: Environments, role: Role) -> impl IntoVie
     let accounts = (role >= Role::Admin).then(|| {
         view! {
             <label class="check">
-                <input type="checkbox" name="include" value="accounts" checked=asked.query.accounts/>
+                <input type="checkbox" name="include" value="accounts" checked=asked.filter.accounts/>
                 "Accounts too"
             </label>
         }
@@ -245,7 +250,7 @@ fn Filters(asked: Asked, environments: Environments, role: Role) -> impl IntoVie
                     name="flagKey"
                     label="Flag key"
                     input=Input::Code
-                    value=asked.query.flag_key
+                    value=asked.filter.flag_key.unwrap_or_default()
                     optional=true
                 />
                 <div class="field">

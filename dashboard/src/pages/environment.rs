@@ -6,6 +6,7 @@ use pennon_model::{
     environment::{Environment, EnvironmentStatus},
     id::EnvironmentId,
     time::Timestamp,
+    usage::Polling,
     user::Role,
 };
 
@@ -28,8 +29,8 @@ use crate::{
     html::IntoHtml as _,
     model::Naming,
     port::{
-        Npmrc,
-        environments::{CreatedEnvironment, EnvironmentAdmin, Polling, Seen, UsedEnvironment},
+        Expected, Npmrc,
+        environments::{CreatedEnvironment, EnvironmentAdmin, UsedEnvironment},
         signed_in, signed_in_user, visit,
     },
     routes,
@@ -118,15 +119,15 @@ impl Action {
     ) -> Result<Option<CreatedEnvironment>, AdminError> {
         let environments = signed_in::<dyn EnvironmentAdmin>()?;
         let revision = form.text("revision").parse().unwrap_or_default();
-        let seen = Seen { id, revision };
+        let expected = Expected { id, revision };
         match self {
             Self::Rename => environments
-                .rename_environment(seen, typed.to_owned())
+                .rename_environment(expected, typed.to_owned())
                 .await
                 .map(|()| None),
-            Self::Rotate => environments.rotate_key(seen, typed).await.map(Some),
+            Self::Rotate => environments.rotate_key(expected, typed).await.map(Some),
             Self::Revoke => environments
-                .revoke_environment(seen, typed)
+                .revoke_environment(expected, typed)
                 .await
                 .map(|()| None),
         }
@@ -230,7 +231,7 @@ fn Page(
 
 #[component]
 fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoView {
-    let last = match polling.last {
+    let last = match polling.last_polled_at {
         Some(at) => view! { <Time at/> }.into_html(),
         None => "Never".into_html(),
     };
@@ -243,7 +244,7 @@ fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoV
             <div>
                 <dt title="Of the polls of the last 24 hours">"On the newest revision"</dt>
                 <dd>
-                    <Newest polling/>
+                    <Newest polls=polling.polls/>
                 </dd>
             </div>
         }
@@ -347,7 +348,7 @@ fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
         None => view! { "No application has used this key yet." }.into_html(),
         Some(at) => view! {
             "It was last used " <Time at/>
-            {match polling.total() {
+            {match polling.polls.total() {
                 0 => "; nobody fetched flags with it in the last 24 hours.".to_owned(),
                 1 => "; flags were fetched once in the last 24 hours.".to_owned(),
                 polls => format!("; flags were fetched {polls} times in the last 24 hours."),

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use pennon_model::{
     environment::Environment,
     page::{Limit, Page, PageRequest},
+    usage::Polls,
     user::Role,
 };
 
@@ -21,14 +22,11 @@ use crate::{
     },
     html::{Html, IntoHtml},
     port::{
-        environments::{EnvironmentAdmin, PolledEnvironment, Polling},
+        environments::{EnvironmentAdmin, PolledEnvironment},
         query, signed_in, signed_in_user,
     },
     routes,
 };
-
-/// Where the revoked ones are listed.
-const REVOKED: &str = "/dashboard/environments?status=revoked";
 
 /// Where flags take effect: the active environments, or the revoked ones.
 #[component]
@@ -122,7 +120,7 @@ fn Status(revoked: bool) -> impl IntoView {
                 <a href=Room::Environments.href() aria-current=(!revoked).then_some("true")>
                     "Active"
                 </a>
-                <a href=REVOKED aria-current=revoked.then_some("true")>
+                <a href=routes::REVOKED_ENVIRONMENTS aria-current=revoked.then_some("true")>
                     "Revoked"
                 </a>
             </nav>
@@ -157,14 +155,14 @@ fn Product(environments: Vec<PolledEnvironment>) -> impl IntoView {
                 <Prefix prefix=environment.sdk_key_prefix/>
                 <td class="quiet">
                     <span class="cell-label">"Last polled"</span>
-                    {match polling.last {
+                    {match polling.last_polled_at {
                         Some(at) => view! { <Time at/> }.into_html(),
                         None => "Never".into_html(),
                     }}
                 </td>
                 <td class="quiet">
                     <span class="cell-label">"On the newest revision"</span>
-                    <Newest polling/>
+                    <Newest polls=polling.polls/>
                 </td>
                 <td class="quiet">
                     <span class="cell-label">"Created"</span>
@@ -211,13 +209,13 @@ fn Prefix(prefix: String) -> impl IntoView {
 
 /// How many of the clients that came back had the newest revision.
 #[component]
-pub(crate) fn Newest(polling: Polling) -> impl IntoView {
-    let Some(percent) = polling.newest() else {
+pub(crate) fn Newest(polls: Polls) -> impl IntoView {
+    let Some(percent) = polls.percent_current() else {
         return view! { <span class="quiet">"No polls in 24 h"</span> }.into_html();
     };
     let title = format!(
         "In the last 24 hours {} polls came with the newest revision, {} with an older one, and {} with none yet.",
-        polling.current, polling.outdated, polling.first
+        polls.current, polls.outdated, polls.first
     );
     view! { <Share percent title/> }.into_html()
 }
@@ -267,7 +265,7 @@ fn RevokedList(page: Page<Environment>, role: Role) -> impl IntoView {
                     <tbody>{rows}</tbody>
                 </table>
             </div>
-            <Pager pagination href=|page| format!("{REVOKED}&page={page}")/>
+            <Pager pagination href=|page| format!("{}&page={page}", routes::REVOKED_ENVIRONMENTS)/>
         }
         .into_html()
     };

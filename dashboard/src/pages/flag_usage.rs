@@ -2,7 +2,11 @@
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
-use pennon_model::{id::EnvironmentId, time::Timestamp};
+use pennon_model::{
+    id::EnvironmentId,
+    time::Timestamp,
+    usage::{FlagEnvironmentUsage, FlagHour},
+};
 
 use crate::{
     components::{
@@ -20,7 +24,7 @@ use crate::{
     model::Naming,
     port::{
         Visit, query, signed_in,
-        usage::{EnvironmentUsage, FlagUsage, UsageAdmin},
+        usage::{FlagUsage, UsageAdmin},
         visit,
     },
     routes,
@@ -162,9 +166,10 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
     let FlagUsage { flag, environments } = usage;
     let chosen = environments
         .iter()
-        .find(|environment| Some(environment.id) == view.environment);
+        .find(|environment| Some(environment.environment_id) == view.environment);
     let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
-    let place = chosen.map(|chosen| format!(" in {}", naming.name(&chosen.product, &chosen.name)));
+    let place =
+        chosen.map(|chosen| format!(" in {}", naming.name(&chosen.product, &chosen.environment)));
     let place = place.unwrap_or_default();
     let seen = chosen.map_or(environments.as_slice(), std::slice::from_ref);
     let bars = bars(seen, &beginnings);
@@ -239,25 +244,28 @@ fn Choices(key: String, view: View) -> impl IntoView {
 
 /// The environments, each with its share and when it last asked.
 #[component]
-fn Places(key: String, environments: Vec<EnvironmentUsage>, view: View) -> impl IntoView {
+fn Places(key: String, environments: Vec<FlagEnvironmentUsage>, view: View) -> impl IntoView {
     let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
     let everywhere = View {
         environment: None,
         ..view
     };
-    let sum = |environment: &EnvironmentUsage| {
-        let counts = environment.counts.iter().map(|count| count.evaluations);
-        counts.fold(0, i64::saturating_add)
+    let sum = |environment: &FlagEnvironmentUsage| {
+        let counts = environment
+            .hours
+            .iter()
+            .flat_map(|hour| hour.evaluations.values());
+        counts.fold(0, |sum: i64, count| sum.saturating_add(*count))
     };
     let total = environments.iter().map(sum).fold(0, i64::saturating_add);
     let rows = environments
         .iter()
         .map(|environment| {
             let here = View {
-                environment: Some(environment.id),
+                environment: Some(environment.environment_id),
                 ..view
             };
-            let name = naming.name(&environment.product, &environment.name);
+            let name = naming.name(&environment.product, &environment.environment);
             let last = match environment.last_evaluated_at {
                 Some(at) => view! { <Time at/> }.into_html(),
                 None => "never".into_html(),
@@ -325,26 +333,24 @@ fn NeverEvaluated(key: String) -> impl IntoView {
 }
 
 /// The counts of some environments as bars.
-fn bars(environments: &[EnvironmentUsage], beginnings: &[i64]) -> Vec<Bar> {
+fn bars(environments: &[FlagEnvironmentUsage], beginnings: &[i64]) -> Vec<Bar> {
     let bar = |from: &i64| Bar {
         from: Timestamp::from_millis(*from),
         counts: [0; REASONS.len()],
     };
     let mut bars: Vec<_> = beginnings.iter().map(bar).collect();
-    for count in environments
-        .iter()
-        .flat_map(|environment| &environment.counts)
-    {
+    for FlagHour { hour, evaluations } in environments.iter().flat_map(|each| &each.hours) {
         // In zones with a half-hour offset, an hour belongs to the bar in which it begins.
-        let begun = beginnings.partition_point(|from| *from <= count.hour.millis());
-        let bar = begun.checked_sub(1).and_then(|place| bars.get_mut(place));
-        let reason = REASONS
-            .iter()
-            .position(|(reason, ..)| *reason == count.reason);
-        if let (Some(bar), Some(reason)) = (bar, reason)
-            && let Some(sum) = bar.counts.get_mut(reason)
-        {
-            *sum = sum.saturating_add(count.evaluations);
+        let begun = beginnings.partition_point(|from| *from <= hour.millis());
+        let Some(bar) = begun.checked_sub(1).and_then(|place| bars.get_mut(place)) else {
+            continue;
+        };
+        for (sum, (reason, ..)) in bar.counts.iter_mut().zip(REASONS) {
+            let count = evaluations
+                .get(reason.as_str())
+                .copied()
+                .unwrap_or_default();
+            *sum = sum.saturating_add(count);
         }
     }
     bars

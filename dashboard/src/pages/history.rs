@@ -2,7 +2,10 @@
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
-use pennon_model::page::{Page, PageRequest};
+use pennon_model::{
+    audit::AuditFilter,
+    page::{Page, PageRequest},
+};
 
 use super::{audit::page_length, flags::page_number};
 use crate::{
@@ -17,7 +20,7 @@ use crate::{
     html::IntoHtml as _,
     model::Naming,
     port::{
-        audit::{AuditAdmin, AuditQuery, Record},
+        audit::{AuditAdmin, Record},
         environments::EnvironmentAdmin,
         query, signed_in,
     },
@@ -31,15 +34,17 @@ pub fn History() -> impl IntoView {
     let number = page_number(&query());
     let page = answer(async move {
         let key = key.ok_or(AdminError::NotFound)?;
-        let query = AuditQuery {
-            flag_key: key.clone(),
-            page: PageRequest {
-                page: number.try_into().unwrap_or_default(),
-                limit: page_length(),
-            },
-            ..AuditQuery::default()
+        let filter = AuditFilter {
+            flag_key: Some(key.clone()),
+            ..AuditFilter::default()
         };
-        let page = signed_in::<dyn AuditAdmin>()?.changes(query).await?;
+        let page = PageRequest {
+            page: number.try_into().unwrap_or_default(),
+            limit: page_length(),
+        };
+        let page = signed_in::<dyn AuditAdmin>()?
+            .changes(&filter, page)
+            .await?;
         if page.pagination.total == 0 {
             // Whatever exists has been created, and that is on record.
             return Err(AdminError::NotFound);

@@ -23,7 +23,8 @@ use crate::{
     form::Form,
     html::IntoHtml as _,
     port::{
-        people::{Colleague, PeopleAdmin, Seen},
+        Expected,
+        people::{Colleague, PeopleAdmin},
         query, signed_in, signed_in_user, visit,
     },
     routes,
@@ -95,7 +96,7 @@ async fn change_role(form: &Form) -> Result<User, AdminError> {
         return Err(AdminError::NotFound);
     };
     signed_in::<dyn PeopleAdmin>()?
-        .set_role(Seen { id, revision }, role)
+        .set_role(Expected { id, revision }, role)
         .await
 }
 

@@ -22,8 +22,8 @@ use crate::{
     form::{Form, actions},
     html::{Html, IntoHtml as _},
     port::{
-        Visit,
-        people::{Admission, PeopleAdmin, Seen},
+        Expected, Visit,
+        people::{Admission, PeopleAdmin},
         query, signed_in, signed_in_user, visit,
     },
 };
@@ -88,12 +88,12 @@ pub fn PersonPage() -> impl IntoView {
 async fn act(id: UserId, form: &Form, visit: &dyn Visit) -> Result<Option<Html>, AdminError> {
     let people = signed_in::<dyn PeopleAdmin>()?;
     let revision = form.parsed("revision").unwrap_or_default();
-    let seen = Seen { id, revision };
+    let expected = Expected { id, revision };
     let here = format!("{}/{id}", Room::People.href());
     match Action::of(form).ok_or(AdminError::NotFound)? {
         Action::Reset => {
             let Admission { user, made_up } = people
-                .reset_password(seen, form.password("password")?)
+                .reset_password(expected, form.password("password")?)
                 .await?;
             let Some(password) = made_up else {
                 return Ok(Some(gone(visit, &format!("{here}?reset=done"))));
@@ -111,7 +111,7 @@ async fn act(id: UserId, form: &Form, visit: &dyn Visit) -> Result<Option<Html>,
             Ok(Some(gone(visit, &here)))
         }
         Action::Delete => {
-            people.delete_person(seen).await?;
+            people.delete_person(expected).await?;
             Ok(Some(gone(visit, Room::People.href())))
         }
     }

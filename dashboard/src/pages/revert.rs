@@ -2,7 +2,10 @@
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
-use pennon_model::id::AuditId;
+use pennon_model::{
+    id::AuditId,
+    reversal::{Plan, PlannedChange, PlannedEffect},
+};
 
 use crate::{
     components::{
@@ -20,7 +23,7 @@ use crate::{
     html::{Html, IntoHtml as _},
     model::Naming,
     port::{
-        audit::{AuditAdmin, Plan, PlannedChange, PlannedEffect, Record, Reversal},
+        audit::{AuditAdmin, Record, Reversal},
         environments::EnvironmentAdmin,
         signed_in, signed_in_user, visit,
     },
@@ -225,10 +228,10 @@ fn shown_as_sentences(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> b
     let told = effects
         .iter()
         .filter(|each| says_something_else(&each.before, &each.after));
-    let told = told.map(|each| (each.before.key.to_string(), each.environment.id));
+    let told = told.map(|each| (each.before.key.clone(), each.environment.id));
     let told: Vec<_> = told.collect();
     move |change| {
-        let (Some(flag), Some(environment)) = (&change.flag, change.environment) else {
+        let (Some(flag), Some(environment)) = (&change.flag, &change.environment) else {
             return false;
         };
         let changes_ttl = changes(change.now.as_ref(), change.then.as_ref())
@@ -237,7 +240,7 @@ fn shown_as_sentences(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> b
         !changes_ttl
             && told
                 .iter()
-                .any(|(key, place)| key == flag && *place == environment)
+                .any(|(key, place)| **key == *flag.as_str() && *place == environment.id)
     }
 }
 

@@ -7,8 +7,10 @@ use pennon_model::{
     id::EnvironmentId,
     page::{Page, PageRequest},
     time::Timestamp,
+    usage::Polling,
 };
 
+use super::Expected;
 use crate::{error::AdminError, model::Naming};
 
 /// The use cases that concern environments.
@@ -36,24 +38,27 @@ pub trait EnvironmentAdmin: Send + Sync {
     ) -> Result<CreatedEnvironment, AdminError>;
 
     /// Gives an environment another name.
-    async fn rename_environment(&self, seen: Seen, name: String) -> Result<(), AdminError>;
+    async fn rename_environment(
+        &self,
+        expected: Expected<EnvironmentId>,
+        name: String,
+    ) -> Result<(), AdminError>;
 
     /// Gives an environment a new key, which is in this answer and nowhere else. The old one is refused from now on.
     ///
     /// `typed` has to be the environment's name; otherwise [`AdminError::Invalid`] says so of the field `confirmation`.
-    async fn rotate_key(&self, seen: Seen, typed: &str) -> Result<CreatedEnvironment, AdminError>;
+    async fn rotate_key(
+        &self,
+        expected: Expected<EnvironmentId>,
+        typed: &str,
+    ) -> Result<CreatedEnvironment, AdminError>;
 
     /// Revokes an environment for good, under the same condition.
-    async fn revoke_environment(&self, seen: Seen, typed: &str) -> Result<(), AdminError>;
-}
-
-/// An environment as the reader has seen it. When it has changed since, nothing is done to it.
-#[derive(Clone, Copy, Debug)]
-pub struct Seen {
-    /// Which one it is.
-    pub id: EnvironmentId,
-    /// The revision in which it was.
-    pub revision: i64,
+    async fn revoke_environment(
+        &self,
+        expected: Expected<EnvironmentId>,
+        typed: &str,
+    ) -> Result<(), AdminError>;
 }
 
 /// An environment, and how applications fetch from it.
@@ -78,36 +83,6 @@ pub struct UsedEnvironment {
     pub clients: Page<ClientUsage>,
 }
 
-/// How often applications asked for an environment's configuration in the last day.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Polling {
-    /// When one last did, to the minute.
-    pub last: Option<Timestamp>,
-    /// Those that had none yet.
-    pub first: i64,
-    /// Those that had the newest.
-    pub current: i64,
-    /// Those that had an older one.
-    pub outdated: i64,
-}
-
-impl Polling {
-    /// How often anybody asked.
-    pub fn total(self) -> i64 {
-        self.first
-            .saturating_add(self.current)
-            .saturating_add(self.outdated)
-    }
-
-    /// How many percent of those that had a configuration already had the newest one; none if there were none.
-    ///
-    /// It is 100 only if all had it.
-    pub fn newest(self) -> Option<i64> {
-        let known = self.current.saturating_add(self.outdated);
-        self.current.saturating_mul(100).checked_div(known)
-    }
-}
-
 /// An environment to create, as it was typed.
 #[derive(Clone, Debug, Default)]
 pub struct NewEnvironment {
@@ -124,27 +99,4 @@ pub struct CreatedEnvironment {
     pub environment: Environment,
     /// Its key, in full; it is shown once and can never be read again.
     pub sdk_key: String,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Polling;
-
-    #[test]
-    fn a_share_counts_those_alone_that_had_a_configuration_and_is_whole_only_if_all_are_new() {
-        let share = |first, current, outdated| {
-            let last = None;
-            let polling = Polling {
-                last,
-                first,
-                current,
-                outdated,
-            };
-            polling.newest()
-        };
-        assert_eq!(share(5, 0, 0), None);
-        assert_eq!(share(5, 3, 1), Some(75));
-        assert_eq!(share(0, 999, 1), Some(99));
-        assert_eq!(share(0, 7, 0), Some(100));
-    }
 }

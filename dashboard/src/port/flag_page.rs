@@ -7,6 +7,7 @@ use pennon_model::{
     id::{EnvironmentId, FlagId, RuleId},
 };
 
+use super::Expected;
 use crate::{
     draft::{RolloutDraft, RuleDraft},
     error::AdminError,
@@ -56,7 +57,7 @@ pub trait FlagPageAdmin: Send + Sync {
     async fn add_rule(
         &self,
         pair: PairId,
-        seen: &[SeenRule],
+        expected: &[Expected<RuleId>],
         draft: &RuleDraft,
     ) -> Result<RuleId, AdminError>;
 
@@ -76,7 +77,7 @@ pub trait FlagPageAdmin: Send + Sync {
     async fn reorder_rules(
         &self,
         pair: PairId,
-        seen: &[SeenRule],
+        expected: &[Expected<RuleId>],
         order: &[RuleId],
     ) -> Result<(), AdminError>;
 
@@ -96,15 +97,6 @@ pub trait FlagPageAdmin: Send + Sync {
 
     /// Copies a whole configuration, if both environments are as they were in the preview.
     async fn copy(&self, copy: Copying, seen: SeenOfCopy) -> Result<(), AdminError>;
-}
-
-/// A rule as a page has shown it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SeenRule {
-    /// The rule.
-    pub id: RuleId,
-    /// The revision in which it was.
-    pub revision: i64,
 }
 
 /// A copy of a flag's whole configuration.

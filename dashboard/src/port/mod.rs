@@ -41,6 +41,15 @@ fn why_nobody() -> AdminError {
     use_context().unwrap_or(AdminError::SignedOut)
 }
 
+/// An object with the revision that a page has shown. If it is in another one by now, nothing is done to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expected<Id> {
+    /// The object.
+    pub id: Id,
+    /// The revision.
+    pub revision: i64,
+}
+
 /// The request at hand. There is none while the list of routes is made.
 pub fn visit() -> Result<Arc<dyn Visit>, AdminError> {
     use_context().ok_or(AdminError::Internal)

@@ -9,6 +9,7 @@ use pennon_model::{
     user::{Role, User},
 };
 
+use super::Expected;
 use crate::error::AdminError;
 
 /// The use cases that concern other people's accounts; they are for administrators.
@@ -24,25 +25,20 @@ pub trait PeopleAdmin: Send + Sync {
     async fn invite(&self, new: NewPerson) -> Result<Admission, AdminError>;
 
     /// Gives a person another role, which counts from their next request on.
-    async fn set_role(&self, which: Seen, role: Role) -> Result<User, AdminError>;
+    async fn set_role(&self, expected: Expected<UserId>, role: Role) -> Result<User, AdminError>;
 
     /// Gives a person another password and ends all their sessions. An empty one is made up.
-    async fn reset_password(&self, which: Seen, password: String) -> Result<Admission, AdminError>;
+    async fn reset_password(
+        &self,
+        expected: Expected<UserId>,
+        password: String,
+    ) -> Result<Admission, AdminError>;
 
     /// Deletes an account, with its sessions and tokens.
-    async fn delete_person(&self, which: Seen) -> Result<(), AdminError>;
+    async fn delete_person(&self, expected: Expected<UserId>) -> Result<(), AdminError>;
 
     /// Revokes a token of a person.
     async fn revoke_token_of(&self, owner: UserId, token: TokenId) -> Result<(), AdminError>;
-}
-
-/// An account as it was when the page was drawn. Whoever has changed it since is not overwritten.
-#[derive(Clone, Copy, Debug)]
-pub struct Seen {
-    /// Whose it is.
-    pub id: UserId,
-    /// The revision that was shown.
-    pub revision: i64,
 }
 
 /// A person in a list.

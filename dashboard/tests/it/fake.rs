@@ -11,9 +11,9 @@ use pennon_dashboard::app::App;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::form::Form;
 use pennon_dashboard::model::{Naming, Theme};
+use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::environments::{
-    CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, Polling, Seen,
-    UsedEnvironment,
+    CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, UsedEnvironment,
 };
 use pennon_dashboard::port::flags::{FlagAdmin, NewFlag};
 use pennon_dashboard::port::{LocalTime, Npmrc, Visit};
@@ -24,6 +24,7 @@ use pennon_model::{
     id::{EnvironmentId, FlagId, UserId},
     page::{Page, PageRequest},
     time::Timestamp,
+    usage::{Polling, Polls},
     user::{Role, User},
 };
 use uuid::Uuid;
@@ -36,10 +37,12 @@ pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_772_357_400_000);
 
 /// How every environment of the fake is polled.
 const POLLING: Polling = Polling {
-    last: Some(NOW),
-    first: 2,
-    current: 90,
-    outdated: 10,
+    last_polled_at: Some(NOW),
+    polls: Polls {
+        first: 2,
+        current: 90,
+        outdated: 10,
+    },
 };
 
 /// What a page was given and what became of it.
@@ -234,7 +237,7 @@ impl EnvironmentAdmin for Fake {
         Ok(UsedEnvironment {
             environment: environment.ok_or(AdminError::NotFound)?.clone(),
             polling: POLLING,
-            last_used: POLLING.last,
+            last_used: POLLING.last_polled_at,
             clients: PageRequest::default().page_of(Vec::new(), 0),
         })
     }
@@ -250,11 +253,19 @@ impl EnvironmentAdmin for Fake {
         })
     }
 
-    async fn rename_environment(&self, seen: Seen, name: String) -> Result<(), AdminError> {
+    async fn rename_environment(
+        &self,
+        seen: Expected<EnvironmentId>,
+        name: String,
+    ) -> Result<(), AdminError> {
         self.asked(format!("rename {} at {}: {name}", seen.id, seen.revision))
     }
 
-    async fn rotate_key(&self, seen: Seen, typed: &str) -> Result<CreatedEnvironment, AdminError> {
+    async fn rotate_key(
+        &self,
+        seen: Expected<EnvironmentId>,
+        typed: &str,
+    ) -> Result<CreatedEnvironment, AdminError> {
         self.asked(format!("rotate {} at {}: {typed}", seen.id, seen.revision))?;
         Ok(CreatedEnvironment {
             environment: environment(3, "shop", typed),
@@ -262,7 +273,11 @@ impl EnvironmentAdmin for Fake {
         })
     }
 
-    async fn revoke_environment(&self, seen: Seen, typed: &str) -> Result<(), AdminError> {
+    async fn revoke_environment(
+        &self,
+        seen: Expected<EnvironmentId>,
+        typed: &str,
+    ) -> Result<(), AdminError> {
         self.asked(format!("revoke {} at {}: {typed}", seen.id, seen.revision))
     }
 }

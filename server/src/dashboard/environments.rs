@@ -5,17 +5,17 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use pennon_dashboard::error::{AdminError, FieldError};
 use pennon_dashboard::model::Naming;
+use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::environments::{
-    CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, Polling, Seen,
-    UsedEnvironment,
+    CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, UsedEnvironment,
 };
 use pennon_model::environment::{self, Environment, EnvironmentFilter, EnvironmentStatus};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
+use pennon_model::usage::Polling;
 
-use super::{Form, SignedIn, told};
+use super::{Form, SignedIn, expected, told};
 use crate::admin::environments;
-use crate::admin::precondition::Precondition;
 use crate::admin::usage::{self, Period};
 use crate::error::Error;
 
@@ -31,10 +31,7 @@ impl EnvironmentAdmin for SignedIn {
         environment::sort(&mut active);
         let polling = self.polling().await.map_err(told)?;
         let polled = |environment: Environment| PolledEnvironment {
-            polling: polling
-                .get(&environment.id)
-                .map(told_of)
-                .unwrap_or_default(),
+            polling: polling.get(&environment.id).copied().unwrap_or_default(),
             environment,
         };
         Ok(active.into_iter().map(polled).collect())
@@ -79,7 +76,7 @@ impl EnvironmentAdmin for SignedIn {
             .await
             .map_err(told)?;
         Ok(UsedEnvironment {
-            polling: polling.get(&id).map(told_of).unwrap_or_default(),
+            polling: polling.get(&id).copied().unwrap_or_default(),
             environment,
             last_used,
             clients,
@@ -104,31 +101,49 @@ impl EnvironmentAdmin for SignedIn {
             .map_err(told)
     }
 
-    async fn rename_environment(&self, seen: Seen, name: String) -> Result<(), AdminError> {
+    async fn rename_environment(
+        &self,
+        which: Expected<EnvironmentId>,
+        name: String,
+    ) -> Result<(), AdminError> {
         let actor = self.actor.administrator().map_err(told)?;
         let mut form = Form::default();
         let Some(name) = form.field("name", name.try_into()) else {
             return Err(form.refused());
         };
-        environments::rename(&self.admin, &actor, seen.id, &still(seen), Some(name))
-            .await
-            .map(drop)
-            .map_err(told)
+        environments::rename(
+            &self.admin,
+            &actor,
+            which.id,
+            &expected(which.revision),
+            Some(name),
+        )
+        .await
+        .map(drop)
+        .map_err(told)
     }
 
-    async fn rotate_key(&self, seen: Seen, typed: &str) -> Result<CreatedEnvironment, AdminError> {
+    async fn rotate_key(
+        &self,
+        which: Expected<EnvironmentId>,
+        typed: &str,
+    ) -> Result<CreatedEnvironment, AdminError> {
         let actor = self.actor.administrator().map_err(told)?;
-        self.confirm(seen.id, typed).await?;
-        environments::rotate_key(&self.admin, &actor, seen.id, &still(seen))
+        self.confirm(which.id, typed).await?;
+        environments::rotate_key(&self.admin, &actor, which.id, &expected(which.revision))
             .await
             .map(created)
             .map_err(told)
     }
 
-    async fn revoke_environment(&self, seen: Seen, typed: &str) -> Result<(), AdminError> {
+    async fn revoke_environment(
+        &self,
+        which: Expected<EnvironmentId>,
+        typed: &str,
+    ) -> Result<(), AdminError> {
         let actor = self.actor.administrator().map_err(told)?;
-        self.confirm(seen.id, typed).await?;
-        environments::revoke(&self.admin, &actor, seen.id, &still(seen))
+        self.confirm(which.id, typed).await?;
+        environments::revoke(&self.admin, &actor, which.id, &expected(which.revision))
             .await
             .map(drop)
             .map_err(told)
@@ -136,7 +151,7 @@ impl EnvironmentAdmin for SignedIn {
 }
 
 impl SignedIn {
-    async fn polling(&self) -> Result<HashMap<EnvironmentId, usage::Polling>, Error> {
+    async fn polling(&self) -> Result<HashMap<EnvironmentId, Polling>, Error> {
         usage::polling(&self.admin, &self.actor, Period::default()).await
     }
 
@@ -155,22 +170,9 @@ impl SignedIn {
     }
 }
 
-fn still(seen: Seen) -> Precondition {
-    Precondition::OneOf(vec![seen.revision])
-}
-
 fn created(created: environments::CreatedEnvironment) -> CreatedEnvironment {
     CreatedEnvironment {
         environment: created.environment,
         sdk_key: created.sdk_key.expose().to_owned(),
-    }
-}
-
-fn told_of(polling: &usage::Polling) -> Polling {
-    Polling {
-        last: polling.last_polled_at,
-        first: polling.polls.first,
-        current: polling.polls.current,
-        outdated: polling.polls.outdated,
     }
 }

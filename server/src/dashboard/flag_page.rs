@@ -5,14 +5,13 @@ use pennon_core::rule::Priority;
 use pennon_core::ttl::Ttl;
 use pennon_dashboard::draft::{RolloutDraft, RuleDraft};
 use pennon_dashboard::error::AdminError;
-use pennon_dashboard::port::flag_page::{
-    CopyPreview, Copying, FlagPageAdmin, SeenOfCopy, SeenRule,
-};
+use pennon_dashboard::port::Expected;
+use pennon_dashboard::port::flag_page::{CopyPreview, Copying, FlagPageAdmin, SeenOfCopy};
 use pennon_model::configuration::{ConfigurationDiff, FlagOverview, PairId};
 use pennon_model::environment::{Environment, looks_like_production};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 
-use super::{Form, SignedIn, told};
+use super::{Form, SignedIn, expected, told};
 use crate::admin::Admin;
 use crate::admin::flags::FlagPatch;
 use crate::admin::patch::Patch;
@@ -65,20 +64,20 @@ impl FlagPageAdmin for SignedIn {
             name: Some(name),
             description: description.map_or(Patch::Clear, Patch::Set),
         };
-        let updated = flags::update(&self.admin, &actor, flag, &seen(revision), patch).await;
+        let updated = flags::update(&self.admin, &actor, flag, &expected(revision), patch).await;
         updated.map(drop).map_err(told)
     }
 
     async fn archive(&self, flag: FlagId, revision: i64) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        flags::archive(&self.admin, &actor, flag, &seen(revision))
+        flags::archive(&self.admin, &actor, flag, &expected(revision))
             .await
             .map_err(told)
     }
 
     async fn restore(&self, flag: FlagId, revision: i64) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        let restored = flags::restore(&self.admin, &actor, flag, &seen(revision)).await;
+        let restored = flags::restore(&self.admin, &actor, flag, &expected(revision)).await;
         restored.map(drop).map_err(told)
     }
 
@@ -99,7 +98,7 @@ impl FlagPageAdmin for SignedIn {
             is_enabled: None,
             ttl: ttl.map_or(Patch::Clear, Patch::Set),
         };
-        let unchanged = self::seen(current.revision);
+        let unchanged = expected(current.revision);
         let configured = targeting::configure(admin, &actor, pair, &unchanged, patch).await;
         configured.map(drop).map_err(told)
     }
@@ -107,11 +106,11 @@ impl FlagPageAdmin for SignedIn {
     async fn add_rule(
         &self,
         pair: PairId,
-        seen: &[SeenRule],
+        shown: &[Expected<RuleId>],
         draft: &RuleDraft,
     ) -> Result<RuleId, AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        let Rules { rules, revision } = self.rules_as_seen(pair, seen).await?;
+        let Rules { rules, revision } = self.rules_as_shown(pair, shown).await?;
         let last = rules.last().map_or(0, |rule| rule.rule.priority.get());
         let mut form = Form::default();
         let next = Priority::try_from(i64::from(last).saturating_add(1));
@@ -119,7 +118,7 @@ impl FlagPageAdmin for SignedIn {
             return Err(form.refused());
         };
         let rule = draft.rule(priority).map_err(AdminError::Invalid)?;
-        let (admin, unchanged) = (&self.admin, self::seen(revision));
+        let (admin, unchanged) = (&self.admin, expected(revision));
         let rule = targeting::create_rule(admin, &actor, pair, &unchanged, rule).await;
         rule.map(|rule| rule.id).map_err(told)
     }
@@ -136,14 +135,14 @@ impl FlagPageAdmin for SignedIn {
             .await
             .map_err(told)?;
         let new = draft.rule(priority).map_err(AdminError::Invalid)?;
-        let seen = seen(revision);
-        let replaced = targeting::replace_rule(&self.admin, &actor, rule, &seen, new).await;
+        let expected = expected(revision);
+        let replaced = targeting::replace_rule(&self.admin, &actor, rule, &expected, new).await;
         replaced.map(drop).map_err(told)
     }
 
     async fn delete_rule(&self, rule: RuleId, revision: i64) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        targeting::delete_rule(&self.admin, &actor, rule, &seen(revision))
+        targeting::delete_rule(&self.admin, &actor, rule, &expected(revision))
             .await
             .map_err(told)
     }
@@ -151,12 +150,12 @@ impl FlagPageAdmin for SignedIn {
     async fn reorder_rules(
         &self,
         pair: PairId,
-        seen: &[SeenRule],
+        shown: &[Expected<RuleId>],
         order: &[RuleId],
     ) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        let Rules { revision, .. } = self.rules_as_seen(pair, seen).await?;
-        let (admin, unchanged) = (&self.admin, self::seen(revision));
+        let Rules { revision, .. } = self.rules_as_shown(pair, shown).await?;
+        let (admin, unchanged) = (&self.admin, expected(revision));
         let rules = targeting::reorder_rules(admin, &actor, pair, &unchanged, order).await;
         rules.map(drop).map_err(told)
     }
@@ -169,14 +168,14 @@ impl FlagPageAdmin for SignedIn {
     ) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
         let rollout = draft.rollout().map_err(AdminError::Invalid)?;
-        let (admin, seen) = (&self.admin, revision.map_or(Precondition::Absent, seen));
-        let set = targeting::set_rollout(admin, &actor, pair, &seen, rollout).await;
+        let (admin, unchanged) = (&self.admin, revision.map_or(Precondition::Absent, expected));
+        let set = targeting::set_rollout(admin, &actor, pair, &unchanged, rollout).await;
         set.map(drop).map_err(told)
     }
 
     async fn remove_rollout(&self, pair: PairId, revision: i64) -> Result<(), AdminError> {
         let actor = self.actor.editor().map_err(told)?;
-        targeting::delete_rollout(&self.admin, &actor, pair, &seen(revision))
+        targeting::delete_rollout(&self.admin, &actor, pair, &expected(revision))
             .await
             .map_err(told)
     }
@@ -195,10 +194,10 @@ impl FlagPageAdmin for SignedIn {
         })
     }
 
-    async fn copy(&self, copy: Copying, seen_of_copy: SeenOfCopy) -> Result<(), AdminError> {
+    async fn copy(&self, copy: Copying, seen: SeenOfCopy) -> Result<(), AdminError> {
         let seen = targeting::SeenOfCopy {
-            from: seen(seen_of_copy.from),
-            to: seen(seen_of_copy.to),
+            from: expected(seen.from),
+            to: expected(seen.to),
         };
         self.copied(copy, &seen, false).await.map(drop)
     }
@@ -207,14 +206,18 @@ impl FlagPageAdmin for SignedIn {
 impl SignedIn {
     /// The rules of a pair, if they are those that a page has shown. Their revision is that of all that the pair serves, so
     /// they are the same for as long as that is.
-    async fn rules_as_seen(&self, pair: PairId, seen: &[SeenRule]) -> Result<Rules, AdminError> {
+    async fn rules_as_shown(
+        &self,
+        pair: PairId,
+        shown: &[Expected<RuleId>],
+    ) -> Result<Rules, AdminError> {
         let rules = targeting::rules(&self.admin, &self.actor, pair).await;
         let rules = rules.map_err(told)?;
-        let current = rules.rules.iter().map(|rule| SeenRule {
+        let current = rules.rules.iter().map(|rule| Expected {
             id: rule.id,
             revision: rule.revision,
         });
-        if current.eq(seen.iter().copied()) {
+        if current.eq(shown.iter().copied()) {
             Ok(rules)
         } else {
             Err(AdminError::Stale)
@@ -236,10 +239,6 @@ impl SignedIn {
             .await
             .map_err(told)
     }
-}
-
-fn seen(revision: i64) -> Precondition {
-    Precondition::OneOf(vec![revision])
 }
 
 /// The environment that one most likely wants to see.

@@ -9,7 +9,7 @@ use pennon_model::flag_table::{FlagCell, FlagTable, FlagTableQuery};
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::PageRequest;
 
-use super::{Form, SignedIn, told};
+use super::{Form, SignedIn, expected, told};
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
 use crate::admin::targeting::ConfigurationPatch;
@@ -65,7 +65,7 @@ impl FlagAdmin for SignedIn {
     ) -> Result<FlagCell, AdminError> {
         let actor = self.actor.editor().map_err(told)?;
         let pair = PairId { flag, environment };
-        let seen = seen.map_or(Precondition::None, |seen| Precondition::OneOf(vec![seen]));
+        let seen = seen.map_or(Precondition::None, expected);
         let patch = ConfigurationPatch {
             is_enabled: Some(enabled),
             ttl: Patch::Keep,

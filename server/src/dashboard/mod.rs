@@ -27,6 +27,7 @@ use pennon_dashboard::port::trial::TrialAdmin;
 use pennon_dashboard::port::usage::UsageAdmin;
 
 use crate::admin::Admin;
+use crate::admin::precondition::Precondition;
 use crate::auth::actor::Person;
 use crate::error::{Error, Fault, Place};
 
@@ -57,6 +58,11 @@ impl SignedIn {
         provide_context::<Arc<dyn Finder>>(signed_in.clone());
         provide_context::<Arc<dyn OwnAccount>>(signed_in);
     }
+}
+
+/// The condition that an object is still in the revision that a page has shown.
+fn expected(revision: i64) -> Precondition {
+    Precondition::OneOf(vec![revision])
 }
 
 /// The faults of a form, all of them.

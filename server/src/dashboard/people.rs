@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
-use pennon_dashboard::port::people::{Admission, Colleague, NewPerson, PeopleAdmin, Seen};
+use pennon_dashboard::port::Expected;
+use pennon_dashboard::port::people::{Admission, Colleague, NewPerson, PeopleAdmin};
 use pennon_model::id::{TokenId, UserId};
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::token::Token;
 use pennon_model::user::{Role, User};
 
-use super::{Form, SignedIn, told};
-use crate::admin::precondition::Precondition;
+use super::{Form, SignedIn, expected, told};
 use crate::admin::tokens::WhichToken;
 use crate::admin::users::{NewUser, UserPatch, Whose};
 use crate::admin::{tokens, users};
@@ -55,7 +55,7 @@ impl PeopleAdmin for SignedIn {
         Ok(Admission { user, made_up })
     }
 
-    async fn set_role(&self, which: Seen, role: Role) -> Result<User, AdminError> {
+    async fn set_role(&self, which: Expected<UserId>, role: Role) -> Result<User, AdminError> {
         let patch = UserPatch {
             role: Some(role),
             password: None,
@@ -64,7 +64,11 @@ impl PeopleAdmin for SignedIn {
         self.update(which, patch).await
     }
 
-    async fn reset_password(&self, which: Seen, password: String) -> Result<Admission, AdminError> {
+    async fn reset_password(
+        &self,
+        which: Expected<UserId>,
+        password: String,
+    ) -> Result<Admission, AdminError> {
         let mut form = Form::default();
         let password = form.told("password", self.password(password));
         let (password, made_up) = password.ok_or_else(|| form.refused())?;
@@ -77,10 +81,10 @@ impl PeopleAdmin for SignedIn {
         Ok(Admission { user, made_up })
     }
 
-    async fn delete_person(&self, which: Seen) -> Result<(), AdminError> {
+    async fn delete_person(&self, which: Expected<UserId>) -> Result<(), AdminError> {
         let actor = self.actor.administrator().map_err(told)?;
-        let (whose, seen) = (Whose::Of(Some(which.id)), seen(which));
-        users::delete(&self.admin, &actor, whose, &seen)
+        let (whose, expected) = (Whose::Of(Some(which.id)), expected(which.revision));
+        users::delete(&self.admin, &actor, whose, &expected)
             .await
             .map_err(told)
     }
@@ -108,15 +112,11 @@ impl SignedIn {
         Ok((password, None))
     }
 
-    async fn update(&self, which: Seen, patch: UserPatch) -> Result<User, AdminError> {
+    async fn update(&self, which: Expected<UserId>, patch: UserPatch) -> Result<User, AdminError> {
         let actor = self.actor.administrator().map_err(told)?;
-        let (whose, seen) = (Whose::Of(Some(which.id)), seen(which));
-        users::update(&self.admin, &actor, whose, &seen, patch)
+        let (whose, expected) = (Whose::Of(Some(which.id)), expected(which.revision));
+        users::update(&self.admin, &actor, whose, &expected, patch)
             .await
             .map_err(told)
     }
-}
-
-fn seen(which: Seen) -> Precondition {
-    Precondition::OneOf(vec![which.revision])
 }

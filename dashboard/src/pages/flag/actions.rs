@@ -13,7 +13,8 @@ use crate::{
     error::{AdminError, FieldError},
     form::{Form, actions},
     port::{
-        flag_page::{Copying, FlagPageAdmin, SeenOfCopy, SeenRule},
+        Expected,
+        flag_page::{Copying, FlagPageAdmin, SeenOfCopy},
         flags::FlagAdmin,
         signed_in,
     },
@@ -97,7 +98,7 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             }
             let pair = pair(form, flag)?;
             let rule = match form.parsed::<RuleId>("rule") {
-                None => admin.add_rule(pair, &seen(form), &draft).await?,
+                None => admin.add_rule(pair, &expected(form), &draft).await?,
                 Some(rule) => {
                     admin.replace_rule(pair, rule, revision()?, &draft).await?;
                     rule
@@ -113,7 +114,7 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             let order = order(form);
             let moved = form.parsed("up").or_else(|| form.parsed("down"));
             admin
-                .reorder_rules(pair(form, flag)?, &seen(form), &order)
+                .reorder_rules(pair(form, flag)?, &expected(form), &order)
                 .await?;
             Ok(to(&moved.map_or_else(|| "rules".to_owned(), rule_anchor)))
         }
@@ -216,13 +217,13 @@ fn order(form: &Form) -> Vec<RuleId> {
 }
 
 /// The rules as the page showed them, in the words of [`said`].
-fn seen(form: &Form) -> Vec<SeenRule> {
+fn expected(form: &Form) -> Vec<Expected<RuleId>> {
     let seen = form.text("seen");
     let rules = seen.split_whitespace();
     rules
         .filter_map(|rule| {
             let (id, revision) = rule.split_once('.')?;
-            Some(SeenRule {
+            Some(Expected {
                 id: id.parse().ok()?,
                 revision: revision.parse().ok()?,
             })

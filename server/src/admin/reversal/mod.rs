@@ -6,16 +6,16 @@
 mod recorded;
 mod undo;
 
-use pennon_core::FlagConfig;
+use std::collections::HashMap;
+
 use pennon_model::audit::{AuditAction, AuditRecord};
-use pennon_model::environment::Environment;
-use pennon_model::flag::FlagKey;
-use pennon_model::id::{AuditId, FlagId};
+use pennon_model::client::Client;
+use pennon_model::id::{AuditId, EnvironmentId};
+use pennon_model::reversal::Plan;
 use pennon_model::user::Role;
-use serde_json::Value;
 
 use self::undo::{PendingRevert, UndoError};
-use super::{Admin, audit, changes};
+use super::{Admin, audit, changes, usage};
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::store::{self, Tx};
@@ -28,37 +28,6 @@ pub(crate) struct Reversal {
     /// The entries of the action, newest first.
     pub(crate) entries: Vec<AuditRecord>,
     pub(crate) plan: Result<Plan, Obstacle>,
-}
-
-/// The changes that take others back.
-pub(crate) struct Plan {
-    pub(crate) changes: Vec<PlannedChange>,
-    /// The effect on each flag configuration that changes.
-    pub(crate) effects: Vec<Effect>,
-    /// True if the revert overwrites a change that was made after the action.
-    pub(crate) overwrites: bool,
-    /// The fingerprint of everything that the plan depends on. The revert is refused if it differs.
-    pub(crate) fingerprint: String,
-}
-
-/// One change that takes others back.
-pub(crate) struct PlannedChange {
-    /// What the audit log will call it.
-    pub(crate) action: AuditAction,
-    pub(crate) flag: Option<FlagKey>,
-    pub(crate) environment: Option<Environment>,
-    /// The object as it stands, if it is there.
-    pub(crate) now: Option<Value>,
-    /// The object as it will be, if it will be there.
-    pub(crate) then: Option<Value>,
-}
-
-/// A flag in an environment before and after the revert.
-pub(crate) struct Effect {
-    pub(crate) flag: FlagId,
-    pub(crate) environment: Environment,
-    pub(crate) before: FlagConfig,
-    pub(crate) after: FlagConfig,
 }
 
 /// The reason why an action cannot be reverted.
@@ -122,11 +91,32 @@ pub(crate) async fn preview(
     }
     let mut tx = admin.db.read().await?;
     let (entries, pending) = pending(admin, &mut tx, actor, id).await?;
+    drop(tx);
     let plan = match pending {
-        Ok(pending) => Ok(pending.plan()?),
+        Ok(pending) => Ok(with_outdated_clients(admin, actor, pending.plan()?).await?),
         Err(obstacle) => Err(obstacle),
     };
     Ok(Some(Reversal { entries, plan }))
+}
+
+/// Adds to each effect the clients that may not be able to read it.
+async fn with_outdated_clients(
+    admin: &Admin,
+    actor: &Actor,
+    mut plan: Plan,
+) -> Result<Plan, Error> {
+    let mut known: HashMap<EnvironmentId, Vec<Client>> = HashMap::new();
+    for effect in &mut plan.effects {
+        let id = effect.environment.id;
+        effect.outdated_clients = if let Some(clients) = known.get(&id) {
+            clients.clone()
+        } else {
+            let clients = usage::outdated_clients(admin, actor, id).await?;
+            known.insert(id, clients.clone());
+            clients
+        };
+    }
+    Ok(plan)
 }
 
 /// Takes back the action that wrote an entry, if things still stand as in the preview.

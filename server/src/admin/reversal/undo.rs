@@ -9,6 +9,7 @@ use pennon_model::configuration::PairId;
 use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::flag::Flag;
 use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::reversal::{Plan, PlannedChange, PlannedEffect};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -17,8 +18,8 @@ use super::super::audit::value;
 use super::super::changes::Change;
 use super::super::targeting::{self, DesiredConfiguration, Standing};
 use super::super::{Admin, environments, flags};
+use super::Obstacle;
 use super::recorded::{after, before, changed, read};
-use super::{Effect, Obstacle, Plan, PlannedChange};
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::store::{self, Tx};
@@ -258,11 +259,12 @@ impl PendingRevert {
                     then: difference.new_value.map(|part| value(&part)).transpose()?,
                 });
             }
-            effects.push(Effect {
+            effects.push(PlannedEffect {
                 flag: flag.id,
                 environment: environment.clone(),
                 before: now.config(&now.desired()),
                 after: now.config(then),
+                outdated_clients: Vec::new(),
             });
         }
         Ok(Plan {

@@ -16,8 +16,7 @@ use uuid::Uuid;
 pub(crate) use self::clients::{EnvironmentClient, clients, outdated_clients};
 use self::pending::Sums;
 pub(crate) use self::reading::{
-    EnvironmentUsage, FlagHour, FlagUsage, Period, Polling, key_last_used, of_environment, of_flag,
-    polling,
+    EnvironmentUsage, FlagUsage, Period, key_last_used, of_environment, of_flag, polling,
 };
 
 use super::Admin;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use pennon_model::environment::Environment;
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::time::Timestamp;
+use pennon_model::usage::{FlagEnvironmentUsage, FlagHour, Polling, Polls};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -32,29 +33,6 @@ pub(crate) struct FlagUsage {
     pub(crate) environments: Vec<FlagEnvironmentUsage>,
 }
 
-/// How often a flag was evaluated in an environment. Environments that replaced each other by key rotations count as one.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct FlagEnvironmentUsage {
-    pub(crate) environment_id: EnvironmentId,
-    pub(crate) product: String,
-    pub(crate) environment: String,
-    /// When it was last evaluated there, to the minute.
-    #[schema(required)]
-    pub(crate) last_evaluated_at: Option<Timestamp>,
-    /// The hours in which it was evaluated, in order.
-    pub(crate) hours: Vec<FlagHour>,
-}
-
-/// How often a flag was evaluated in an hour.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct FlagHour {
-    /// When the hour began.
-    pub(crate) hour: Timestamp,
-    /// How often, by reason.
-    pub(crate) evaluations: BTreeMap<String, i64>,
-}
-
 /// How an environment was used.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -80,33 +58,11 @@ struct EnvironmentHour {
     polls: Polls,
 }
 
-/// How often the configuration was fetched.
-#[derive(Clone, Copy, Default, Serialize, ToSchema)]
-pub(crate) struct Polls {
-    /// By clients that had none yet.
-    pub(crate) first: i64,
-    /// By clients that had what there was.
-    pub(crate) current: i64,
-    /// By clients that had something else.
-    pub(crate) outdated: i64,
-}
-
-/// How an environment was polled.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Polling {
-    /// When a client last fetched the configuration, to the minute.
-    pub(crate) last_polled_at: Option<Timestamp>,
-    /// How often that happened.
-    pub(crate) polls: Polls,
-}
-
-impl Polls {
-    fn set(&mut self, kind: &str, count: i64) {
-        match kind {
-            "first" => self.first = count,
-            "current" => self.current = count,
-            _ => self.outdated = count,
-        }
+fn set(polls: &mut Polls, kind: &str, count: i64) {
+    match kind {
+        "first" => polls.first = count,
+        "current" => polls.current = count,
+        _ => polls.outdated = count,
     }
 }
 
@@ -171,7 +127,7 @@ pub(crate) async fn of_environment(
         hours.entry(hour).or_default().0 = evaluations;
     }
     for (hour, kind, count) in store::usage::polls(&mut tx, lineage, from, to).await? {
-        hours.entry(hour).or_default().1.set(&kind, count);
+        set(&mut hours.entry(hour).or_default().1, &kind, count);
     }
     let last_polled_at = store::usage::environment_last_seen(&mut tx, lineage).await?;
     let hour = |(hour, (evaluations, polls))| EnvironmentHour {
@@ -198,7 +154,7 @@ pub(crate) async fn polling(
     let mut environments: HashMap<EnvironmentId, Polling> = HashMap::new();
     for (id, kind, count) in store::usage::polls_of_active(&mut tx, from, to).await? {
         let polling = environments.entry(EnvironmentId::new(id)).or_default();
-        polling.polls.set(&kind, count);
+        set(&mut polling.polls, &kind, count);
     }
     for (id, at) in store::usage::active_last_seen(&mut tx).await? {
         environments.entry(id).or_default().last_polled_at = Some(at);
