@@ -1,20 +1,27 @@
+import { BUILT_IN_ATTRIBUTES } from "./engine/protocol.js";
+
 /**
  * A text that is the same for contexts with the same attributes, in whichever order and object. Values that count as absent
  * make no difference. Undefined if the context cannot be read, because one of its getters throws.
  */
 export function contextKey(context: unknown): string | undefined {
   try {
-    const { userId, tenantId, email, country, customAttributes } = Object(context);
-    const custom = Object.entries(customAttributes ?? {})
-      .filter(([, value]) => attribute(value) !== null)
+    const members = Object(context);
+    const builtIn = BUILT_IN_ATTRIBUTES.map((name) => {
+      const value: unknown = members[name];
+      return typeof value === "string" ? value : null;
+    });
+    const { customAttributes } = members;
+    const custom = Object.entries(Array.isArray(customAttributes) ? {} : (customAttributes ?? {}))
+      .filter(([, value]) => isAttribute(value))
       .sort(([one], [other]) => (one < other ? -1 : 1));
-    return JSON.stringify([...[userId, tenantId, email, country].map(attribute), custom]);
+    return JSON.stringify([builtIn, custom]);
   } catch {
     return undefined;
   }
 }
 
-/** The value of an attribute as JSON has it; `null` where it counts as absent. */
-function attribute(value: unknown): unknown {
-  return ["string", "number", "boolean"].includes(typeof value) ? value : null;
+/** Returns true if the engine can compare the value. */
+function isAttribute(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
 }

@@ -334,13 +334,14 @@ describe("contextKey", () => {
     const context = { userId: "ada", country: null, customAttributes: custom };
     const same: unknown[] = [
       { customAttributes: { seats: 3, plan: "pro" }, userId: "ada" },
-      { ...context, customAttributes: { ...custom, list: [1], nothing: null } },
-      { ...context, email: undefined, unknown: true },
+      { ...context, customAttributes: { ...custom, list: [1], nothing: null, no: Number.NaN } },
+      { ...context, email: undefined, tenantId: 7, unknown: true },
     ];
     for (const other of same) {
       expect(contextKey(other)).toBe(contextKey(context));
     }
     expect(contextKey(null)).toBe(contextKey({ customAttributes: {} }));
+    expect(contextKey(null)).toBe(contextKey({ customAttributes: ["list"] }));
   });
 
   it("is another one for other attributes, and none where a context cannot be read", () => {
