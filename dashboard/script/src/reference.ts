@@ -30,7 +30,7 @@ function search(groups: Collection, phrase: string): Collection {
     .filter((group) => !operations(group).isEmpty());
 }
 
-/** Says what the search looks through, which is more than that of Swagger UI. */
+/** Labels the search field, which searches more than that of Swagger UI does by itself. */
 function nameSearch(): void {
   const input = document.querySelector<HTMLInputElement>(".operation-filter-input");
   if (input !== null) {

@@ -47,9 +47,9 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Returns a client that serves what a snapshot has, and `defaults`, for good. It is ready at once, asks no service, and
-   * loads no engine: `initialize()` and `refresh()` have nothing to do, and of the config document in a snapshot it uses
-   * nothing. For pages that show what a server has evaluated, and for tests.
+   * Returns a client that serves the answers of a snapshot, and `defaults`, for good. It is ready at once and asks no
+   * service: `initialize()` and `refresh()` have nothing to do. It loads no engine either, so a config document brings no
+   * answers. For pages that show what a server has evaluated, and for tests.
    *
    * @throws {FeatureFlagsError} `INVALID_OPTIONS`
    */

@@ -61,7 +61,7 @@ export interface RolloutTrace {
 export type AttributeValue = string | number | boolean | null | undefined;
 
 /**
- * Whom a flag is evaluated for.
+ * The subject of an evaluation: its attributes.
  *
  * A value that the service would refuse (another type than the one named here, a number that is not finite) counts as
  * absent, and so does `null`. Only own properties are read.

@@ -6,10 +6,10 @@ use pennon_model::json::Json;
 
 use crate::error::{Fault, escaped};
 
-/// How many members are reported that are given more than once.
+/// The maximum number of duplicate members in a report.
 const REPORTED: usize = 100;
 
-/// How many bytes the pointers to them may have together. A name can be as long as the body, and hold many others.
+/// The maximum size of all pointers to them, in bytes: a name can be as long as the body, and hold many others.
 const REPORTED_BYTES: usize = 64 * 1024;
 
 /// Finds members that are given more than once, at any depth: all but the last would be ignored.

@@ -197,7 +197,7 @@ export class Evaluations {
     }
   }
 
-  /** The default of a flag that there is not. */
+  /** Returns the default for a flag that does not exist, or throws. */
   #absent(key: string, context: unknown): Evaluation {
     const fallback = this.isReady ? this.#fallback(key, context) : undefined;
     if (fallback === undefined) {
