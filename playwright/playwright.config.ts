@@ -1,6 +1,6 @@
 import { defineConfig, devices } from "@playwright/test";
 
-// `cargo xtask playwright` names the browser. Without it, Playwright looks for its own.
+// `cargo xtask playwright` names the browser. Without it, Playwright looks for its own browser.
 const executablePath = process.env.PENNON_CHROMIUM;
 
 export default defineConfig({
@@ -10,7 +10,7 @@ export default defineConfig({
   fullyParallel: true,
   workers: 2,
   reporter: "list",
-  // Patience for a machine that compiles something else meanwhile.
+  // Long enough for a machine that compiles something else at the same time.
   timeout: 60_000,
   expect: { timeout: 15_000 },
   use: {
@@ -20,7 +20,7 @@ export default defineConfig({
   },
   projects: [
     { name: "with scripts" },
-    // Every page has to work as plain HTML; what only scripts can do says so by its tag.
+    // Every page must work as plain HTML. Tests of features that need scripts have a tag.
     { name: "without scripts", grepInvert: /@scripts/, use: { javaScriptEnabled: false } },
   ],
 });

@@ -4,7 +4,7 @@ import tests from "./playwright.config.ts";
 const desk = { width: 1280, height: 800 };
 const phone = { width: 390, height: 844 };
 
-/** Not tests: `cargo xtask screenshots` runs this to take a picture of every page. */
+/** The configuration of `cargo xtask screenshots`, which contains no tests but takes a screenshot of every page. */
 export default defineConfig({
   ...tests,
   testDir: ".",

@@ -8,10 +8,13 @@ const folder =
   process.env.PENNON_SCREENSHOTS ??
   fileURLToPath(new URL("../target/screenshots", import.meta.url));
 
-/** How long the islands of a page take to come to life, in milliseconds. */
+/** The time in which the islands of a page hydrate, in milliseconds. */
 const alive = 800;
 
-/** A team's flags some months in: some everywhere, some on their way, some forgotten. */
+/**
+ * Creates the flags of a team after some months: some are on everywhere, some are being rolled out, and some are
+ * forgotten.
+ */
 async function fill(
   api: Api,
 ): Promise<{ staging: Environment; production: Environment; rule: { id: string } }> {
@@ -139,7 +142,7 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
     const context = { userId: `u-${user}`, country, customAttributes };
     await evaluate(server, production.sdkKey, "checkout_v2", context);
   }
-  // It tells its database what it has counted when it ends.
+  // The server writes its counts to the database when it stops.
   await server.restart();
   await page.goto("/dashboard/flags/checkout_v2/usage");
   await shoot("usage");
@@ -308,7 +311,7 @@ test("people, one's own account and help", async ({ page, server, api, complaint
   await shoot("away");
 });
 
-/** Takes pictures of the page under a name. */
+/** Returns a function that takes a screenshot of the page under a name. */
 function camera(page: Page, project: string): (name: string) => Promise<void> {
   return async (name) => {
     await page.screenshot({ path: join(folder, `${name}-${project}.png`), fullPage: true });

@@ -1,21 +1,21 @@
 import { type Browser, chromium, type Page } from "@playwright/test";
 import { Service, type Site } from "./service.ts";
 
-// `cargo xtask` names the browser. Without it, Playwright looks for its own.
+// `cargo xtask` names the browser. Without it, Playwright looks for its own browser.
 const executablePath = process.env.PENNON_CHROMIUM;
 
 export function launch(): Promise<Browser> {
   return chromium.launch(executablePath === undefined ? {} : { executablePath });
 }
 
-/** What the page of a site says, and which of its files were loaded. */
+/** Returns the output of a site's page, and the files of the site that were loaded. */
 export async function siteSays(browser: Browser, site: Site) {
   await using service = await Service.start(site);
   const said = await pageSays(browser, service.url);
   return { said, loaded: service.asked };
 }
 
-/** What a page says in its element `output`. */
+/** Returns the text of a page's `output` element. */
 export async function pageSays(browser: Browser, url: string): Promise<string> {
   const page = await browser.newPage();
   const complaints = listenTo(page);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { environment } from "./run.ts";
 
-/** A server that goes on until it is disposed of. */
+/** A server process that runs until it is disposed of. */
 export class Child {
   readonly url: string;
   readonly #process: ChildProcess;
@@ -13,7 +13,7 @@ export class Child {
     this.#process = process;
   }
 
-  /** Starts one, and waits until it has said on which port it listens: the first group of `port`. */
+  /** Starts a server, and waits until it prints the port on which it listens: the first group of `port`. */
   static start(
     program: string,
     arguments_: readonly string[],
@@ -24,7 +24,7 @@ export class Child {
       ...options,
       env: { ...environment(), ...options.env },
       stdio: ["ignore", "pipe", "pipe"],
-      // In a group of its own, as it may start others, which are to end with it.
+      // The process leads its own group, so that any processes that it starts end with it.
       detached: true,
     });
     return new Promise((resolve, reject) => {
@@ -53,7 +53,7 @@ export class Child {
     });
   }
 
-  /** Asks it to end, and gives the status with which it does. */
+  /** Sends SIGTERM to the server, waits until it ends, and returns its exit status. */
   async terminate(): Promise<number | null> {
     const ended = once(this.#process, "close");
     this.#process.kill("SIGTERM");
@@ -70,11 +70,11 @@ export class Child {
   }
 }
 
-/** Ends a program with all that it has started. */
+/** Kills a program and all processes that it has started. */
 function end({ pid }: ChildProcess): void {
   try {
     process.kill(-(pid ?? Number.NaN), "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The program has already ended.
   }
 }

@@ -10,10 +10,10 @@ import { install } from "./workshop.ts";
 
 const examples = fileURLToPath(new URL("../../examples/", import.meta.url));
 
-/** What is built or installed, and no part of an example. */
+/** Folders that are built or installed, and are not part of an example. */
 const made = ["node_modules", "dist", ".next"];
 
-/** How soon a change is there, which the stream tells at once. */
+/** The timeout for a change to appear, which the stream announces at once. */
 const soon = { timeout: 10_000 };
 
 interface Manifest {
@@ -22,8 +22,8 @@ interface Manifest {
 }
 
 /**
- * A copy of an example outside the repository, with the packages' tarballs installed. What else it depends on is among the tools,
- * in the versions that it names.
+ * Creates a copy of an example outside the repository, with the packages' tarballs installed. Its other dependencies
+ * are among the tools, in the versions that it names.
  */
 export async function newExample(name: string): Promise<string> {
   const folder = await mkdtemp(join(inject("applications"), `${name}-`));
@@ -51,12 +51,12 @@ async function read(file: string): Promise<Manifest> {
   return JSON.parse(await readFile(file, "utf8"));
 }
 
-/** The variables by which an example is told of its service. */
+/** Returns the variables that configure an example for its service. */
 export function settings(service: string): Record<string, string> {
   return { PENNON_SDK_KEY: LIVE, PENNON_URL: service, PORT: "0" };
 }
 
-/** Starts an example by a line of its README, and waits until it says where it is. */
+/** Starts an example with a command from its README, and waits until it prints its address. */
 export function start(
   cwd: string,
   [program, ...arguments_]: readonly [string, ...string[]],
@@ -65,7 +65,7 @@ export function start(
   return Child.start(program, arguments_, /127\.0\.0\.1:(\d+)/, { cwd, env });
 }
 
-/** Has the service serve what the examples ask for: a banner, and a new checkout that is for "ada", but not for "linus". */
+/** Serves the flags of the examples: a banner, and a new checkout that is on for "ada" and off for "linus". */
 export function serveShop(service: Service, banner: boolean): void {
   const flag = { rules: [], rollout: null, ttlOverrideSeconds: null };
   service.change([
@@ -79,7 +79,7 @@ export function serveShop(service: Service, banner: boolean): void {
   ]);
 }
 
-/** Expects of an API that it follows the flags, for whom each request is from. */
+/** Expects an API to follow the flags, evaluated for the user of each request. */
 export async function expectApi(url: string, service: Service): Promise<void> {
   const get = (path: string, user: string) =>
     fetch(`${url}/${path}`, { headers: { "X-User": user } });
@@ -95,7 +95,10 @@ export async function expectApi(url: string, service: Service): Promise<void> {
   await expect.poll(banner, soon).toEqual({ banner: null });
 }
 
-/** Expects of a page that it follows the flags without being loaded anew, for whoever is signed in, and complains of nothing. */
+/**
+ * Expects a page to follow the flags without a reload, evaluated for the signed-in user, and to report no errors or
+ * warnings.
+ */
 export async function expectPage(browser: Browser, url: string, service: Service): Promise<void> {
   const page = await browser.newPage();
   const complaints = complaintsOf(page);
@@ -110,7 +113,7 @@ export async function expectPage(browser: Browser, url: string, service: Service
     await expectText("Check out");
     serveShop(service, false);
     await expectOf(page.getByText("Free delivery")).toBeHidden(soon);
-    // It has not been loaded anew, or it would have forgotten who is signed in.
+    // A reload would have reset the signed-in user.
     await expectOf(page.getByLabel("Signed in as")).toHaveValue("linus");
     expect(complaints).toEqual([]);
   } finally {
@@ -118,7 +121,7 @@ export async function expectPage(browser: Browser, url: string, service: Service
   }
 }
 
-/** The same of pages that are rendered on a server. */
+/** Expects the same of a page that is rendered on a server. */
 export async function expectRenderedPage(
   browser: Browser,
   url: string,

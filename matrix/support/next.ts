@@ -6,18 +6,18 @@ import { Child } from "./child.ts";
 import { run } from "./run.ts";
 import { expectRightAnswers } from "./vectors.ts";
 
-/** The key that must stay on the server, and the one that everybody may read. */
+/** The SDK key that must stay on the server, and the one that may be public. */
 const keys = {
   PENNON_SDK_KEY: "secret-bucketing.json",
   NEXT_PUBLIC_PENNON_SDK_KEY: "bucketing.json",
 };
 
-/** `next build`. */
+/** Runs `next build`. */
 export async function buildNext(cwd: string, ...options: readonly string[]): Promise<void> {
   await run(next(cwd), ["build", ...options], { cwd, env: keys });
 }
 
-/** `next start` of an application that has been built. Its pages ask this service. */
+/** Runs `next start` in an application that has been built. Its pages use this service. */
 export function startNext(cwd: string, service: string): Promise<Child> {
   const listening = /http:\/\/127\.0\.0\.1:([1-9]\d*).*Ready/s;
   const arguments_ = ["start", "--hostname", "127.0.0.1", "--port", "0"];
@@ -27,22 +27,24 @@ export function startNext(cwd: string, service: string): Promise<Child> {
   });
 }
 
-/** The Next.js that an application has been made beside. */
+/** Returns the Next.js executable next to which an application was created. */
 function next(application: string): string {
   return join(application, "../../node_modules/.bin/next");
 }
 
-/** Expects the right answers of the page's server component. */
+/** Expects the right answers from the page's server component. */
 export async function expectRightPage(url: string): Promise<void> {
   const html = await (await fetch(url)).text();
   const said = /<pre>(.*?)<\/pre>/.exec(html)?.[1]?.replaceAll("&quot;", '"');
   expectRightAnswers(said, "wasm");
 }
 
-/** Who is in the rollout of `per-user-99`, and who is not: see `tests/vectors/bucketing.json`. */
+/** The users in the rollout of `per-user-99` (`true`) and outside it (`false`): see `tests/vectors/bucketing.json`. */
 export const users = { "user-63": true, "user-42": false };
 
-/** Opens a page with flags, and expects the same of it before and after it has come to life, without a complaint. */
+/**
+ * Opens a page with flags, and expects the same content before and after hydration, and no errors or console messages.
+ */
 export async function expectNoFlicker(browser: Browser, url: string, isOn: boolean): Promise<void> {
   const html = await (await fetch(url)).text();
   expect(html).toMatch(`<pre>${isOn}</pre><output>${isOn}</output>`);
@@ -66,7 +68,7 @@ export async function expectNoFlicker(browser: Browser, url: string, isOn: boole
   }
 }
 
-/** Expects the key of the page in what browsers load, and the key of the server nowhere. */
+/** Expects the files that browsers load to contain the page's SDK key, and not the server's. */
 export function expectNoSecret(folder: string): void {
   const loaded = join(folder, ".next/static");
   const texts = readdirSync(loaded, { recursive: true, withFileTypes: true })
@@ -78,7 +80,7 @@ export function expectNoSecret(folder: string): void {
   expect(contain("PENNON_SDK_KEY")).toBe(false);
 }
 
-/** Expects of Vercel's Flags SDK what is expected of everything else, and that the Flags Explorer is told of the flag. */
+/** Expects the right values from Vercel's Flags SDK, and a definition of the flag for the Flags Explorer. */
 export async function expectFlagsSdk(url: string, service: string): Promise<void> {
   for (const [user, isOn] of Object.entries(users)) {
     const page = await fetch(`${url}/declared`, { headers: { "X-User": user } });

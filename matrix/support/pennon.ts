@@ -8,10 +8,10 @@ import { Child } from "./child.ts";
 const binary =
   process.env.PENNON_BINARY ?? fileURLToPath(new URL("../../target/debug/pennon", import.meta.url));
 
-/** Below the ports that systems hand out by themselves, and another one in each process. */
+/** A port below the ephemeral ones that differs between processes. */
 const port = 19_000 + (process.pid % 1000);
 
-/** The real server with a database of its own, in which the flag `pay_by_invoice` is on. */
+/** The real server with its own database, in which the flag `pay_by_invoice` is on. */
 export class Pennon {
   readonly url = `http://127.0.0.1:${port}`;
   readonly sdkKey = secret("pnk");
@@ -66,7 +66,7 @@ export class Pennon {
   }
 }
 
-/** A random key of the full length. */
+/** Returns a random key of full length. */
 function secret(prefix: string): string {
   return `${prefix}_${randomBytes(32).toString("base64url")}`;
 }

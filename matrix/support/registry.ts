@@ -7,21 +7,21 @@ import { toolsFolder } from "./tool.ts";
 
 /** A program that installs packages. */
 export interface PackageManager {
-  /** The program and what comes before its arguments. */
+  /** The program, and the arguments that precede all others. */
   readonly program: readonly [string, ...string[]];
-  /** Installs what `package.json` names, and writes the lock file. */
+  /** The arguments that install the dependencies in `package.json` and write the lock file. */
   readonly install: readonly string[];
-  /** Installs what the lock file names, and refuses anything else. */
+  /** The arguments that install the packages in the lock file and refuse anything else. */
   readonly installLocked: readonly string[];
-  /** The files of an application that name the registry, if it is not `.npmrc`. */
+  /** Returns the files of an application that name the registry. The default is `.npmrc`. */
   readonly settings?: (pennon: Pennon) => Readonly<Record<string, string>>;
 }
 
 const packages = ["core", "react"] as const;
 
 /**
- * Installs two packages from the server, as its dashboard says, and asks it for a flag with them; then once more from the
- * lock file, with nothing kept from before.
+ * Installs two packages from the server as its dashboard describes, and evaluates a flag with them. Repeats both from
+ * the lock file, with nothing kept from the first installation.
  */
 export async function expectInstalls(manager: PackageManager, pennon: Pennon): Promise<void> {
   const folder = await newApplication(manager, pennon);
@@ -40,7 +40,7 @@ async function newApplication(manager: PackageManager, pennon: Pennon): Promise<
     type: "module",
     dependencies: {
       ...Object.fromEntries(packages.map((name) => [`@pennon/${name}`, "latest"])),
-      // The only peer that the server does not have.
+      // The only peer dependency that the server does not have.
       react: `file:${join(toolsFolder(), "react")}`,
     },
   };
@@ -56,7 +56,7 @@ function npmrc({ url }: Pennon): Readonly<Record<string, string>> {
   return { ".npmrc": `@pennon:registry=${url}/npm/\n` };
 }
 
-/** Runs a package manager with a new home, where it finds the token, and no cache. */
+/** Runs a package manager without a cache, and with a new home folder that contains the token. */
 async function install(
   { program: [program, ...first] }: PackageManager,
   arguments_: readonly string[],

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 
-/** The environment of every tool: none of them is to call home, or to colour what is read here. */
+/** The environment of every tool: turns off telemetry, and colors in output that is parsed here. */
 const quiet = {
   NO_COLOR: "1",
   FORCE_COLOR: "0",
@@ -11,13 +11,13 @@ const quiet = {
   CI: "1",
 };
 
-/** Of the environment nothing that this runner has set for itself, such as NODE_ENV, reaches a tool. */
+/** Returns the environment for tools, without variables that the test runner has set for itself, such as NODE_ENV. */
 export function environment(): NodeJS.ProcessEnv {
   const { NODE_ENV: _, VITEST: __, NODE_OPTIONS: ___, ...rest } = process.env;
   return { ...(rest as NodeJS.ProcessEnv), ...quiet };
 }
 
-/** Runs a program to its end. One that fails throws what it has said. */
+/** Runs a program to its end. Throws the program's output if it fails. */
 export function run(
   program: string,
   arguments_: readonly string[],

@@ -11,27 +11,30 @@ const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
 };
 
-/** What a page is served with. */
+/** A site to serve, with its settings. */
 export interface Site {
   readonly folder: string;
   readonly policy?: string | undefined;
-  /** What the page loads, if the folder has no page. */
+  /** The script that the page loads, if the folder has no page. */
   readonly script?: string | undefined;
 }
 
-/** The key of the flags that `Service.change` changes. */
+/** The SDK key of the flags that `Service.change` changes. */
 export const LIVE = "live";
 
-/** Stands in for the service: serves the vectors' configurations and questions, and a page, if one is given. */
+/**
+ * A stand-in for the service. Serves the config documents and questions of the test vectors, and a site if one is
+ * given.
+ */
 export class Service {
   readonly #server: Server;
   readonly #site: Site | undefined;
   readonly #followers = new Set<ServerResponse>();
   #live: string | undefined;
   #revision = 1;
-  /** The paths of the site that have been asked for. */
+  /** The paths of the site that have been requested. */
   readonly asked: string[] = [];
-  /** How often a configuration has been asked for. */
+  /** The number of requests for config documents. */
   configurations = 0;
 
   private constructor(site: Site | undefined) {
@@ -50,7 +53,7 @@ export class Service {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Serves these flags to whoever has the key `LIVE`, and tells those who follow them. */
+  /** Serves these flags to clients with the key `LIVE`, and notifies those that have a stream open. */
   change(flags: readonly unknown[]): void {
     this.#live = JSON.stringify({ flags });
     this.#revision += 1;
@@ -78,7 +81,7 @@ export class Service {
     } else if (path === "/questions") {
       json(response, JSON.stringify(questions));
     } else if (path === "/sdk/v1/config") {
-      // Each configuration has a second key, for a server.
+      // Each config document has a second key, for a server.
       const sdkKey = request.headers.authorization?.replace(/^Bearer (secret-)?/, "") ?? "";
       this.configurations += 1;
       if (sdkKey === LIVE) {

@@ -22,21 +22,21 @@ const index: Listed & { readonly future: Listed } = read("index.json");
 const files = [...index.files, ...index.future.files];
 const vectors = new Map<string, Vectors>(files.map((file) => [file, read(file)]));
 
-/** The config document of each file; the file's name is its SDK key. */
+/** The config document of each file, by SDK key, which is the file's name. */
 export const configurations = new Map(
   Array.from(vectors, ([file, { config }]) => [file, JSON.stringify(config)]),
 );
 
-/** What applications are asked: the cases of each file, without what is expected. */
+/** The questions for the applications: the cases of each file, without the expected results. */
 export const questions = Array.from(vectors, ([sdkKey, { cases }]) => ({
   sdkKey,
   cases: cases.map(({ key, context }) => ({ key, context })),
 }));
 
-/** What the service says when it is asked for one evaluation. */
+/** The service's response to a request for one evaluation. */
 export const remote = { enabled: true, reason: "rollout" };
 
-/** What `answers` of `apps/shared` says, as JSON or as what it means. */
+/** Expects the result of `answers` in `apps/shared`, as JSON or parsed, to be right. */
 export function expectRightAnswers(said: unknown, engine: "wasm" | "plain JavaScript"): void {
   const given = Array.from(vectors.values(), ({ cases }) =>
     cases.map(({ expected }) => (expected === "unsupported" ? null : expected)),

@@ -9,11 +9,11 @@ import { run } from "./run.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where the applications of this run are made. The tools are in the folder above. */
+    /** The folder for the applications of this run. The tools are in its parent folder. */
     applications: string;
-    /** The same beside Next.js 15, where every tool is tried. */
+    /** The same next to Next.js 15. Empty unless all tools are tested. */
     applicationsOfNext15: string;
-    /** The packages, by the names of their folders. */
+    /** The packages' tarballs, by folder name. */
     tarballs: Readonly<Record<string, string>>;
   }
 }
@@ -21,7 +21,7 @@ declare module "vitest" {
 const tools = new URL("../tools/", import.meta.url);
 const next15 = new URL("next-15/", tools);
 const packages = new URL("../../npm/", import.meta.url);
-/** What folders of `apps` need beside the core. */
+/** The packages that folders of `apps` need in addition to the core. */
 const needs: Readonly<Record<string, readonly string[]>> = {
   "jest-next": ["react", "next"],
   nest: ["nest"],
@@ -33,8 +33,8 @@ const needs: Readonly<Record<string, readonly string[]>> = {
 const npm = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
 
 /**
- * Packs the packages, and makes a folder for applications, with the tools of the lock file above. All of it is outside
- * the repository, so that nothing is found in its `node_modules` that a stranger would not have.
+ * Packs the packages, and creates a folder for applications next to the tools of the lock file. Everything is outside
+ * the repository, so that applications find nothing in its `node_modules` that a user would not have.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const all = process.env.PENNON_MATRIX === "all";
@@ -53,12 +53,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** A new folder for applications, beside these tools. */
+/** Creates a folder for applications next to these tools. */
 async function folderBeside(tools: URL, extent: Extent): Promise<string> {
   return mkdtemp(join(await installed(tools, extent), "run-"));
 }
 
-/** The tarballs of all packages, as they would be published. */
+/** Packs all packages as they would be published, and returns their tarballs. */
 async function packed(into: string): Promise<Readonly<Record<string, string>>> {
   const names = readdirSync(packages).filter((name) =>
     existsSync(new URL(`${name}/package.json`, packages)),
@@ -73,10 +73,10 @@ async function packed(into: string): Promise<Readonly<Record<string, string>>> {
   );
 }
 
-/** Which tools are installed, and how their folder is called. */
+/** The set of tools that are installed, and the suffix of their folder's name. */
 type Extent = "gate" | "all" | "next-15";
 
-/** The tools, installed once for each content of the lock file. */
+/** Installs the tools once for each content of the lock file, and returns their folder. */
 async function installed(tools: URL, extent: Extent): Promise<string> {
   const lock = readFileSync(new URL("package-lock.json", tools));
   const digest = createHash("sha256").update(lock).digest("hex").slice(0, 12);
@@ -84,7 +84,8 @@ async function installed(tools: URL, extent: Extent): Promise<string> {
   if (existsSync(folder)) {
     return folder;
   }
-  // Elsewhere first, so that what is there is complete, also when two begin at the same time.
+  // Installs into another folder first, so that the final one is always complete, even if two runs start at the same
+  // time.
   const unfinished = await mkdtemp(`${folder}-`);
   for (const file of ["package.json", "package-lock.json"]) {
     await copyFile(new URL(file, tools), join(unfinished, file));
@@ -104,8 +105,8 @@ async function installed(tools: URL, extent: Extent): Promise<string> {
 }
 
 /**
- * A new application: the files of these folders of `apps`, with the core's tarball installed, and with those that a folder
- * needs besides. What else packages have as peers is among the tools.
+ * Creates an application from the files of these folders of `apps`, with the tarballs of the core and of the other
+ * packages that a folder needs installed. The packages' other peer dependencies are among the tools.
  */
 export async function application(
   names: readonly string[],

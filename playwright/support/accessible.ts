@@ -1,13 +1,13 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import { expect, type Page, test } from "@playwright/test";
 
-/** What is asked for: WCAG 2.2 AA, and what axe knows to be good practice beyond it. */
+/** The rules to check: WCAG 2.2 AA, and the best practices that axe knows beyond it. */
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 /**
- * Has axe look at the page as it stands, in both themes; each fault that it finds fails the test, with the elements
- * concerned, except faults by the rules that `except` names. What it has looked at is kept as pictures beside the test's
- * other results.
+ * Checks the current state of the page with axe, in both themes. Each violation fails the test and is reported with the
+ * elements concerned, except violations of the rules in `except`. Screenshots of the checked page are kept with the
+ * test's other results.
  */
 export async function expectAccessible(page: Page, except: string[] = []): Promise<void> {
   for (const colorScheme of ["dark", "light"] as const) {
@@ -24,7 +24,7 @@ export async function expectAccessible(page: Page, except: string[] = []): Promi
 
 let pictures = 0;
 
-/** Where a picture of the page is kept: named by a number and the page's address. */
+/** Returns the path of a screenshot of the page, which is named by a number and the page's address. */
 function picture(page: Page, colorScheme: string): string {
   const { pathname, search } = new URL(page.url());
   const name = `${pathname}${search}`.replace(/[^\w=]+/g, "-").slice(0, 80);

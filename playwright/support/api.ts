@@ -2,7 +2,7 @@ import type { Server } from "./server.ts";
 
 export type Environment = { readonly id: string; readonly sdkKey: string };
 export type Role = "viewer" | "editor" | "admin";
-/** What somebody signs in with. */
+/** The credentials of an account. */
 export type Account = { readonly email: string; readonly password: string };
 export type Flag = { readonly id: string; readonly key: string };
 export type User = Account & { readonly id: string };
@@ -18,7 +18,7 @@ export type Rule = {
   readonly conditions: readonly Condition[];
 };
 
-/** The REST API, signed in: what a test needs to find there before it opens a page. */
+/** A signed-in client of the REST API, which creates the data that a test needs before it opens a page. */
 export class Api {
   readonly #server: Server;
   readonly #token: string;
@@ -53,7 +53,7 @@ export class Api {
     return this.#create("/flags", { key, name, description, type: "boolean" });
   }
 
-  /** A personal access token of one's own. */
+  /** Creates a personal access token for the signed-in account, and returns its secret. */
   async createToken(name: string): Promise<string> {
     const { token } = await this.#create<{ token: string }>("/users/me/tokens", {
       name,
@@ -100,13 +100,13 @@ export class Api {
     await send(this.#server, "PATCH", `/users/${user.id}`, this.#token, { role });
   }
 
-  /** Has somebody else create a personal access token, and answers its secret. */
+  /** Creates a personal access token for another account, and returns its secret. */
   async createTokenAs(account: Account, name: string): Promise<string> {
     const own = await Api.signIn(this.#server, account);
     return own.createToken(name);
   }
 
-  /** With which status somebody is answered who comes with a token. */
+  /** Returns the status of the response to a request with this token. */
   async statusWith(token: string): Promise<number> {
     const headers = { authorization: `Bearer ${token}` };
     const answer = await fetch(new URL("/flags", this.#server.url), { headers });
@@ -123,7 +123,7 @@ export class Api {
   }
 }
 
-/** What an application with this key is told about a flag. */
+/** Evaluates a flag as an application with this SDK key. */
 export async function evaluate(
   server: Server,
   sdkKey: string,
@@ -134,7 +134,7 @@ export async function evaluate(
   return (await answer.json()) as { enabled: boolean; reason: string };
 }
 
-/** Fetches the configuration as a client that names itself. */
+/** Fetches the config document as a client that sends its name. */
 export async function fetchAs(server: Server, sdkKey: string, client: string): Promise<void> {
   const headers = { authorization: `Bearer ${sdkKey}`, "x-pennon-client": client };
   const answer = await fetch(new URL("/sdk/v1/config", server.url), { headers });

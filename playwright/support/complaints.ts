@@ -1,6 +1,9 @@
 import type { ConsoleMessage, Page } from "@playwright/test";
 
-/** What the browser found fault with: errors and warnings on the console, uncaught exceptions, breaches of the security policy. */
+/**
+ * The problems that the browser reports: errors and warnings on the console, uncaught exceptions, and violations of the
+ * content security policy.
+ */
 export class Complaints {
   readonly #all: string[] = [];
   readonly #forgiven: RegExp[] = [];
@@ -15,7 +18,7 @@ export class Complaints {
     });
   }
 
-  /** Lets a test say what it provokes on purpose. */
+  /** Ignores complaints that a test provokes on purpose. */
   forgive(pattern: RegExp): void {
     this.#forgiven.push(pattern);
   }

@@ -3,7 +3,7 @@ import type { Api, Rule } from "./api.ts";
 
 export const address = "/dashboard/flags/checkout_v2";
 
-/** ON for a country. */
+/** Returns a rule for one country, by default ON. */
 export function country(name: string, priority: number, value = true): Rule {
   return {
     priority,
@@ -13,7 +13,7 @@ export function country(name: string, priority: number, value = true): Rule {
   };
 }
 
-/** Two environments and a flag that is on in both of them. */
+/** Creates two environments, and a flag that is on in both of them. */
 export async function shop(api: Api) {
   const staging = await api.createEnvironment("Web shop", "staging");
   const production = await api.createEnvironment("Web shop", "production");
@@ -23,12 +23,12 @@ export async function shop(api: Api) {
   return { staging, production, flag };
 }
 
-/** What the page says first of the flag in an environment. */
+/** Locates the summary of the flag's status in an environment, at the top of the page. */
 export function standing(page: Page): Locator {
   return page.locator("#standing");
 }
 
-/** Goes on by the keyboard until something has the focus. */
+/** Presses Tab until an element has the focus. */
 export async function tabTo(page: Page, target: Locator): Promise<void> {
   for (let presses = 0; presses < 80; presses++) {
     if (await target.evaluate((element) => element === document.activeElement)) {
@@ -39,17 +39,17 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
   throw new Error(`The keyboard does not lead to ${target}`);
 }
 
-/** The field for a condition's value: the one for values of its type. */
+/** Locates the field for a condition's value, which depends on the value's type. */
 export function operand(within: Page | Locator): Locator {
   return within.locator("[name=operand]:enabled");
 }
 
-/** Waits until the scripts of the form are there. */
+/** Waits until the scripts of the rule form are ready. */
 export async function alive(page: Page): Promise<void> {
   await expect(page.locator("#rule-form[data-ready]")).toBeVisible();
 }
 
-/** The lines of the list, as one reads them. */
+/** Locates the lines of the rule list, as text. */
 export function steps(page: Page): Locator {
   return page.locator("#rules .step-text");
 }

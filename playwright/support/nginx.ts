@@ -14,13 +14,13 @@ import { test as base, expect } from "./test.ts";
 
 const site = fileURLToPath(new URL("../../deploy/nginx.conf", import.meta.url));
 
-/** The folders in which systems keep nginx. Not all of them are on the search path of every user. */
+/** The folders that may contain nginx. Not all of them are on every user's search path. */
 const folders = [...(process.env.PATH ?? "").split(":"), "/usr/sbin", "/usr/local/sbin"];
 
-/** The program; undefined where it is not installed. */
+/** The path of nginx, or `undefined` if it is not installed. */
 const program = folders.map((folder) => join(folder, "nginx")).find(existsSync);
 
-/** Where a proxy listens. It has to be known before there is one, because Pennon is configured with it. */
+/** The ports of a proxy. They must be known before the proxy starts, because Pennon is configured with them. */
 type Ports = { readonly https: number; readonly http: number };
 
 async function freePorts(): Promise<Ports> {
@@ -30,11 +30,11 @@ async function freePorts(): Promise<Ports> {
 
 type Fixtures = {
   ports: Ports;
-  /** nginx in front of this test's server. */
+  /** nginx in front of the test's server. */
   nginx: Nginx;
 };
 
-/** Tests of a server that is reached through nginx alone: its public URL is that of nginx. */
+/** Tests of a server that is reached only through nginx. The server's public URL is that of nginx. */
 export const test = base.extend<Fixtures>({
   ignoreHTTPSErrors: true,
   ports: async ({}, use) => use(await freePorts()),
@@ -58,12 +58,12 @@ export const test = base.extend<Fixtures>({
   ],
 });
 
-// `cargo xtask playwright` says so when nginx is missing.
+// `cargo xtask playwright` reports it if nginx is missing.
 test.skip(program === undefined, "nginx is not installed");
 
-/** The site in `deploy/nginx.conf`, on ports of this machine and with a certificate of its own. */
+/** A running nginx with the site in `deploy/nginx.conf`, on local ports and with its own certificate. */
 export class Nginx {
-  /** The certificate, as PEM. */
+  /** The certificate, in PEM format. */
   readonly certificate: string;
   readonly #folder: string;
   readonly #process: ChildProcess;
@@ -103,7 +103,7 @@ export class Nginx {
   }
 }
 
-/** Replaces what an operator replaces too, and adds what is in the main file of nginx. */
+/** Replaces the values that an operator also replaces, and adds the settings of nginx's main configuration file. */
 function render(text: string, folder: string, { https, http }: Ports, upstream: string): string {
   const replaced = [
     ["server 127.0.0.1:3000;", `server ${upstream};`],

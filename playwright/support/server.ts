@@ -8,12 +8,12 @@ import { fileURLToPath } from "node:url";
 const binary =
   process.env.PENNON_BINARY ?? fileURLToPath(new URL("../../target/debug/pennon", import.meta.url));
 
-/** Below the ports that systems hand out by themselves, so that only another run of these tests can be in the way. */
+/** Below the ephemeral ports, so that only another run of these tests can cause a conflict. */
 const firstPort = 20_000;
 const portsPerWorker = 1_000;
 let portsTried = 0;
 
-/** The real server, with a database of its own that goes when it does. */
+/** The real server, with its own database, which is deleted with it. */
 export class Server {
   readonly url: string;
   readonly email = "ana@example.com";
@@ -29,7 +29,7 @@ export class Server {
     this.#settings = settings;
   }
 
-  /** A new one, on a port that no other worker would take, with more settings if need be. It has been started. */
+  /** Creates and starts a server on a port that no other worker uses, with optional additional settings. */
   static async create(
     worker: number,
     settings: Readonly<Record<string, string>> = {},
@@ -50,7 +50,9 @@ export class Server {
     }
   }
 
-  /** Starts it, again at the same address and with the same data, and waits until it says that it is ready. */
+  /**
+   * Starts the server, always at the same address and with the same data, and waits until it reports that it is ready.
+   */
   start(): Promise<void> {
     const { host } = new URL(this.url);
     const child = spawn(binary, {
@@ -88,7 +90,7 @@ export class Server {
     return this.#panics;
   }
 
-  /** Ends it at once, as a crash would. What it has stored stays. */
+  /** Kills the server, as a crash would. Its stored data remains. */
   async stop(): Promise<void> {
     const child = this.#process;
     if (child !== undefined && child.exitCode === null && child.signalCode === null) {
@@ -98,7 +100,7 @@ export class Server {
     }
   }
 
-  /** Ends it in good order, so that it keeps all that it has counted, and starts it again. */
+  /** Stops the server gracefully, so that it saves everything that it has counted, and starts it again. */
   async restart(): Promise<void> {
     const child = this.#process;
     if (child !== undefined) {
@@ -109,7 +111,7 @@ export class Server {
     await this.start();
   }
 
-  /** Ends it for good: the data goes too. */
+  /** Stops the server and deletes its data. */
   async dispose(): Promise<void> {
     await this.stop();
     await rm(this.#folder, { recursive: true, force: true });

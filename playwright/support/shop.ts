@@ -8,12 +8,15 @@ import { run } from "../../matrix/support/run.ts";
 import type { Api, Environment, Flag } from "./api.ts";
 import type { Server } from "./server.ts";
 
-/** One of the examples with pages, being served. */
+/** A running example that has pages. */
 export interface Shop extends AsyncDisposable {
   readonly url: string;
 }
 
-/** A banner for all, and a new checkout for those with a bucket below 64: that of "ada" is 63, that of "linus" 72. */
+/**
+ * Creates a banner that is on for everyone, and a new checkout that is on for buckets below 64. The bucket of "ada" is
+ * 63, and that of "linus" is 72.
+ */
 export async function shopFlags(api: Api): Promise<{ environment: Environment; banner: Flag }> {
   const environment = await api.createEnvironment("Web shop", "production");
   const banner = await api.createFlag("banner", "Banner");
@@ -24,15 +27,18 @@ export async function shopFlags(api: Api): Promise<{ environment: Environment; b
   return { environment, banner };
 }
 
-/** Switches the banner in the dashboard's list of flags, which asks first because it is in production. */
+/** Switches the banner in the dashboard's list of flags, which asks for confirmation because it is in production. */
 export async function switchBanner(dashboard: Page): Promise<void> {
-  // The script that makes switches instant sets it last.
+  // The script that makes switches instant sets this attribute last.
   await expect(dashboard.locator(":root[data-scripts]")).toBeAttached();
   await dashboard.getByRole("switch", { name: "Banner in production" }).click();
   await dashboard.getByRole("button", { name: /^Turn o.+ in production$/ }).click();
 }
 
-/** `examples/react-vite` as it is deployed, from a folder of its own, and allowed no more than it needs. */
+/**
+ * Serves `examples/react-vite` as deployed, from a separate folder, with a content security policy that allows only
+ * what it needs.
+ */
 export async function serveReact(
   server: Server,
   { sdkKey }: Environment,
@@ -50,20 +56,20 @@ export async function serveReact(
   return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => shop.close() };
 }
 
-/** `examples/browser-plain`, with the policy that it brings along. */
+/** Serves `examples/browser-plain`, with the content security policy that it defines. */
 export function servePlain(server: Server, { sdkKey }: Environment): Promise<Shop> {
   const env = { PENNON_URL: server.url, PENNON_SDK_KEY: sdkKey, PORT: "0" };
   const cwd = folderOf("browser-plain");
   return Child.start(process.execPath, ["serve.js"], /127\.0\.0\.1:(\d+)/, { cwd, env });
 }
 
-/** Builds `examples/next-app`. For that it needs neither server nor key. */
+/** Builds `examples/next-app`, which requires neither a server nor a key. */
 export async function buildNext(): Promise<void> {
   const cwd = folderOf("next-app");
   await run(process.execPath, [next(cwd), "build"], { cwd });
 }
 
-/** `examples/next-app`, once it has been built. */
+/** Serves `examples/next-app`, which must have been built before. */
 export function serveNext(server: Server, { sdkKey }: Environment): Promise<Child> {
   const cwd = folderOf("next-app");
   const arguments_ = [next(cwd), "start", "--hostname", "127.0.0.1", "--port", "0"];

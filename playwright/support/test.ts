@@ -6,16 +6,16 @@ import { Server } from "./server.ts";
 export { expect };
 
 type Fixtures = {
-  /** A server of this test's own. */
+  /** The test's own server. */
   server: Server;
-  /** That server's REST API, as its first admin. */
+  /** The REST API of the server, as its first administrator. */
   api: Api;
-  /** What the browser found fault with. A test that ends with any has failed. */
+  /** The problems that the browser reports. A test fails if any of them remain at its end. */
   complaints: Complaints;
 };
 
 export const test = base.extend<Fixtures>({
-  // Playwright reads the names of the fixtures that are wanted from this pattern: none.
+  // Playwright reads the names of the requested fixtures from this pattern: none.
   server: async ({}, use, { parallelIndex }) => {
     const server = await Server.create(parallelIndex);
     await use(server);
@@ -28,7 +28,7 @@ export const test = base.extend<Fixtures>({
     async ({ page, javaScriptEnabled }, use) => {
       const complaints = new Complaints();
       if (!javaScriptEnabled) {
-        // The preload of the script, which carries a nonce that nobody checks when scripts are off.
+        // The preload of the script has a nonce, which the browser does not check when scripts are off.
         complaints.forgive(/preload|Content Security Policy/i);
       }
       await complaints.listenTo(page);
@@ -40,8 +40,8 @@ export const test = base.extend<Fixtures>({
 });
 
 /**
- * Signs in on whatever page asks for it. When none is open it sends the form by itself and opens the first page: a test of
- * something else does not wait for the page with the form.
+ * Signs in on the page that asks for it. If no page is open, sends the form directly and opens the list of flags, so
+ * that tests of other features do not wait for the page with the form.
  */
 export async function signIn(page: Page, account: Account): Promise<void> {
   if (page.url() === "about:blank") {
@@ -57,7 +57,7 @@ export async function signIn(page: Page, account: Account): Promise<void> {
   await page.waitForURL((url) => url.pathname !== "/dashboard/login");
 }
 
-/** Delays hydration until the function that it returns is called. */
+/** Delays hydration until the returned function is called. */
 export async function delayHydration(page: Page): Promise<() => void> {
   let release: () => void = () => {};
   const released = new Promise<void>((resolve) => {
@@ -70,7 +70,7 @@ export async function delayHydration(page: Page): Promise<() => void> {
   return release;
 }
 
-/** Does what somebody does to sign in, who may be refused. */
+/** Fills in and submits the sign-in form. The server may refuse it. */
 export async function trySignIn(page: Page, { email, password }: Account): Promise<void> {
   if (page.url() === "about:blank") {
     await page.goto("/dashboard");

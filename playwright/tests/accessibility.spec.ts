@@ -59,7 +59,9 @@ test.describe("nothing stands in anybody's way", { tag: "@scripts" }, () => {
   });
 });
 
-/** One of everything: so much that each page has something to show, and so little that all of them are soon seen. */
+/**
+ * Creates one object of each kind: enough for each page to show something, and few enough to visit all pages quickly.
+ */
 async function fill(api: Api): Promise<void> {
   const ben = await api.createUser("ben@example.com", "editor");
   await api.createTokenAs(ben, "deploy");
@@ -82,12 +84,12 @@ async function fill(api: Api): Promise<void> {
   });
 }
 
-/** Opens each page that can be reached by links, one after the other, and yields its address. */
+/** Opens each page that can be reached by links, one after another, and yields its address. */
 async function* everyPage(page: Page): AsyncGenerator<string> {
   const seen = new Set<string>();
   const ahead = [new URL(page.url())];
   for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
-    // Other values in a query show more of the same, but for what is opened for editing.
+    // Other values in a query show similar content, unless they open a form for editing.
     const names = [...next.searchParams.keys()].sort();
     const kind = `${next.pathname}?${names} ${next.searchParams.get("edit")}`;
     if (next.pathname.startsWith("/dashboard") && !seen.has(kind)) {

@@ -16,7 +16,7 @@ function entries(page: Page): Locator {
   return page.locator(".timeline").getByRole("listitem");
 }
 
-/** Takes back the newest change, from the page that shows it first. */
+/** Reverts the newest change, from the page that lists it first. */
 async function revertNewest(page: Page): Promise<void> {
   await entries(page).first().getByRole("link", { name: "Revert" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Revert a change");
@@ -188,7 +188,7 @@ test("what one action changed is one group, and is taken back as a whole", async
   await page.getByRole("button", { name: "Copy to Web shop / production" }).click();
   expect((await evaluate(server, production.sdkKey, "checkout_v2")).reason).toBe("flag_enabled");
 
-  // Now it is on for everyone; taken back, it is on for fewer.
+  // The flag is on for everyone now. The revert turns it on for fewer users.
   await page.goto("/dashboard/flags/checkout_v2/history");
   const newest = page.locator(".timeline > li").first();
   await expect(newest).toContainText("changed checkout_v2 at once:");
@@ -211,7 +211,7 @@ test("what one action changed is one group, and is taken back as a whole", async
   });
   expect((await evaluate(server, production.sdkKey, "checkout_v2")).reason).toBe("rollout");
 
-  // And the way back gives ON to many who have OFF.
+  // Reverting this change turns the flag on for many users who get OFF now.
   await newest.getByRole("link", { name: "Revert" }).click();
   await expect(will.getByText("Some users who get OFF now will get ON.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Revert in Web shop / production" })).toHaveClass(
@@ -233,7 +233,7 @@ test("the effect of a revert is tried on a sample", { tag: "@scripts" }, async (
   await page.goto("/dashboard/flags/checkout_v2/history");
   await entries(page).first().getByRole("link", { name: "Revert" }).click();
   await page.getByText("Try it on a sample of contexts").click();
-  // The bucket of "ada" is 63, that of "linus" 72.
+  // The bucket of "ada" is 63, and that of "linus" is 72.
   await page.getByLabel("Sample of contexts").fill("ada\nlinus");
   await expect(page.getByText("Of 2: 1 turned on, 0 turned off, 1 as before.")).toBeVisible();
   await expectAccessible(page);

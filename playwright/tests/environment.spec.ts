@@ -14,7 +14,7 @@ async function open(page: Page, name: string): Promise<void> {
   await expect(page.getByRole("heading", { level: 1 })).toContainText(name);
 }
 
-/** Opens one of the dangerous forms, and types into it. */
+/** Opens one of the forms for destructive actions, fills it in, and submits it. */
 async function danger(page: Page, act: "Rotate key" | "Revoke environment", typed: string) {
   const zone = page.getByRole("group").filter({ hasText: `${act}…` });
   await zone.getByText(`${act}…`).click();
@@ -72,7 +72,7 @@ test("what somebody else has changed meanwhile is not overwritten", async ({
   await api.createEnvironment("Web shop", "staging");
   await signIn(page, server);
   await open(page, "staging");
-  // What is being typed in does not follow what others change.
+  // A field that is being edited does not follow changes by others.
   await page.getByLabel("Name", { exact: true }).fill("integration");
   const other = await context.newPage();
   await open(other, "staging");

@@ -50,7 +50,7 @@ test("a rule and a rollout are made by the keyboard alone", async ({
   await page.keyboard.type("plan");
   await tabTo(page, operand(second));
   await page.keyboard.type("pro");
-  // Enter in a field saves, as in any form.
+  // Enter in a field submits the form, as in any form.
   await page.keyboard.press("Enter");
   await expect(page.locator(".rule")).toHaveCount(1);
   await expect(steps(page)).toHaveText([
@@ -273,7 +273,7 @@ test("a rule that is half typed is not left without a question", { tag: "@script
   await expect(page).toHaveURL(/flags\/checkout_v2\?environment=[^&]*$/);
   expect(asked).toBe(2);
 
-  // The form's own buttons do not ask.
+  // The form's own buttons do not ask for confirmation.
   await page.goto(`${address}?edit=rule`);
   await alive(page);
   await attribute.pressSequentially("country");

@@ -50,7 +50,7 @@ test("an order that somebody else has overtaken is not saved", async ({
   if (javaScriptEnabled) {
     await up.click();
     await api.addRule(flag, production, country("DE", 3));
-    // The other rule does not undo what is not saved yet.
+    // The new rule does not undo the unsaved order.
     await expect(page.locator(".bars")).toContainText("while you were editing");
     await expect(steps(page)).toHaveText([
       "ON when country is CH",

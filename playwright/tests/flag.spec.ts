@@ -160,7 +160,7 @@ test("whom a flag is tried for goes along to its other environments", { tag: "@s
 }) => {
   const { staging } = await shop(api);
   await signIn(page, server);
-  // Right after a change the page would be asked for once more, with the case in its links.
+  // Right after a change, the page would be requested again, with the context in its links.
   await page.waitForTimeout(2_000);
   await page.goto(address);
   await expect(page.getByText("Server and this browser agree.")).toBeVisible();
@@ -195,7 +195,7 @@ test("a whole configuration is copied after its differences were shown", async (
     /Rollout added\s*25 % of users are ON, by userId/,
   ]);
 
-  // Somebody is faster, so what would change is another thing.
+  // Another change comes first, so the differences are no longer the ones that were shown.
   await api.switch(flag, production, true);
   await page.getByRole("button", { name: "Copy to production" }).click();
   await expect(page.getByRole("alert")).toContainText("Nothing was copied.");
@@ -253,7 +253,7 @@ test("a viewer sees everything and can change nothing", async ({
     main.getByRole("link", { name: /Edit|Add|Change|Copy to|Delete|Remove/ }),
   ).toHaveCount(0);
 
-  // What the page does not offer, the server does not take either.
+  // The server also rejects actions that the page does not offer.
   const refused = await page.request.post(address, {
     headers: { origin: server.url },
     form: {

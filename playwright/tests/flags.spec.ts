@@ -184,13 +184,13 @@ test("the list follows what one types and chooses, and so does its address", {
   await expect(page.getByRole("row", { name: "Dark colours" })).toBeVisible();
   await expect(rows).toHaveCount(1);
 
-  // What has come later is as alive as what was there.
+  // Rows that appear later are as interactive as the initial ones.
   await page.getByRole("switch", { name: "Dark colours in staging" }).click();
   await expect(page.getByText("Dark colours is off in staging.")).toBeVisible();
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page.getByText("Dark colours is on again in staging.")).toBeVisible();
 
-  // Who opens the address elsewhere sees the same.
+  // Opening the address elsewhere shows the same list.
   await page.goto(page.url());
   await expect(rows).toHaveCount(1);
   await expect(page.getByRole("combobox", { name: "On or off there" })).toHaveValue("partly");
@@ -291,7 +291,7 @@ test("production asks before it is switched, and says what will happen", {
   await question.getByRole("button", { name: "Turn on in production" }).click();
   await expect(flagSwitch).toBeChecked();
   await expect(flagSwitch).toHaveAttribute("data-state", "partly");
-  // The way back does not ask.
+  // Undoing does not ask for confirmation.
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page.getByText("New checkout is off again in production.")).toBeVisible();
 });
@@ -339,7 +339,7 @@ test("a flag is created over the list, with a key made of its name", { tag: "@sc
   await expect(dialog.getByText("must be 1 to 128 letters")).toBeVisible();
   await key.fill("cafe_au_lait");
   await expect(dialog.getByText("This key is free.")).toBeVisible();
-  // A key that was edited is left alone.
+  // A key that was edited does not follow the name.
   await name.fill("Café au lait");
   await expect(key).toHaveValue("cafe_au_lait");
 

@@ -1,7 +1,7 @@
 import { evaluate } from "../support/api.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-/** In the bucket 63, and so not among the first 25 of a hundred. */
+/** A user in bucket 63, and thus outside a rollout of 25%. */
 const ada = "ada";
 
 test("who has read nothing releases a flag, sees for whom, thinks again, and finds out who did what", async ({
@@ -10,7 +10,7 @@ test("who has read nothing releases a flag, sees for whom, thinks again, and fin
   javaScriptEnabled,
 }) => {
   test.slow();
-  // The empty list of flags says where to begin.
+  // The empty list of flags shows the first step.
   await signIn(page, server);
   await page.getByRole("link", { name: "New environment" }).click();
   await page.getByLabel("Product").fill("Web shop");
@@ -48,7 +48,7 @@ test("who has read nothing releases a flag, sees for whom, thinks again, and fin
   await page.getByRole("button", { name: "Turn on in production" }).click();
   await expect(page.getByRole("switch")).toBeChecked();
 
-  // Why does this user get what they get?
+  // Find out why this user gets this value.
   const trial = page.getByRole("region", { name: "Try it" });
   await trial.getByLabel("userId").fill(ada);
   await trial.getByRole("button", { name: "Try it" }).click();
@@ -62,7 +62,7 @@ test("who has read nothing releases a flag, sees for whom, thinks again, and fin
     reason: "targeting_rule",
   });
 
-  // On second thoughts, the last change is taken back, from where it is told who made it.
+  // Revert the last change from the history, which shows its author.
   await page.getByRole("link", { name: "History" }).click();
   const entries = page.locator(".timeline").getByRole("listitem");
   await expect(entries.first()).toContainText(`${server.email} turned new_checkout on`);

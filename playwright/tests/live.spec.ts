@@ -3,7 +3,7 @@ import { address, country, operand, shop } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test.describe("what others change", { tag: "@scripts" }, () => {
-  /** Waits until the script has its stream: it then asks for the page once if something has just changed. */
+  /** Waits until the script has its stream. The script then requests the page once if something has just changed. */
   async function settled(page: Page): Promise<void> {
     await expect(page.locator(".bars")).toBeAttached();
     await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute(
@@ -34,7 +34,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await api.archive(await api.createFlag("old", "Old banner"));
     await expect(page.getByRole("row", { name: "Old banner" })).toHaveCount(0);
 
-    // What came is alive: the switch still switches, and one that is new does too.
+    // The updated content is interactive: the existing switch still works, and so does the new one.
     await flagSwitch.click();
     await expect(flagSwitch).not.toBeChecked();
     await expect(theirs).toBeChecked();
@@ -105,7 +105,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     let asked = 0;
     await page.route("**/dashboard/flags", async (route) => {
       asked += 1;
-      // The first page is drawn now and arrives late; none comes after it.
+      // The first page is rendered now and arrives late. No other page follows it.
       if (asked === 1) {
         const response = await route.fetch();
         await mayPass;
@@ -145,7 +145,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
       await route.continue();
     });
     const left = page.getByRole("button", { name: "Create environment" }).click();
-    // A page that is drawn soon after a change may still ask for itself before the form is sent.
+    // A page that is rendered soon after a change may still request itself before the form is sent.
     await expect.poll(() => asked).toContain("POST document");
     await api.createFlag("dark_mode", "Dark mode");
     await expect(other.getByRole("row", { name: "Dark mode" })).toBeVisible();
@@ -320,7 +320,8 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await api.createEnvironment("Web shop", "staging");
     await signIn(page, server);
     const tabs = [page];
-    // A stream in each tab would take all six connections that a browser has for a server; the seventh page would never load.
+    // One stream per tab would use all six connections that a browser has for a server, and the seventh page would
+    // never load.
     while (tabs.length < 8) {
       const tab = await context.newPage();
       await tab.goto("/dashboard/flags");
@@ -376,7 +377,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
 });
 
 test.describe("the stream of events", { tag: "@scripts" }, () => {
-  /** Has the page listen to the stream, and answers a way to ask what it has heard by now. */
+  /** Makes the page listen to the stream, and returns a function that reads the events received so far. */
   async function listen(page: Page): Promise<() => Promise<string>> {
     await page.evaluate(async () => {
       const answer = await fetch("/dashboard/events");

@@ -3,7 +3,7 @@ import { expect, signIn, test } from "../support/test.ts";
 
 const KEYS = Array.from({ length: 50 }, (_, index) => `flag_${index}`);
 
-/** The flag whose operator is unknown to the page's client. */
+/** The flag with an operator that the page's client does not know. */
 const NEWER = "flag_17";
 
 test("an operator of a newer service costs a page one flag of fifty", {
@@ -56,7 +56,8 @@ test("an operator of a newer service costs a page one flag of fifty", {
   expect(read.answers).toEqual(expected);
   expect(read.warnings).toEqual([expect.stringContaining(`'${NEWER}' has "matches"`)]);
 
-  // Counts are written once a minute, and when the server stops. The page would complain that it cannot be reached meanwhile.
+  // Counts are written once a minute and when the server stops. An open page would report that it cannot reach the
+  // server during the restart.
   await page.goto("about:blank");
   await server.restart();
   await page.goto(`/dashboard/environments/${environment.id}`);

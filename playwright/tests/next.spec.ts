@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { buildNext, type Shop, serveNext, shopFlags, switchBanner } from "../support/shop.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-/** Who is in the rollout, and who is not. */
+/** A user in the rollout and a user outside it, with the offers that they see. */
 const users = { ada: "Buy now with one click", linus: "Check out" };
 
 test.beforeAll(async () => {
@@ -11,8 +11,8 @@ test.beforeAll(async () => {
 });
 
 /**
- * What the page says, as its HTML came and after it has come to life. And what should not be: remarks of the browser, and
- * renderings that nothing has called for.
+ * Returns the content of the page before and after hydration, and the remarks that must not occur: console messages,
+ * and requests for renderings that nothing has triggered.
  */
 async function visit(page: Page, shop: Shop, user: string) {
   const remarks: string[] = [];
@@ -71,13 +71,13 @@ test("pages of Next.js say the same before and after they come to life, and foll
   await switchBanner(dashboard);
   await expect(offer).toBeHidden();
   await expect(another.getByText("Free delivery")).toBeHidden();
-  // It has not been loaded anew.
+  // The page has not been reloaded.
   expect(await page.evaluate(() => performance.timeOrigin)).toBe(loaded);
 
   await link.click();
   await expect(page.getByRole("heading", { name: "Checkout", exact: true })).toBeVisible();
-  // Next asks ahead for where the links of a page lead, also of one that is gone by then.
+  // Next.js prefetches the targets of a page's links, even after the page is gone.
   complaints.forgive(/ERR_CONNECTION_REFUSED.*_rsc=/);
-  // 128 and the signal: it has ended in order, although a page follows the flags.
+  // 128 plus the signal: Next.js has shut down gracefully, although a page follows the flags.
   expect(await shop.terminate()).toBe(143);
 });

@@ -7,7 +7,7 @@ import type { Api, Environment, Flag } from "../support/api.ts";
 import type { Server } from "../support/server.ts";
 import { expect, test } from "../support/test.ts";
 
-/** A flag that is on in DE and for those with a bucket below 64, and one that is on for all. */
+/** Creates a flag that is on in DE from 10 seats on and for buckets below 64, and a flag that is on for everyone. */
 async function targetedFlag(api: Api): Promise<{ environment: Environment; banner: Flag }> {
   const environment = await api.createEnvironment("Web shop", "production");
   const checkout = await api.createFlag("new_checkout", "New checkout");
@@ -49,7 +49,7 @@ test("OpenFeature's own provider for servers asks", { tag: "@scripts" }, async (
     reason: "TARGETING_MATCH",
     flagMetadata: { reason: "targeting_rule" },
   });
-  // The bucket of "ada" is 63, that of "linus" 72.
+  // The bucket of "ada" is 63, and that of "linus" is 72.
   const flagMetadata = { reason: "rollout" };
   const ada = await client.getBooleanDetails("new_checkout", false, { targetingKey: "ada" });
   expect(ada).toMatchObject({ value: true, reason: "SPLIT", flagMetadata });
@@ -87,7 +87,7 @@ test("OpenFeature's own provider for servers understands refusals", {
   expect(stranger).toMatchObject({ value: false, reason: "ERROR", errorCode: "GENERAL" });
 });
 
-/** A page that shows a flag as OpenFeature's provider for browsers answers it. */
+/** The script of a page that shows flags as evaluated by OpenFeature's provider for browsers. */
 const script = `
 import { OFREPWebProvider } from "@openfeature/ofrep-web-provider";
 import { OpenFeature, ProviderEvents } from "@openfeature/web-sdk";

@@ -2,14 +2,14 @@ import type { Page } from "@playwright/test";
 import { servePlain, serveReact, shopFlags, switchBanner } from "../support/shop.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-/** Resolves when the page has asked in vain, after whatever it had open was cut off. */
+/** Resolves when a request of the page has been refused, after its open connections were cut off. */
 function asksInVain(page: Page): Promise<unknown> {
   return page.waitForEvent("requestfailed", (request) =>
     Boolean(request.failure()?.errorText.includes("ERR_CONNECTION_REFUSED")),
   );
 }
 
-/** Lets the page's time pass in leaps until something holds. */
+/** Advances the page's clock in steps until a condition holds. */
 async function whileTimePasses(page: Page, holds: () => Promise<void>): Promise<void> {
   let over = false;
   const held = holds().finally(() => {
@@ -36,7 +36,7 @@ for (const [name, serve] of [
       await page.clock.install();
       await page.goto(shop.url);
       await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
-      // All retries are over.
+      // All retries have failed.
       await whileTimePasses(page, () => expect(page.getByRole("status")).toHaveText(/^No contact/));
       await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
       await server.start();
@@ -51,7 +51,7 @@ for (const [name, serve] of [
     `${name} stays as it is while the service is down, and follows when it is back`,
     { tag: "@scripts" },
     async ({ page, context, server, api, complaints }, testInfo) => {
-      // The browser reports requests that fail. Whatever else it complains of is a fault.
+      // The browser reports failed requests. Any other complaint is a fault.
       complaints.forgive(/^Failed to load resource: net::ERR_/);
       const { environment } = await shopFlags(api);
       await using shop = await serve(server, environment, testInfo.outputPath("shop"));
@@ -66,7 +66,7 @@ for (const [name, serve] of [
       await server.stop();
       await noticed;
       expect(await page.locator("body").innerText()).toBe(shown);
-      // The page goes on evaluating, for others too.
+      // The page continues to evaluate flags, even for another user.
       await page.getByLabel("Signed in as").selectOption("ada");
       await expect(page.getByRole("button", { name: "Buy now" })).toBeVisible();
 
@@ -77,7 +77,7 @@ for (const [name, serve] of [
       await switchBanner(dashboard);
       await expect(page.getByText("Free delivery")).toBeHidden();
       await expect(page.getByRole("status")).toHaveText("The flags are up to date.");
-      // It has not been loaded anew, or it would have forgotten who is signed in.
+      // A reload would have reset the signed-in user.
       await expect(page.getByLabel("Signed in as")).toHaveValue("ada");
     },
   );

@@ -88,7 +88,7 @@ test("the last admin stays one", async ({ page, server, complaints }) => {
   await row(page, server.email).getByRole("combobox").selectOption("viewer");
   await row(page, server.email).getByRole("button", { name: "Change role" }).click();
   await expect(page.getByRole("alert")).toContainText("last administrator");
-  // Still chosen, so that it can be sent again when there is another one.
+  // The role is still selected, so that the form can be submitted again once there is another administrator.
   await expect(row(page, server.email).getByRole("combobox")).toHaveValue("viewer");
   await expect(row(page, server.email).getByRole("button", { name: "Change role" })).toBeVisible();
 
@@ -111,7 +111,7 @@ test("a role that somebody else has changed meanwhile is not overwritten", async
   complaints.forgive(/status of 409/);
   const ben = await api.createUser(invited.email, "viewer");
   await signIn(page, server);
-  // Without the script the page does not notice by itself.
+  // Without the script, the page does not notice the change on its own.
   await context.route("**/live.*.js", (route) => route.abort());
   complaints.forgive(/live\.\w+\.js/);
   await page.goto("/dashboard/people");

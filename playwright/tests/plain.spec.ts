@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { servePlain, shopFlags } from "../support/shop.ts";
 import { expect, test } from "../support/test.ts";
 
-/** Expects the right answers for who is in the rollout, and for who is not. */
+/** Expects the right answers for a user in the rollout and for a user outside it. */
 async function expectRightPage(page: Page): Promise<void> {
   await expect(page.getByRole("status")).toHaveText("The flags are up to date.");
   await expect(page.getByText("Free delivery")).toBeVisible();
@@ -12,7 +12,7 @@ async function expectRightPage(page: Page): Promise<void> {
   await expect(page.locator("code")).toHaveText("rollout");
 }
 
-/** The files of the package that a page loads. */
+/** Returns the files of the package that a page loads, as a set that grows with each request. */
 function filesLoaded(page: Page): ReadonlySet<string> {
   const files = new Set<string>();
   page.on("request", (request) => {
@@ -24,9 +24,9 @@ function filesLoaded(page: Page): ReadonlySet<string> {
   return files;
 }
 
-/** Takes from the page's policy what allows WebAssembly. */
+/** Removes the permission for WebAssembly from the page's content security policy. */
 async function refuseWasm(page: Page, url: string): Promise<void> {
-  // A page that a test has changed counts as one from elsewhere, which may not ask this machine.
+  // The browser treats a page that a test has changed as remote, and remote pages may not access this machine.
   await page.context().grantPermissions(["local-network-access"]);
   await page.route(`${url}/`, async (route) => {
     const response = await route.fetch();

@@ -31,11 +31,11 @@ test.describe("behind nginx", { tag: "@scripts" }, () => {
     expect(cookies.map(({ name, secure }) => [name.slice(0, 7), secure])).toEqual([
       ["__Host-", true],
     ]);
-    // In another browser: tabs of the same one tell each other.
+    // Another browser, because tabs of the same browser notify each other.
     const other = await browser.newPage({ baseURL: baseURL ?? "", ignoreHTTPSErrors: true });
     await signIn(other, server);
     const name = "New checkout in staging";
-    // The stream is there once the script says so, and the page is not loaded again after that.
+    // The stream is open once the script shows it. After that, the page must not be loaded again.
     await expect(other.locator(".bars")).toBeAttached();
     await expect(other.getByRole("button", { name: "Jump to" })).toHaveAttribute(
       "data-ready",

@@ -21,7 +21,7 @@ test(
     await switchBanner(dashboard);
     await expect(page.getByText("Free delivery")).toBeHidden();
     await expect(page.getByRole("row", { name: "banner off" })).toBeVisible();
-    // It has not been loaded anew, or it would have forgotten who is signed in.
+    // A reload would have reset the signed-in user.
     await expect(page.getByLabel("Signed in as")).toHaveValue("linus");
   },
 );

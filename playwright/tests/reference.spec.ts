@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { expectAccessible } from "../support/accessible.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-/** Rules of axe that the markup of Swagger UI breaks. */
+/** The axe rules that the markup of Swagger UI breaks. */
 const notKept = [
   "button-name",
   "heading-order",

@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import { expect, signIn, test } from "../support/test.ts";
 
-/** How light the page is drawn, from 0 to 1. */
+/** Returns the lightness of the page's background, from 0 to 1. */
 async function lightness(page: Page): Promise<number> {
   const background = await page
     .locator("html")
@@ -22,7 +22,7 @@ for (const colorScheme of ["light", "dark"] as const) {
         ["Dark", "toBeLessThan"],
         ["Light", "toBeGreaterThan"],
       ] as const) {
-        // With scripts the page is recoloured at once, before the server has been told to remember.
+        // With scripts, the page changes its colors at once, before the server has stored the theme.
         const remembered = page.waitForResponse((answer) => answer.request().method() === "POST");
         await page.getByRole("button", { name: theme }).click();
         await remembered;

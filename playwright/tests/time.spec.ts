@@ -3,7 +3,7 @@ import { expect, signIn, test } from "../support/test.ts";
 
 const entries = (page: Page) => page.locator(".timeline > li");
 
-// Far enough east and west of UTC that it is always another date in one of them.
+// Zones so far east and west of UTC that one of them always has a different date.
 for (const zone of ["Pacific/Kiritimati", "Etc/GMT+12"]) {
   test.describe(`in ${zone}`, { tag: "@scripts" }, () => {
     test.use({ timezoneId: zone });
@@ -62,7 +62,7 @@ test.describe("without a word from the browser", () => {
     const time = entries(page).first().locator("time");
     const at = (await time.getAttribute("datetime")) ?? "";
     await expect(time).toHaveText(at.slice(11, 16));
-    // Nothing on this page has a time.
+    // This page shows no times.
     await page.goto("/dashboard/new-flag");
     await expect(page.getByText("Times are in UTC.")).toBeHidden();
   });

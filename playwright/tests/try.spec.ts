@@ -15,7 +15,7 @@ const large: Condition = {
   valueInt: 10,
 };
 
-/** On for Germans with a large plan, and otherwise for the buckets below 64. */
+/** Creates a flag that is on in Germany for more than 10 seats, and otherwise for buckets below 64. */
 async function checkout(api: Api): Promise<{ production: Environment; flag: Flag }> {
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("new_checkout", "New checkout");
@@ -135,7 +135,7 @@ test("the answer follows what is typed, and server and browser agree", { tag: "@
   await expect(answer(page)).toContainText("its bucket, 63, is below 64");
   await expect(page.getByText("Server and this browser agree.")).toBeVisible();
 
-  // The address is the case, for whomever it is sent to.
+  // The address contains the context, so that it can be sent to others.
   await expect.poll(() => new URL(page.url()).searchParams.get("context")).toContain("ada");
   await page.reload();
   await expect(page.getByLabel("userId")).toHaveValue("ada");

@@ -3,12 +3,15 @@ import { expect, signIn, test } from "../support/test.ts";
 
 const kibibyte = 1024;
 
-/** What a browser has to load at first, with the first page that has islands, and for any other page. */
+/**
+ * The maximum number of bytes that a browser loads: on the first visit, with the first page that has islands, and for
+ * any later page.
+ */
 const firstVisit = 40 * kibibyte;
 const islands = 165 * kibibyte;
 const laterPage = 20 * kibibyte;
 
-/** For how long nothing has to arrive before a page is complete, in milliseconds. */
+/** The time without network activity after which a page counts as complete, in milliseconds. */
 const silence = 1_000;
 
 test(
@@ -28,10 +31,10 @@ test(
       }
     }
     await signIn(page, server);
-    // A page that was drawn within a second of a change is asked for once more, in case it lacks it.
+    // A page that was rendered within a second of a change is requested once more, in case it lacks the change.
     await page.waitForTimeout(2_000);
 
-    // Who is signed in already comes with a browser that has loaded nothing yet.
+    // A signed-in user with a browser that has not loaded anything yet.
     const context = await browser.newContext({
       baseURL: baseURL ?? "",
       storageState: await page.context().storageState(),
@@ -69,7 +72,7 @@ test(
   },
 );
 
-/** Opens pages and tells how many bytes went over the wire for each, headers included. */
+/** Returns a function that opens a page and returns the number of bytes transferred for it, including headers. */
 async function scales(page: Page): Promise<(path: string) => Promise<number>> {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Network.enable");
@@ -82,7 +85,7 @@ async function scales(page: Page): Promise<(path: string) => Promise<number>> {
   return async (path) => {
     bytes = 0;
     await page.goto(path);
-    // The stream of events never ends, so it is silence that tells that all else is there.
+    // The event stream never ends, so only silence shows that everything else has arrived.
     await expect.poll(() => performance.now() - last).toBeGreaterThan(silence);
     return bytes;
   };

@@ -1,4 +1,4 @@
-//! The addresses of the project, which stand as placeholders in many files until they are known.
+//! The project's addresses. Many files contain placeholders for them until the real ones are known.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,16 +9,16 @@ use anyhow::{Context as _, Result, ensure};
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// The file with the addresses.
+/// The file that contains the addresses.
 const FILE: &str = "project.toml";
 
-/// This file, which names the placeholders for good.
+/// This file, in which the placeholders are never replaced.
 const SELF: &str = "xtask/src/addresses.rs";
 
-/// The end of every host in a placeholder. Nobody can register it (RFC 2606).
+/// The suffix of every placeholder host. Nobody can register it (RFC 2606).
 const HOST: &str = "pennon.example";
 
-/// The names of the addresses in [`FILE`], and their placeholders. None contains another one.
+/// The names of the addresses in [`FILE`], with their placeholders. No placeholder contains another one.
 const PLACEHOLDERS: [(&str, &str); 5] = [
     ("repository", "https://git.pennon.example/pennon/pennon"),
     ("documentation", "https://docs.pennon.example"),
@@ -30,7 +30,7 @@ const PLACEHOLDERS: [(&str, &str); 5] = [
 /// The addresses, by name.
 pub(crate) type Addresses = BTreeMap<String, String>;
 
-/// Reads the addresses, all of which must be there.
+/// Reads the addresses. Fails if one is missing.
 pub(crate) fn read(workspace: &Workspace) -> Result<Addresses> {
     let text = fs::read_to_string(workspace.root.join(FILE)).context(FILE)?;
     let addresses: Addresses = toml::from_str(&text).context(FILE)?;
@@ -40,8 +40,8 @@ pub(crate) fn read(workspace: &Workspace) -> Result<Addresses> {
     Ok(addresses)
 }
 
-/// Writes the addresses into all files that have their placeholders or the addresses of the last commit, and lists those
-/// files.
+/// Writes the addresses into all files that contain their placeholders or the addresses of the last commit. Prints the
+/// names of these files.
 pub(crate) fn write(workspace: &Workspace) -> Result<Outcome> {
     let addresses = read(workspace)?;
     let mut replacements = placeholders(&addresses);
@@ -61,7 +61,8 @@ pub(crate) fn write(workspace: &Workspace) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// The reasons for which nothing can be released under these addresses, each with its remedy. A release has none.
+/// Returns the reasons why nothing can be released under these addresses, each with its remedy. The list must be empty
+/// for a release.
 pub(crate) fn problems(workspace: &Workspace) -> Result<Vec<String>> {
     let addresses = read(workspace)?;
     let reserved = addresses.iter().filter(|(_, address)| is_reserved(address));
@@ -87,7 +88,8 @@ pub(crate) fn problems(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Returns true if the host of an address is reserved for examples and tests (RFC 2606), so that nobody can own it.
+/// Returns `true` if the host of an address is reserved for examples and tests (RFC 2606), which means that nobody can
+/// own it.
 fn is_reserved(address: &str) -> bool {
     let address = address.split_once("://").map_or(address, |(_, rest)| rest);
     let address = address.split_once('@').map_or(address, |(_, rest)| rest);
@@ -100,14 +102,14 @@ fn is_reserved(address: &str) -> bool {
     }
 }
 
-/// The text files of the repository, without this one.
+/// Returns the text files of the repository, except this one.
 fn texts(workspace: &Workspace) -> Result<Vec<(PathBuf, String)>> {
     let mut texts = workspace.texts()?;
     texts.retain(|(file, _)| file != Path::new(SELF));
     Ok(texts)
 }
 
-/// The placeholders, each with the address that replaces it.
+/// Returns the placeholders, each with the address that replaces it.
 fn placeholders(addresses: &Addresses) -> Vec<(String, String)> {
     let address = |(name, placeholder): &(&str, &str)| {
         let address = addresses.get(*name)?;
@@ -116,7 +118,7 @@ fn placeholders(addresses: &Addresses) -> Vec<(String, String)> {
     PLACEHOLDERS.iter().filter_map(address).collect()
 }
 
-/// The addresses of the last commit, each with the one that replaces it.
+/// Returns the addresses of the last commit, each with the current address that replaces it.
 fn former(workspace: &Workspace, addresses: &Addresses) -> Vec<(String, String)> {
     let committed = workspace.git(&["show", &format!("HEAD:./{FILE}")]);
     let committed = committed
@@ -139,7 +141,7 @@ fn replaced(text: &str, replacements: &[(String, String)]) -> String {
 mod tests {
     use super::*;
 
-    /// Files that name addresses of the project, with the names of those addresses.
+    /// Files that contain addresses of the project, with the names of those addresses.
     const USES: &[(&str, &[&str])] = &[
         (
             ".github/ISSUE_TEMPLATE/config.yml",

@@ -1,4 +1,4 @@
-//! The release binary alone: the promise that it is the whole product.
+//! Tests the promise that the release binary is the whole product.
 
 use std::fs;
 
@@ -10,11 +10,11 @@ use crate::site;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// An npm package that the binary must have.
+/// The path of an npm package that the binary must serve.
 pub(crate) const PACKAGE: &str = "/npm/@pennon%2fcore";
 
-/// Copies the release binary into an empty folder and asks it, there and alone, for its health, for the page to sign in,
-/// for every asset of the site, under the name that the page uses, and for an npm package.
+/// Copies the release binary into an empty folder, starts it there, and requests its health, the sign-in page, every
+/// asset of the site under the name that the page uses, and an npm package.
 pub(crate) fn try_it(workspace: &Workspace) -> Result<Outcome> {
     let folder = workspace.empty_folder("alone")?;
     let binary = folder.join("pennon");
@@ -33,7 +33,7 @@ pub(crate) fn try_it(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The path under which a page names a file: what stands there in quotation marks and ends with the name.
+/// Returns the path by which a page refers to a file: the quoted text that ends with the file's name.
 fn path_to<'a>(file: &str, page: &'a str) -> Option<&'a str> {
     page.split('"').find(|quoted| quoted.ends_with(file))
 }

@@ -1,4 +1,4 @@
-//! The last release, which builds are compared with: the files that it left in the repository, and its binary.
+//! The baseline for comparing builds: the files that the last release left in the repository, and its binary.
 
 use std::env;
 use std::fs;
@@ -14,10 +14,10 @@ use crate::serve::Profile;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// Names a binary of the last release, which is built otherwise.
+/// The variable that names a binary of the last release. Without it, the binary is built.
 const BINARY: &str = "PENNON_PREVIOUS_BINARY";
 
-/// Writes databases of this build with the answers to them, and the description of its API.
+/// Writes databases of this build with the answers recorded from them, and the description of its API.
 pub(crate) fn write_fixture(workspace: &Workspace) -> Result<Outcome> {
     let (Some(programs), Some(server)) = (
         postgres::programs(),
@@ -48,7 +48,7 @@ pub(crate) fn write_fixture(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Keeps the client of this build, and what its service answers to clients.
+/// Writes the client of this build and a recording of the service's responses to clients.
 fn write_client_fixture(workspace: &Workspace, server_binary: &Path) -> Result<()> {
     let package = workspace.root.join("npm/core");
     let folder = workspace.root.join("tests/fixtures/client");
@@ -67,7 +67,8 @@ fn write_client_fixture(workspace: &Workspace, server_binary: &Path) -> Result<(
         .run()
 }
 
-/// The binary of the last release, built in the target folder unless it is there or the environment names it.
+/// Returns the binary of the last release. Builds it in the target folder, unless it is already there or the
+/// environment names one.
 pub(crate) fn previous_binary(workspace: &Workspace) -> Result<PathBuf> {
     if let Some(binary) = env::var_os(BINARY) {
         return Ok(binary.into());
@@ -82,13 +83,14 @@ pub(crate) fn previous_binary(workspace: &Workspace) -> Result<PathBuf> {
     if !binary.exists() {
         build(workspace, &commit, &folder)?;
         fs::copy(folder.join("target/debug/pennon"), &binary)?;
-        // Gigabytes, of which the next release can use little.
+        // This frees gigabytes, of which the next release could reuse little.
         fs::remove_dir_all(folder.join("target"))?;
     }
     Ok(binary)
 }
 
-/// The tag of the last release before this commit or, as long as there is none, the commit of the newest fixture.
+/// Returns the tag of the last release before this commit or, if there is no such tag, the commit of the newest
+/// fixture.
 fn previous_revision(workspace: &Workspace) -> Result<String> {
     let before = ["describe", "--tags", "--abbrev=0", "--match=v*", "HEAD^"];
     let mut describe = workspace.command("git");
@@ -113,7 +115,7 @@ fn previous_revision(workspace: &Workspace) -> Result<String> {
     Ok(commit.to_owned())
 }
 
-/// Builds the server of a commit in a work tree and a target folder of its own. The dashboard has no scripts there.
+/// Builds the server of a commit in a separate work tree and target folder. Its dashboard has no scripts.
 fn build(workspace: &Workspace, commit: &str, folder: &Path) -> Result<()> {
     let source = folder.join("source");
     let path = source

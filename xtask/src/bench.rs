@@ -1,4 +1,4 @@
-//! Measurements, of release builds only.
+//! Runs benchmarks, which measure release builds only.
 
 use anyhow::{Result, bail};
 
@@ -10,7 +10,7 @@ use crate::serve::Profile;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// Fails before anything is built where there is no PostgreSQL: half of what is measured needs it.
+/// Fails if PostgreSQL is missing, before anything is built: half of the measurements need it.
 pub(crate) fn find_postgres() -> Result<Outcome> {
     if !postgres::is_there() {
         bail!(
@@ -21,14 +21,16 @@ pub(crate) fn find_postgres() -> Result<Outcome> {
     Ok(Outcome::UpToDate)
 }
 
-/// Measures `@pennon/core` as it is published. The collector is at the program's call, so that memory can be weighed.
+/// Measures `@pennon/core` as it is published. The program can run the garbage collector itself, so that it can measure
+/// memory.
 pub(crate) fn client(workspace: &Workspace) -> Result<Outcome> {
     let mut node = workspace.command("node");
     node.args(["--expose-gc", "npm/core/bench/main.js"]).run()?;
     Ok(Outcome::Done)
 }
 
-/// Has Lighthouse measure pages of the dashboard. It is installed for that, apart from the tools that tests need.
+/// Measures pages of the dashboard with Lighthouse, which is installed on demand, separately from the tools that tests
+/// need.
 pub(crate) fn lighthouse(workspace: &Workspace) -> Result<Outcome> {
     let browser = browser::find_or_install(workspace)?;
     let folder = workspace.root.join("bench/lighthouse");
@@ -54,22 +56,22 @@ pub(crate) fn pages(workspace: &Workspace) -> Result<Outcome> {
     without_postgres(workspace, "pages")
 }
 
-/// Measures what evaluations cost.
+/// Measures the cost of evaluations.
 pub(crate) fn server(workspace: &Workspace) -> Result<Outcome> {
     without_postgres(workspace, "server")
 }
 
-/// Soaks the server in mixed load.
+/// Soak-tests the server under mixed load.
 pub(crate) fn soak(workspace: &Workspace) -> Result<Outcome> {
     without_postgres(workspace, "soak")
 }
 
-/// Measures streams of changes.
+/// Measures streams.
 pub(crate) fn streams(workspace: &Workspace) -> Result<Outcome> {
     without_postgres(workspace, "streams")
 }
 
-/// Measures what SQLite is enough for.
+/// Runs a benchmark that only needs SQLite.
 fn without_postgres(workspace: &Workspace, what: &str) -> Result<Outcome> {
     let mut bench = workspace.cargo();
     bench

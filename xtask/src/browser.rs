@@ -1,4 +1,4 @@
-//! A Chromium for the browser tests: found, or installed where that can be done.
+//! Finds Chromium for the browser tests, or installs it where possible.
 
 use std::env;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use crate::node;
 use crate::process::{self, Run as _};
 use crate::workspace::Workspace;
 
-/// The variables that name a browser, ours first.
+/// The variables that can name the browser's executable, Pennon's own first.
 const VARIABLES: [&str; 2] = ["PENNON_CHROMIUM", "CHROME"];
 
-/// The names under which it is found on the search path, the fastest first.
+/// The names of the browser's executable on the search path, the fastest browser first.
 const NAMES: [&str; 6] = [
     HEADLESS,
     "chromium",
@@ -23,12 +23,12 @@ const NAMES: [&str; 6] = [
     "chrome",
 ];
 
-/// Chromium without its windows: the same pages take half as long in it.
+/// Chromium without windows, which takes half as long for the same pages.
 const HEADLESS: &str = "chromium-headless-shell";
 
 const MACOS: &str = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
 
-/// The browser's executable. Installs one if there is none.
+/// Returns the browser's executable. Installs a browser if there is none.
 pub(crate) fn find_or_install(workspace: &Workspace) -> Result<PathBuf> {
     if let Some(browser) = find(workspace)? {
         return Ok(browser);
@@ -60,7 +60,7 @@ fn find(workspace: &Workspace) -> Result<Option<PathBuf>> {
         .or_else(|| playwrights_own(workspace)))
 }
 
-/// The browser that Playwright itself would have downloaded.
+/// Returns the browser that Playwright itself downloads, if it has been downloaded.
 fn playwrights_own(workspace: &Workspace) -> Option<PathBuf> {
     let script =
         "import { chromium } from '@playwright/test'; console.log(chromium.executablePath())";
@@ -72,7 +72,7 @@ fn playwrights_own(workspace: &Workspace) -> Option<PathBuf> {
     Some(PathBuf::from(path.trim())).filter(|path| path.is_file())
 }
 
-/// Debian's own package where we may install it, otherwise Playwright's download.
+/// Installs Debian's package where the user has the right to do so, and Playwright's download elsewhere.
 fn install(workspace: &Workspace) -> Result<()> {
     if debian::can_install(workspace) {
         eprintln!("    no Chromium found: installing Debian's");

@@ -1,4 +1,4 @@
-//! Cargo's plugins, built from source.
+//! Cargo plugins, built from source.
 
 use std::process::Command;
 
@@ -7,12 +7,12 @@ use anyhow::Result;
 use crate::process::Run as _;
 use crate::workspace::Workspace;
 
-/// A cargo plugin of a pinned version.
+/// A Cargo plugin, pinned to a version.
 pub(crate) struct Plugin {
     /// The name of the crate and of its program, such as `cargo-deny`.
     name: &'static str,
     version: &'static str,
-    /// The features that its program needs.
+    /// The features that the program needs.
     features: &'static [&'static str],
 }
 
@@ -30,7 +30,7 @@ pub(crate) const ABOUT: Plugin = Plugin {
     features: &["cli"],
 };
 
-/// Lists crates as a bill of materials in the format `CycloneDX`.
+/// Lists crates as a bill of materials in `CycloneDX` format.
 pub(crate) const CYCLONEDX: Plugin = Plugin {
     name: "cargo-cyclonedx",
     version: "0.5.9",
@@ -38,8 +38,8 @@ pub(crate) const CYCLONEDX: Plugin = Plugin {
 };
 
 impl Plugin {
-    /// Returns its program, to run in the root folder. Builds it first if the target folder does not have it, which takes
-    /// minutes.
+    /// Returns a command that runs the plugin in the root folder. Builds the plugin first if the target folder does not
+    /// have it, which takes minutes.
     pub(crate) fn command(&self, workspace: &Workspace) -> Result<Command> {
         let tools = workspace.target.join("tools");
         let folder = tools.join(format!("{}-{}", self.name, self.version));

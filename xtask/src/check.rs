@@ -1,4 +1,4 @@
-//! The gate: everything that must hold before a change is let in.
+//! The gate: the checks that a change must pass before it is merged.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::tally::Tally;
 use crate::wasm;
 use crate::workspace::Workspace;
 
-/// rustfmt and Biome: they need no build, so they speak first.
+/// Runs rustfmt and Biome. They come first because they need no build.
 pub(crate) fn format(workspace: &Workspace) -> Result<Outcome> {
     workspace.cargo().args(["fmt", "--all", "--check"]).run()?;
     node::tool(workspace, "biome")
@@ -26,14 +26,14 @@ pub(crate) fn format(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Links between Markdown files, their headings included. Nothing is fetched.
+/// Checks links between Markdown files, including links to headings. Nothing is fetched.
 pub(crate) fn links(workspace: &Workspace) -> Result<Outcome> {
     let mut git = workspace.command("git");
     let listed = git
         .args(["ls-files", "--cached", "--others", "--exclude-standard"])
         .args(["*.md", ":!tests/fixtures"])
         .run_quietly()?;
-    // Files that were deleted, and not committed yet, are still listed.
+    // Git still lists files whose deletion is not committed yet.
     let documents = listed
         .lines()
         .filter(|file| workspace.root.join(file).exists());
@@ -45,7 +45,8 @@ pub(crate) fn links(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Clippy on everything that runs on this machine. xtask is apart, as its dependencies would lend features to others.
+/// Runs Clippy on everything that runs on this machine. xtask is checked separately, because its dependencies would
+/// enable features for the other crates.
 pub(crate) fn clippy(workspace: &Workspace) -> Result<Outcome> {
     let deny_warnings = ["--", "--deny", "warnings"];
     let mut others = product(workspace, "clippy");
@@ -58,7 +59,7 @@ pub(crate) fn clippy(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Clippy on everything that runs in a browser.
+/// Runs Clippy on everything that runs in a browser.
 pub(crate) fn clippy_wasm(workspace: &Workspace) -> Result<Outcome> {
     for module in [&wasm::DASHBOARD, &wasm::ENGINE] {
         wasm::cargo(workspace, "clippy", module)
@@ -68,8 +69,8 @@ pub(crate) fn clippy_wasm(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The tests in Rust. The first command builds the binaries as well, with the features that the tests are built with,
-/// so that later steps find the server at `target/debug/pennon`.
+/// Runs the Rust tests. The first command also builds the binaries, with the same features as the tests, so that later
+/// steps find the server at `target/debug/pennon`.
 pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     product(workspace, "build").arg("--all-targets").run()?;
     let mut tests = product(workspace, "test");
@@ -82,7 +83,7 @@ pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
     Ok(Outcome::Done)
 }
 
-/// The tests of the server once more, on PostgreSQL.
+/// Runs the server's tests again, on PostgreSQL.
 pub(crate) fn on_postgres(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let Some(server) = Server::find_or_start(Durability::None)? else {
         tally.omit(format!(
@@ -111,8 +112,8 @@ pub(crate) fn on_postgres(workspace: &Workspace, tally: &mut Tally) -> Result<Ou
     Ok(Outcome::Done)
 }
 
-/// The program that cargo would run for the tests of the server. To ask cargo to run it alone would build it anew, with
-/// the features that this one package needs.
+/// Returns the program that Cargo would run for the server's tests. Asking Cargo to run only that program would rebuild
+/// it, with the features that this one package needs.
 fn tests_of_the_server(workspace: &Workspace) -> Result<PathBuf> {
     let mut cargo = product(workspace, "test");
     let built = cargo
@@ -131,7 +132,8 @@ fn tests_of_the_server(workspace: &Workspace) -> Result<PathBuf> {
     found.context("cargo names no tests of the server")
 }
 
-/// Types and tests of the npm packages, each as its manifest says, and what their consumers would trip over.
+/// Checks the types and runs the tests of the npm packages, as their manifests define them, and checks for packaging
+/// mistakes that would affect their users.
 pub(crate) fn npm(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     for package in node::packages(workspace)? {
         script(workspace, &package, "check").run()?;
@@ -159,16 +161,16 @@ pub(crate) fn npm(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// How much of something slow is done.
+/// The extent of a slow check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// What each change must pass.
+    /// The part that every change must pass.
     Gate,
-    /// All of it.
+    /// The complete check.
     All,
 }
 
-/// The tarball of `@pennon/core` in an application of each tool.
+/// Tests the tarball of `@pennon/core` in one application per tool.
 pub(crate) fn matrix(workspace: &Workspace, tally: &mut Tally, extent: Extent) -> Result<Outcome> {
     let browser = browser::find_or_install(workspace)?;
     let name = match extent {
@@ -181,7 +183,7 @@ pub(crate) fn matrix(workspace: &Workspace, tally: &mut Tally, extent: Extent) -
     Ok(Outcome::Done)
 }
 
-/// Whether the core, the npm package and the server evaluate alike.
+/// Checks that the core, the npm package, and the server evaluate flags identically.
 pub(crate) fn parity(workspace: &Workspace, arguments: &[OsString]) -> Result<Outcome> {
     product(workspace, "build")
         .args(["--bin", "parity"])
@@ -191,7 +193,7 @@ pub(crate) fn parity(workspace: &Workspace, arguments: &[OsString]) -> Result<Ou
     Ok(Outcome::Done)
 }
 
-/// Faults on the release binary, against the bounds of `docs/reliability.md`.
+/// Injects faults into the release binary, and checks the bounds in `docs/reliability.md`.
 pub(crate) fn chaos(
     workspace: &Workspace,
     tally: &mut Tally,
@@ -213,20 +215,20 @@ pub(crate) fn chaos(
     Ok(Outcome::Done)
 }
 
-/// The browser tests, against the server that [`rust`] left behind.
+/// Runs the browser tests against the server that [`rust`] has built.
 pub(crate) fn playwright(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let browser = browser::find_or_install(workspace)?;
     let mut tests = script(workspace, Path::new("playwright"), "test");
     let tests = with_server(workspace, &mut tests).env("PENNON_CHROMIUM", browser);
     tally.run("in a browser", tests)?;
-    // `playwright/support/nginx.ts` looks there, too.
+    // `playwright/support/nginx.ts` also looks there.
     if on_path("nginx").is_none() && !Path::new("/usr/sbin/nginx").exists() {
         tally.omit("left out: the dashboard behind nginx; install nginx".to_owned());
     }
     Ok(Outcome::Done)
 }
 
-/// Pictures of every page, in light and dark, on a desk and on a phone.
+/// Takes screenshots of every page, in the light and the dark theme, at desktop and phone size.
 pub(crate) fn screenshots(workspace: &Workspace) -> Result<Outcome> {
     let folder = workspace.target.join("screenshots");
     let browser = browser::find_or_install(workspace)?;
@@ -239,12 +241,12 @@ pub(crate) fn screenshots(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Tells a command where the server's binary is.
+/// Sets the variable that tells a command the path of the server's binary.
 fn with_server<'a>(workspace: &Workspace, command: &'a mut Command) -> &'a mut Command {
     command.env("PENNON_BINARY", Profile::Dev.binary(workspace))
 }
 
-/// A script of one of the workspace's packages.
+/// Returns the command that runs a script of one of the workspace's npm packages.
 pub(crate) fn script(workspace: &Workspace, package: &Path, script: &str) -> Command {
     let mut npm = node::npm(workspace);
     npm.args(["run", "--silent", script, "--workspace"])
@@ -252,7 +254,8 @@ pub(crate) fn script(workspace: &Workspace, package: &Path, script: &str) -> Com
     npm
 }
 
-/// Cargo on all crates of the product: one set of them in each command, so that each crate has one set of features.
+/// Returns a Cargo command for all crates of the product. Every such command uses the same set of crates, so that each
+/// crate is built with one set of features.
 pub(crate) fn product(workspace: &Workspace, subcommand: &str) -> Command {
     let mut cargo = workspace.cargo();
     cargo.args([subcommand, "--workspace", "--exclude", "xtask"]);

@@ -1,5 +1,6 @@
-//! The API against its own description, by a tester that makes up requests: those that the description allows, which must
-//! be taken, and those that it forbids, which must be refused, both with answers that it knows.
+//! Tests the API against its own description, with a tester that generates requests. The server must accept the
+//! requests that the description allows and reject those that it forbids, and every response must match the
+//! description.
 
 use std::fs;
 
@@ -13,16 +14,16 @@ use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
-/// The version of schemathesis that tests.
+/// The version of schemathesis, which is the tester.
 const VERSION: &str = "4.32.5";
 
-/// How many requests are made up for each operation, at most, in each way of making them up.
+/// The maximum number of requests that the tester generates per operation, with each of its methods of generating them.
 const EXAMPLES: &str = "50";
 
-/// What the tester is told, beside credentials and identifiers.
+/// The tester's configuration, with placeholders for credentials and identifiers.
 const SETTINGS: &str = include_str!("schemathesis.toml");
 
-/// Tests the server on a database of its own. Whoever has no Python is told that this was left out.
+/// Tests a server that has its own database. If Python is missing, the test is reported as left out.
 pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let package = format!("schemathesis=={VERSION}");
     let Some(programs) = python::environment(workspace, "contract", &[&package])? else {
@@ -33,7 +34,7 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
         return Ok(Outcome::Done);
     };
     let folder = workspace.empty_folder("contract")?;
-    // Guessing passwords is what the tester does, so the brake on it is taken off.
+    // The tester guesses passwords, so the rate limit of sign-ins is raised out of reach.
     let settings = [
         ("PENNON_RATE_LIMIT_LOGIN", "1000000"),
         ("RUST_LOG", "error"),
@@ -41,7 +42,7 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
     let server = Instance::start(&Profile::Dev.binary(workspace), &folder, &settings)?;
     let settings = folder.join("schemathesis.toml");
     fs::write(&settings, Cast::of(&server)?.settings())?;
-    // In two runs: requests of the second one may revoke the environment whose key the first one needs.
+    // Two runs, because requests of the second one may revoke the environment whose key the first one needs.
     for which in [
         "--include-path-regex=^/(sdk|ofrep)/",
         "--exclude-path-regex=^/(sdk|ofrep)/",
@@ -58,7 +59,8 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
     Ok(Outcome::Done)
 }
 
-/// Who calls, and what there is to call for. Of most things there are some to stay and some to lose.
+/// The credentials and the objects that requests use. Of most kinds, some objects must survive the test and others may
+/// be lost.
 struct Cast {
     administrator: String,
     sdk_key: String,
@@ -69,7 +71,7 @@ struct Cast {
     rules: Vec<String>,
 }
 
-/// How many of a kind stay; the others may be lost.
+/// The number of objects of each kind that must survive. The others may be lost.
 const TO_STAY: usize = 5;
 
 impl Cast {

@@ -1,4 +1,4 @@
-//! Cargo for another platform than this machine's own, with what it needs of compilers.
+//! Runs Cargo for platforms other than this machine's, with the compilers that it needs.
 
 use std::env;
 use std::process::Command;
@@ -10,11 +10,11 @@ use crate::process::{Run as _, on_path};
 use crate::python;
 use crate::workspace::Workspace;
 
-/// A C compiler and linker for any Linux, as packages of Python.
+/// A C compiler and linker for any Linux platform, as Python packages.
 const ZIG: [&str; 2] = ["cargo-zigbuild==0.24.0", "ziglang==0.17.1"];
 
-/// Returns `cargo rustc` for a platform, and installs what is missing: Rust's standard library for it, and a C compiler for
-/// SQLite.
+/// Returns `cargo rustc` for a platform. Installs Rust's standard library for the platform and a C compiler for SQLite
+/// if they are missing.
 pub(crate) fn cargo(workspace: &Workspace, target: &str) -> Result<Command> {
     workspace
         .command("rustup")
@@ -43,7 +43,7 @@ fn install_musl(workspace: &Workspace) -> Result<()> {
     debian::install(workspace, &["musl-tools"])
 }
 
-/// Cargo with Zig as C compiler and linker, for the processors that this machine does not have.
+/// Returns `cargo rustc` with Zig as the C compiler and linker, for processors other than this machine's.
 fn zig(workspace: &Workspace) -> Result<Command> {
     let Some(programs) = python::environment(workspace, "zig", &ZIG)? else {
         bail!("building for another processor needs Python 3 with `venv`, which was not found");

@@ -1,4 +1,4 @@
-//! Packages of Debian, for programs that are missing.
+//! Installs missing programs from Debian packages.
 
 use std::fs;
 use std::path::Path;
@@ -8,15 +8,15 @@ use anyhow::Result;
 use crate::process::Run as _;
 use crate::workspace::Workspace;
 
-/// Returns true on Debian as root, where packages can be installed.
+/// Returns `true` on Debian as root, where packages can be installed.
 ///
-/// Ubuntu is left out on purpose: its packages of browsers are stubs for snaps.
+/// Ubuntu is excluded on purpose: its browser packages are stubs for snaps.
 pub(crate) fn can_install(workspace: &Workspace) -> bool {
     let release = fs::read_to_string(Path::new("/etc/os-release")).unwrap_or_default();
     release.lines().any(|line| line.trim() == "ID=debian") && is_root(workspace)
 }
 
-/// Installs packages, without those that they merely recommend.
+/// Installs packages, but not the packages that they only recommend.
 pub(crate) fn install(workspace: &Workspace, packages: &[&str]) -> Result<()> {
     let apt = |arguments: &[&str]| {
         let mut apt = workspace.command("apt-get");

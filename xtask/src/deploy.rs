@@ -1,4 +1,4 @@
-//! The files in `deploy/` and `.github/`, checked by schemas and by the programs that read them.
+//! Checks the files in `deploy/` and `.github/` against schemas and with the programs that read them.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,22 +12,22 @@ use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
-/// The validators, with their schemas.
+/// The validators, which include their schemas.
 const PACKAGES: [&str; 2] = ["check-jsonschema==0.39.0", "kubernetes-validate==1.37.0"];
 
-/// The oldest version of Python that they support.
+/// The oldest Python version that the validators support.
 const PYTHON: (u32, u32) = (3, 11);
 
-/// The oldest and the newest version of Kubernetes that the manifests are validated for.
+/// The oldest and the newest Kubernetes version for which the manifests are validated.
 const KUBERNETES: [&str; 2] = ["1.30", "1.37"];
 
-/// The highest exposure level that `systemd-analyze security` may give the unit, times ten.
+/// The highest exposure level that `systemd-analyze security` may report for the unit, times ten.
 const EXPOSURE: &str = "--threshold=20";
 
 /// The secrets that `kustomization.yaml` expects as files.
 const SECRETS: [&str; 2] = ["database-url", "admin-password"];
 
-/// Checks everything for which the tool is present, and notes the rest as left out.
+/// Runs each check whose tool is installed, and reports the others as left out.
 pub(crate) fn check(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let mut left_out = |what: &str, tool: &str| {
         tally.omit(format!("left out: {what}; install {tool}"));
@@ -59,7 +59,7 @@ pub(crate) fn check(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome>
     Ok(Outcome::Done)
 }
 
-/// The folder with the validators; none where Python is missing or too old.
+/// Returns the folder with the validators, or `None` if Python is missing or too old.
 fn validators(workspace: &Workspace) -> Result<Option<PathBuf>> {
     if !python::is_at_least(workspace, PYTHON) {
         return Ok(None);
@@ -67,7 +67,7 @@ fn validators(workspace: &Workspace) -> Result<Option<PathBuf>> {
     python::environment(workspace, "deploy", &PACKAGES)
 }
 
-/// Validates each file by its schema, and the manifests also as kustomize renders them.
+/// Validates each file against its schema, and the manifests also as rendered by kustomize.
 fn validate(workspace: &Workspace, programs: &Path, rendered: Option<PathBuf>) -> Result<()> {
     let schema = |name: &str, files: &[PathBuf]| {
         let mut check = workspace.command(programs.join("check-jsonschema"));
@@ -95,7 +95,7 @@ fn validate(workspace: &Workspace, programs: &Path, rendered: Option<PathBuf>) -
     Ok(())
 }
 
-/// The YAML files directly in a folder.
+/// Returns the YAML files directly in a folder. Fails if there are none.
 fn yaml(workspace: &Workspace, folder: &str) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let folder = workspace.root.join(folder);
@@ -113,7 +113,8 @@ fn yaml(workspace: &Workspace, folder: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Renders the kustomization with all resources, the optional one included, in a copy that has secrets.
+/// Renders the kustomization with all resources, including the optional one, in a copy that has secrets. Returns the
+/// rendered file.
 fn kustomize(workspace: &Workspace) -> Result<PathBuf> {
     const OPTIONAL: &str = "# - networkpolicy.yaml";
     let folder = workspace.empty_folder("kustomize")?;
@@ -142,10 +143,10 @@ fn kustomize(workspace: &Workspace) -> Result<PathBuf> {
     Ok(rendered)
 }
 
-/// Has systemd read the unit, and rate what a break-in could reach.
+/// Has systemd verify the unit and rate how far a break-in could reach.
 fn unit(workspace: &Workspace) -> Result<()> {
     let unit = workspace.root.join("deploy/systemd/pennon.service");
-    // systemd wants the program to exist.
+    // systemd requires the program to exist.
     let text = fs::read_to_string(&unit)?.replace("/usr/local/bin/pennon", "/bin/true");
     let copy = workspace.empty_folder("systemd")?.join("pennon.service");
     fs::write(&copy, text)?;
@@ -155,7 +156,8 @@ fn unit(workspace: &Workspace) -> Result<()> {
         .arg(&copy)
         .output()
         .context("systemd-analyze")?;
-    // Most mistakes are warnings, which leave the exit status 0. Those about units of this machine do not count.
+    // Most mistakes are only warnings, which leave the exit status 0. Warnings about other units of this machine do not
+    // count.
     let complaints = String::from_utf8_lossy(&verified.stderr);
     if complaints.contains("pennon.service") {
         bail!("deploy/systemd/pennon.service:\n{complaints}");

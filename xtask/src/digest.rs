@@ -1,10 +1,11 @@
-//! Digests: names for content, and stamps that tell whether anything changed.
+//! Digests, which name content and detect changes.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-/// The SHA-256 of several parts, in hexadecimal. Each part's length counts, so that no two lists of parts are alike.
+/// Returns the SHA-256 of several parts, in hexadecimal. The digest includes the length of each part, so that different
+/// lists of parts have different digests.
 pub(crate) fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -14,7 +15,7 @@ pub(crate) fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     hexadecimal(&hasher.finalize())
 }
 
-/// The SHA-256 of one content, as `sha256sum` prints it.
+/// Returns the SHA-256 of some content, as `sha256sum` prints it.
 pub(crate) fn sha256(content: &[u8]) -> String {
     hexadecimal(&Sha256::digest(content))
 }

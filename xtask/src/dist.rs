@@ -1,7 +1,7 @@
-//! The files of a release: static binaries in archives, npm packages, bills of materials and checksums.
+//! Builds the files of a release: static binaries in archives, npm packages, bills of materials, and checksums.
 //!
-//! All of them are in `{target folder}/dist`. Binaries and archives contain no time but that of the commit, and no path of
-//! the machine.
+//! All of them are in `{target folder}/dist`. Binaries and archives contain no time other than the commit's, and no
+//! path of the build machine.
 
 use std::env;
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ use crate::revision::Revision;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// The files of the repository that every archive contains beside the binary.
+/// The repository files that every archive contains in addition to the binary.
 const COMPANIONS: [&str; 4] = [
     "LICENSE-APACHE",
     "LICENSE-MIT",
@@ -32,25 +32,25 @@ const COMPANIONS: [&str; 4] = [
     "CHANGELOG.md",
 ];
 
-/// Options for the linker. A profile with options for single packages forgets `strip`.
+/// Options for the linker. `strip` has no effect in a profile that has options for single packages.
 const LINKING: &str = "-Cstrip=symbols";
 
-/// An option for the linker that saves more than a megabyte of relative relocations. Static binaries have these on x86-64
-/// only, and Zig's linker, which links for other processors, refuses the option.
+/// A linker option that saves more than a megabyte of relative relocations. Static binaries have these on x86-64 only,
+/// and Zig's linker, which links for other processors, rejects the option.
 const PACKED_RELOCATIONS: &str = "-Clink-arg=-Wl,-z,pack-relative-relocs";
 
-/// The level at which everything is optimized together. Profiles cannot have another one for a binary than for the library of its
-/// package, whose level of 3 would make the result larger by two megabytes and hardly faster.
+/// The level of link-time optimization. A profile cannot set different levels for a binary and for the library of its
+/// package, whose level 3 would make the result two megabytes larger and hardly faster.
 const LINK_TIME: &str = "-Copt-level=s";
 
-/// Defines for the allocator. Larger blocks, in KiB, go back to the system as soon as they are free: 19 MiB for each password
-/// that is checked.
+/// A preprocessor definition for the allocator. Blocks larger than this, in KiB, return to the system as soon as they
+/// are free: 19 MiB for each password check.
 const ALLOCATOR: &str = "-DMI_DEFAULT_ARENA_MAX_OBJECT_SIZE=2048";
 
-/// The name of the list of checksums, as `sha256sum --check` reads it.
+/// The name of the list of checksums, which has the format of `sha256sum --check`.
 const CHECKSUMS: &str = "SHA256SUMS";
 
-/// The platform that is built where none is named: this machine's processor, and on Linux with a static libc.
+/// Returns the default platform: this machine's processor and, on Linux, a static libc.
 pub(crate) fn default_target() -> String {
     match env::consts::OS {
         "macos" => format!("{}-apple-darwin", env::consts::ARCH),
@@ -58,23 +58,23 @@ pub(crate) fn default_target() -> String {
     }
 }
 
-/// The folder of everything that is published.
+/// Returns the folder of all published files.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target.join("dist")
 }
 
-/// The binary of a platform, as [`build`] leaves it.
+/// Returns the path of the binary that [`build`] produces for a platform.
 pub(crate) fn binary(workspace: &Workspace, target: &str) -> PathBuf {
     workspace.target.join(target).join("published/pennon")
 }
 
-/// Empties the folder, so that nothing of an earlier release stays in it.
+/// Empties the folder, so that it contains no files of an earlier release.
 pub(crate) fn begin(workspace: &Workspace) -> Result<Outcome> {
     workspace.empty_folder("dist")?;
     Ok(Outcome::Done)
 }
 
-/// Builds the server for a platform and packs it.
+/// Builds the server for a platform and packs it into an archive.
 pub(crate) fn build(workspace: &Workspace, target: &str) -> Result<()> {
     let revision = Revision::of(workspace)?;
     compile(workspace, target, &revision)?;
@@ -127,7 +127,7 @@ fn compile(workspace: &Workspace, target: &str, revision: &Revision) -> Result<(
         .run()
 }
 
-/// Compiler options under which no binary names a folder of the machine that built it.
+/// Returns compiler options that keep the folders of the build machine out of the binary.
 fn remappings(workspace: &Workspace, option: &str) -> Result<String> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
@@ -151,7 +151,7 @@ struct Packed {
     mode: u32,
 }
 
-/// Writes a compressed archive of one folder. The same files make the same archive.
+/// Writes a compressed archive of one folder. The same files produce the same archive.
 fn pack(archive: &Path, folder: &str, files: &[Packed], seconds: u64) -> Result<()> {
     let encoder = GzEncoder::new(File::create(archive)?, Compression::best());
     let mut builder = Builder::new(encoder);
@@ -179,7 +179,7 @@ fn pack(archive: &Path, folder: &str, files: &[Packed], seconds: u64) -> Result<
     Ok(())
 }
 
-/// Copies the tarballs of the npm packages.
+/// Copies the tarballs of the npm packages into the folder.
 pub(crate) fn packages(workspace: &Workspace) -> Result<Outcome> {
     for tarball in pack::packed(workspace)? {
         let name = tarball.file_name().context("a tarball without a name")?;
@@ -188,12 +188,12 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Writes two bills of materials in the format `CycloneDX`: the crates of the binary, and the dependencies of the npm
-/// packages.
+/// Writes two bills of materials in `CycloneDX` format: one for the crates of the binary, and one for the dependencies
+/// of the npm packages.
 pub(crate) fn bills_of_materials(workspace: &Workspace) -> Result<Outcome> {
     let revision = Revision::of(workspace)?;
     let version = env!("CARGO_PKG_VERSION");
-    // The plugin writes beside the manifest of each member of the workspace, and nowhere else.
+    // The plugin can write only next to the manifest of each workspace member.
     let name = "bill-of-materials";
     cargo_tool::CYCLONEDX
         .command(workspace)?
@@ -218,7 +218,8 @@ pub(crate) fn bills_of_materials(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Replaces what npm makes up for each bill of materials: the time, a random serial number, and the name of the folder.
+/// Replaces the values that npm generates for each bill of materials: the time, a random serial number, and the
+/// folder's name.
 fn repeatable(bill: &str, revision: &Revision) -> Result<String> {
     let mut bill: Value = serde_json::from_str(bill)?;
     let members = bill.as_object_mut().context("npm wrote no object")?;
@@ -233,7 +234,7 @@ fn repeatable(bill: &str, revision: &Revision) -> Result<String> {
     Ok(serde_json::to_string_pretty(&bill)?)
 }
 
-/// The folders of the workspace's crates.
+/// Returns the folders of the workspace's crates.
 fn members(workspace: &Workspace) -> Result<Vec<PathBuf>> {
     let metadata = workspace
         .cargo()

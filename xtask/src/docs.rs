@@ -1,4 +1,4 @@
-//! The documentation as a site with search.
+//! Builds the documentation as a site with search.
 
 use std::fs;
 use std::path::Path;
@@ -12,13 +12,14 @@ use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
-/// The program that builds the site. It succeeds `MkDocs` with the theme Material, and reads its configuration.
+/// The program that builds the site. It is the successor of `MkDocs` with the Material theme, and reads its
+/// configuration.
 const PACKAGES: [&str; 1] = ["zensical==0.0.73"];
 
-/// The oldest version of Python that it supports.
+/// The oldest Python version that the program supports.
 const PYTHON: (u32, u32) = (3, 10);
 
-/// Builds the site into the target folder's docs/site/. A link that leads nowhere is an error.
+/// Builds the site into the target folder's docs/site/. A broken link is an error.
 pub(crate) fn build(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let programs = if python::is_at_least(workspace, PYTHON) {
         python::environment(workspace, "docs", &PACKAGES)?
@@ -46,7 +47,8 @@ pub(crate) fn build(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome>
     Ok(Outcome::Done)
 }
 
-/// Copies a folder of documents. Links to files outside of docs/, which are not on the site, lead to the repository.
+/// Copies a folder of documents. Links to files outside docs/, which are not part of the site, are rewritten to point
+/// to the repository.
 fn copy(from: &Path, to: &Path, folder: &Path, repository: &str) -> Result<()> {
     fs::create_dir_all(to.join(folder))?;
     for entry in fs::read_dir(from.join(folder))? {

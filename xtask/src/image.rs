@@ -1,5 +1,5 @@
-//! The container image, assembled from the static binary by buildah: without network, daemon or privileges to start
-//! containers.
+//! Assembles the container image from the static binary with buildah. This requires no network, no daemon, and no
+//! privileges to start containers.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -19,16 +19,16 @@ use crate::revision::Revision;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// The name under which the image is known on this machine.
+/// The image's local name.
 const NAME: &str = "localhost/pennon";
 
-/// The certificates of public authorities, as Debian and most others have them.
+/// The certificates of public authorities, at their path on Debian and most other distributions.
 const CERTIFICATES: &str = "/etc/ssl/certs/ca-certificates.crt";
 
-/// The greatest sum of the compressed layers, in bytes.
+/// The maximum total size of the compressed layers, in bytes.
 const LIMIT: u64 = 20_000_000;
 
-/// Installs buildah and the certificates where they are missing.
+/// Installs buildah and the certificates if they are missing.
 pub(crate) fn find_tools(workspace: &Workspace) -> Result<Outcome> {
     if on_path("buildah").is_some() && Path::new(CERTIFICATES).exists() {
         return Ok(Outcome::UpToDate);
@@ -42,7 +42,8 @@ pub(crate) fn find_tools(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Builds the image for this machine's processor, and writes it where `docker load` and `podman load` can read it.
+/// Builds the image for this machine's processor, and writes it as an archive that `docker load` and `podman load` can
+/// read.
 pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
     let revision = Revision::of(workspace)?;
     let context = prepare(workspace)?;
@@ -57,7 +58,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
         build.args(["--build-arg", &format!("{name}={value}")]);
     }
     build
-        // The other format has no health check.
+        // The OCI format has no health check.
         .args(["--format", "docker", "--isolation", "chroot"])
         .args(["--timestamp", &revision.seconds.to_string()])
         .args(["--tag", NAME, "--file"])
@@ -85,7 +86,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Lays out the root of the image in a folder.
+/// Lays out the image's root file system in a folder.
 fn prepare(workspace: &Workspace) -> Result<PathBuf> {
     let root = workspace.empty_folder("dist/image")?;
     let binary = dist::binary(workspace, &dist::default_target());
@@ -121,7 +122,7 @@ fn prepare(workspace: &Workspace) -> Result<PathBuf> {
     Ok(root)
 }
 
-/// The sum of the compressed layers, which is what a registry sends.
+/// Returns the total size of the compressed layers in bytes, which is the amount that a registry sends.
 fn compressed_size(layout: &Path) -> Result<u64> {
     let json = |file: PathBuf| -> Result<Value> { Ok(serde_json::from_slice(&fs::read(file)?)?) };
     let index = json(layout.join("index.json"))?;
@@ -154,8 +155,8 @@ fn buildah(workspace: &Workspace, subcommand: &str) -> Command {
     buildah
 }
 
-/// Starts the server in the root of the image, as its user and with its settings, asks for its health and for an npm package,
-/// evaluates a flag, and stops it.
+/// Starts the server in the image's root file system, with the image's user and settings. Requests its health and an
+/// npm package, evaluates a flag, and stops the server.
 pub(crate) fn test(workspace: &Workspace) -> Result<Outcome> {
     let container = buildah(workspace, "from").arg(NAME).run_quietly()?;
     let container = container.trim();
@@ -208,7 +209,7 @@ fn try_it(workspace: &Workspace, container: &str) -> Result<()> {
     server.stop(&process(address)?)
 }
 
-/// The id of the server's process: buildah, which is its parent, passes no signals on.
+/// Returns the ID of the server's process. The parent process, buildah, does not forward signals.
 fn process(address: SocketAddr) -> Result<String> {
     let setting = format!("PENNON_LISTEN={address}");
     for entry in fs::read_dir("/proc")? {

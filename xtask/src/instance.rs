@@ -1,4 +1,4 @@
-//! A server that is started to be tried, and talked to over a bare socket.
+//! A server that is started for a test, and a minimal HTTP client for it.
 
 use std::env;
 use std::ffi::OsStr;
@@ -17,7 +17,7 @@ use crate::process::Run as _;
 /// The password of the first administrator.
 pub(crate) const PASSWORD: &str = "a password for this try only";
 
-/// A running server; it ends with this value.
+/// A running server. Dropping this value stops it.
 pub(crate) struct Instance {
     process: Child,
     address: SocketAddr,
@@ -26,8 +26,8 @@ pub(crate) struct Instance {
 impl Instance {
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    /// Starts a binary in a folder, where it keeps its data, with no environment but what it needs and these settings,
-    /// and waits until it answers.
+    /// Starts a binary in a folder, where it keeps its data, and waits until it accepts connections. Its environment
+    /// contains only the variables that it needs and these settings.
     pub(crate) fn start(binary: &Path, folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
         let address = free_address()?;
         let mut command = Command::new(binary);
@@ -45,7 +45,7 @@ impl Instance {
         Self::launch(command, address)
     }
 
-    /// Runs a command that becomes a server at this address, and waits until it answers.
+    /// Runs a command that starts a server at this address, and waits until the server accepts connections.
     pub(crate) fn launch(mut command: Command, address: SocketAddr) -> Result<Self> {
         let process = command.stdout(Stdio::null()).spawn()?;
         let mut instance = Self { process, address };
@@ -62,7 +62,7 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Sends SIGTERM to a process, by which the server must end in order.
+    /// Sends SIGTERM to a process, upon which the server must shut down gracefully.
     pub(crate) fn stop(mut self, process: &str) -> Result<()> {
         Command::new("kill")
             .args(["-TERM", process])
@@ -78,12 +78,12 @@ impl Instance {
         }
     }
 
-    /// Where it answers.
+    /// Returns the server's base URL.
     pub(crate) fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Gets a page, following redirections; anything but 200 in the end is an error.
+    /// Gets a page and follows redirects. A final status other than 200 is an error.
     pub(crate) fn get(&self, path: &str) -> Result<String> {
         let mut path = path.to_owned();
         for _ in 0..4 {
@@ -98,12 +98,13 @@ impl Instance {
         bail!("GET {path}: redirected too often");
     }
 
-    /// Posts to the API and answers what it says; anything but success is an error.
+    /// Posts to the API and returns the response body. A status that does not indicate success is an error.
     pub(crate) fn post(&self, path: &str, credential: Option<&str>, body: &Value) -> Result<Value> {
         self.send("POST", path, credential, body)
     }
 
-    /// Calls the API and returns the body, `null` if there is none; anything but success is an error.
+    /// Calls the API and returns the response body, or `null` if there is none. A status that does not indicate success
+    /// is an error.
     pub(crate) fn send(
         &self,
         method: &str,
@@ -132,14 +133,14 @@ impl Instance {
         Ok(Events(BufReader::new(stream)))
     }
 
-    /// Signs in and answers the access token.
+    /// Signs in and returns the access token.
     pub(crate) fn sign_in(&self, email: &str, password: &str) -> Result<String> {
         let credentials = serde_json::json!({ "email": email, "password": password });
         let tokens = self.post("/auth/login", None, &credentials)?;
         text(&tokens, "access_token")
     }
 
-    /// Signs in as the first administrator and answers the access token.
+    /// Signs in as the first administrator and returns the access token.
     pub(crate) fn sign_in_as_administrator(&self) -> Result<String> {
         self.sign_in("admin@pennon.local", PASSWORD)
     }
@@ -171,12 +172,12 @@ impl Instance {
     }
 }
 
-/// An address of this machine at which nothing listens.
+/// Returns a free loopback address.
 pub(crate) fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
 
-/// The events of a stream.
+/// The events of an open stream.
 pub(crate) struct Events(BufReader<TcpStream>);
 
 impl Events {
@@ -195,13 +196,13 @@ impl Events {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // It may have ended already, which is just as well.
+        // The process may have ended already.
         _ = self.process.kill();
         _ = self.process.wait();
     }
 }
 
-/// A text in an answer.
+/// Returns a string member of a JSON response.
 pub(crate) fn text(answer: &Value, member: &str) -> Result<String> {
     let text = answer.get(member).and_then(Value::as_str);
     Ok(text

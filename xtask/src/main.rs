@@ -1,4 +1,4 @@
-//! `cargo xtask`: everything that is done to this repository, from a fresh clone to a release.
+//! `cargo xtask`: the commands for everything that this repository needs, from a fresh clone to a release.
 
 mod addresses;
 mod alone;
@@ -55,7 +55,7 @@ use workspace::Workspace;
 fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
-        // Not the form that `main` would print: it may hold a backtrace, and whoever reads this looks for one sentence.
+        // The error is not returned, because `main` might print it with a backtrace. The user needs one sentence.
         Err(error) => {
             eprintln!("\nerror: {error:#}");
             ExitCode::FAILURE
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs a command with all that it needs.
+/// Runs a command, after the steps that it requires.
 fn run(command: Command) -> Result<()> {
     let workspace = Workspace::find()?;
     let mut tally = Tally::default();

@@ -1,4 +1,4 @@
-//! The map of the server's modules in ARCHITECTURE.md, compared with what they import.
+//! Compares the map of the server's modules in ARCHITECTURE.md with the modules' imports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,21 +9,21 @@ use anyhow::{Context as _, Result, bail};
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// The document with the map, and the heading that it stands below.
+/// The document with the map, and the heading above it.
 const DOCUMENT: &str = "ARCHITECTURE.md";
 const HEADING: &str = "### Modules of the server";
 
 /// The folder of the modules.
 const FOLDER: &str = "server/src";
 
-/// The files of the folder that are no modules.
+/// The files of the folder that are not modules.
 const ROOTS: [&str; 2] = ["lib.rs", "main.rs"];
 
 /// The modules that each module imports.
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
-/// Fails if a module imports one that the map does not allow, if the map has an arrow that is not in the code, or if a module
-/// imports one that is not above it.
+/// Fails if a module imports one that the map does not allow, if the map lists an import that is not in the code, or if
+/// a module imports one that is not above it in the map.
 pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
     let document = fs::read_to_string(workspace.root.join(DOCUMENT))?;
     let map = map(&document)?;
@@ -38,7 +38,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
     )
 }
 
-/// The modules of the map in its order, and those that each may import.
+/// Returns the modules in the order of the map, each with the modules that it may import.
 fn map(document: &str) -> Result<Vec<(String, BTreeSet<String>)>> {
     let section = document.split_once(HEADING);
     let block = section.and_then(|(_, section)| section.split("```").nth(1));
@@ -53,7 +53,7 @@ fn map(document: &str) -> Result<Vec<(String, BTreeSet<String>)>> {
     Ok(block.lines().skip(1).map(line).collect())
 }
 
-/// Reads all modules of a folder.
+/// Reads the imports of all modules in a folder.
 fn imports(folder: &Path) -> Result<Imports> {
     let mut imports = Imports::new();
     for entry in fs::read_dir(folder)? {
@@ -71,7 +71,7 @@ fn imports(folder: &Path) -> Result<Imports> {
     Ok(imports)
 }
 
-/// Adds what a file, or all files of a folder, import.
+/// Adds the imports of a file, or of all files in a folder.
 fn read(path: &Path, found: &mut BTreeSet<String>) -> Result<()> {
     if path.is_dir() {
         for entry in fs::read_dir(path)? {
@@ -84,8 +84,8 @@ fn read(path: &Path, found: &mut BTreeSet<String>) -> Result<()> {
     Ok(())
 }
 
-/// The modules of the crate that a text names, in imports and elsewhere. Tests at its end may use any module. Each import names
-/// one module; one that groups several counts as a module called `{`, which no map has.
+/// Returns the modules of the crate that a source text names, in imports and elsewhere. The tests at its end may use
+/// any module. Each import names one module: a grouped import counts as a module called `{`, which no map contains.
 fn imported(text: &str) -> impl Iterator<Item = String> {
     let code = text.split("#[cfg(test)]").next().unwrap_or_default();
     let names = code.split("crate::").skip(1).map(|after| {
@@ -98,7 +98,7 @@ fn imported(text: &str) -> impl Iterator<Item = String> {
     names.filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// A sentence for each disagreement.
+/// Returns a message for each disagreement.
 fn faults(map: &[(String, BTreeSet<String>)], imports: &Imports) -> Vec<String> {
     let mut faults = Vec::new();
     let mut above = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Node.js, npm, and the tools that come from the npm workspace.
+//! Node.js, npm, and the tools of the npm workspace.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use crate::process::Run as _;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// The oldest Node.js that the packages and tools support.
+/// The oldest major version of Node.js that the packages and tools support.
 const OLDEST_NODE: u32 = 20;
 
-/// Installs what the lock file names. Does nothing when that is what was installed last.
+/// Installs the packages in the lock file. Does nothing if the last installation used the same lock file.
 pub(crate) fn install(workspace: &Workspace) -> Result<Outcome> {
     check_versions(workspace)?;
     let lock = fs::read(workspace.root.join("package-lock.json")).context("package-lock.json")?;
@@ -24,23 +24,24 @@ pub(crate) fn install(workspace: &Workspace) -> Result<Outcome> {
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == digest) {
         return Ok(Outcome::UpToDate);
     }
-    // With NODE_ENV=production, npm would leave the tools out.
+    // With NODE_ENV=production, npm would omit the tools.
     npm(workspace).args(["ci", "--include=dev"]).run_quietly()?;
     fs::write(stamp, digest)?;
     Ok(Outcome::Done)
 }
 
-/// npm, in the root folder.
+/// Returns an npm command that runs in the root folder.
 pub(crate) fn npm(workspace: &Workspace) -> Command {
     workspace.command("npm")
 }
 
-/// A tool of the npm workspace, in the root folder.
+/// Returns a command that runs a tool of the npm workspace in the root folder.
 pub(crate) fn tool(workspace: &Workspace, name: &str) -> Command {
     workspace.command(workspace.root.join("node_modules/.bin").join(name))
 }
 
-/// The packages that are published: every folder in `npm/` with a manifest, each after those that it is built upon.
+/// Returns the published packages: every folder in `npm/` that has a manifest, each after the packages on which it
+/// depends.
 pub(crate) fn packages(workspace: &Workspace) -> Result<Vec<PathBuf>> {
     let mut packages = Vec::new();
     for entry in fs::read_dir(workspace.root.join("npm")).context("npm/")? {
@@ -49,19 +50,19 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<Vec<PathBuf>> {
             packages.push(folder);
         }
     }
-    // By name, the core comes first, but the package for Next.js before the one for React.
+    // In alphabetical order, the core comes first, but the package for Next.js comes before the one for React.
     packages.sort();
     packages.sort_by_key(|folder| folder.ends_with("next"));
     Ok(packages)
 }
 
-/// A file of an installed package.
+/// Reads a file of an installed package.
 pub(crate) fn read(workspace: &Workspace, package: &str, file: &str) -> Result<String> {
     let path = workspace.root.join("node_modules").join(package).join(file);
     fs::read_to_string(&path).with_context(|| path.display().to_string())
 }
 
-/// Name and version of an installed package.
+/// Returns the name and version of an installed package.
 pub(crate) fn installed(workspace: &Workspace, package: &str) -> Result<String> {
     let manifest: Value = serde_json::from_str(&read(workspace, package, "package.json")?)?;
     let version = manifest["version"].as_str().context("a version")?;

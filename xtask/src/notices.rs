@@ -1,7 +1,7 @@
-//! The licenses of everything that Pennon is built upon.
+//! Collects and checks the licenses of Pennon's dependencies.
 //!
-//! The notices are in the repository, so that each build carries them. The gate only compares the crates that they name
-//! with those of the lock file, because collecting the texts takes a tool that is minutes in building.
+//! The notices are in the repository, so that each build includes them. The gate only compares the crates in the
+//! notices with the lock file, because collecting the texts requires a tool that takes minutes to build.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -19,9 +19,9 @@ use crate::workspace::Workspace;
 /// The crates of one artifact.
 struct Part {
     title: &'static str,
-    /// The folder of the crate that it is built from.
+    /// The folder of the crate from which the artifact is built.
     package: &'static str,
-    /// The features that it is built with.
+    /// The features of that crate that are enabled.
     features: &'static str,
     target: &'static str,
 }
@@ -45,17 +45,17 @@ const ENGINE: Part = Part {
     target: "wasm32-unknown-unknown",
 };
 
-/// A file of notices.
+/// A file with license notices.
 struct Notices {
     path: &'static str,
-    /// The works of others that are no crates, one in each line.
+    /// The third-party works that are not crates, one per line.
     works: &'static str,
     parts: &'static [Part],
-    /// The npm package whose bundle it contains, and the notices that the package has of its own.
+    /// The bundled npm package, with the notice files of that package.
     bundle: Option<(&'static str, &'static [&'static str])>,
 }
 
-/// The page `/docs`.
+/// The npm package of the page `/docs`.
 const SWAGGER_UI: &str = "swagger-ui-dist";
 
 const FILES: [Notices; 2] = [
@@ -76,15 +76,15 @@ const FILES: [Notices; 2] = [
     },
 ];
 
-/// The beginning of each file, with `@WORKS@` in place of the works that are no crates.
+/// The beginning of each file, with `@WORKS@` in place of the works that are not crates.
 const PREFACE: &str = include_str!("../notices/preface.txt");
 
-/// The command that brings the files up to date.
+/// The command that updates the files.
 const COMMAND: &str = "cargo xtask notices";
 
-/// Collects the license texts anew.
+/// Collects the license texts and rewrites the files.
 pub(crate) fn write(workspace: &Workspace) -> Result<Outcome> {
-    // The plugin looks at the crates of all platforms, and builds have downloaded those of this one.
+    // The plugin reads the crates of all platforms, but builds download only those of this platform.
     workspace.cargo().args(["fetch", "--locked"]).run()?;
     let rule = "=".repeat(72);
     for file in FILES {
@@ -121,7 +121,7 @@ fn collected(workspace: &Workspace, part: &Part) -> Result<String> {
         .run_quietly()
 }
 
-/// Fails if the notices lack a crate or the bundled package, or name a crate that is no longer there.
+/// Fails if the notices lack a crate or the bundled package, or name a crate that is no longer used.
 pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
     for Notices {
         path,
@@ -155,7 +155,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The crates that a file names, as `name version`: the lines that are indented by two spaces.
+/// Returns the crates that a file names, as `name version`. They are the lines that are indented by two spaces.
 fn named(text: &str) -> BTreeSet<String> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("  "));
     let is_crate = |line: &&str| {
@@ -166,7 +166,7 @@ fn named(text: &str) -> BTreeSet<String> {
     lines.filter(is_crate).map(str::to_owned).collect()
 }
 
-/// The crates of others that a part depends on, as `name version`.
+/// Returns the third-party crates on which a part depends, as `name version`.
 fn crates(workspace: &Workspace, part: &Part, edges: &str) -> Result<BTreeSet<String>> {
     let mut cargo = workspace.cargo();
     let tree = cargo
@@ -175,7 +175,7 @@ fn crates(workspace: &Workspace, part: &Part, edges: &str) -> Result<BTreeSet<St
         .args(["--target", part.target, "--manifest-path"])
         .arg(manifest(workspace, part))
         .run_quietly()?;
-    // Crates of the workspace have their folder behind the version.
+    // Crates of the workspace are listed with their folder after the version.
     let of_others = tree.lines().filter(|line| !line.contains("(/"));
     let names = of_others.filter_map(|line| {
         let (name, rest) = line.split_once(" v")?;
@@ -189,7 +189,7 @@ fn manifest(workspace: &Workspace, part: &Part) -> PathBuf {
     workspace.root.join(part.package).join("Cargo.toml")
 }
 
-/// Checks that all crates have a license that is accepted, come from the registry, and are not banned.
+/// Checks that all crates have an accepted license, come from the registry, and are not banned.
 pub(crate) fn deny(workspace: &Workspace) -> Result<Outcome> {
     let mut deny = cargo_tool::DENY.command(workspace)?;
     deny.args(["--all-features", "--locked", "check"])
@@ -198,7 +198,7 @@ pub(crate) fn deny(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Checks that no crate and no npm package has a known vulnerability. The lists of them are fetched.
+/// Checks that no crate or npm package has a known vulnerability. Fetches the lists of vulnerabilities.
 pub(crate) fn advisories(workspace: &Workspace) -> Result<Outcome> {
     let mut deny = cargo_tool::DENY.command(workspace)?;
     deny.args(["--all-features", "--locked", "check", "advisories"])

@@ -1,4 +1,5 @@
-//! OpenFeature's own provider for Python against the server. Those for Node.js and browsers are tried in `playwright`.
+//! Tests the server with OpenFeature's own provider for Python. The providers for Node.js and browsers are tested in
+//! `playwright`.
 
 use anyhow::Result;
 
@@ -9,14 +10,14 @@ use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
-/// The provider, as it is published.
+/// The provider as it is published, and the packages that the test needs.
 const PACKAGES: [&str; 3] = [
     "openfeature-provider-ofrep==0.3.0",
     "openfeature-sdk==0.10.0",
     "requests==2.34.2",
 ];
 
-/// Tests the server on a database of its own. Whoever has no Python is told that this was left out.
+/// Tests a server that has its own database. If Python is missing, the test is reported as left out.
 pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let Some(programs) = python::environment(workspace, "openfeature", &PACKAGES)? else {
         tally.omit(

@@ -1,8 +1,8 @@
-//! The npm packages as they are published, and as the server carries them.
+//! Packs the npm packages as they are published and as the server embeds them.
 //!
-//! `{target folder}/npm` has the tarball of each package, and `packages.json`: an array with the name of each tarball
-//! (`file`), its checksums as npm prints them (`integrity`, `shasum`), and the package's manifest (`manifest`). The server
-//! embeds all of it, so nothing is written while it stays the same: the server would be compiled again.
+//! `{target folder}/npm` contains the tarball of each package, and `packages.json`: an array with the name of each
+//! tarball (`file`), its checksums as npm prints them (`integrity`, `shasum`), and the package's manifest (`manifest`).
+//! The server embeds all of it. Unchanged content is not written again, because that would recompile the server.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use crate::process::Run as _;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// The largest size of all tarballs together, in bytes. They are part of the server's binary.
+/// The maximum total size of the tarballs, in bytes. They are part of the server's binary.
 const MAX_SIZE: u64 = 400_000;
 
-/// The list of the tarballs.
+/// The file that lists the tarballs.
 const INDEX: &str = "packages.json";
 
-/// Builds each package into its `dist/`. The engine must be there.
+/// Builds each package into its `dist/`. The engine must have been built before.
 pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
     for package in node::packages(workspace)? {
         script(workspace, &package, "build").run()?;
@@ -30,11 +30,11 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Packs the packages, and writes the list of them.
+/// Packs the packages, and writes the list of tarballs.
 pub(crate) fn tarballs(workspace: &Workspace) -> Result<Outcome> {
     let packages = node::packages(workspace)?;
     for package in &packages {
-        // Each package carries the licences; they stand once in the repository.
+        // Each package includes the licenses, which the repository contains only once.
         for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
             fs::copy(workspace.root.join(licence), package.join(licence))?;
         }
@@ -53,7 +53,7 @@ pub(crate) fn tarballs(workspace: &Workspace) -> Result<Outcome> {
     replace(&folder(workspace), &packed)
 }
 
-/// The tarballs, as [`tarballs`] leaves them.
+/// Returns the tarballs that [`tarballs`] has written.
 pub(crate) fn packed(workspace: &Workspace) -> Result<Vec<PathBuf>> {
     tarballs_in(&folder(workspace))
 }
@@ -62,7 +62,7 @@ fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target.join("npm")
 }
 
-/// The list of the tarballs, from what `npm pack --json` prints.
+/// Returns the list of the tarballs, made from the output of `npm pack --json`.
 fn index(workspace: &Workspace, packed: &Value) -> Result<Value> {
     let packed = packed.as_array().context("npm pack prints no array")?;
     let mut entries = Vec::new();
@@ -96,7 +96,7 @@ fn check_size(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Puts one folder in the place of another, unless their files are the same.
+/// Replaces one folder with another, unless their files are the same.
 fn replace(folder: &Path, by: &Path) -> Result<Outcome> {
     fs::create_dir_all(folder)?;
     if contents(folder)? == contents(by)? {

@@ -27,7 +27,7 @@ use crate::wasm;
 use crate::webdriver;
 use crate::workflows;
 
-/// The steps after the binaries of a release.
+/// The steps that follow the binaries of a release.
 pub(crate) const AFTER_BINARIES: [Step; 2] = [MATERIALS, CHECKSUMS];
 
 const TARGET: Step = Step {
@@ -248,7 +248,8 @@ const FIXTURE: Step = Step {
     work: |workspace, _| baseline::write_fixture(workspace),
 };
 
-/// What a command does, with all that it needs. In the gate, what is quick and often wrong comes first.
+/// Returns the steps of a command, including everything that it requires. In the gate, checks that are quick and often
+/// fail come first.
 pub(crate) fn steps(command: &Command) -> Vec<Step> {
     let site = [TARGET, TOOLS, ISLANDS, SITE].as_slice();
     let packages = [TARGET, TOOLS, ENGINE, PACKAGES].as_slice();
@@ -342,12 +343,12 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
     }
 }
 
-/// All that the server embeds.
+/// Returns the steps that build everything that the server embeds.
 fn embedded() -> Vec<Step> {
     vec![TARGET, TOOLS, ISLANDS, SITE, ENGINE, PACKAGES, TARBALLS]
 }
 
-/// All that is published, with the image, which is tried.
+/// Returns the steps that build everything that is published, including the image, and test the image.
 fn image() -> Vec<Step> {
     let image = [
         BUILDAH,

@@ -1,4 +1,4 @@
-//! A PostgreSQL for tests: the one that the environment names, or a throwaway cluster.
+//! PostgreSQL for tests: the server that the environment names, or a throwaway cluster.
 
 use std::env;
 use std::fs::{self, DirBuilder};
@@ -15,31 +15,32 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::process::Run as _;
 
-/// Names a server to use instead of a throwaway cluster. The tests create databases on it.
+/// The variable that names a server to use instead of a throwaway cluster. The tests create databases on it.
 pub(crate) const VARIABLE: &str = "PENNON_TEST_POSTGRES_URL";
 
-/// The user who runs the cluster where we are root, which PostgreSQL refuses to be.
+/// The user that runs the cluster if xtask runs as root: PostgreSQL refuses to run as root.
 const USER: &str = "postgres";
 
-/// What a throwaway cluster promises.
+/// The durability of a throwaway cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// As when it is run for others: each commit is on disk.
+    /// The durability of a production server: each commit is on disk.
     Full,
-    /// Nothing, which is fast.
+    /// No durability, which is fast.
     None,
 }
 
-/// A server to test against.
+/// A server for tests.
 pub(crate) enum Server {
-    /// Somebody else's.
+    /// A server that the environment names.
     Given(String),
-    /// Ours; it ends with this value.
+    /// A cluster that xtask has started. Dropping this value stops it.
     Throwaway(Cluster),
 }
 
 impl Server {
-    /// The server of the environment, or a new one. None where PostgreSQL is not installed.
+    /// Returns the server that the environment names, or starts a new one. Returns `None` if PostgreSQL is not
+    /// installed.
     pub(crate) fn find_or_start(durability: Durability) -> Result<Option<Self>> {
         if let Some(url) = given() {
             return Ok(Some(Self::Given(url)));
@@ -47,7 +48,7 @@ impl Server {
         Self::start(durability)
     }
 
-    /// A new server, which may be stopped and damaged. None where PostgreSQL is not installed.
+    /// Starts a new server, which tests may stop and damage. Returns `None` if PostgreSQL is not installed.
     pub(crate) fn start(durability: Durability) -> Result<Option<Self>> {
         let Some(programs) = programs() else {
             return Ok(None);
@@ -57,7 +58,7 @@ impl Server {
         )?)))
     }
 
-    /// The address of its first database.
+    /// Returns the URL of the server's first database.
     pub(crate) fn url(&self) -> String {
         match self {
             Self::Given(url) => url.clone(),
@@ -68,7 +69,7 @@ impl Server {
     }
 }
 
-/// Whether there is a server to be found or started.
+/// Returns `true` if the environment names a server or PostgreSQL is installed.
 pub(crate) fn is_there() -> bool {
     given().is_some() || programs().is_some()
 }
@@ -77,7 +78,7 @@ fn given() -> Option<String> {
     env::var(VARIABLE).ok().filter(|url| !url.is_empty())
 }
 
-/// The folder of PostgreSQL's programs. Debian keeps those of the server off the search path.
+/// Returns the folder of PostgreSQL's programs. Debian keeps the server programs off the search path.
 pub(crate) fn programs() -> Option<PathBuf> {
     let is_complete = |folder: &PathBuf| {
         let has = |program: &str| folder.join(program).is_file();
@@ -108,7 +109,7 @@ pub(crate) struct Cluster {
     postmaster: Option<Child>,
 }
 
-/// Somebody who is not root.
+/// An unprivileged user.
 #[derive(Clone, Copy)]
 struct User {
     id: u32,
@@ -155,7 +156,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// One of PostgreSQL's programs on the cluster's data.
+    /// Returns a command that runs a PostgreSQL program on the cluster's data.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.programs.join(program));
         command
@@ -168,7 +169,8 @@ impl Cluster {
         command
     }
 
-    /// The server itself rather than its launcher, so that an interrupt from the terminal reaches it too.
+    /// Returns a command that runs the server itself rather than its launcher, so that an interrupt from the terminal
+    /// also reaches the server.
     fn postmaster(&self, durability: Durability) -> Command {
         let mut postmaster = Command::new(self.programs.join("postgres"));
         postmaster
@@ -206,7 +208,7 @@ impl Cluster {
         self.folder.join("data")
     }
 
-    /// The server writes into its own folder how far it has come.
+    /// Waits until the server reports that it is ready, in a file in its data folder.
     fn wait_until_ready(&mut self) -> Result<()> {
         let state = self.data().join("postmaster.pid");
         let started = Instant::now();
@@ -236,13 +238,13 @@ impl Drop for Cluster {
             }
             _ = postmaster.wait();
         }
-        // What is left is in the system's folder for what may be lost.
+        // If this fails, the remaining files are in the system's folder for temporary files.
         _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// A new folder that only its owner may enter. One that is there already is somebody else's, or was left by a run that
-/// was interrupted.
+/// Creates a folder that only its owner may enter. An existing folder of that name belongs to another user or is left
+/// over from an interrupted run.
 fn new_folder() -> Result<PathBuf> {
     let process = std::process::id();
     for attempt in 0..100 {
@@ -262,7 +264,7 @@ fn new_folder() -> Result<PathBuf> {
     );
 }
 
-/// A number that `id` knows of a user.
+/// Returns a number that `id` prints for a user.
 fn number(option: &str, user: Option<&str>) -> Result<u32> {
     let answer = Command::new("id").arg(option).args(user).output()?;
     let answer = String::from_utf8_lossy(&answer.stdout).into_owned();

@@ -1,4 +1,4 @@
-//! How xtask runs other programs.
+//! Runs other programs.
 
 use std::env;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -7,15 +7,15 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 
-/// Runs a command in one of three manners; each fails when the command does.
+/// Runs a command in one of three ways. Each fails if the command fails.
 pub(crate) trait Run {
-    /// Lets the command speak for itself.
+    /// Runs the command with its output on the terminal.
     fn run(&mut self) -> Result<()>;
 
-    /// Keeps what the command says to itself, unless it fails. Gives back what came on standard output.
+    /// Runs the command and shows its output only if it fails. Returns its standard output.
     fn run_quietly(&mut self) -> Result<String>;
 
-    /// Lets the command speak, and hands each line of its standard output to `read` as well.
+    /// Runs the command with its output on the terminal, and also passes each line of its standard output to `read`.
     fn run_reading(&mut self, read: impl FnMut(&str)) -> Result<()>;
 }
 
@@ -59,7 +59,7 @@ impl Run for Command {
     }
 }
 
-/// The program of this name on the search path.
+/// Returns the program of this name on the search path.
 pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;
     env::split_paths(&folders)
@@ -78,7 +78,7 @@ fn not_started(command: &Command) -> String {
     format!("`{}` could not be started", describe(command))
 }
 
-/// The command as one would type it, without its folders.
+/// Returns the command as a user would type it, without the program's folder.
 fn describe(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program());
     let program = program.file_name().unwrap_or(command.get_program());

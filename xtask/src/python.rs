@@ -1,4 +1,4 @@
-//! Python environments of our own, for tools and packages that come from the Python package index.
+//! Python virtual environments for tools and packages from the Python Package Index.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,8 +10,9 @@ use crate::digest;
 use crate::process::Run as _;
 use crate::workspace::Workspace;
 
-/// The folder with the programs of an environment in which these packages are installed, at these versions; none where
-/// there is no Python that can make one. It is kept, and used again as long as the packages are the same.
+/// Returns the folder with the programs of an environment in which these packages are installed at these versions.
+/// Returns `None` if there is no Python that can create one. The environment is kept and reused as long as the packages
+/// are the same.
 pub(crate) fn environment(
     workspace: &Workspace,
     name: &str,
@@ -41,7 +42,7 @@ pub(crate) fn environment(
     Ok(Some(programs))
 }
 
-/// Returns true if there is a Python of this version or a newer one.
+/// Returns `true` if Python is installed in this version or a newer one.
 pub(crate) fn is_at_least(workspace: &Workspace, (major, minor): (u32, u32)) -> bool {
     let question = format!("import sys; sys.exit(sys.version_info < ({major}, {minor}))");
     let mut python = workspace.command("python3");

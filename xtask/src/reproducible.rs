@@ -1,4 +1,4 @@
-//! Reproducibility: the same commit makes the same files.
+//! Checks that builds are reproducible: the same commit produces the same files.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -11,10 +11,11 @@ use crate::digest;
 use crate::process::Run as _;
 use crate::workspace::Workspace;
 
-/// The target folder of both builds. Each begins without it, so that nothing of the first is reused.
+/// The target folder of both builds. It is emptied before each build, so that the second one reuses nothing of the
+/// first.
 const FOLDER: &str = "reproducible";
 
-/// Builds what is published twice, and fails if any file differs.
+/// Builds all published files twice, and fails if any file differs.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let first = build(workspace)?;
     let second = build(workspace)?;
@@ -29,12 +30,12 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Runs `cargo xtask dist` in an empty target folder. Returns the SHA-256 of each file by its name.
+/// Runs `cargo xtask dist` in an empty target folder. Returns the SHA-256 of each file by file name.
 fn build(workspace: &Workspace) -> Result<BTreeMap<String, String>> {
     let target = workspace.empty_folder(FOLDER)?;
     let tools = workspace.target.join("tools");
     if tools.exists() {
-        // They take minutes to compile, and no file depends on their folder.
+        // The tools take minutes to compile, and no published file depends on their folder.
         std::os::unix::fs::symlink(tools, target.join("tools"))?;
     }
     workspace
@@ -55,7 +56,7 @@ fn digests(folder: &Path) -> Result<BTreeMap<String, String>> {
     Ok(digests)
 }
 
-/// The names of the files that only one build has, or that have another content in the other.
+/// Returns the names of the files that only one build has, or whose content differs between the builds.
 fn differences<'a>(
     first: &'a BTreeMap<String, String>,
     second: &'a BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! The commit that is built.
+//! The commit from which files are built.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -7,21 +7,21 @@ use anyhow::{Context as _, Result};
 use crate::process::Run as _;
 use crate::workspace::Workspace;
 
-/// A commit of this repository; written as `082e48ea, 2026-11-23`.
+/// A commit of this repository, displayed as `082e48ea, 2026-11-23`.
 #[derive(Debug)]
 pub(crate) struct Revision {
-    /// The hash, in full.
+    /// The full hash.
     pub(crate) commit: String,
-    /// The day of the commit in UTC, such as `2026-11-23`.
+    /// The date of the commit in UTC, such as `2026-11-23`.
     pub(crate) date: String,
     /// The time of the commit, in seconds since 1970.
     pub(crate) seconds: u64,
-    /// True if files that git follows differ from the commit.
+    /// `true` if tracked files differ from the commit.
     is_modified: bool,
 }
 
 impl Revision {
-    /// Asks git for the commit that is checked out.
+    /// Asks Git for the commit that is checked out.
     pub(crate) fn of(workspace: &Workspace) -> Result<Self> {
         let git = |arguments: &[&str]| {
             let mut git = workspace.command("git");

@@ -1,4 +1,5 @@
-//! A rolling update on PostgreSQL: the last release goes on beside this build, whose start has upgraded the schema.
+//! Tests a rolling update on PostgreSQL: the last release keeps running next to this build, which upgrades the schema
+//! when it starts.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,10 +15,10 @@ use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
-/// The longest time that one instance may take to serve a change of the other.
+/// The maximum time in which one instance must serve a change made by the other.
 const PROPAGATION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs both on one database. Without PostgreSQL this is left out.
+/// Runs the last release and this build on one database. Without PostgreSQL, the test is left out.
 pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let Some(server) = Server::start(Durability::None)? else {
         tally.omit("left out: the last release beside this build; install PostgreSQL".to_owned());
@@ -32,7 +33,7 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
     let update = Update::begin(&old)?;
     let mut streams = vec![old.events(&update.sdk_key)?];
     streams.iter_mut().try_for_each(Events::next)?;
-    // It upgrades the schema under the other one.
+    // The new instance upgrades the schema while the old one runs.
     let new = Instance::start(&Profile::Dev.binary(workspace), &folder, &settings)?;
     streams.push(new.events(&update.sdk_key)?);
     streams.iter_mut().skip(1).try_for_each(Events::next)?;
@@ -59,7 +60,7 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
     Ok(Outcome::Done)
 }
 
-/// A flag that is changed while both instances run.
+/// A flag that changes while both instances run.
 struct Update {
     session: String,
     sdk_key: String,
@@ -88,7 +89,7 @@ impl Update {
         })
     }
 
-    /// Makes a change of each kind by an instance: afterwards the flag is on if it was off, and off if it was on.
+    /// Makes one change of each kind through an instance. Afterwards, the flag is in the opposite state.
     fn write(&self, server: &Instance) -> Result<()> {
         let send = |method: &str, path: &str, body: Value| {
             server.send(method, path, Some(&self.session), &body)
@@ -116,7 +117,7 @@ impl Update {
         Ok(())
     }
 
-    /// Waits until all instances evaluate alike, and every stream has announced a change.
+    /// Waits until all instances evaluate the flag alike and every stream has announced a change.
     fn read(&self, servers: &[&Instance], streams: &mut [Events]) -> Result<()> {
         let began = Instant::now();
         loop {

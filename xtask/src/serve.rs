@@ -1,4 +1,4 @@
-//! The server: built and started.
+//! Builds and starts the server.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::process::Run as _;
 use crate::step::Outcome;
 use crate::workspace::Workspace;
 
-/// How optimised the server is.
+/// The optimization profile of the server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Profile {
     Dev,
@@ -18,7 +18,7 @@ pub(crate) enum Profile {
 }
 
 impl Profile {
-    /// What cargo calls it.
+    /// Returns Cargo's name for the profile.
     fn name(self) -> &'static str {
         match self {
             Self::Dev => "dev",
@@ -26,7 +26,7 @@ impl Profile {
         }
     }
 
-    /// The server's binary in this profile.
+    /// Returns the path of the server's binary in this profile.
     pub(crate) fn binary(self, workspace: &Workspace) -> PathBuf {
         let folder = match self {
             Self::Dev => "debug",
@@ -36,13 +36,13 @@ impl Profile {
     }
 }
 
-/// Compiles the server around the site that is there.
+/// Compiles the server with the existing site embedded.
 pub(crate) fn build(workspace: &Workspace, profile: Profile) -> Result<Outcome> {
     cargo(workspace, "build", profile).run()?;
     Ok(Outcome::Done)
 }
 
-/// Becomes the server, which so gets the terminal's signals itself. Returns only if that did not work.
+/// Replaces this process with the server, which then receives the terminal's signals directly. Returns only on failure.
 pub(crate) fn run(workspace: &Workspace, profile: Profile, arguments: &[OsString]) -> Result<()> {
     let mut cargo = cargo(workspace, "run", profile);
     cargo.args(["--quiet", "--"]).args(arguments);

@@ -1,15 +1,15 @@
-//! The site: what browsers load of the dashboard, ready to be embedded in the server.
+//! Builds the site: the files of the dashboard that browsers load, ready to be embedded in the server.
 //!
 //! `cargo xtask site` fills `{target folder}/site`:
 //!
-//! - `pennon.{hash}.js` and `pennon.{hash}_bg.wasm`, one hash over both, because Leptos asks for `{output name}.js` and
-//!   `{output name}_bg.wasm`, and the output name is `pennon.{hash}`;
-//! - `pennon.{hash}.css`, with a hash of its own;
+//! - `pennon.{hash}.js` and `pennon.{hash}_bg.wasm`, with one hash over both, because Leptos requests
+//!   `{output name}.js` and `{output name}_bg.wasm`, and the output name is `pennon.{hash}`;
+//! - `pennon.{hash}.css`, with its own hash;
 //! - `live.{hash}.js`, the script that keeps pages up to date, likewise;
-//! - `reference.{hash}.js` and `reference.{hash}.css`, which show the API's reference, likewise;
-//! - each of them compressed only, with `.gz` and with `.br` appended to the name: the server decompresses what it sends to
-//!   the few that take neither;
-//! - `manifest.txt`, which says what the current names are. Each of its lines is a word, a space and a value:
+//! - `reference.{hash}.js` and `reference.{hash}.css`, which show the API reference, likewise;
+//! - all of these only in compressed form, with `.gz` and with `.br` appended to the name: the server decompresses them
+//!   for the few clients that accept neither;
+//! - `manifest.txt`, which lists the current names. Each line is a word, a space, and a value:
 //!
 //! ```text
 //! output-name pennon.0123456789abcdef
@@ -19,9 +19,9 @@
 //! reference-script reference.0011223344556677.js
 //! ```
 //!
-//! Apart from the manifest, every file in the folder is to be served. Names change with content and only then, so a
-//! file may be cached for ever. The folder is written by renaming finished files into it, the manifest last; files of
-//! earlier builds are removed. Where there is no manifest there is no site yet, and the server builds without one.
+//! Every file in the folder except the manifest is to be served. A name changes if and only if the content changes, so
+//! clients may cache files forever. Finished files are renamed into the folder, the manifest last. Files of earlier
+//! builds are removed. Without a manifest, there is no site yet, and the server builds without one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -44,7 +44,7 @@ pub(crate) fn islands(workspace: &Workspace) -> Result<Outcome> {
     wasm::build(workspace, &wasm::DASHBOARD, &bound(workspace))
 }
 
-/// Puts everything into the site's folder.
+/// Puts all files into the site's folder.
 pub(crate) fn assemble(workspace: &Workspace) -> Result<Outcome> {
     let bound = bound(workspace);
     let js = esbuild(workspace, &bound.join("pennon.js"), &["--format=esm"])?;
@@ -78,7 +78,7 @@ fn bundle_script(workspace: &Workspace, name: &str) -> Result<Vec<u8>> {
     esbuild(workspace, &path, &options)
 }
 
-/// The names of what is in the site, without the endings of the compressed forms.
+/// Returns the names of the site's files, without the suffixes of the compressed forms.
 pub(crate) fn assets(workspace: &Workspace) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(workspace.site())? {
@@ -88,7 +88,7 @@ pub(crate) fn assets(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Where the dashboard's wasm and glue lie before they get their names.
+/// Returns the folder of the dashboard's wasm and glue code before they get their final names.
 fn bound(workspace: &Workspace) -> PathBuf {
     workspace.wasm_target().join("dashboard")
 }
@@ -102,7 +102,7 @@ fn esbuild(workspace: &Workspace, input: &Path, options: &[&str]) -> Result<Vec<
     Ok(output.into_bytes())
 }
 
-/// Half of a SHA-256: enough for a name.
+/// Returns the first 16 hexadecimal digits of a SHA-256, which are enough for a name.
 fn hash<const N: usize>(parts: [&Vec<u8>; N]) -> String {
     digest::of(parts.map(Vec::as_slice))
         .chars()
@@ -110,7 +110,7 @@ fn hash<const N: usize>(parts: [&Vec<u8>; N]) -> String {
         .collect()
 }
 
-/// The folder while it is being filled.
+/// The site's folder while it is being filled.
 struct Site {
     folder: PathBuf,
     current: BTreeSet<String>,
@@ -129,20 +129,20 @@ impl Site {
         })
     }
 
-    /// Writes the compressed forms of a file. What is there has the same content, or it would have another name.
+    /// Writes the compressed forms of a file. An existing file has the same content, because its name contains a hash.
     fn publish(&mut self, name: &str, content: &[u8]) -> Result<()> {
         self.write(format!("{name}.gz"), || gzip(content))?;
         self.write(format!("{name}.br"), || brotli(content))
     }
 
-    /// Publishes a file under a name that contains a hash of it, and returns that name.
+    /// Publishes a file under a name that contains a hash of its content, and returns that name.
     fn publish_hashed(&mut self, stem: &str, ending: &str, content: &Vec<u8>) -> Result<String> {
         let name = format!("{stem}.{}.{ending}", hash([content]));
         self.publish(&name, content)?;
         Ok(name)
     }
 
-    /// Removes what is no longer current, and says what is.
+    /// Writes the manifest, and removes files that are no longer current.
     fn close(mut self, manifest: &str) -> Result<Outcome> {
         let file = self.folder.join(Self::MANIFEST);
         if fs::read_to_string(&file).is_ok_and(|last| last != manifest) {

@@ -1,4 +1,4 @@
-//! Steps: what is being done, and how long it took.
+//! Runs the steps of a command, and prints their titles and durations.
 
 use std::time::Instant;
 
@@ -7,22 +7,22 @@ use anyhow::{Context as _, Result};
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
-/// One thing that xtask does. It relies on the steps before it in its command's list, and on nothing else.
+/// A step of a command. It relies only on the steps before it in the command's list.
 #[derive(Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) title: &'static str,
     pub(crate) work: fn(&Workspace, &mut Tally) -> Result<Outcome>,
 }
 
-/// Whether a step found work to do.
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
     UpToDate,
 }
 
-/// Takes the steps in order, each one once, however often it is listed. Says what begins, and how long it took or that
-/// there was nothing to do.
+/// Runs the steps in order, each only once even if it is listed several times. Prints the title of each step when it
+/// begins, and then its duration or a note that it was up to date.
 pub(crate) fn take(steps: &[Step], workspace: &Workspace, tally: &mut Tally) -> Result<()> {
     let mut taken = Vec::new();
     for step in steps {

@@ -1,4 +1,4 @@
-//! Counting tests: what each runner says in its closing lines, added up.
+//! Counts tests by adding up the closing lines of all test runners.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::process::Run as _;
 
-/// Tests that passed, by what they were run on. None can have failed: a runner with a failed test ends the whole run.
+/// The number of tests that passed, by title. No test can have failed: a runner with a failed test ends the whole run.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     passed: Vec<(&'static str, u64)>,
@@ -14,7 +14,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Runs a test runner and counts its tests under a title. One that closes without having run a test has failed.
+    /// Runs a test runner and counts its tests under a title. Fails if the runner ends without having run a test.
     pub(crate) fn run(&mut self, title: &'static str, runner: &mut Command) -> Result<()> {
         let mut passed = 0;
         runner.run_reading(|line| passed += passed_in(line).unwrap_or(0))?;
@@ -28,13 +28,13 @@ impl Tally {
         Ok(())
     }
 
-    /// Notes that tests were left out, and why.
+    /// Records that tests were left out, with the reason.
     pub(crate) fn omit(&mut self, why: String) {
         eprintln!("    {why}");
         self.omitted.push(why);
     }
 
-    /// Says the sums, if anything was counted.
+    /// Prints the sums, if any tests were counted.
     pub(crate) fn report(&self) {
         let sum: u64 = self.passed.iter().map(|(_, passed)| passed).sum();
         if sum == 0 {
@@ -51,8 +51,8 @@ impl Tally {
     }
 }
 
-/// The number in a closing line of cargo (`test result: ok. 3 passed; ..`), vitest (`Tests  3 passed (3)`),
-/// schemathesis (`5 generated, 3 passed, ..`) or Playwright (`3 passed (1.2s)`).
+/// Returns the number of passed tests in a closing line of Cargo (`test result: ok. 3 passed; ..`), Vitest
+/// (`Tests  3 passed (3)`), schemathesis (`5 generated, 3 passed, ..`), or Playwright (`3 passed (1.2s)`).
 fn passed_in(line: &str) -> Option<u64> {
     let line = plain(line);
     let line = line.trim();
@@ -67,7 +67,7 @@ fn passed_in(line: &str) -> Option<u64> {
     passed.then_some(number)
 }
 
-/// The line without its colours, which some runners keep even where nobody sees them.
+/// Returns the line without colors, which some runners print even without a terminal.
 fn plain(line: &str) -> String {
     let mut parts = line.split('\u{1b}');
     let mut plain = parts.next().unwrap_or_default().to_owned();

@@ -1,4 +1,5 @@
-//! The engine once more in plain JavaScript, for where wasm is refused: translated from the very module that is shipped.
+//! Translates the engine to plain JavaScript, for environments that forbid wasm. The input is the same wasm module that
+//! is shipped.
 
 use std::path::Path;
 
@@ -9,14 +10,14 @@ use crate::process::Run as _;
 use crate::wasm;
 use crate::workspace::Workspace;
 
-/// wasm2js knows the first wasm only, so what came later is written out before.
+/// Passes that lower newer features beforehand, because wasm2js supports only the first version of wasm.
 const LOWER: [&str; 3] = [
     "--llvm-memory-copy-fill-lowering",
     "--llvm-nontrapping-fptoint-lowering",
     "--signext-lowering",
 ];
 
-/// Translates `wasm` to `script`, which declares `function instantiate(imports)`: each call is a new instance.
+/// Translates `wasm` to `script`, which declares `function instantiate(imports)`. Each call creates a new instance.
 pub(crate) fn translate(workspace: &Workspace, wasm: &Path, script: &Path) -> Result<()> {
     let lowered = wasm.with_extension("lowered.wasm");
     node::tool(workspace, "wasm-opt")
@@ -29,7 +30,7 @@ pub(crate) fn translate(workspace: &Workspace, wasm: &Path, script: &Path) -> Re
     node::tool(workspace, "wasm2js")
         .arg(&lowered)
         .args(wasm::FEATURES)
-        // The form of Emscripten is a function, where the other one would be a module with an instance of its own.
+        // The Emscripten format is a function. The other format would be a module with its own instance.
         .args(["-Oz", "--emscripten", "--output"])
         .arg(script)
         .run_quietly()?;

@@ -1,4 +1,4 @@
-//! From a crate to the wasm module and the JavaScript around it.
+//! Builds a crate into a wasm module and the JavaScript glue around it.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -13,11 +13,11 @@ use crate::step::Outcome;
 use crate::twin;
 use crate::workspace::Workspace;
 
-/// Rust's name of the platform.
+/// Rust's name for the platform.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
-/// What the compiler's output may use beyond the first wasm. `wasm-opt --all-features` would also emit what no browser
-/// reads yet, so they are named one by one.
+/// The features beyond the first version of wasm that the compiler's output may use. They are listed one by one,
+/// because `wasm-opt --all-features` would also emit features that no browser supports yet.
 pub(crate) const FEATURES: [&str; 6] = [
     "--enable-bulk-memory",
     "--enable-nontrapping-float-to-int",
@@ -27,23 +27,23 @@ pub(crate) const FEATURES: [&str; 6] = [
     "--enable-multivalue",
 ];
 
-/// Raise it whenever this module turns the same compiled wasm into something else.
+/// The version of the steps in this module. Increase it whenever they turn the same compiled wasm into something else.
 const RECIPE: &str = "4";
 
-/// A crate that becomes a wasm module.
+/// A crate that is built into a wasm module.
 #[derive(Debug)]
 pub(crate) struct Module<'a> {
     /// The crate's package.
     pub(crate) package: &'a str,
-    /// Its features, with the default ones off.
+    /// The enabled features of the crate. Its default features are off.
     pub(crate) features: &'a str,
-    /// The outputs are `{name}.js` and `{name}_bg.wasm`.
+    /// The base name of the outputs, which are `{name}.js` and `{name}_bg.wasm`.
     pub(crate) name: &'a str,
-    /// Whether there is a `{name}.d.ts` too.
+    /// `true` if the outputs include `{name}.d.ts`.
     pub(crate) typescript: bool,
-    /// Whether nothing but numbers crosses its border, one at a time.
+    /// `true` if only numbers cross the module's boundary, one at a time.
     pub(crate) bare: bool,
-    /// What differs from the profile, as cargo's `--config` takes it.
+    /// Overrides of the profile, as an argument of Cargo's `--config`.
     pub(crate) config: Option<&'a str>,
     /// The passes of `wasm-opt`.
     pub(crate) passes: &'a [&'a str],
@@ -67,9 +67,9 @@ pub(crate) const DASHBOARD: Module<'_> = Module {
     name: "pennon",
     typescript: false,
     bare: false,
-    // A few evaluations while somebody types need not be fast, and have to be loaded.
+    // The few evaluations while a user types need not be fast, but browsers have to load their code.
     config: Some("profile.wasm.package.pennon-core.opt-level='z'"),
-    // Control flow that is made anew is slower, and a kilobyte and a half smaller once compressed.
+    // Rebuilt control flow is slower, but a kilobyte and a half smaller after compression.
     passes: &[
         "--flatten",
         "--rereloop",
@@ -80,7 +80,7 @@ pub(crate) const DASHBOARD: Module<'_> = Module {
     ],
 };
 
-/// Adds the wasm target to the toolchain in use. With `RUSTUP_AUTO_INSTALL=0` nobody else would.
+/// Adds the wasm target to the active toolchain. With `RUSTUP_AUTO_INSTALL=0`, rustup does not add it on its own.
 pub(crate) fn install_target(workspace: &Workspace) -> Result<Outcome> {
     let library = workspace
         .command("rustc")
@@ -95,7 +95,7 @@ pub(crate) fn install_target(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Builds the engine to where `@pennon/core` expects it.
+/// Builds the engine into the folder where `@pennon/core` expects it.
 pub(crate) fn engine(workspace: &Workspace) -> Result<Outcome> {
     let folder = workspace.root.join("npm/core/generated");
     let wasm = folder.join("engine_bg.wasm");
@@ -111,8 +111,8 @@ pub(crate) fn engine(workspace: &Workspace) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Builds `module` into `folder`. Cargo knows whether the crate must be compiled; binding and optimising are repeated
-/// only when the compiled wasm is another one than last time.
+/// Builds `module` into `folder`. Cargo decides whether the crate must be compiled. Binding and optimization are
+/// repeated only if the compiled wasm has changed since the last build.
 pub(crate) fn build(workspace: &Workspace, module: &Module<'_>, folder: &Path) -> Result<Outcome> {
     cargo(workspace, "build", module).run()?;
     let compiled = workspace
@@ -138,7 +138,7 @@ pub(crate) fn build(workspace: &Workspace, module: &Module<'_>, folder: &Path) -
     Ok(Outcome::Done)
 }
 
-/// Cargo on a module's crate, for wasm: `build`, or `clippy`.
+/// Returns a Cargo command for a module's crate on the wasm target. The subcommand is `build` or `clippy`.
 pub(crate) fn cargo(
     workspace: &Workspace,
     subcommand: &str,
@@ -164,12 +164,13 @@ pub(crate) fn cargo(
         .args(module.config.iter().flat_map(|config| ["--config", config]))
         .arg("--target-dir")
         .arg(workspace.wasm_target())
-        // Flags meant for the machine's own processor would reach the wasm compiler too.
+        // Flags for this machine's own processor would otherwise also reach the wasm compiler.
         .env("CARGO_ENCODED_RUSTFLAGS", without_paths().join("\x1f"));
     cargo
 }
 
-/// Flags that keep the paths of this machine out of the wasm, whose panic messages name the files of dependencies.
+/// Returns flags that keep the paths of this machine out of the wasm, whose panic messages name the files of
+/// dependencies.
 fn without_paths() -> Vec<String> {
     let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let cargo_home = cargo_home.or_else(|| Some(env::home_dir()?.join(".cargo")));
@@ -181,15 +182,16 @@ fn without_paths() -> Vec<String> {
     folders.iter().map(flag).collect()
 }
 
-/// Without a default module path the glue holds no `import.meta.url`, which bundlers stumble over.
+/// Generates the JavaScript glue. Without a default module path, the glue contains no `import.meta.url`, which causes
+/// problems in bundlers.
 fn bind(module: &Module<'_>, compiled: &[u8], folder: &Path) -> Result<()> {
     let mut wasm = walrus::ModuleConfig::new()
         .generate_name_section(false)
         .generate_producers_section(false)
         .parse(compiled)?;
     if module.bare {
-        // wasm-bindgen goes by this list. When it is empty there is no table of JavaScript's objects and no function
-        // with two results, which nothing here needs and wasm2js does not know.
+        // wasm-bindgen relies on this list. If it is empty, the output has no table of JavaScript objects and no
+        // function with two results. Nothing here needs them, and wasm2js does not support them.
         wasm.customs.remove_raw("target_features");
         wasm.customs.add(walrus::RawCustomSection {
             name: "target_features".to_owned(),
@@ -213,7 +215,7 @@ fn bind(module: &Module<'_>, compiled: &[u8], folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// As small as "deflate" can be: a twentieth smaller than zlib makes it, for a second of work.
+/// Compresses as tightly as "deflate" allows: a twentieth smaller than zlib's output, for a second of work.
 fn deflate(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut deflated = Vec::new();
     let options = zopfli::Options::default();

@@ -1,4 +1,4 @@
-//! The browser tests in Firefox and WebKit: their browsers and drivers, found or installed, and their run.
+//! Runs the browser tests in Firefox and WebKit. Finds or installs the browsers and their drivers.
 
 use std::env;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
-/// The variable that names the browsers to test in. Without it, tests run in all of them.
+/// The variable that names the browsers for the tests. Without it, the tests run in all of them.
 const BROWSERS: &str = "PENNON_BROWSERS";
 
 /// The variable that names Firefox's executable.
@@ -22,10 +22,10 @@ const FIREFOX: &str = "PENNON_FIREFOX";
 
 const FIREFOX_ON_MACOS: &str = "/Applications/Firefox.app/Contents/MacOS/firefox";
 
-/// The version of geckodriver that is installed if there is none.
+/// The version of geckodriver that is installed if it is missing.
 const GECKODRIVER: &str = "0.37.1";
 
-/// The folder of the tests, an npm project of its own.
+/// The folder of the tests, which is a separate npm project.
 const FOLDER: &str = "playwright/webdriver";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ enum Browser {
 impl Browser {
     const ALL: [Self; 2] = [Self::Firefox, Self::WebKit];
 
-    /// Its name in [`BROWSERS`].
+    /// Returns the browser's name in [`BROWSERS`].
     fn name(self) -> &'static str {
         match self {
             Self::Firefox => "firefox",
@@ -45,7 +45,7 @@ impl Browser {
         }
     }
 
-    /// The programs that tests in it need, each with its Debian package. Debian has no geckodriver.
+    /// Returns the programs that tests in this browser need, each with its Debian package. Debian has no geckodriver.
     fn programs(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Firefox => &[("firefox", "firefox-esr")],
@@ -54,7 +54,7 @@ impl Browser {
     }
 }
 
-/// Tests the server that [`check::rust`](crate::check::rust) left behind in both browsers, or in those that
+/// Tests the server that [`check::rust`](crate::check::rust) has built, in both browsers or in those that
 /// `PENNON_BROWSERS` names.
 pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> {
     let browsers = chosen(&env::var(BROWSERS).unwrap_or_default())?;
@@ -90,7 +90,7 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
     Ok(Outcome::Done)
 }
 
-/// The browsers in a list with commas; all of them if the list is empty.
+/// Parses a comma-separated list of browsers. An empty list means all browsers.
 fn chosen(list: &str) -> Result<Vec<Browser>> {
     if list.trim().is_empty() {
         return Ok(Browser::ALL.to_vec());
@@ -104,7 +104,7 @@ fn chosen(list: &str) -> Result<Vec<Browser>> {
     list.split(',').map(|name| browser(name.trim())).collect()
 }
 
-/// Makes sure that all programs for these browsers are there. Installs Debian's packages where it can.
+/// Ensures that all programs for these browsers are installed. Installs Debian packages where possible.
 fn find_or_install(workspace: &Workspace, browsers: &[Browser]) -> Result<()> {
     let mut missing = missing(browsers)?;
     if !missing.is_empty() && debian::can_install(workspace) {
@@ -125,7 +125,7 @@ fn find_or_install(workspace: &Workspace, browsers: &[Browser]) -> Result<()> {
     Ok(())
 }
 
-/// The programs that cannot be found, each with its Debian package.
+/// Returns the programs that cannot be found, each with its Debian package.
 fn missing(browsers: &[Browser]) -> Result<Vec<(&'static str, &'static str)>> {
     let mut missing = Vec::new();
     for &(program, package) in browsers.iter().flat_map(|browser| browser.programs()) {
@@ -140,7 +140,7 @@ fn missing(browsers: &[Browser]) -> Result<Vec<(&'static str, &'static str)>> {
     Ok(missing)
 }
 
-/// Firefox's executable.
+/// Returns Firefox's executable, if it is installed.
 fn firefox() -> Result<Option<PathBuf>> {
     if let Some(firefox) = env::var_os(FIREFOX).filter(|value| !value.is_empty()) {
         let firefox = PathBuf::from(firefox);
@@ -156,7 +156,7 @@ fn firefox() -> Result<Option<PathBuf>> {
     Ok(on_path.or_else(known))
 }
 
-/// geckodriver: the one on the search path, otherwise one that is compiled into the target folder.
+/// Returns the geckodriver on the search path, or one that is compiled into the target folder.
 fn geckodriver(workspace: &Workspace) -> Result<PathBuf> {
     if let Some(driver) = process::on_path("geckodriver") {
         return Ok(driver);
@@ -173,7 +173,7 @@ fn geckodriver(workspace: &Workspace) -> Result<PathBuf> {
     Ok(driver)
 }
 
-/// Installs a program from crates.io. It is not optimized, which would take longer than it saves.
+/// Installs a program from crates.io. It is not optimized, because that would take longer than it saves.
 fn install_crate(
     workspace: &Workspace,
     name: &str,

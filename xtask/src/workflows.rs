@@ -1,4 +1,4 @@
-//! The workflows in `.github/`, checked by their schema and by zizmor, which looks for weaknesses in them.
+//! Checks the workflows in `.github/` against their schema and with zizmor, which looks for weaknesses in them.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 /// The linters.
 const PACKAGES: [&str; 2] = ["check-jsonschema==0.39.0", "zizmor==1.32.0"];
 
-/// The oldest version of Python that they support.
+/// The oldest Python version that the linters support.
 const PYTHON: (u32, u32) = (3, 11);
 
 /// Checks all workflows, without asking GitHub about the actions that they use.

@@ -1,4 +1,4 @@
-//! Where things are, and cargo as every step calls it.
+//! The folders of the workspace, and the commands that run in it.
 
 use std::env;
 use std::ffi::OsString;
@@ -15,12 +15,12 @@ use crate::process::Run as _;
 pub(crate) struct Workspace {
     /// The folder of the root manifest.
     pub(crate) root: PathBuf,
-    /// Cargo's target folder, wherever the environment or cargo's configuration puts it.
+    /// Cargo's target folder, which the environment or Cargo's configuration may move.
     pub(crate) target: PathBuf,
 }
 
 impl Workspace {
-    /// Asks cargo, which alone knows every way in which the target folder can be moved.
+    /// Asks Cargo for the folders, because only Cargo knows every way to move the target folder.
     pub(crate) fn find() -> Result<Self> {
         let manifest = env::var_os("CARGO_MANIFEST_DIR")
             .context("xtask is started by cargo: type `cargo xtask`")?;
@@ -41,27 +41,27 @@ impl Workspace {
         })
     }
 
-    /// A program that is to run in the root folder.
+    /// Returns a command that runs a program in the root folder.
     pub(crate) fn command(&self, program: impl Into<OsString>) -> Command {
         let mut command = Command::new(program.into());
         command.current_dir(&self.root);
         command
     }
 
-    /// Cargo, in the root folder.
+    /// Returns a Cargo command that runs in the root folder.
     pub(crate) fn cargo(&self) -> Command {
         let mut cargo = cargo();
         cargo.current_dir(&self.root);
         cargo
     }
 
-    /// Runs git in the root folder. Returns its output without the line break at the end.
+    /// Runs Git in the root folder. Returns its output without the trailing line break.
     pub(crate) fn git(&self, arguments: &[&str]) -> Result<String> {
         let answer = self.command("git").args(arguments).run_quietly()?;
         Ok(answer.trim_end().to_owned())
     }
 
-    /// Reads all text files of the repository, new ones included. The paths are relative to the root folder.
+    /// Reads all text files of the repository, including new ones. The paths are relative to the root folder.
     pub(crate) fn texts(&self) -> Result<Vec<(PathBuf, String)>> {
         let listed = self.git(&[
             "ls-files",
@@ -71,14 +71,14 @@ impl Workspace {
             "--exclude-standard",
         ])?;
         let read = |file: &str| {
-            // Neither a file that was deleted and is still listed, nor a binary one.
+            // Skips binary files, and files that were deleted but are still listed.
             let text = fs::read_to_string(self.root.join(file)).ok()?;
             Some((PathBuf::from(file), text))
         };
         Ok(listed.split('\0').filter_map(read).collect())
     }
 
-    /// A folder of this name in the target folder, with nothing in it.
+    /// Creates an empty folder of this name in the target folder. Deletes its previous content.
     pub(crate) fn empty_folder(&self, name: &str) -> Result<PathBuf> {
         let folder = self.target.join(name);
         if folder.exists() {
@@ -88,20 +88,20 @@ impl Workspace {
         Ok(folder)
     }
 
-    /// What the server embeds: the dashboard's scripts, wasm and style.
+    /// Returns the folder of the site that the server embeds: the dashboard's scripts, wasm, and style sheets.
     pub(crate) fn site(&self) -> PathBuf {
         self.target.join("site")
     }
 
-    /// The target folder of everything that is compiled to wasm. It is one of its own, so that `ssr` and `hydrate`
-    /// never meet in one build.
+    /// Returns the target folder for everything that is compiled to wasm. It is separate, so that `ssr` and `hydrate`
+    /// are never combined in one build.
     pub(crate) fn wasm_target(&self) -> PathBuf {
         self.target.join("wasm")
     }
 }
 
-/// The cargo that started xtask, without what it told xtask about xtask's own package: build scripts that watch such
-/// variables would run again on each change between `cargo xtask` and plain cargo.
+/// Returns the Cargo that started xtask, without the variables that describe xtask's own package. Build scripts that
+/// watch such variables would run again on each switch between `cargo xtask` and plain Cargo.
 fn cargo() -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     for (name, _) in env::vars_os() {

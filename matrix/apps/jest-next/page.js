@@ -2,7 +2,7 @@ const { FeatureFlagsProvider, useFlag } = require("@pennon/next/client");
 const { getFeatureFlags } = require("@pennon/next/server");
 const { createElement } = require("react");
 
-/** A page as Next.js compiles it. */
+/** A page in the form to which Next.js compiles it. */
 exports.Page = async ({ user }) => {
   const flags = await getFeatureFlags({ userId: user });
   const banner = flags.isEnabled("banner") ? "banner" : "no banner";

@@ -5,7 +5,7 @@ const { answers } = require("./answers.cjs");
 const transport = require("./transport.cjs");
 
 test("the client answers", async () => {
-  // The environment jsdom has no fetch.
+  // The jsdom environment has no `fetch`.
   const said = await answers(pennon, process.env.SERVICE, globalThis.fetch ? undefined : transport);
   writeFileSync("said.json", JSON.stringify(said));
 });

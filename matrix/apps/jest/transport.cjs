@@ -1,6 +1,6 @@
 const { request } = require("node:http");
 
-/** A transport as one would write it where there is no fetch. */
+/** A transport for environments that have no `fetch`. */
 exports.send = ({ method, url, headers, body }) =>
   new Promise((resolve, reject) => {
     const sent = request(url, { method, headers }, async (response) => {

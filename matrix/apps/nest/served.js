@@ -1,8 +1,8 @@
-/** A class that `answers` takes for that of a client: one whose questions go to an application of Nest, by HTTP. */
+/** Returns a client class for `answers` that sends its questions to a NestJS application over HTTP. */
 export function served({ Body, Controller, Inject, Module, Post }, { NestFactory }, pennon) {
   const { FeatureFlags, FeatureFlagsModule, getFeatureFlagsToken } = pennon;
 
-  // Decorators as a compiler would apply them.
+  // The decorators are applied below, as a compiler would apply them.
   class Questions {
     constructor(flags) {
       this.flags = flags;

@@ -1,4 +1,4 @@
-// What is called proxy since Next.js 16.
+// The middleware, which Next.js 16 renamed to proxy.
 export { proxy as middleware } from "./proxy.js";
 
 export const config = { matcher: "/answer" };

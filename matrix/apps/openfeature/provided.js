@@ -1,4 +1,4 @@
-/** A class that `answers` takes for that of a client: one whose questions go to a provider, by OpenFeature's SDK. */
+/** Returns a client class for `answers` that sends its questions to a provider through OpenFeature's SDK. */
 export function provided(sdk, Provider, ask) {
   return class {
     constructor(options) {
@@ -10,7 +10,7 @@ export function provided(sdk, Provider, ask) {
     }
 
     async read(key, context) {
-      // What is no attribute to us would be one of its own to OpenFeature.
+      // OpenFeature would turn members that are not attributes in Pennon into custom attributes.
       const { userId, tenantId, email, country, customAttributes } = context ?? {};
       const subject = { targetingKey: userId, tenantId, email, country, customAttributes };
       const details = await ask(sdk, key, subject);
@@ -29,12 +29,12 @@ export function provided(sdk, Provider, ask) {
   };
 }
 
-/** On a server the context goes along with the question. */
+/** Evaluates on a server, where each evaluation has its own context. */
 export async function onServer({ OpenFeature }, key, context) {
   return OpenFeature.getClient().getBooleanDetails(key, false, context);
 }
 
-/** In a page there is one context for all questions. */
+/** Evaluates in a page, where all evaluations share one context. */
 export async function inPage({ OpenFeature }, key, context) {
   await OpenFeature.setContext(context);
   return OpenFeature.getClient().getBooleanDetails(key, false);

@@ -1,5 +1,5 @@
 import { FeatureFlagsClient } from "@pennon/core";
-// It throws unless it finds the core of its own version.
+// This import throws unless it finds the core in the same version.
 import { useFlag } from "@pennon/react";
 
 const [url, sdkKey] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /**
- * What the client of a package says to the questions of the service, and by which engine. Every application ends here; they
- * differ in how they come by the package.
+ * Returns the client's answers to the service's questions, and the engine that it used. Every application ends here.
+ * The applications differ in how they load the package.
  */
 export async function answers(
   { FeatureFlagsClient, fetchTransport },
@@ -23,7 +23,7 @@ export async function answers(
       said.push((await client.read(key, context)) ?? null);
     }
     given.push(said);
-    // What few applications use is in a file of its own, which must be found too.
+    // Code that few applications use is in a separate file, which must be found too.
     remote ??= await client.evaluateRemote(cases[0].key, cases[0].context);
     await client.shutdown();
   }
@@ -37,7 +37,10 @@ async function questions(service, transport) {
   return JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body));
 }
 
-/** Counts from now on how often an engine of wasm is made. Others make instances too: Node.js has one for HTTP. */
+/**
+ * Counts the wasm engines that are created from now on. Other code creates wasm instances too: Node.js has one for
+ * HTTP.
+ */
 function countInstances() {
   let count = 0;
   const { instantiate } = globalThis.WebAssembly ?? {};

@@ -12,10 +12,10 @@ import {
 import { run } from "../../support/run.ts";
 import { Service } from "../../support/service.ts";
 
-/** Where Vite is to listen, as it may be in use where it would by itself. */
+/** The arguments that make Vite listen on a free port, because its default port may be in use. */
 const listen = ["--", "--host", "127.0.0.1", "--port", "0"] as const;
 
-/** Where Next.js is to listen. */
+/** The arguments that make Next.js listen on a free port. */
 const anywhere = ["--", "--port", "0"] as const;
 
 describe("examples/react-vite", () => {

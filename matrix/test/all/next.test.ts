@@ -28,7 +28,7 @@ describe("an application built with Next.js", () => {
 
   it("runs wasm in components and in middleware, by webpack", async () => {
     const folder = await newApplication("next", "next-edge");
-    // Next.js builds no route on the edge with webpack, not even an empty one.
+    // With webpack, Next.js does not build edge routes, not even an empty one.
     await rm(join(folder, "app/edge"), { recursive: true });
     await output(folder, tool("next"), "build", "--webpack");
     await using service = await Service.start();

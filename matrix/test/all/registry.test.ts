@@ -30,7 +30,7 @@ const managers: readonly (readonly [string, () => PackageManager])[] = [
       program: [node, inTools("@yarnpkg/cli-dist/bin/yarn.js")],
       install: ["install", "--no-immutable"],
       installLocked: ["install", "--immutable"],
-      // With a lock file of its own it is no part of a project above.
+      // With its own lock file, the application is not part of a project in a parent folder.
       settings: ({ url, token }) => ({ ".yarnrc.yml": yarnrc(url, token), "yarn.lock": "" }),
     }),
   ],

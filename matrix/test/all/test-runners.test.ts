@@ -6,14 +6,14 @@ import { Service } from "../../support/service.ts";
 import { newApplication, output, tool } from "../../support/tool.ts";
 import { expectRightAnswers } from "../../support/vectors.ts";
 
-/** Has a runner run the application's test, which leaves behind what the client said. */
+/** Runs the application's test in a test runner, and returns the client's answers, which the test writes to a file. */
 async function saidUnder(name: string, arguments_: readonly string[], cwd: string) {
   await using service = await Service.start();
   await run(tool(name), arguments_, { cwd, env: { SERVICE: service.url } });
   return readFile(join(cwd, "said.json"), "utf8");
 }
 
-// Under jsdom there is no way to inflate the wasm, so that its twin is loaded.
+// jsdom has no way to inflate the wasm, so the JavaScript fallback is loaded.
 const environments = [
   ["wasm", "node"],
   ["plain JavaScript", "jsdom"],

@@ -15,14 +15,14 @@ import { Service } from "../../support/service.ts";
 
 const npmStart = ["npm", "start"] as const;
 
-/** A service with the flags that the examples ask for. */
+/** Starts a service with the flags of the examples. */
 async function shop(port?: number): Promise<Service> {
   const service = await Service.start(undefined, port);
   serveShop(service, true);
   return service;
 }
 
-/** Whether anybody takes new connections there; one that is kept may be served to the end. */
+/** Returns `true` if the address accepts new connections. A connection that is already open may still be served. */
 async function listens(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   const connection = connect(Number(port), hostname);

@@ -80,7 +80,9 @@ async function startWebKit(processes: Processes): Promise<Browser> {
   return { name: "WebKit", driver, capabilities: { browserName: "MiniBrowser" } };
 }
 
-/** The programs behind the tests, which never outlive the process that started them, and a folder for their files. */
+/**
+ * The programs that the tests need, which never outlive the process that started them, and a folder for their files.
+ */
 class Processes {
   readonly #folder = mkdtempSync(join(tmpdir(), "pennon-browsers-"));
   readonly #all: ChildProcess[] = [];
@@ -89,12 +91,12 @@ class Processes {
     try {
       rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     } catch {
-      // A server of an interrupted test is still writing: the folder for temporary files keeps its data.
+      // A server of an interrupted test is still writing. Its data stays in the folder for temporary files.
     }
   };
 
   constructor() {
-    // The servers of the tests keep their data there, too.
+    // The servers of the tests also keep their data in this folder.
     process.env.TMPDIR = this.#folder;
     process.on("exit", this.#clear);
   }
@@ -116,7 +118,7 @@ class Processes {
     return address;
   }
 
-  /** Starts an X server without a screen, on a display that is free, and returns the display's name. */
+  /** Starts an X server without a screen on a free display, and returns the display's name. */
   async startDisplay(): Promise<string> {
     const args = ["-displayfd", "3", "-screen", "0", "1280x900x24", "-nolisten", "tcp"];
     const stdio = ["ignore", "ignore", "ignore", "pipe"] as const;

@@ -5,14 +5,14 @@ import type { Browser } from "./drivers.ts";
 
 declare global {
   interface Window {
-    /** Uncaught errors in a browser that cannot report them, since the page was ready. */
+    /** Uncaught errors since the page was ready, for browsers that cannot report them. */
     uncaughtErrors?: string[];
   }
 }
 
 const timeout = 15_000;
 
-/** A browser with one page, in a profile of its own. */
+/** A browser with one page and its own profile. */
 export class Page {
   readonly #driver: WebDriver;
   readonly #baseUrl: string;
@@ -50,7 +50,7 @@ export class Page {
     await this.#driver.get(`${this.#baseUrl}${path}`);
   }
 
-  /** The path of the page's address. */
+  /** Returns the path of the page's address. */
   async path(): Promise<string> {
     return new URL(await this.#driver.getCurrentUrl()).pathname;
   }
@@ -59,7 +59,7 @@ export class Page {
     await this.#driver.wait(async () => (await this.path()) === path, timeout, `went to ${path}`);
   }
 
-  /** Signs in on the page that asks for it. */
+  /** Signs in on the sign-in page. */
   async signIn({ email, password }: Account): Promise<void> {
     await this.type("input[type=email]", email);
     await this.type("input[type=password]", password);
@@ -74,7 +74,7 @@ export class Page {
     await this.ready();
   }
 
-  /** Waits until the page's scripts listen to keys and its stream of changes is open. */
+  /** Waits until the page's scripts handle keys and its event stream is open. */
   async ready(): Promise<void> {
     await this.find("#jump[data-ready=true]");
     await this.#driver.wait(
@@ -91,13 +91,16 @@ export class Page {
     }
   }
 
-  /** Uncaught errors: of all pages where the driver reports them, otherwise of the present page since it was ready. */
+  /**
+   * Returns the uncaught errors of all pages if the driver reports them, or else those of the current page since it was
+   * ready.
+   */
   async uncaughtErrors(): Promise<readonly string[]> {
     const inPage = await this.run(() => window.uncaughtErrors ?? []);
     return [...this.#uncaughtErrors, ...inPage];
   }
 
-  /** The element that a CSS selector or a locator finds, once it is visible. */
+  /** Returns the element that a CSS selector or a locator finds, once it is visible. */
   async find(target: string | By): Promise<WebElement> {
     const by = typeof target === "string" ? By.css(target) : target;
     const visible = async () => {
@@ -128,7 +131,7 @@ export class Page {
     await this.click(`${select} option[value="${value}"]`);
   }
 
-  /** Presses a key where the focus is, with modifier keys held down. */
+  /** Presses a key in the focused element, with modifier keys held down. */
   async press(key: string, ...modifiers: readonly string[]): Promise<void> {
     const actions = this.#driver.actions();
     modifiers.forEach((modifier) => void actions.keyDown(modifier));
@@ -137,7 +140,7 @@ export class Page {
     await actions.perform();
   }
 
-  /** The text of the first element that a CSS selector finds; empty while there is none. */
+  /** Returns the text of the first element that a CSS selector finds, or an empty string if there is none. */
   text(selector: string): Promise<string> {
     return this.run(
       (selector) => document.querySelector<HTMLElement>(selector)?.innerText.trim() ?? "",
@@ -153,12 +156,12 @@ export class Page {
     );
   }
 
-  /** Runs a function in the page. It sees its arguments and the page, and nothing else. */
+  /** Runs a function in the page. The function can access only its arguments and the page. */
   run<T, A extends readonly unknown[]>(script: (...args: A) => T, ...args: A): Promise<T> {
     return this.#driver.executeScript(`return (${script})(...arguments)`, ...args);
   }
 
-  /** A picture of the visible part of the page, as PNG. */
+  /** Returns a screenshot of the visible part of the page, in PNG format. */
   async screenshot(): Promise<Buffer> {
     return Buffer.from(await this.#driver.takeScreenshot(), "base64");
   }
@@ -166,7 +169,7 @@ export class Page {
 
 export { Key };
 
-/** The last button of this text: a form may begin with a hidden one, for the Enter key. */
+/** Locates the last button with this text, because a form may begin with a hidden button for the Enter key. */
 export function button(text: string): By {
   return By.xpath(`(//button[normalize-space()=${JSON.stringify(text)}])[last()]`);
 }
@@ -175,7 +178,7 @@ export function link(text: string): By {
   return By.xpath(`//a[normalize-space()=${JSON.stringify(text)}]`);
 }
 
-/** Lets a wait go on after an element was replaced. */
+/** Lets a wait continue after an element was replaced. */
 function unlessStale(reason: unknown): undefined {
   if (!(reason instanceof error.StaleElementReferenceError)) {
     throw reason;

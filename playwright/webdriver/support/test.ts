@@ -7,31 +7,31 @@ import type { Browser } from "./drivers.ts";
 import { Page } from "./page.ts";
 
 type Fixtures = {
-  /** A server of the test's own. */
+  /** The test's own server. */
   server: Server;
-  /** That server's REST API, as its first admin. */
+  /** The REST API of the server, as its first administrator. */
   api: Api;
-  /** A browser of the test's own. A test fails if its pages have uncaught errors. */
+  /** The test's own browser. A test fails if its pages have uncaught errors. */
   page: Page;
 };
 
-/** Screenshots of failed tests. */
+/** The folder for screenshots of failed tests. */
 const results = new URL("../../results/", import.meta.url);
 
-/** Apart from the ports of the tests in Chromium. */
+/** A worker number that keeps the ports apart from those of the tests in Chromium. */
 const worker = 8;
 
-// The exit handlers run when the tests are interrupted, too.
+// Makes exit handlers run even when the tests are interrupted.
 process.once("SIGTERM", () => process.exit(1));
 
-/** Tests in a browser. */
+/** Returns the test function for a browser. */
 export function testIn(browser: Browser) {
   return base.extend<Fixtures>({
     server: async ({ onTestFinished }, use) => {
       const server = await Server.create(worker);
       const kill = () => void server.stop();
       process.on("exit", kill);
-      // Runs whatever fails before it; the lines after `use` do not.
+      // This runs even if something before it fails, unlike the lines after `use`.
       onTestFinished(async () => {
         await server.dispose();
         process.off("exit", kill);

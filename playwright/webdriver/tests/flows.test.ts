@@ -12,7 +12,9 @@ async function createFlag(api: Api): Promise<{ staging: Environment; flag: Flag 
   return { staging, flag };
 }
 
-/** The lines of a list that can be seen whole within it and its dialog, and how high the list is. */
+/**
+ * Returns the lines of a list, those that are fully visible within the list and its dialog, and the height of the list.
+ */
 function visibleLines(page: Page, list: string, line: string) {
   return page.run(
     (list, line) => {
@@ -70,7 +72,7 @@ describe.each(inject("browsers"))("$name", (browser) => {
     const { staging, flag } = await createFlag(api);
     await page.openSignedIn("/dashboard/flags", server);
     expect(await page.text(flagSwitch)).toBe("Off");
-    // A reload would take the mark away.
+    // A reload would remove the mark.
     await page.run(() => document.documentElement.setAttribute("data-mark", ""));
     for (const isEnabled of [true, false]) {
       await api.switch(flag, staging, isEnabled);

@@ -1,4 +1,4 @@
-//! The changelog: one section for each version, the newest first, and above them the changes that are not released.
+//! The changelog: one section per version, the newest first, below a section of unreleased changes.
 
 use std::fs;
 
@@ -6,13 +6,13 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::workspace::Workspace;
 
-/// The file with the changelog.
+/// The file that contains the changelog.
 pub(super) const FILE: &str = "CHANGELOG.md";
 
-/// The heading of the changes that are not released.
+/// The heading of the unreleased changes.
 const UNRELEASED: &str = "Unreleased";
 
-/// What precedes the heading of a section.
+/// The prefix of a section's heading.
 const HEADING: &str = "## ";
 
 /// Reads the changelog of the workspace.
@@ -20,11 +20,7 @@ pub(super) fn read(workspace: &Workspace) -> Result<String> {
     fs::read_to_string(workspace.root.join(FILE)).context(FILE)
 }
 
-/// Makes the unreleased changes those of a version, and begins a new section of unreleased changes.
-///
-/// # Errors
-///
-/// Fails if there are no unreleased changes, or if the version has a section already.
+/// Turns the unreleased changes into those of a version, and begins a new section of unreleased changes.
 pub(super) fn release(text: &str, version: &str, date: &str) -> Result<String> {
     ensure!(
         section(text, version).is_none(),
@@ -43,8 +39,8 @@ pub(super) fn release(text: &str, version: &str, date: &str) -> Result<String> {
     Ok(text.replacen(&heading, &dated, 1))
 }
 
-/// Returns the changes of a version, or those that are not released, as Markdown in which each paragraph is one line.
-/// Pages of releases keep the line breaks of paragraphs.
+/// Returns the changes of a version, or the unreleased ones, as Markdown in which each paragraph is one line. Release
+/// pages keep line breaks within paragraphs.
 pub(crate) fn notes(workspace: &Workspace, version: &str) -> Result<String> {
     let text = read(workspace)?;
     let changes = section(&text, version);
@@ -52,7 +48,7 @@ pub(crate) fn notes(workspace: &Workspace, version: &str) -> Result<String> {
     Ok(unwrapped(&changes))
 }
 
-/// The text below the heading of a version, up to the next one.
+/// Returns the text between the heading of a version and the next heading.
 fn section(text: &str, version: &str) -> Option<String> {
     let is_heading = |line: &&str| {
         let heading = line.strip_prefix(HEADING);
@@ -66,7 +62,7 @@ fn section(text: &str, version: &str) -> Option<String> {
     Some(lines.join("\n").trim().to_owned())
 }
 
-/// Joins the lines of each paragraph and item.
+/// Joins the lines of each paragraph and of each list item.
 fn unwrapped(text: &str) -> String {
     let mut unwrapped = String::new();
     let mut is_code = false;
@@ -92,7 +88,7 @@ fn unwrapped(text: &str) -> String {
     unwrapped
 }
 
-/// Returns true for the first line of an item in a list, and for a row of a table.
+/// Returns `true` for the first line of a list item and for a table row.
 fn begins_an_item(line: &str) -> bool {
     let number = line.split_once(". ").map(|(number, _)| number);
     line.starts_with(['-', '|'])

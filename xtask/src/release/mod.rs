@@ -1,5 +1,5 @@
-//! A release: the version in all files, the date in the changelog, a commit and a tag. The workflow `release.yml`
-//! publishes what is tagged.
+//! Prepares a release: sets the version in all files and the date in the changelog, commits, and tags. The workflow
+//! `release.yml` publishes the tag.
 
 mod changelog;
 #[cfg(test)]
@@ -19,15 +19,15 @@ use crate::workspace::Workspace;
 pub(crate) use changelog::notes;
 use version::Places;
 
-/// The branch that releases are made from.
+/// The branch from which releases are made.
 const BRANCH: &str = "main";
 
-/// Releases a version: writes it into all files, runs the whole gate, commits, tags, and keeps the files that later builds
-/// are compared with. Nothing is pushed. A dry run only lists the files that would change.
+/// Releases a version: writes it into all files, runs the whole gate, commits, tags, and stores the files with which
+/// later builds are compared. Nothing is pushed. A dry run only lists the files that would change.
 ///
 /// # Errors
 ///
-/// Fails with all reasons for which the version cannot be released, before anything is changed.
+/// Fails before anything is changed, with all reasons why the version cannot be released.
 pub(crate) fn release(workspace: &Workspace, version: &str, is_dry_run: bool) -> Result<()> {
     let plan = Plan::new(workspace, version)?;
     plan.print();
@@ -35,7 +35,7 @@ pub(crate) fn release(workspace: &Workspace, version: &str, is_dry_run: bool) ->
         return Ok(());
     }
     plan.write()?;
-    // A process of its own: this one was compiled with the version before.
+    // A separate process, because this one was compiled with the previous version.
     xtask(workspace, &["test", "--all"]).context(
         "nothing was committed; fix it on the branch, undo the rest by `git restore .`, and begin again",
     )?;
@@ -52,7 +52,7 @@ fn xtask(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     workspace.cargo().arg("xtask").args(arguments).run()
 }
 
-/// Commits the files of `cargo xtask fixture`. They name the commit of the tag, so they cannot be part of it.
+/// Commits the files of `cargo xtask fixture`. They name the commit of the tag, so they cannot be part of that commit.
 fn keep_fixture(workspace: &Workspace, version: &Version) -> Result<()> {
     const FOLDER: &str = "tests/fixtures";
     xtask(workspace, &["fixture"])?;
@@ -62,11 +62,11 @@ fn keep_fixture(workspace: &Workspace, version: &Version) -> Result<()> {
     Ok(())
 }
 
-/// A release that nothing prevents.
+/// A release that nothing prevents, with the changes that it makes.
 struct Plan<'a> {
     workspace: &'a Workspace,
     version: Version,
-    /// The files that change, relative to the root folder, with their new texts.
+    /// The files that change, relative to the root folder, with their new content.
     changes: Vec<(PathBuf, String)>,
 }
 
@@ -135,7 +135,7 @@ fn tag(version: &Version) -> String {
     format!("v{version}")
 }
 
-/// The version in the root manifest.
+/// Returns the version in the root manifest.
 fn current_version(workspace: &Workspace) -> Result<Version> {
     const FILE: &str = "Cargo.toml";
     let manifest = fs::read_to_string(workspace.root.join(FILE)).context(FILE)?;
@@ -147,7 +147,8 @@ fn current_version(workspace: &Workspace) -> Result<Version> {
     Version::parse(version).context(FILE)
 }
 
-/// The version may be the current one, which was not released yet if it has neither tag nor changelog.
+/// Returns the reasons why the version itself cannot be released. It may be the current version, which is unreleased if
+/// it has neither a tag nor a section in the changelog.
 fn problems_of_version(version: &Version, current: &Version) -> Vec<String> {
     let mut problems = Vec::new();
     if version < current {
@@ -177,7 +178,7 @@ fn problems_of_repository(workspace: &Workspace, version: &Version) -> Result<Ve
     Ok(problems)
 }
 
-/// The changelog with the unreleased changes as those of the version, from today on.
+/// Returns the changelog with the unreleased changes assigned to the version, dated today (UTC).
 fn changelog(workspace: &Workspace, version: &Version) -> Result<String> {
     let today = workspace
         .command("date")
@@ -187,7 +188,7 @@ fn changelog(workspace: &Workspace, version: &Version) -> Result<String> {
     changelog::release(&text, &version.to_string(), today.trim())
 }
 
-/// The files in which the version changes.
+/// Returns the files in which the version changes, with their new content.
 fn changes_of_version(workspace: &Workspace, version: &Version) -> Result<Vec<(PathBuf, String)>> {
     let addresses = addresses::read(workspace)?;
     let places = Places::new(addresses.get("image").context("an image")?)?;

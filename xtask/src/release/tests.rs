@@ -1,4 +1,4 @@
-//! Releases of a small repository in a folder of its own.
+//! Tests releases of a small repository in a temporary folder.
 
 use tempfile::TempDir;
 
@@ -9,7 +9,7 @@ const LOCK: &str = "[[package]]\nname = \"pennon-core\"\nversion = \"0.1.0\"\n\n
 const CHANGELOG: &str = "# Changelog\n\n## Unreleased\n\n- Flags, by `@pennon/core/0.1.0`.\n";
 const REACT: &str = "{\n  \"name\": \"@pennon/react\",\n  \"version\": \"0.1.0\",\n  \"peerDependencies\": {\n    \"@pennon/core\": \"0.1.0\"\n  }\n}\n";
 
-/// A repository whose addresses have this host.
+/// Creates a repository whose addresses have this host.
 fn repository(host: &str) -> (TempDir, Workspace) {
     let folder = tempfile::tempdir().expect("a folder");
     let workspace = Workspace {
@@ -139,7 +139,7 @@ fn a_plan_changes_nothing() {
 
 #[test]
 fn a_release_is_refused_with_all_reasons_at_once() {
-    // Not in one piece, because files of this repository name only addresses of the project.
+    // Assembled from parts, because files of this repository may contain only addresses of the project.
     let host = ["pennon", "example"].join(".");
     let (_folder, workspace) = repository(&host);
     save(

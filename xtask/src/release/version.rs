@@ -1,11 +1,11 @@
-//! The version of the project in its files.
+//! Finds and sets the project's version in its files.
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use regex::Regex;
 
-/// The texts that stand before the version of the project, as regular expressions. The image is another one.
+/// Regular expressions for the text before the project's version. [`Places::new`] adds one for the image.
 const BEFORE: [&str; 9] = [
     // Cargo.toml and Cargo.lock
     r#"\[workspace\.package\]\nversion = ""#,
@@ -13,7 +13,7 @@ const BEFORE: [&str; 9] = [
     // package.json and package-lock.json: the packages, and the examples and packages that depend on them
     r#""name": "@pennon/[a-z]+",\n *"version": ""#,
     r#""@pennon/[a-z]+": ""#,
-    // the documents: npm's command line, names of files, the image of `cargo xtask image`, and an answer of the server
+    // the documents: npm commands, file names, the image of `cargo xtask image`, and a response of the server
     "@pennon/[a-z]+@",
     "pennon-(?:[a-z]+-)?",
     "pennon:",
@@ -25,11 +25,11 @@ const BEFORE: [&str; 9] = [
 /// A version of three numbers.
 const VERSION: &str = r"[0-9]+\.[0-9]+\.[0-9]+";
 
-/// The places in a file that have the version of the project.
+/// The places in a file that contain the project's version.
 pub(super) struct Places(Regex);
 
 impl Places {
-    /// Returns the places, where `image` is the container image without a tag.
+    /// Returns the places. `image` is the container image without a tag.
     pub(super) fn new(image: &str) -> Result<Self> {
         let image = format!("{}:", regex::escape(image));
         let before = [&BEFORE[..], &[&image]].concat().join("|");
@@ -37,14 +37,15 @@ impl Places {
         Ok(Self(regex.context("the image in project.toml")?))
     }
 
-    /// Returns true if a release sets the version in this file, if it has one. Others name versions of the past.
+    /// Returns `true` if a release sets the version in this file, provided that the file contains it. Other files name
+    /// past versions.
     pub(super) fn are_in(file: &Path) -> bool {
         !["CHANGELOG.md", "tests/fixtures", "xtask/src"]
             .iter()
             .any(|other| file.starts_with(other))
     }
 
-    /// Returns the text of a file with another version in all places.
+    /// Returns the text of a file with `version` in all places.
     pub(super) fn set(&self, text: &str, version: &str) -> String {
         let replacement = format!("${{1}}{version}");
         self.0.replace_all(text, replacement).into_owned()
@@ -61,7 +62,7 @@ mod tests {
 
     const CURRENT: &str = env!("CARGO_PKG_VERSION");
 
-    /// The files of the repository in which a release sets the version.
+    /// Returns the files of the repository in which a release sets the version, and the places.
     fn files() -> (Vec<(String, String)>, Places) {
         let workspace = Workspace::find().expect("the workspace is found");
         let addresses = addresses::read(&workspace).expect("the addresses can be read");
@@ -103,7 +104,7 @@ mod tests {
         }
     }
 
-    /// The text with a version in place of each `@` that no name begins with.
+    /// Returns the text with a version in place of each `@` that does not begin a package name.
     fn at(text: &str, version: &str) -> String {
         text.replace("@pennon", "#pennon")
             .replace('@', version)
@@ -140,7 +141,8 @@ mod tests {
         }
     }
 
-    /// Other versions are in backticks (the one that brought something) or in the name of a client (`@pennon/core/0.1.0`).
+    /// Other versions are in backticks (the version that introduced a feature) or in the name of a client
+    /// (`@pennon/core/0.1.0`).
     #[test]
     fn documents_name_the_version_only_where_a_release_sets_it() {
         let (files, places) = files();

@@ -4,7 +4,7 @@ import { useFlag, useFlagsStatus } from "@pennon/next/client";
 import { useEffect, useState } from "react";
 import { ask } from "./ask.js";
 
-/** What the flag is, noting in `window.renders` what each render has shown. */
+/** Shows the value of the flag, and records the value of each render in `window.renders`. */
 export function Shown({ user }) {
   const isOn = useFlag("per-user-99");
   const { ready } = useFlagsStatus();

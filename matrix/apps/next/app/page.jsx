@@ -4,7 +4,7 @@ import { InTheBrowser } from "./in-the-browser.jsx";
 
 export const dynamic = "force-dynamic";
 
-/** A server component, with a client component in it. */
+/** A server component that contains a client component. */
 export default async function Page() {
   const service = process.env.SERVICE;
   return (

@@ -9,7 +9,7 @@ import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
 import { answers } from "../answers.js";
 
-/** What `answers` takes for a client: its questions are components that are rendered below a provider. */
+/** A client class for `answers` whose questions are components rendered below a provider. */
 class Rendered {
   #options;
   #root = createRoot(document.createElement("div"));

@@ -1,6 +1,6 @@
 import { perUser } from "../declared.js";
 
-/** A flag of Vercel's Flags SDK. */
+/** A page with a flag of Vercel's Flags SDK. */
 export default async function Page() {
   return <pre>{String(await perUser())}</pre>;
 }

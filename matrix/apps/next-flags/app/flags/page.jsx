@@ -2,7 +2,7 @@ import { FeatureFlagsProvider } from "@pennon/next/client";
 import { getFeatureFlags } from "@pennon/next/server";
 import { Shown } from "../shown.jsx";
 
-/** A page without a key. */
+/** A page without an SDK key. */
 export default async function Page({ searchParams }) {
   const { user } = await searchParams;
   const flags = await getFeatureFlags({ userId: user });

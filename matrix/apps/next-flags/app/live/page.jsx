@@ -2,7 +2,7 @@ import { getFeatureFlags } from "@pennon/next/server";
 import { Shown } from "../shown.jsx";
 import { Live } from "./live.jsx";
 
-/** A page that follows the flags. */
+/** A page that follows changes to the flags. */
 export default async function Page({ searchParams }) {
   const { user } = await searchParams;
   const flags = await getFeatureFlags({ userId: user });
