@@ -186,13 +186,13 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
   await page.waitForTimeout(alive);
   await shoot("flag-tried");
   await page.goto("/dashboard/try");
-  await shoot("try-empty");
+  await shoot("playground-empty");
   await page.goto("/dashboard/try?flag=checkout_v2&userId=u-1042&country=DE");
   await page.waitForTimeout(alive);
   await shoot("try");
   await page.goto("/dashboard/try?flag=checkout_v2&email=nobody");
   await page.waitForTimeout(alive);
-  await shoot("try-wrong");
+  await shoot("playground-wrong");
   await page.goto("/dashboard/new-flag");
   await shoot("new-flag");
   await page.getByLabel("Name").fill("New checkout");

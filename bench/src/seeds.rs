@@ -9,7 +9,7 @@ use crate::database::Database;
 use crate::service::Service;
 
 /// How long the server may take to notice what was written past it.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Adds the flags `seeded_<number>` to every environment, and waits until the holder of an SDK key sees them.
 pub(crate) async fn flags(
@@ -47,7 +47,7 @@ pub(crate) async fn flags(
     let began = Instant::now();
     let last = format!("seeded_{last}");
     while service.is_on(sdk_key, &last).await?.is_none() {
-        if began.elapsed() > PATIENCE {
+        if began.elapsed() > TIMEOUT {
             bail!("the server does not notice the flags");
         }
         tokio::time::sleep(Duration::from_millis(50)).await;

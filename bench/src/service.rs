@@ -18,7 +18,7 @@ const EMAIL: &str = "bench@example.com";
 const PASSWORD: &str = "measured, not guessed";
 
 /// How long the server may take to start.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A server; it ends with this value.
 pub(crate) struct Service {
@@ -108,7 +108,7 @@ impl Service {
             if let Some(status) = self.process.try_wait()? {
                 bail!("the server ended at once ({status})");
             }
-            if started.elapsed() > PATIENCE {
+            if started.elapsed() > TIMEOUT {
                 bail!("the server does not answer");
             }
             tokio::time::sleep(Duration::from_millis(20)).await;

@@ -16,7 +16,7 @@ use crate::samples::Samples;
 use crate::service::Service;
 
 /// How long all streams together may take to get an event.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// How often a change is told.
 const CHANGES: usize = 20;
@@ -153,7 +153,7 @@ async fn all(streams: usize, told: &mut UnboundedReceiver<Instant>) -> Result<Ve
         }
         Ok(instants)
     };
-    timeout(PATIENCE, receiving)
+    timeout(TIMEOUT, receiving)
         .await
         .context("not all streams got an event")?
 }

@@ -29,7 +29,7 @@ pub fn evaluate(
     subject: &impl Subject,
     missing: MissingBucketingValue,
 ) -> Evaluation {
-    decide(flag, subject, missing, &mut Silent)
+    decide(flag, subject, missing, &mut NoObserver)
 }
 
 /// Decides `flag` for `subject` as [`evaluate`] does, while `observer` watches.
@@ -48,9 +48,9 @@ pub fn evaluate_with_cause(
     subject: &impl Subject,
     missing: MissingBucketingValue,
 ) -> (Evaluation, Cause) {
-    let mut seen = Seen::default();
-    let evaluation = decide(flag, subject, missing, &mut seen);
-    (evaluation, seen.cause)
+    let mut recorder = CauseRecorder::default();
+    let evaluation = decide(flag, subject, missing, &mut recorder);
+    (evaluation, recorder.cause)
 }
 
 /// What decided, beside the reason.
@@ -68,7 +68,7 @@ pub fn explain(
     subject: &impl Subject,
     missing: MissingBucketingValue,
 ) -> Explanation {
-    let mut steps = Steps::default();
+    let mut steps = TraceRecorder::default();
     let evaluation = decide(flag, subject, missing, &mut steps);
     Explanation {
         evaluation,
@@ -290,18 +290,18 @@ pub trait Observer {
 }
 
 /// The observer of a plain evaluation: it compiles to nothing.
-struct Silent;
+struct NoObserver;
 
-impl Observer for Silent {}
+impl Observer for NoObserver {}
 
 /// The observer that remembers what decided.
 #[derive(Default)]
-struct Seen {
+struct CauseRecorder {
     rules: usize,
     cause: Cause,
 }
 
-impl Observer for Seen {
+impl Observer for CauseRecorder {
     fn rule_ended(&mut self, matched: bool) {
         if matched {
             self.cause.rule = Some(self.rules);
@@ -316,12 +316,12 @@ impl Observer for Seen {
 
 /// The observer of an explanation.
 #[derive(Default)]
-struct Steps {
+struct TraceRecorder {
     rules: Vec<RuleTrace>,
     rollout: Option<RolloutTrace>,
 }
 
-impl Observer for Steps {
+impl Observer for TraceRecorder {
     const SEES_ALL_CONDITIONS: bool = true;
 
     fn rule(&mut self, priority: Priority, logic: Logic, value: bool) {

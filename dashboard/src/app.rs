@@ -16,7 +16,7 @@ use crate::{
         flag::FlagPage, flag_usage::FlagUsagePage, flags::Flags, help::Help, history::History,
         home::Home, new_environment::NewEnvironmentPage, new_flag::NewFlagPage,
         new_person::NewPersonPage, not_found::NotFound, people::People, person::PersonPage,
-        revert::Revert, sign_in::SignIn, try_it::Try,
+        playground::PlaygroundPage, revert::Revert, sign_in::SignIn,
     },
     port::visit,
 };
@@ -75,7 +75,7 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/dashboard/login") view=SignIn ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags") view=Flags ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/new-flag") view=NewFlagPage ssr=ssr.clone()/>
-                <Route path=path!("/dashboard/try") view=Try ssr=ssr.clone()/>
+                <Route path=path!("/dashboard/try") view=PlaygroundPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/:key/usage") view=FlagUsagePage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/flags/:key") view=FlagPage ssr=ssr.clone()/>
                 <Route path=path!("/dashboard/environments") view=Environments ssr=ssr.clone()/>

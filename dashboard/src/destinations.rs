@@ -1,10 +1,10 @@
 //! Where one can go from anywhere.
 
 use crate::{
-    components::frame::Room,
+    components::frame::Section,
     error::AdminError,
     model::Destination,
-    port::{finder::Finder, signed_in, signed_in_user},
+    port::{search::SearchAdmin, signed_in, signed_in_user},
     routes,
 };
 
@@ -13,17 +13,17 @@ pub(crate) async fn find(text: &str) -> Result<Vec<Destination>, AdminError> {
     let text = text.trim();
     let role = signed_in_user()?.role;
     let wanted = text.to_lowercase();
-    let rooms = Room::everywhere(role)
-        .filter(|room| room.name().to_lowercase().contains(&wanted))
-        .map(|room| Destination {
+    let sections = Section::everywhere(role)
+        .filter(|section| section.name().to_lowercase().contains(&wanted))
+        .map(|section| Destination {
             kind: "Page".to_owned(),
-            name: room.name().to_owned(),
+            name: section.name().to_owned(),
             detail: String::new(),
-            href: room.href().to_owned(),
+            href: section.href().to_owned(),
         });
-    let mut destinations: Vec<_> = rooms.collect();
+    let mut destinations: Vec<_> = sections.collect();
     if !text.is_empty() {
-        let found = signed_in::<dyn Finder>()?.find(text).await?;
+        let found = signed_in::<dyn SearchAdmin>()?.find(text).await?;
         destinations.extend(found.flags.into_iter().map(|flag| Destination {
             kind: match flag.archived_at {
                 Some(_) => "Archived flag".to_owned(),

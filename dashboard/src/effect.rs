@@ -6,14 +6,14 @@ use pennon_core::{
 use pennon_model::json::Json;
 use serde::{Deserialize, Serialize};
 
-use crate::subject;
+use crate::context_form;
 
 /// How many of those who would see something else are named.
 const NAMED: usize = 100;
 
 /// What is being changed of a flag in an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Change {
+pub enum ProposedChange {
     /// A rule is added after all others.
     NewRule,
     /// The rule with this priority is replaced.
@@ -76,7 +76,7 @@ impl SampleEffect {
         let count = if on { &mut self.on } else { &mut self.off };
         *count = count.saturating_add(1);
         if self.named.len() < NAMED {
-            self.named.push((subject::compact(context), on));
+            self.named.push((context_form::compact(context), on));
         }
     }
 }
@@ -84,7 +84,7 @@ impl SampleEffect {
 /// The contexts of a sample: a JSON array, or one in each line; a line that is no JSON is a `userId`.
 fn contexts(sample: &str) -> Vec<Result<Context<'static>, Vec<String>>> {
     if let Ok(Json::Array(values)) = serde_json::from_str(sample) {
-        return values.into_iter().map(subject::context).collect();
+        return values.into_iter().map(context_form::context).collect();
     }
     let lines = sample
         .lines()
@@ -92,7 +92,7 @@ fn contexts(sample: &str) -> Vec<Result<Context<'static>, Vec<String>>> {
         .filter(|line| !line.is_empty());
     lines
         .map(|line| match serde_json::from_str(line) {
-            Ok(value @ Json::Object(_)) => subject::context(value),
+            Ok(value @ Json::Object(_)) => context_form::context(value),
             _ if line.starts_with('{') => Err(Vec::new()),
             _ => Ok(Context {
                 user_id: Some(line.to_owned().into()),
@@ -105,12 +105,12 @@ fn contexts(sample: &str) -> Vec<Result<Context<'static>, Vec<String>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial;
+    use crate::playground;
 
     fn flag(rollout: &str) -> FlagConfig {
         let entry =
             format!(r#"{{"key": "f", "enabled": true, "rules": [], "rollout": {rollout}}}"#);
-        trial::read(&entry).expect("an entry")
+        playground::read(&entry).expect("an entry")
     }
 
     fn rolled_out(percentage: u8) -> FlagConfig {

@@ -15,12 +15,13 @@ pub mod api;
 #[cfg(feature = "ssr")]
 pub mod app;
 #[cfg(feature = "ssr")]
-pub mod components;
+pub mod audit_text;
 #[cfg(feature = "ssr")]
-pub mod deed;
+pub mod components;
+pub mod context_form;
+pub mod describe;
 #[cfg(feature = "ssr")]
 mod destinations;
-pub mod draft;
 pub mod effect;
 pub mod error;
 #[cfg(feature = "ssr")]
@@ -31,12 +32,11 @@ pub mod islands;
 pub mod model;
 #[cfg(feature = "ssr")]
 pub mod pages;
+pub mod playground;
 #[cfg(feature = "ssr")]
 pub mod port;
 pub mod routes;
-pub mod subject;
-pub mod trial;
-pub mod words;
+pub mod rule_form;
 
 /// Brings the islands of the page to life; the browser calls it once the module is loaded.
 #[cfg(feature = "hydrate")]

@@ -21,7 +21,7 @@ pub const REVOKED_ENVIRONMENTS: &str = "/dashboard/environments?status=revoked";
 pub const NEW_ENVIRONMENT: &str = "/dashboard/environments/new";
 
 /// The playground.
-pub const TRY: &str = "/dashboard/try";
+pub const PLAYGROUND: &str = "/dashboard/try";
 
 /// The audit log.
 pub const AUDIT: &str = "/dashboard/audit";

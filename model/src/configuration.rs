@@ -15,14 +15,14 @@ use crate::targeting::{FlagRollout, TargetingRule};
 
 /// The ids of a flag and an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PairId {
+pub struct FlagEnvironmentId {
     /// The flag.
     pub flag: FlagId,
     /// The environment.
     pub environment: EnvironmentId,
 }
 
-impl PairId {
+impl FlagEnvironmentId {
     /// Returns the pair that a rule belongs to.
     pub fn of(rule: &TargetingRule) -> Self {
         Self {

@@ -24,8 +24,8 @@ export async function shop(api: Api) {
 }
 
 /** Locates the summary of the flag's status in an environment, at the top of the page. */
-export function standing(page: Page): Locator {
-  return page.locator("#standing");
+export function flagStatus(page: Page): Locator {
+  return page.locator("#configuration");
 }
 
 /** Presses Tab until an element has the focus. */

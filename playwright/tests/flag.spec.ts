@@ -1,6 +1,6 @@
 import { expectAccessible } from "../support/accessible.ts";
 import { evaluate } from "../support/api.ts";
-import { address, country, operand, shop, standing, steps } from "../support/flag-page.ts";
+import { address, country, flagStatus, operand, shop, steps } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
 test("the list leads to a flag's page, which opens in production", async ({
@@ -15,7 +15,9 @@ test("the list leads to a flag's page, which opens in production", async ({
   await expect(page).toHaveTitle("checkout_v2 · Flags · Pennon");
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("New checkout");
   await expect(page.getByText("Checkout in one page.")).toBeVisible();
-  await expect(standing(page)).toHaveText("On for everyone in production", { useInnerText: true });
+  await expect(flagStatus(page)).toHaveText("On for everyone in production", {
+    useInnerText: true,
+  });
   await expect(steps(page)).toHaveText(["everyone is ON"]);
 
   const tabs = page.getByRole("navigation", { name: "Environments" });
@@ -25,7 +27,7 @@ test("the list leads to a flag's page, which opens in production", async ({
   );
   await tabs.getByRole("link", { name: "staging" }).click();
   await expect(page).toHaveURL(`${address}?environment=${staging.id}`);
-  await expect(standing(page)).toHaveText("On for everyone in staging", { useInnerText: true });
+  await expect(flagStatus(page)).toHaveText("On for everyone in staging", { useInnerText: true });
 });
 
 test("name and description are edited in place", async ({ page, server, api }) => {
@@ -66,7 +68,7 @@ test("the switch asks in production, with the effect, and not elsewhere", {
   await dialog.getByRole("button", { name: "Turn on in production" }).click();
   await expect(dialog).toBeHidden();
   await expect(inProduction).toBeChecked();
-  await expect(standing(page)).toHaveText("On for some in production", { useInnerText: true });
+  await expect(flagStatus(page)).toHaveText("On for some in production", { useInnerText: true });
   await expect
     .poll(() => evaluate(server, production.sdkKey, "checkout_v2", { country: "DE" }))
     .toEqual({ enabled: true, reason: "targeting_rule" });
@@ -74,7 +76,7 @@ test("the switch asks in production, with the effect, and not elsewhere", {
   await page.goto(`${address}?environment=${staging.id}`);
   await expect(page.locator(":root[data-scripts]")).toBeAttached();
   await page.getByRole("switch", { name: "New checkout in staging" }).click();
-  await expect(standing(page)).toHaveText("Off for everyone in staging", { useInnerText: true });
+  await expect(flagStatus(page)).toHaveText("Off for everyone in staging", { useInnerText: true });
 });
 
 test("the switch is a plain form where there are no scripts, and asks by another", async ({
@@ -89,7 +91,9 @@ test("the switch is a plain form where there are no scripts, and asks by another
   await page.goto(address);
   await page.getByRole("switch", { name: "New checkout in production" }).click();
   await page.getByRole("button", { name: "Turn off in production" }).click();
-  await expect(standing(page)).toHaveText("Off for everyone in production", { useInnerText: true });
+  await expect(flagStatus(page)).toHaveText("Off for everyone in production", {
+    useInnerText: true,
+  });
   expect(await evaluate(server, production.sdkKey, "checkout_v2")).toEqual({
     enabled: false,
     reason: "flag_disabled",

@@ -399,7 +399,7 @@ test.describe("the stream of events", { tag: "@scripts" }, () => {
   test("tells others' changes, of accounts to admins only", async ({ page, server, api }) => {
     await signIn(page, await api.createUser("ben@example.com", "viewer"));
     const heard = await listen(page);
-    await expect.poll(heard).toContain("event: standing");
+    await expect.poll(heard).toContain("event: position");
     await api.createUser("cleo@example.com", "viewer");
     await api.createFlag("new_checkout", "New checkout");
     await expect.poll(heard).toContain('"flag":"new_checkout"');
@@ -417,7 +417,7 @@ test.describe("the stream of events", { tag: "@scripts" }, () => {
     const ben = await api.createUser("ben@example.com", "admin");
     await signIn(page, ben);
     const heard = await listen(page);
-    await expect.poll(heard).toContain("event: standing");
+    await expect.poll(heard).toContain("event: position");
     expect(await heard()).not.toContain("ended");
     await api.setRole(ben, "viewer");
     await expect.poll(heard).toContain("ended");

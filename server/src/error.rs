@@ -181,7 +181,7 @@ pub enum Conflict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Where it is.
-    pub place: Place,
+    pub location: FaultLocation,
     /// What is wrong with it, for people.
     pub detail: String,
 }
@@ -190,7 +190,7 @@ impl Fault {
     /// A fault of the body.
     pub fn pointer(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
         Self {
-            place: Place::Pointer(pointer.into()),
+            location: FaultLocation::Pointer(pointer.into()),
             detail: detail.into(),
         }
     }
@@ -203,7 +203,7 @@ impl Fault {
     /// A fault of the query.
     pub fn parameter(name: impl Into<String>, detail: impl Into<String>) -> Self {
         Self {
-            place: Place::Parameter(name.into()),
+            location: FaultLocation::Parameter(name.into()),
             detail: detail.into(),
         }
     }
@@ -212,8 +212,9 @@ impl Fault {
 /// All faults of an input in one line.
 pub(crate) fn listed(faults: &[Fault]) -> String {
     let text = |fault: &Fault| {
-        let (Place::Pointer(place) | Place::Parameter(place)) = &fault.place;
-        format!("{place}: {}", fault.detail)
+        let (FaultLocation::Pointer(location) | FaultLocation::Parameter(location)) =
+            &fault.location;
+        format!("{location}: {}", fault.detail)
     };
     faults.iter().map(text).collect::<Vec<_>>().join("; ")
 }
@@ -225,7 +226,7 @@ pub(crate) fn escaped(name: &str) -> String {
 
 /// A place in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FaultLocation {
     /// A JSON pointer (RFC 6901) into the body.
     Pointer(String),
     /// The name of a query parameter.

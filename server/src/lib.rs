@@ -15,7 +15,7 @@ mod error;
 mod evaluation;
 mod feed;
 mod http;
-mod load;
+mod in_flight;
 mod metrics;
 mod serve;
 mod snapshot;

@@ -13,7 +13,7 @@ use crate::clock::{Clock, Entropy};
 use crate::config::{Hidden, NpmAccess, Secrets, Settings};
 use crate::error::Error;
 use crate::evaluation::Serving;
-use crate::load::Load;
+use crate::in_flight::InFlightLimits;
 use crate::metrics::Metrics;
 use crate::store::{self, Db, OpenMode};
 
@@ -38,7 +38,7 @@ pub(crate) struct Runtime(Arc<Parts>);
 /// Settings, and what is measured and bounded.
 pub(crate) struct Parts {
     pub(crate) settings: Settings,
-    pub(crate) load: Load,
+    pub(crate) in_flight: InFlightLimits,
     /// None if nobody asks for metrics.
     pub(crate) metrics: Option<Arc<Metrics>>,
     draining: watch::Sender<bool>,
@@ -94,7 +94,7 @@ impl Runtime {
         let metrics = is_measured.then(Metrics::new).transpose()?;
         Ok(Self(Arc::new(Parts {
             settings,
-            load: Load::default(),
+            in_flight: InFlightLimits::default(),
             metrics: metrics.map(Arc::new),
             draining: watch::Sender::new(false),
         })))

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use crate::dashboard::Browser;
 
 /// How long a test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A browser that listens.
 struct Listener {
@@ -26,13 +26,13 @@ impl Listener {
             response,
             heard: String::new(),
         };
-        listener.until("event: standing").await;
+        listener.until("event: position").await;
         listener
     }
 
     /// Listens until it has heard a text.
     async fn until(&mut self, text: &str) {
-        let heard = timeout(PATIENCE, async {
+        let heard = timeout(TIMEOUT, async {
             while !self.heard.contains(text) {
                 assert!(self.goes_on().await, "the stream ends after {}", self.heard);
             }
@@ -46,7 +46,7 @@ impl Listener {
     }
 
     async fn goes_on(&mut self) -> bool {
-        let chunk = timeout(PATIENCE, self.response.chunk()).await;
+        let chunk = timeout(TIMEOUT, self.response.chunk()).await;
         let chunk = chunk.expect("something comes in time");
         let Some(bytes) = chunk.expect("the stream is well formed") else {
             return false;

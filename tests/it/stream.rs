@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// How long a test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Somebody who listens.
 struct Stream {
@@ -43,7 +43,7 @@ impl Stream {
                 self.read = rest;
                 return Some(block);
             }
-            let chunk = timeout(PATIENCE, self.response.chunk()).await;
+            let chunk = timeout(TIMEOUT, self.response.chunk()).await;
             let chunk = chunk.expect("something comes in time");
             let Some(bytes) = chunk.expect("the stream is well formed") else {
                 assert_eq!(self.read, "", "the stream ends between two events");
@@ -381,7 +381,7 @@ async fn who_does_not_read_holds_up_nobody() {
     assert_eq!(stream.block().await, None);
     let mut received = Vec::new();
     while !received.ends_with(b"\r\n0\r\n\r\n") {
-        let read = timeout(PATIENCE, idle.read_buf(&mut received)).await;
+        let read = timeout(TIMEOUT, idle.read_buf(&mut received)).await;
         let read = read.expect("something comes in time");
         assert_ne!(read.expect("the connection holds"), 0);
     }

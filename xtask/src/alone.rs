@@ -15,7 +15,7 @@ pub(crate) const PACKAGE: &str = "/npm/@pennon%2fcore";
 
 /// Copies the release binary into an empty folder, starts it there, and requests its health, the sign-in page, every
 /// asset of the site under the name that the page uses, and an npm package.
-pub(crate) fn try_it(workspace: &Workspace) -> Result<Outcome> {
+pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
     let folder = workspace.empty_folder("alone")?;
     let binary = folder.join("pennon");
     fs::copy(Profile::Release.binary(workspace), &binary)?;

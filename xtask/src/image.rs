@@ -160,13 +160,13 @@ fn buildah(workspace: &Workspace, subcommand: &str) -> Command {
 pub(crate) fn test(workspace: &Workspace) -> Result<Outcome> {
     let container = buildah(workspace, "from").arg(NAME).run_quietly()?;
     let container = container.trim();
-    let tried = try_it(workspace, container);
+    let tried = check(workspace, container);
     buildah(workspace, "rm").arg(container).run_quietly()?;
     tried?;
     Ok(Outcome::Done)
 }
 
-fn try_it(workspace: &Workspace, container: &str) -> Result<()> {
+fn check(workspace: &Workspace, container: &str) -> Result<()> {
     let address = instance::free_address()?;
     let pennon = |arguments: &[&str]| {
         let mut run = buildah(workspace, "run");

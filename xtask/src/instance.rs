@@ -24,7 +24,7 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    const PATIENCE: Duration = Duration::from_secs(30);
+    const TIMEOUT: Duration = Duration::from_secs(30);
 
     /// Starts a binary in a folder, where it keeps its data, and waits until it accepts connections. Its environment
     /// contains only the variables that it needs and these settings.
@@ -54,7 +54,7 @@ impl Instance {
             if let Some(status) = instance.process.try_wait()? {
                 bail!("the server ended at once ({status})");
             }
-            if started.elapsed() > Self::PATIENCE {
+            if started.elapsed() > Self::TIMEOUT {
                 bail!("the server does not answer at {address}");
             }
             thread::sleep(Duration::from_millis(50));
@@ -72,7 +72,7 @@ impl Instance {
             match self.process.try_wait()? {
                 Some(status) if status.success() => return Ok(()),
                 Some(status) => bail!("the server ended with {status}"),
-                None if started.elapsed() > Self::PATIENCE => bail!("the server does not stop"),
+                None if started.elapsed() > Self::TIMEOUT => bail!("the server does not stop"),
                 None => thread::sleep(Duration::from_millis(50)),
             }
         }
@@ -124,7 +124,7 @@ impl Instance {
     /// Opens the stream of an environment.
     pub(crate) fn events(&self, sdk_key: &str) -> Result<Events> {
         let mut stream = TcpStream::connect(self.address)?;
-        stream.set_read_timeout(Some(Self::PATIENCE))?;
+        stream.set_read_timeout(Some(Self::TIMEOUT))?;
         write!(
             stream,
             "GET /sdk/v1/stream HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {sdk_key}\r\n\r\n",
@@ -153,7 +153,7 @@ impl Instance {
         body: &str,
     ) -> Result<String> {
         let mut stream = TcpStream::connect(self.address)?;
-        stream.set_read_timeout(Some(Self::PATIENCE))?;
+        stream.set_read_timeout(Some(Self::TIMEOUT))?;
         let authorization = credential.map_or_else(String::new, |credential| {
             format!("Authorization: Bearer {credential}\r\n")
         });

@@ -236,7 +236,7 @@ const OPENFEATURE: Step = Step {
 };
 const ALONE: Step = Step {
     title: "The release binary, alone in a folder",
-    work: |workspace, _| alone::try_it(workspace),
+    work: |workspace, _| alone::check(workspace),
 };
 
 const ROLLING: Step = Step {

@@ -117,7 +117,7 @@ struct User {
 }
 
 impl Cluster {
-    const PATIENCE: Duration = Duration::from_secs(30);
+    const TIMEOUT: Duration = Duration::from_secs(30);
 
     fn start(programs: &Path, durability: Durability) -> Result<Self> {
         let user = if number("-u", None)? == 0 {
@@ -217,7 +217,7 @@ impl Cluster {
             if let Some(Some(status)) = ended {
                 bail!("PostgreSQL ended at once ({status})");
             }
-            if started.elapsed() > Self::PATIENCE {
+            if started.elapsed() > Self::TIMEOUT {
                 bail!("PostgreSQL did not start in time");
             }
             thread::sleep(Duration::from_millis(20));

@@ -17,7 +17,7 @@ export type Change = {
 /** What pages are told. */
 export type Word =
   /** The server answers. `at` is when the last change was, in milliseconds. */
-  | { readonly kind: "standing"; readonly at: number }
+  | { readonly kind: "position"; readonly at: number }
   | { readonly kind: "change"; readonly change: Change }
   /** The server does not answer. */
   | { readonly kind: "lost" }
@@ -28,7 +28,7 @@ export type Listener = (word: Word) => void;
 
 const address = "/dashboard/events";
 /** For how long the stream stays when nobody looks: the next page may be on its way. */
-const patience = 2_000;
+const linger = 2_000;
 /** After which time is tried again what failed, and by how much it may be more. */
 const pause = 2_000;
 
@@ -44,12 +44,12 @@ export class Hub {
     this.#looks.set(listener, looks);
     if (looks) {
       if (this.#at !== undefined) {
-        listener({ kind: "standing", at: this.#at });
+        listener({ kind: "position", at: this.#at });
       } else if (this.#stream === undefined) {
         this.#open();
       }
     } else {
-      this.#in(patience, () => this.#close());
+      this.#in(linger, () => this.#close());
     }
   }
 
@@ -72,9 +72,9 @@ export class Hub {
     clearTimeout(this.#timer);
     const stream = new EventSource(address);
     this.#stream = stream;
-    stream.addEventListener("standing", ({ data }) => {
+    stream.addEventListener("position", ({ data }) => {
       this.#at = (JSON.parse(data) as { at: number | null }).at ?? 0;
-      this.#tell({ kind: "standing", at: this.#at });
+      this.#tell({ kind: "position", at: this.#at });
     });
     stream.addEventListener("change", ({ data }) => {
       const change = JSON.parse(data) as Change;

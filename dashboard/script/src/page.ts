@@ -15,7 +15,7 @@ const moment = 1_000;
 const pause = 5_000;
 
 /** How long a form that was sent may take to lead to another page. */
-const patience = 10_000;
+const submitTimeout = 10_000;
 
 /** Shows what others change on the page without loading it anew, and says when that cannot be done. */
 export function keepUpToDate(
@@ -52,11 +52,11 @@ export function keepUpToDate(
       return;
     }
     bars.hide("ended");
-    const at = word.kind === "standing" ? word.at : word.change.at;
+    const at = word.kind === "position" ? word.at : word.change.at;
     if (isAnswer || at + moment < drawn) {
       return;
     }
-    if (word.kind === "standing") {
+    if (word.kind === "position") {
       refreshSoon();
     } else if (concerns(word.change, location.pathname)) {
       last = word.change;
@@ -145,7 +145,7 @@ export function keepUpToDate(
       const leads = event.target instanceof HTMLFormElement && event.target.method !== "dialog";
       if (leads && !event.defaultPrevented) {
         clearTimeout(leaving);
-        leaving = setTimeout(stay, patience);
+        leaving = setTimeout(stay, submitTimeout);
       }
     });
   });
@@ -193,18 +193,18 @@ async function get(href: string): Promise<string | "failed" | "elsewhere"> {
 
 /** Whether a page at this path may look different after a change. */
 function concerns({ action, flag, environment }: Change, path: string): boolean {
-  const [, , room, thing] = path.split("/");
+  const [, , section, thing] = path.split("/");
   const isAboutAccounts = /^(USER|TOKEN|PASSWORD)_/.test(action);
-  if (room === "people" || room === "account") {
+  if (section === "people" || section === "account") {
     return isAboutAccounts;
   }
-  if (room === "new-flag" || (isAboutAccounts && room !== "audit")) {
+  if (section === "new-flag" || (isAboutAccounts && section !== "audit")) {
     return false;
   }
-  if (room === "flags" && thing !== undefined && flag !== undefined) {
+  if (section === "flags" && thing !== undefined && flag !== undefined) {
     return decoded(thing) === flag;
   }
-  if (room === "environments" && thing !== undefined && environment !== undefined) {
+  if (section === "environments" && thing !== undefined && environment !== undefined) {
     // A new key makes another environment of it.
     return thing === environment || action === "SDK_KEY_ROTATED";
   }

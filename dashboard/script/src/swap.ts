@@ -81,7 +81,9 @@ export class Swap {
       }
       if (this.#known.get(unit) !== next) {
         // Re-evaluates the playground as if the user had typed.
-        unit.querySelector(".try-live")?.dispatchEvent(new Event("input", { bubbles: true }));
+        unit
+          .querySelector(".playground-live")
+          ?.dispatchEvent(new Event("input", { bubbles: true }));
       }
       this.#known.set(unit, next);
       if (isIsland(unit)) {

@@ -7,10 +7,10 @@ use pennon_model::id::{EnvironmentId, FlagId};
 use crate::{
     components::effect::preview,
     form::Form,
-    port::{signed_in, trial::TrialAdmin},
+    port::{playground::PlaygroundAdmin, signed_in},
 };
 use crate::{
-    effect::{Change, Preview},
+    effect::{Preview, ProposedChange},
     error::AdminError,
 };
 
@@ -19,12 +19,12 @@ use crate::{
 pub async fn preview_change(
     flag: FlagId,
     environment: EnvironmentId,
-    change: Change,
+    change: ProposedChange,
     fields: String,
 ) -> Result<Preview, AdminError> {
-    let trial = signed_in::<dyn TrialAdmin>()?;
-    let flag = trial.config(flag, environment).await?;
-    let clients = trial.outdated_clients(environment).await?;
+    let playground = signed_in::<dyn PlaygroundAdmin>()?;
+    let flag = playground.config(flag, environment).await?;
+    let clients = playground.outdated_clients(environment).await?;
     let form = Form::parse(fields.as_bytes());
     Ok(preview(&flag, change, &form, &clients))
 }

@@ -17,5 +17,5 @@
 pub mod destinations;
 pub mod effect;
 pub mod flags;
+pub mod playground;
 pub mod session;
-pub mod trial;

@@ -14,19 +14,19 @@ use pennon_model::{
 
 use super::icon::{Drawing, Icon};
 use crate::{
-    draft::{RolloutDraft, RuleDraft},
-    effect::{Change, Preview},
+    describe,
+    effect::{Preview, ProposedChange},
     error::FieldError,
     form::Form,
     html::{Html, IntoHtml as _},
     islands::effect::EffectBeforeSave,
-    words,
+    rule_form::{RolloutForm, RuleForm},
 };
 
 /// Draws what a flag would do if these fields were saved.
 pub fn preview(
     before: &FlagConfig,
-    change: Change,
+    change: ProposedChange,
     form: &Form,
     outdated_clients: &[Client],
 ) -> Preview {
@@ -75,7 +75,8 @@ pub fn Effect(
             </p>
         }
     });
-    let sample = view! { <EffectBeforeSave flag environment change=Change::Known/> }.into_html();
+    let sample =
+        view! { <EffectBeforeSave flag environment change=ProposedChange::Known/> }.into_html();
     view! {
         <div class="effect-words" class:alarming=alarming>
             {warning.into_html()}
@@ -104,25 +105,25 @@ pub fn says_something_else(before: &FlagConfig, after: &FlagConfig) -> bool {
 fn sentences(before: &FlagConfig, after: &FlagConfig) -> (String, String) {
     let stays_off = !before.enabled && !after.enabled;
     let sentence =
-        |flag: &FlagConfig| words::flag(flag.enabled || stays_off, &flag.rules, flag.rollout);
+        |flag: &FlagConfig| describe::flag(flag.enabled || stays_off, &flag.rules, flag.rollout);
     (sentence(before), sentence(after))
 }
 
 /// The flag with the change in it.
 fn changed(
     before: &FlagConfig,
-    change: Change,
+    change: ProposedChange,
     form: &Form,
 ) -> Result<FlagConfig, Vec<FieldError>> {
     let mut after = before.clone();
-    let rule = |priority| RuleDraft::read(|name| form.texts(name)).rule(priority);
+    let rule = |priority| RuleForm::read(|name| form.texts(name)).rule(priority);
     match change {
-        Change::Known => {}
-        Change::Rollout => {
-            after.rollout = Some(RolloutDraft::read(|name| form.texts(name)).rollout()?);
+        ProposedChange::Known => {}
+        ProposedChange::Rollout => {
+            after.rollout = Some(RolloutForm::read(|name| form.texts(name)).rollout()?);
         }
-        Change::NewRule => after.rules.push(rule(after_all(&before.rules))?),
-        Change::Rule(priority) => {
+        ProposedChange::NewRule => after.rules.push(rule(after_all(&before.rules))?),
+        ProposedChange::Rule(priority) => {
             let replaced = rule(priority)?;
             after.rules.retain(|rule| rule.priority != priority);
             after.rules.push(replaced);
@@ -246,7 +247,7 @@ impl Numbers {
                 let found = self
                     .find(rule)
                     .and_then(|(_, rule)| rule.conditions.get(condition));
-                let condition = found.map(words::condition).unwrap_or_default();
+                let condition = found.map(describe::condition).unwrap_or_default();
                 format!(
                     "In {}, “{condition}” holds for nobody.",
                     self.name(rule).to_lowercase()
@@ -266,7 +267,7 @@ impl Numbers {
             ),
             Finding::Constant { value } => format!(
                 "The flag would be {} for everyone: the rules and the rollout make no difference.",
-                words::on_off(value)
+                describe::on_off(value)
             ),
         }
     }

@@ -8,12 +8,12 @@ use pennon_core::{
 };
 
 use super::icon::{Drawing, Icon};
+use crate::describe;
 use crate::html::{Html, IntoHtml as _};
-use crate::words;
 
 /// How a step of the way ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum TraceStep {
     /// It decided.
     Decided,
     /// It left the decision to the next.
@@ -22,7 +22,7 @@ enum Step {
     NotReached,
 }
 
-impl Step {
+impl TraceStep {
     /// How the last of the steps ended, the one that answers whomever nothing before it did.
     fn of(decided: Reason, own: Reason) -> Self {
         if decided == own {
@@ -59,7 +59,7 @@ pub fn Answer(
     let reason = reason(&explanation);
     view! {
         <p class="answer" data-on=on.to_string()>
-            <strong>{words::on_off(on)}</strong>
+            <strong>{describe::on_off(on)}</strong>
             <span>{reason}</span>
         </p>
     }
@@ -121,12 +121,12 @@ pub fn Path(
         .map(|(number, rule)| rule_step(number, &rule, traces.next()))
         .collect_view();
     let rest = if let Some(rollout) = rollout {
-        let step = Step::of(decided, Reason::Rollout);
+        let step = TraceStep::of(decided, Reason::Rollout);
         let scale = explanation.rollout.map(|trace| view! { <Scale trace/> });
-        let sentence = words::capital(&words::rollout(rollout));
+        let sentence = describe::capital(&describe::rollout(rollout));
         line(step, "%", sentence, scale.into_html()).into_html()
     } else {
-        let step = Step::of(decided, Reason::FlagEnabled);
+        let step = TraceStep::of(decided, Reason::FlagEnabled);
         line(step, "=", "Everyone else is ON".to_owned(), ().into_html()).into_html()
     };
     view! {
@@ -141,21 +141,21 @@ pub fn Path(
 /// The first step: whether the flag is on at all.
 fn switch(decided: Reason) -> impl IntoView {
     let (step, sentence) = match decided {
-        Reason::FlagArchived => (Step::Decided, "The flag is archived: OFF for everyone"),
+        Reason::FlagArchived => (TraceStep::Decided, "The flag is archived: OFF for everyone"),
         Reason::FlagDisabled => (
-            Step::Decided,
+            TraceStep::Decided,
             "The flag is switched off here: OFF for everyone",
         ),
-        _ => (Step::Passed, "The flag is switched on here"),
+        _ => (TraceStep::Passed, "The flag is switched on here"),
     };
     line(step, "I", sentence.to_owned(), ().into_html())
 }
 
 fn rule_step(number: usize, rule: &Rule, trace: Option<RuleTrace>) -> impl IntoView + use<> {
-    let sentence = words::rule(rule);
+    let sentence = describe::rule(rule);
     let Some(trace) = trace else {
         return line(
-            Step::NotReached,
+            TraceStep::NotReached,
             &number.to_string(),
             sentence,
             ().into_html(),
@@ -163,9 +163,9 @@ fn rule_step(number: usize, rule: &Rule, trace: Option<RuleTrace>) -> impl IntoV
         .into_html();
     };
     let step = if trace.matched {
-        Step::Decided
+        TraceStep::Decided
     } else {
-        Step::Passed
+        TraceStep::Passed
     };
     let link = match (trace.logic, trace.conditions.len()) {
         (_, 1) => None,
@@ -198,7 +198,7 @@ fn condition(trace: ConditionTrace) -> impl IntoView {
     view! {
         <li data-met=held.to_string()>
             <Drawing icon/>
-            <span>{words::condition(&trace.condition)} <span class="quiet">" · " {met}</span></span>
+            <span>{describe::condition(&trace.condition)} <span class="quiet">" · " {met}</span></span>
             <span class="visually-hidden">{word}</span>
         </li>
     }
@@ -242,7 +242,7 @@ fn Scale(trace: RolloutTrace) -> impl IntoView {
 }
 
 /// A step: its mark, its sentence, how it ended, and more about it.
-fn line(step: Step, mark: &str, sentence: String, detail: Html) -> impl IntoView + use<> {
+fn line(step: TraceStep, mark: &str, sentence: String, detail: Html) -> impl IntoView + use<> {
     view! {
         <li class=step.class()>
             <div class="trace-line">

@@ -21,13 +21,13 @@ use crate::{
 
 /// The rooms of the dashboard, as the rail lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
+pub enum Section {
     /// Flags against environments.
     Flags,
     /// Environments and their keys.
     Environments,
     /// A flag for a subject that one makes up.
-    Try,
+    Playground,
     /// Who did what.
     Audit,
     /// People and their roles; for administrators.
@@ -38,11 +38,11 @@ pub enum Room {
     Account,
 }
 
-impl Room {
+impl Section {
     const LISTED: [Self; 6] = [
         Self::Flags,
         Self::Environments,
-        Self::Try,
+        Self::Playground,
         Self::Audit,
         Self::People,
         Self::Help,
@@ -53,7 +53,7 @@ impl Room {
         match self {
             Self::Flags => "Flags",
             Self::Environments => "Environments",
-            Self::Try => "Try it",
+            Self::Playground => "Try it",
             Self::Audit => "Audit",
             Self::People => "People",
             Self::Help => "Help",
@@ -66,7 +66,7 @@ impl Room {
         match self {
             Self::Flags => routes::FLAGS,
             Self::Environments => routes::ENVIRONMENTS,
-            Self::Try => routes::TRY,
+            Self::Playground => routes::PLAYGROUND,
             Self::Audit => routes::AUDIT,
             Self::People => routes::PEOPLE,
             Self::Help => routes::HELP,
@@ -78,7 +78,7 @@ impl Room {
         match self {
             Self::Flags => Icon::Flag,
             Self::Environments => Icon::Layers,
-            Self::Try => Icon::Play,
+            Self::Playground => Icon::Play,
             Self::Audit => Icon::Clock,
             Self::People => Icon::People,
             Self::Help => Icon::Help,
@@ -89,8 +89,8 @@ impl Room {
     /// The rooms in which somebody with this role has anything to do, as the rail lists them.
     fn listed(role: Option<Role>) -> impl Iterator<Item = Self> {
         let admin = role == Some(Role::Admin);
-        let rooms = Self::LISTED.into_iter();
-        rooms.filter(move |room| admin || *room != Self::People)
+        let sections = Self::LISTED.into_iter();
+        sections.filter(move |section| admin || *section != Self::People)
     }
 
     /// All rooms for somebody with this role.
@@ -104,7 +104,7 @@ impl Room {
 pub fn Frame(
     /// The room that the page belongs to.
     #[prop(optional)]
-    room: Option<Room>,
+    section: Option<Section>,
     /// The page.
     children: Children,
 ) -> impl IntoView {
@@ -118,7 +118,7 @@ pub fn Frame(
             "Skip to the content"
         </a>
         <div class="frame">
-            <Rail room/>
+            <Sidebar section/>
             <main class="content" id="content" tabindex="-1" data-drawn=drawn>
                 {children()}
                 <Zone/>
@@ -140,32 +140,32 @@ fn Zone() -> impl IntoView {
 ///
 /// Its type ends here, as that of the frame does: the types of whole pages are longer than rustc puts up with.
 #[component]
-fn Rail(room: Option<Room>) -> impl IntoView {
+fn Sidebar(section: Option<Section>) -> impl IntoView {
     let theme = visit().map_or(Theme::System, |visit| visit.theme());
     let user = signed_in_user().ok();
     let role = user.as_ref().map(|user| user.role);
-    let rooms = Room::listed(role)
-        .map(|each| link(each, room))
+    let sections = Section::listed(role)
+        .map(|each| link(each, section))
         .collect_view();
     let jump = user.is_some().then(|| view! { <Palette/> });
     view! {
-        <header class="rail">
-            <a class="brand" href=Room::Flags.href()>
+        <header class="sidebar">
+            <a class="brand" href=Section::Flags.href()>
                 <Mark/>
                 "Pennon"
             </a>
             {jump}
-            <button class="button rail-open" type="button" popovertarget="rail-menu">
+            <button class="button sidebar-open" type="button" popovertarget="sidebar-menu">
                 <Drawing icon=Icon::Menu/>
                 "Menu"
             </button>
-            <div class="rail-menu" id="rail-menu" popover>
-                <nav class="rail-nav" aria-label="Rooms">
-                    {rooms}
+            <div class="sidebar-menu" id="sidebar-menu" popover>
+                <nav class="sidebar-nav" aria-label="Sections">
+                    {sections}
                 </nav>
-                <div class="rail-foot">
+                <div class="sidebar-foot">
                     <ThemeSwitch theme/>
-                    {user.map(|user| view! { <Who user current=room == Some(Room::Account)/> })}
+                    {user.map(|user| view! { <SignedInUser user current=section == Some(Section::Account)/> })}
                 </div>
             </div>
         </header>
@@ -173,18 +173,18 @@ fn Rail(room: Option<Room>) -> impl IntoView {
     .into_html()
 }
 
-fn link(room: Room, current: Option<Room>) -> impl IntoView {
+fn link(section: Section, current: Option<Section>) -> impl IntoView {
     view! {
-        <a href=room.href() aria-current=(current == Some(room)).then_some("page")>
-            <Drawing icon=room.icon()/>
-            {room.name()}
+        <a href=section.href() aria-current=(current == Some(section)).then_some("page")>
+            <Drawing icon=section.icon()/>
+            {section.name()}
         </a>
     }
 }
 
 /// Who is signed in, and the way out.
 #[component]
-fn Who(
+fn SignedInUser(
     user: User,
     /// Whether this is the page of the account.
     current: bool,
@@ -193,7 +193,7 @@ fn Who(
         <div class="who">
             <a
                 class="who-text"
-                href=Room::Account.href()
+                href=Section::Account.href()
                 title=format!("{}: password and tokens", user.email)
                 aria-current=current.then_some("page")
             >

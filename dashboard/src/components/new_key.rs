@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::{
     copy_button::CopyButton,
-    frame::Room,
+    frame::Section,
     notice::{Notice, Weight},
     snippets::Snippets,
     title::Title,
@@ -52,7 +52,7 @@ pub fn NewKey(
         <Title text=format!("Key of {name} · Environments")/>
         <header class="page-head">
             <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Room::Environments.href()>"Environments"</a>
+                <a href=Section::Environments.href()>"Environments"</a>
             </nav>
             <h1>{heading}</h1>
         </header>

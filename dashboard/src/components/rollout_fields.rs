@@ -5,20 +5,20 @@ use pennon_core::rollout::Strategy;
 
 use super::icon::{Drawing, Icon};
 use crate::{
-    draft::RolloutDraft, error::FieldError, html::IntoHtml as _,
-    islands::rollout_editor::RolloutEditor, words,
+    describe, error::FieldError, html::IntoHtml as _, islands::rollout_editor::RolloutEditor,
+    rule_form::RolloutForm,
 };
 
-/// A percentage, and by whom; with scripts there is a slider too. They are the fields of a [`RolloutDraft`], within a form
+/// A percentage, and by whom; with scripts there is a slider too. They are the fields of a [`RolloutForm`], within a form
 /// `rollout-form`.
 #[component]
 pub fn RolloutFields(
     /// What is in the fields.
-    draft: RolloutDraft,
+    input: RolloutForm,
     /// What is wrong with them.
     errors: Vec<FieldError>,
 ) -> impl IntoView {
-    let (aloud, meaning) = words::rollout_or_hint(draft.rollout().ok());
+    let (aloud, meaning) = describe::rollout_or_hint(input.rollout().ok());
     let strategies = Strategy::ALL.iter().map(|strategy| {
         let label = match strategy {
             Strategy::PerUser => "Users, by userId",
@@ -30,7 +30,7 @@ pub fn RolloutFields(
                     type="radio"
                     name="strategy"
                     value=strategy.as_str()
-                    checked=strategy.as_str() == draft.strategy
+                    checked=strategy.as_str() == input.strategy
                 />
                 {label}
             </label>
@@ -56,7 +56,7 @@ pub fn RolloutFields(
                     min="0"
                     max="100"
                     step="1"
-                    value=draft.percentage.clone()
+                    value=input.percentage.clone()
                     aria-label="Percentage, as a slider"
                     data-ready="false"
                 />
@@ -70,7 +70,7 @@ pub fn RolloutFields(
                         step="1"
                         required=true
                         autofocus=true
-                        value=draft.percentage
+                        value=input.percentage
                         aria-label="Percentage"
                         aria-invalid=wrong
                         aria-describedby=described

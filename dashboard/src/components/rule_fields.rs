@@ -5,33 +5,33 @@ use pennon_core::rule::{Attribute, Logic, MAX_CONDITIONS, Operator, Priority, Va
 
 use super::icon::{Drawing, Icon};
 use crate::{
-    draft::{ConditionDraft, RuleDraft},
+    describe,
     error::FieldError,
     html::{Html, IntoHtml as _},
     islands::rule_editor::RuleEditor,
-    words,
+    rule_form::{ConditionForm, RuleForm},
 };
 
-/// What a rule serves and when, and a sentence that reads it aloud. They are the fields of a [`RuleDraft`], within a form
+/// What a rule serves and when, and a sentence that reads it aloud. They are the fields of a [`RuleForm`], within a form
 /// `rule-form`; its buttons `add` and `remove` send it to be drawn with one condition more or less.
 #[component]
 pub fn RuleFields(
     /// What is in the fields.
-    draft: RuleDraft,
+    input: RuleForm,
     /// What is wrong with them.
     errors: Vec<FieldError>,
     /// Names of custom attributes that the reader may want.
     suggestions: Vec<String>,
 ) -> impl IntoView {
-    let rule = draft.rule(Priority::FIRST).ok();
+    let rule = input.rule(Priority::FIRST).ok();
     let verdicts = [
-        ("true", words::on_off(true)),
-        ("false", words::on_off(false)),
+        ("true", describe::on_off(true)),
+        ("false", describe::on_off(false)),
     ];
     let verdicts = verdicts.map(|(value, verdict)| {
         view! {
             <label>
-                <input type="radio" name="value" value=value checked=value == draft.value/>
+                <input type="radio" name="value" value=value checked=value == input.value/>
                 {verdict}
             </label>
         }
@@ -42,7 +42,7 @@ pub fn RuleFields(
             Logic::Or => "any of these holds",
         };
         view! {
-            <option value=logic.as_str() selected=logic.as_str() == draft.logic>
+            <option value=logic.as_str() selected=logic.as_str() == input.logic>
                 {label}
             </option>
         }
@@ -57,16 +57,16 @@ pub fn RuleFields(
     let built_in = built_in.iter().map(|each| each.as_str().to_owned());
     let names = suggestions.into_iter().chain(built_in);
     let names = names.map(|name| view! { <option value=name></option> });
-    let count = draft.conditions.len();
+    let count = input.conditions.len();
     let full = count >= MAX_CONDITIONS;
-    let conditions = draft.conditions.into_iter().enumerate();
-    let conditions = conditions.map(|(index, draft)| {
+    let conditions = input.conditions.into_iter().enumerate();
+    let conditions = conditions.map(|(index, input)| {
         let place = format!("conditions/{index}/");
         let own = errors.iter().filter_map(|error| {
             let field = error.field.strip_prefix(&place)?;
             Some((field.to_owned(), error.detail.clone()))
         });
-        condition(index, draft, own.collect(), count == 1)
+        condition(index, input, own.collect(), count == 1)
     });
     let conditions = conditions.collect_view();
     let too_few = errors.iter().any(|error| error.field == "conditions");
@@ -97,7 +97,7 @@ pub fn RuleFields(
             </button>
             <datalist id="attributes">{names.collect_view()}</datalist>
             <p class="aloud" role="status" id="rule-aloud">
-                {words::rule_or_hint(rule.as_ref())}
+                {describe::rule_or_hint(rule.as_ref())}
             </p>
         </div>
         <RuleEditor/>
@@ -109,12 +109,12 @@ pub fn RuleFields(
 /// that is not disabled.
 fn condition(
     index: usize,
-    draft: ConditionDraft,
+    input: ConditionForm,
     errors: Vec<(String, String)>,
     alone: bool,
 ) -> Html {
     let number = index.saturating_add(1);
-    let kind = ValueType::parse(&draft.value_type).unwrap_or(ValueType::String);
+    let kind = ValueType::parse(&input.value_type).unwrap_or(ValueType::String);
     let wrong = |wanted: &str| {
         let wrong = errors.iter().any(|(field, _)| field == wanted);
         wrong.then_some("true")
@@ -127,7 +127,7 @@ fn condition(
         view! {
             <option
                 value=operator.as_str()
-                selected=operator.as_str() == draft.operator
+                selected=operator.as_str() == input.operator
                 data-number=with_number
                 data-other=with_other
             >
@@ -151,11 +151,11 @@ fn condition(
     let types = types.collect_view();
     let operands = ValueType::ALL
         .iter()
-        .map(|each| operand(*each, *each == kind, &draft.operand, wrong("operand")))
+        .map(|each| operand(*each, *each == kind, &input.operand, wrong("operand")))
         .collect_view();
     let attribute_wrong = wrong("attribute");
     let focus = if errors.is_empty() {
-        draft.attribute.is_empty() || index == 0
+        input.attribute.is_empty() || index == 0
     } else {
         true
     };
@@ -176,7 +176,7 @@ fn condition(
                 type="text"
                 name="attribute"
                 list="attributes"
-                value=draft.attribute
+                value=input.attribute
                 aria-label="Attribute"
                 placeholder="attribute"
                 maxlength="128"

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{
-    frame::Room,
+    frame::Section,
     notice::{Notice, Weight},
     snippet::Snippet,
 };
@@ -189,7 +189,7 @@ fn Registry(npmrc: Npmrc) -> impl IntoView {
             <p class="quiet">
                 <code>"pnt_your_token"</code>
                 " stands for a personal access token of any role. Create one in "
-                <a href=Room::Account.href()>"your account"</a> "."
+                <a href=Section::Account.href()>"your account"</a> "."
             </p>
         }
     });

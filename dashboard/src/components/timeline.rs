@@ -9,7 +9,7 @@ use super::{
     time::{Clock, day},
 };
 use crate::{
-    deed::{Change, Piece, changes, deed},
+    audit_text::{FieldDiff, Piece, changes, sentence_of},
     html::{Html, IntoHtml as _},
     model::Naming,
     port::{audit::Record, local, visit},
@@ -87,7 +87,7 @@ fn entries(group: &[Record], naming: Naming) -> Html {
         } = record;
         view! {
             <li class="entry">
-                <p class="deed">{sentence(&entry, environment, naming)}</p>
+                <p class="audit-sentence">{sentence(&entry, environment, naming)}</p>
                 <Changes old=entry.old_value new=entry.new_value/>
             </li>
         }
@@ -98,7 +98,7 @@ fn entries(group: &[Record], naming: Naming) -> Html {
             <Clock at=newest.occurred_at/>
         </span>
         <div class="entry">
-            <p class="deed">
+            <p class="audit-sentence">
                 <strong>{newest.actor_identity.clone()}</strong>
                 " changed "
                 {flag}
@@ -147,13 +147,14 @@ pub fn Deed(
     naming: Naming,
 ) -> impl IntoView {
     let sentence = sentence(&entry, environment, naming);
-    view! { <p class="deed"><strong>{entry.actor_identity}</strong> " " {sentence}</p> }.into_html()
+    view! { <p class="audit-sentence"><strong>{entry.actor_identity}</strong> " " {sentence}</p> }
+        .into_html()
 }
 
 /// The audit description without the actor.
 fn sentence(entry: &AuditEntry, environment: Option<EnvironmentId>, naming: Naming) -> Html {
     let product = entry.product.clone().unwrap_or_default();
-    let pieces = deed(entry).into_iter().map(|piece| match piece {
+    let pieces = sentence_of(entry).into_iter().map(|piece| match piece {
         Piece::Words(words) => words.into_html(),
         Piece::Flag(key) => {
             let href = history_href(&key);
@@ -178,7 +179,7 @@ pub fn Changes(
 ) -> impl IntoView {
     let changes = changes(old.as_ref(), new.as_ref());
     let rows = changes.into_iter().map(|change| {
-        let Change { name, old, new } = change;
+        let FieldDiff { name, old, new } = change;
         let old = old.map(|old| view! { <del>{old}</del> });
         let new = new.map(|new| view! { <ins>{new}</ins> });
         view! {

@@ -10,10 +10,10 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::{
     api::effect::preview_change,
-    effect::{Change, SampleEffect},
+    effect::{ProposedChange, SampleEffect},
     error::AdminError,
     islands::dom,
-    trial,
+    playground,
 };
 
 /// How long one has to rest before the server is asked.
@@ -34,7 +34,7 @@ pub fn EffectBeforeSave(
     /// The environment.
     environment: EnvironmentId,
     /// What the form changes.
-    change: Change,
+    change: ProposedChange,
 ) -> impl IntoView {
     let root = NodeRef::<leptos::html::Section>::new();
     let html = RwSignal::new(String::new());
@@ -96,7 +96,7 @@ pub fn EffectBeforeSave(
 
 /// A flag before and after a change.
 fn read((before, after): (String, String)) -> Option<(FlagConfig, FlagConfig)> {
-    Some((trial::read(&before)?, trial::read(&after)?))
+    Some((playground::read(&before)?, playground::read(&after)?))
 }
 
 /// A sample to type or load, and what a change does to it.

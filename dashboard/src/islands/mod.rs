@@ -9,6 +9,6 @@
 
 mod dom;
 pub mod effect;
+pub mod playground;
 pub mod rollout_editor;
 pub mod rule_editor;
-pub mod try_it;

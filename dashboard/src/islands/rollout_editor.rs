@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::dom::{by_id, first, on, set_value, target_in, tell_of_input, value, values};
-use crate::{draft::RolloutDraft, words};
+use crate::{describe, rule_form::RolloutForm};
 
 /// Brings the form `rollout-form` to life: slider and number go together, and sentences say what is typed means.
 ///
@@ -29,8 +29,8 @@ pub fn RolloutEditor() -> impl IntoView {
                 return;
             }
             set_value(&slider, &value(&of_slider));
-            let rollout = RolloutDraft::read(values(&of_form)).rollout().ok();
-            let (aloud, meaning) = words::rollout_or_hint(rollout);
+            let rollout = RolloutForm::read(values(&of_form)).rollout().ok();
+            let (aloud, meaning) = describe::rollout_or_hint(rollout);
             for (id, sentence) in [("rollout-aloud", aloud), ("rollout-meaning", meaning)] {
                 if let Some(place) = by_id(id) {
                     place.set_text_content(Some(&sentence));

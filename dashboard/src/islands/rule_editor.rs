@@ -10,7 +10,7 @@ use wasm_bindgen::JsCast;
 use super::dom::{
     all, by_id, first, on, set_flag, set_value, target_in, tell_of_input, value, values,
 };
-use crate::{draft::RuleDraft, words};
+use crate::{describe, rule_form::RuleForm};
 
 /// Brings the form `rule-form` to life: its conditions come and go without a new page, each value has a field of its type,
 /// and a sentence reads the rule aloud while one types.
@@ -51,9 +51,9 @@ fn row_of(field: &Element) -> Option<Element> {
 }
 
 fn read_aloud(form: &Element) {
-    let rule = RuleDraft::read(values(form)).rule(Priority::FIRST).ok();
+    let rule = RuleForm::read(values(form)).rule(Priority::FIRST).ok();
     if let Some(place) = by_id("rule-aloud") {
-        place.set_text_content(Some(&words::rule_or_hint(rule.as_ref())));
+        place.set_text_content(Some(&describe::rule_or_hint(rule.as_ref())));
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     components::{
         answer::answer,
         field::{Field, Input},
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         icon::{Drawing, Icon},
         notice::{Notice, Weight},
         refusal::{Refusal, RefusalNotice},
@@ -77,7 +77,7 @@ pub fn Account() -> impl IntoView {
     });
     view! {
         <Title text="Account"/>
-        <Frame room=Room::Account>{page}</Frame>
+        <Frame section=Section::Account>{page}</Frame>
     }
 }
 
@@ -91,7 +91,7 @@ async fn act(form: &Form, visit: &dyn Visit) -> Result<Option<Html>, AdminError>
                 new: form.password("newPassword")?,
             };
             account.change_password(change).await?;
-            visit.redirect(&format!("{}?password=changed", Room::Account.href()));
+            visit.redirect(&format!("{}?password=changed", Section::Account.href()));
             Ok(None)
         }
         Action::Token => {
@@ -102,7 +102,7 @@ async fn act(form: &Form, visit: &dyn Visit) -> Result<Option<Html>, AdminError>
         Action::Revoke => {
             let token = form.parsed("token").ok_or(AdminError::NotFound)?;
             account.revoke_token(token).await?;
-            visit.redirect(Room::Account.href());
+            visit.redirect(Section::Account.href());
             Ok(None)
         }
     }
@@ -278,7 +278,7 @@ fn Created(created: CreatedToken, base_url: String) -> impl IntoView {
         <Title text=format!("Token {name} · Account")/>
         <header class="page-head">
             <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Room::Account.href()>"Account"</a>
+                <a href=Section::Account.href()>"Account"</a>
             </nav>
             <h1>{format!("Token {name} is ready")}</h1>
         </header>
@@ -287,7 +287,7 @@ fn Created(created: CreatedToken, base_url: String) -> impl IntoView {
             secret
             copy="Copy token"
             advice="Pennon keeps a fingerprint, not the token. Put it where your script finds its secrets before you leave this page."
-            href=Room::Account.href().to_owned()
+            href=Section::Account.href().to_owned()
             done="I have stored the token"
         >
             <p>

@@ -14,7 +14,7 @@ use crate::{
         answer::answer,
         empty::Empty,
         field::{Field, Input},
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         icon::{Drawing, Icon},
         pager::Pager,
         timeline::Timeline,
@@ -56,7 +56,7 @@ pub fn Audit() -> impl IntoView {
     });
     view! {
         <Title text="Audit"/>
-        <Frame room=Room::Audit>{page}</Frame>
+        <Frame section=Section::Audit>{page}</Frame>
     }
 }
 
@@ -210,7 +210,7 @@ fn List(asked: Asked, page: Page<Record>, environments: Environments, role: Role
         let naming = Naming::of(known.chain(recorded));
         view! {
             <Timeline records=page.items.clone() naming/>
-            <Pager pagination href=move |page| asked.href(Room::Audit.href(), Some(page))/>
+            <Pager pagination href=move |page| asked.href(Section::Audit.href(), Some(page))/>
         }
         .into_html()
     };
@@ -245,7 +245,7 @@ fn Filters(asked: Asked, environments: Environments, role: Role) -> impl IntoVie
     });
     view! {
         <search>
-            <form class="audit-filters" method="get" action=Room::Audit.href()>
+            <form class="audit-filters" method="get" action=Section::Audit.href()>
                 <Field
                     name="flagKey"
                     label="Flag key"
@@ -273,7 +273,7 @@ fn Filters(asked: Asked, environments: Environments, role: Role) -> impl IntoVie
                     {narrowed
                         .then(|| {
                             view! {
-                                <a class="button" href=Room::Audit.href()>
+                                <a class="button" href=Section::Audit.href()>
                                     "Show all"
                                 </a>
                             }
@@ -301,7 +301,7 @@ fn Nothing(narrowed: bool) -> impl IntoView {
         view! {
             <Empty title="Nothing was changed that fits">
                 <p>"Names and keys have to be exact."</p>
-                <a class="button" href=Room::Audit.href()>
+                <a class="button" href=Section::Audit.href()>
                     "Show all changes"
                 </a>
             </Empty>

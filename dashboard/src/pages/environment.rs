@@ -16,7 +16,7 @@ use crate::{
         answer::answer,
         client_table::ClientTable,
         field::{Field, Input},
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         new_key::NewKey,
         notice::{Notice, Weight},
         refusal::{Refusal, RefusalNotice},
@@ -97,7 +97,7 @@ pub fn EnvironmentPage() -> impl IntoView {
         let (base_url, npmrc) = (visit.base_url(), visit.npmrc());
         Ok(view! { <Page used naming role base_url npmrc refused/> }.into_html())
     });
-    view! { <Frame room=Room::Environments>{page}</Frame> }
+    view! { <Frame section=Section::Environments>{page}</Frame> }
 }
 
 impl Action {
@@ -219,7 +219,7 @@ fn Page(
         <Title text=format!("{name} · Environments")/>
         <header class="page-head">
             <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Room::Environments.href()>"Environments"</a>
+                <a href=Section::Environments.href()>"Environments"</a>
             </nav>
             <h1>{name} " " <span class=class>{status}</span></h1>
         </header>

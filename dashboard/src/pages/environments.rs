@@ -13,7 +13,7 @@ use crate::{
     components::{
         answer::answer,
         empty::Empty,
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         icon::{Drawing, Icon},
         pager::Pager,
         share::Share,
@@ -49,7 +49,7 @@ pub fn Environments() -> impl IntoView {
     });
     view! {
         <Title text="Environments"/>
-        <Frame room=Room::Environments>{page}</Frame>
+        <Frame section=Section::Environments>{page}</Frame>
     }
 }
 
@@ -117,7 +117,7 @@ fn Status(revoked: bool) -> impl IntoView {
     view! {
         <div class="toolbar">
             <nav class="segments" aria-label="Status">
-                <a href=Room::Environments.href() aria-current=(!revoked).then_some("true")>
+                <a href=Section::Environments.href() aria-current=(!revoked).then_some("true")>
                     "Active"
                 </a>
                 <a href=routes::REVOKED_ENVIRONMENTS aria-current=revoked.then_some("true")>

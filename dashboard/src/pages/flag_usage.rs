@@ -12,7 +12,7 @@ use crate::{
     components::{
         answer::answer,
         empty::Empty,
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         number::grouped,
         snippet::Snippet,
         time::Time,
@@ -52,7 +52,7 @@ impl Period {
         }
     }
 
-    fn words(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             Self::Day => "in the last 24 hours",
             Self::Week => "in the last 7 days",
@@ -158,7 +158,7 @@ pub fn FlagUsagePage() -> impl IntoView {
             .await?;
         Ok(view! { <Usage usage view beginnings/> })
     });
-    view! { <Frame room=Room::Flags>{page}</Frame> }
+    view! { <Frame section=Section::Flags>{page}</Frame> }
 }
 
 #[component]
@@ -180,7 +180,7 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
     let told = format!(
         "{} evaluations{place} {}",
         grouped(sum),
-        view.period.words()
+        view.period.description()
     );
     let key = flag.key.to_string();
     let body = if environments.is_empty() {
@@ -188,7 +188,7 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
     } else {
         let chart = if sum == 0 {
             view! {
-                <Empty title=format!("Not evaluated{place} {}", view.period.words())>
+                <Empty title=format!("Not evaluated{place} {}", view.period.description())>
                     <p>"It may be asked for seldom, or its code is gone."</p>
                 </Empty>
             }
@@ -214,7 +214,7 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
         <Title text=format!("Usage of {} · Flags", flag.name)/>
         <header class="page-head">
             <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Room::Flags.href()>"Flags"</a>
+                <a href=Section::Flags.href()>"Flags"</a>
                 <a href=routes::flag(&key)>{flag.name.to_string()}</a>
             </nav>
             <h1>{format!("Usage of {}", flag.name)}</h1>

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::components::{
-    frame::{Frame, Room},
+    frame::{Frame, Section},
     shortcuts::Shortcuts,
     title::Title,
 };
@@ -13,7 +13,7 @@ use crate::components::{
 pub fn Help() -> impl IntoView {
     view! {
         <Title text="Help"/>
-        <Frame room=Room::Help>
+        <Frame section=Section::Help>
             <header class="page-head">
                 <h1>"Help"</h1>
             </header>
@@ -72,7 +72,7 @@ pub fn Help() -> impl IntoView {
                     <h2 id="api-title">"For scripts"</h2>
                     <p>
                         "Flags, environments, people and tokens can be managed by the API too: see its " <a href="/docs">"reference"</a>
-                        ", and create a token for it on your " <a href=Room::Account.href()>"account page"</a> "."
+                        ", and create a token for it on your " <a href=Section::Account.href()>"account page"</a> "."
                     </p>
                 </section>
             </div>

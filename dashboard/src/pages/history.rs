@@ -11,7 +11,7 @@ use super::{audit::page_length, flags::page_number};
 use crate::{
     components::{
         answer::answer,
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         pager::Pager,
         timeline::{Timeline, history_href},
         title::Title,
@@ -52,7 +52,7 @@ pub fn History() -> impl IntoView {
         let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;
         Ok(view! { <List key_of_flag=key page naming/> })
     });
-    view! { <Frame room=Room::Flags>{page}</Frame> }
+    view! { <Frame section=Section::Flags>{page}</Frame> }
 }
 
 #[component]
@@ -63,7 +63,7 @@ fn List(key_of_flag: String, page: Page<Record>, naming: Naming) -> impl IntoVie
         <Title text=format!("History of {key_of_flag} · Flags")/>
         <header class="page-head">
             <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Room::Flags.href()>"Flags"</a>
+                <a href=Section::Flags.href()>"Flags"</a>
                 <a href=routes::flag(&key_of_flag)>{key_of_flag.clone()}</a>
             </nav>
             <h1>

@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::{components::frame::Room, port::visit};
+use crate::{components::frame::Section, port::visit};
 
 /// Leads to the flags.
 #[component]
 pub fn Home() -> impl IntoView {
     if let Ok(visit) = visit() {
-        visit.redirect(Room::Flags.href());
+        visit.redirect(Section::Flags.href());
     }
 }

@@ -21,6 +21,6 @@ pub mod new_person;
 pub mod not_found;
 pub mod people;
 pub mod person;
+pub mod playground;
 pub mod revert;
 pub mod sign_in;
-pub mod try_it;

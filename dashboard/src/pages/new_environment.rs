@@ -6,7 +6,7 @@ use crate::{
     components::{
         answer::answer,
         field::{Field, Input},
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         new_key::NewKey,
         refusal::{Refusal, RefusalNotice},
         title::Title,
@@ -53,7 +53,7 @@ pub fn NewEnvironmentPage() -> impl IntoView {
     });
     view! {
         <Title text="New environment · Environments"/>
-        <Frame room=Room::Environments>{page}</Frame>
+        <Frame section=Section::Environments>{page}</Frame>
     }
 }
 
@@ -79,7 +79,7 @@ fn NewEnvironmentForm(new: NewEnvironment, refusal: Refusal) -> impl IntoView {
     view! {
         <header class="page-head">
             <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Room::Environments.href()>"Environments"</a>
+                <a href=Section::Environments.href()>"Environments"</a>
             </nav>
             <h1>"New environment"</h1>
         </header>
@@ -111,7 +111,7 @@ fn NewEnvironmentForm(new: NewEnvironment, refusal: Refusal) -> impl IntoView {
             </p>
             <div class="form-actions">
                 <button class="button primary">"Create environment"</button>
-                <a class="button" href=Room::Environments.href()>
+                <a class="button" href=Section::Environments.href()>
                     "Cancel"
                 </a>
             </div>

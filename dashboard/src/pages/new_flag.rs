@@ -7,7 +7,7 @@ use crate::{
     components::{
         answer::answer,
         field::{Field, Input},
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         refusal::{Refusal, RefusalNotice},
         title::Title,
     },
@@ -52,7 +52,7 @@ pub fn NewFlagPage() -> impl IntoView {
     });
     view! {
         <Title text="New flag · Flags"/>
-        <Frame room=Room::Flags>{page}</Frame>
+        <Frame section=Section::Flags>{page}</Frame>
     }
 }
 
@@ -78,7 +78,7 @@ fn NewFlagForm(new: NewFlag, refusal: Refusal) -> impl IntoView {
     view! {
         <header class="page-head">
             <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Room::Flags.href()>"Flags"</a>
+                <a href=Section::Flags.href()>"Flags"</a>
             </nav>
             <h1>"New flag"</h1>
         </header>
@@ -127,7 +127,7 @@ fn NewFlagForm(new: NewFlag, refusal: Refusal) -> impl IntoView {
             <p class="hint">"A new flag is off in every environment."</p>
             <div class="form-actions">
                 <button class="button primary">"Create flag"</button>
-                <a class="button" href=Room::Flags.href() data-cancel>
+                <a class="button" href=Section::Flags.href() data-cancel>
                     "Cancel"
                 </a>
             </div>

@@ -8,7 +8,7 @@ use crate::{
     components::{
         answer::answer,
         field::{Field, Input},
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         refusal::{Refusal, RefusalNotice},
         role,
         shown_once::ShownOnce,
@@ -48,7 +48,7 @@ pub fn NewPersonPage() -> impl IntoView {
                 user,
                 made_up: None,
             }) => {
-                visit.redirect(&format!("{}#{}", Room::People.href(), row_id(&user)));
+                visit.redirect(&format!("{}#{}", Section::People.href(), row_id(&user)));
                 ().into_html()
             }
             Ok(Admission {
@@ -68,7 +68,7 @@ pub fn NewPersonPage() -> impl IntoView {
     });
     view! {
         <Title text="Invite · People"/>
-        <Frame room=Room::People>{page}</Frame>
+        <Frame section=Section::People>{page}</Frame>
     }
 }
 
@@ -127,7 +127,7 @@ fn NewPersonForm(new: NewPerson, refusal: Refusal) -> impl IntoView {
             />
             <div class="form-actions">
                 <button class="button primary">"Invite"</button>
-                <a class="button" href=Room::People.href()>
+                <a class="button" href=Section::People.href()>
                     "Cancel"
                 </a>
             </div>
@@ -145,7 +145,7 @@ pub(super) fn dashboard(visit: &dyn Visit) -> String {
 pub(super) fn Crumbs() -> impl IntoView {
     view! {
         <nav class="crumbs" aria-label="Breadcrumbs">
-            <a href=Room::People.href()>"People"</a>
+            <a href=Section::People.href()>"People"</a>
         </nav>
     }
 }
@@ -172,7 +172,7 @@ pub(super) fn Password(
             secret=password
             copy="Copy password"
             advice="Pass it on where nobody else reads it, and have them change it on their account page."
-            href=Room::People.href().to_owned()
+            href=Section::People.href().to_owned()
             done="I have passed it on"
         >
             <p>

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::{
-    components::{empty::Empty, frame::Frame, frame::Room, title::Title},
+    components::{empty::Empty, frame::Frame, frame::Section, title::Title},
     port::visit,
 };
 
@@ -21,7 +21,7 @@ pub fn NotFound() -> impl IntoView {
             </header>
             <Empty title="There is no page at this address">
                 <p>"It may have moved, or the address may have lost a letter on its way here."</p>
-                <a class="button" href=Room::Flags.href()>
+                <a class="button" href=Section::Flags.href()>
                     "Go to the flags"
                 </a>
             </Empty>

@@ -10,7 +10,7 @@ use super::flags::page_number;
 use crate::{
     components::{
         answer::answer,
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         icon::{Drawing, Icon},
         notice::{Notice, Weight},
         pager::Pager,
@@ -45,8 +45,8 @@ pub fn People() -> impl IntoView {
                 Ok(user) => {
                     // Who has just given up being an admin has nothing to do here any more.
                     let own = user.id == me.id && user.role < Role::Admin;
-                    let room = if own { Room::Flags } else { Room::People };
-                    visit.redirect(&format!("{}#{}", room.href(), row_id(&user)));
+                    let section = if own { Section::Flags } else { Section::People };
+                    visit.redirect(&format!("{}#{}", section.href(), row_id(&user)));
                     return Ok(().into_html());
                 }
                 Err(error) => {
@@ -61,7 +61,7 @@ pub fn People() -> impl IntoView {
     });
     view! {
         <Title text="People"/>
-        <Frame room=Room::People>{page}</Frame>
+        <Frame section=Section::People>{page}</Frame>
     }
 }
 
@@ -142,14 +142,14 @@ fn List(people: Page<Colleague>, me: User, attempt: Option<Attempt>) -> impl Int
                 <tbody>{rows}</tbody>
             </table>
         </div>
-        <Pager pagination href=|page| format!("{}?page={page}", Room::People.href())/>
+        <Pager pagination href=|page| format!("{}?page={page}", Section::People.href())/>
     }
 }
 
 fn row(colleague: Colleague, me: &User, attempt: Option<&Attempt>) -> impl IntoView + use<> {
     let Colleague { user, signed_in_at } = colleague;
     let attempt = attempt.filter(|attempt| attempt.person == user.id.to_string());
-    let tried = attempt.and_then(|attempt| Role::parse(&attempt.role).ok());
+    let evaluated = attempt.and_then(|attempt| Role::parse(&attempt.role).ok());
     let you = (user.id == me.id).then(|| view! { <span class="tag you">"You"</span> });
     let email = user.email.clone();
     view! {
@@ -160,7 +160,7 @@ fn row(colleague: Colleague, me: &User, attempt: Option<&Attempt>) -> impl IntoV
                 {you}
             </th>
             <td>
-                <RoleForm user=user.clone() tried/>
+                <RoleForm user=user.clone() evaluated/>
             </td>
             <td class="quiet">
                 <span class="cell-label">"Signed in"</span>
@@ -182,9 +182,9 @@ fn row(colleague: Colleague, me: &User, attempt: Option<&Attempt>) -> impl IntoV
 fn RoleForm(
     user: User,
     /// The role that could not be given, still chosen.
-    tried: Option<Role>,
+    evaluated: Option<Role>,
 ) -> impl IntoView {
-    let shown = tried.unwrap_or(user.role);
+    let shown = evaluated.unwrap_or(user.role);
     let options = role::choices(Role::Admin).iter().map(|(word, sentence)| {
         view! {
             <option value=*word selected=*word == shown.as_str()>
@@ -193,7 +193,7 @@ fn RoleForm(
         }
     });
     view! {
-        <form method="post" class="role-form" class:tried=tried.is_some()>
+        <form method="post" class="role-form" class:evaluated=evaluated.is_some()>
             <input type="hidden" name="person" value=user.id.to_string()/>
             <input type="hidden" name="revision" value=user.revision/>
             <select class="input" name="role" aria-label=format!("Role of {}", user.email) autocomplete="off">

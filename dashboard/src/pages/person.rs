@@ -10,7 +10,7 @@ use crate::{
         answer::answer,
         confirm::Confirm,
         field::{Field, Input},
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         notice::{Notice, Weight},
         refusal::{Refusal, RefusalNotice},
         role,
@@ -80,7 +80,7 @@ pub fn PersonPage() -> impl IntoView {
     });
     view! {
         <Title text="People"/>
-        <Frame room=Room::People>{page}</Frame>
+        <Frame section=Section::People>{page}</Frame>
     }
 }
 
@@ -89,7 +89,7 @@ async fn act(id: UserId, form: &Form, visit: &dyn Visit) -> Result<Option<Html>,
     let people = signed_in::<dyn PeopleAdmin>()?;
     let revision = form.parsed("revision").unwrap_or_default();
     let expected = Expected { id, revision };
-    let here = format!("{}/{id}", Room::People.href());
+    let here = format!("{}/{id}", Section::People.href());
     match Action::of(form).ok_or(AdminError::NotFound)? {
         Action::Reset => {
             let Admission { user, made_up } = people
@@ -112,7 +112,7 @@ async fn act(id: UserId, form: &Form, visit: &dyn Visit) -> Result<Option<Html>,
         }
         Action::Delete => {
             people.delete_person(expected).await?;
-            Ok(Some(gone(visit, Room::People.href())))
+            Ok(Some(gone(visit, Section::People.href())))
         }
     }
 }
@@ -144,7 +144,7 @@ fn Person(
         view! {
             <p>
                 "This is your own account: "
-                <a href=Room::Account.href()>"change your password there"</a> "."
+                <a href=Section::Account.href()>"change your password there"</a> "."
             </p>
         }
         .into_html()

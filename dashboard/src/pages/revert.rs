@@ -8,17 +8,17 @@ use pennon_model::{
 };
 
 use crate::{
+    audit_text::{TIME_TO_LIVE, changes, effect},
     components::{
         answer::answer,
         effect::{Effect, is_alarming, says_something_else},
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         notice::{Notice, Weight},
         refusal::RefusalNotice,
         time::Time,
         timeline::{Changes, Deed, history_href},
         title::Title,
     },
-    deed::{TIME_TO_LIVE, changes, effect},
     error::AdminError,
     html::{Html, IntoHtml as _},
     model::Naming,
@@ -59,7 +59,7 @@ pub fn Revert() -> impl IntoView {
     });
     view! {
         <Title text="Revert a change · Audit"/>
-        <Frame room=Room::Audit>{page}</Frame>
+        <Frame section=Section::Audit>{page}</Frame>
     }
 }
 
@@ -70,7 +70,7 @@ fn afterwards(records: &[Record]) -> String {
         .map(|record| record.entry.flag_key.as_deref());
     match keys.next() {
         Some(Some(key)) if keys.all(|other| other == Some(key)) => history_href(key),
-        _ => Room::Audit.href().to_owned(),
+        _ => Section::Audit.href().to_owned(),
     }
 }
 
@@ -118,7 +118,7 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
     view! {
         <header class="page-head">
             <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Room::Audit.href()>"Audit"</a>
+                <a href=Section::Audit.href()>"Audit"</a>
             </nav>
             <h1>"Revert a change"</h1>
         </header>

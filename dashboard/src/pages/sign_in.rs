@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::{
     components::{
         field::{Field, Input},
-        frame::Room,
+        frame::Section,
         mark::Mark,
         notice::{Notice, Weight},
         title::Title,
@@ -100,7 +100,7 @@ fn destination(next: String) -> String {
     if inside && !next.contains(['\\', '\r', '\n']) {
         next
     } else {
-        Room::Flags.href().to_owned()
+        Section::Flags.href().to_owned()
     }
 }
 

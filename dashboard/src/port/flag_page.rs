@@ -3,14 +3,14 @@
 use async_trait::async_trait;
 use pennon_core::ttl::Ttl;
 use pennon_model::{
-    configuration::{ConfigurationDiff, FlagOverview, PairId},
+    configuration::{ConfigurationDiff, FlagEnvironmentId, FlagOverview},
     id::{EnvironmentId, FlagId, RuleId},
 };
 
 use super::Expected;
 use crate::{
-    draft::{RolloutDraft, RuleDraft},
     error::AdminError,
+    rule_form::{RolloutForm, RuleForm},
 };
 
 /// The use cases that concern one flag, most of them in one environment.
@@ -48,7 +48,7 @@ pub trait FlagPageAdmin: Send + Sync {
     /// Changes how long clients may keep a flag, from what it was seen to be; none for the default.
     async fn set_ttl(
         &self,
-        pair: PairId,
+        id: FlagEnvironmentId,
         seen: Option<Ttl>,
         ttl: Option<Ttl>,
     ) -> Result<(), AdminError>;
@@ -56,18 +56,18 @@ pub trait FlagPageAdmin: Send + Sync {
     /// Adds a rule after the others, which are those that were seen.
     async fn add_rule(
         &self,
-        pair: PairId,
+        id: FlagEnvironmentId,
         expected: &[Expected<RuleId>],
-        draft: &RuleDraft,
+        input: &RuleForm,
     ) -> Result<RuleId, AdminError>;
 
     /// Replaces what a rule says; its place stays.
     async fn replace_rule(
         &self,
-        pair: PairId,
+        id: FlagEnvironmentId,
         rule: RuleId,
         revision: i64,
-        draft: &RuleDraft,
+        input: &RuleForm,
     ) -> Result<(), AdminError>;
 
     /// Deletes a rule.
@@ -76,7 +76,7 @@ pub trait FlagPageAdmin: Send + Sync {
     /// Brings the rules, which are those that were seen, into another order.
     async fn reorder_rules(
         &self,
-        pair: PairId,
+        id: FlagEnvironmentId,
         expected: &[Expected<RuleId>],
         order: &[RuleId],
     ) -> Result<(), AdminError>;
@@ -84,19 +84,19 @@ pub trait FlagPageAdmin: Send + Sync {
     /// Sets the rollout; the revision is none where there is none yet.
     async fn set_rollout(
         &self,
-        pair: PairId,
+        id: FlagEnvironmentId,
         revision: Option<i64>,
-        draft: &RolloutDraft,
+        input: &RolloutForm,
     ) -> Result<(), AdminError>;
 
     /// Removes the rollout.
-    async fn remove_rollout(&self, pair: PairId, revision: i64) -> Result<(), AdminError>;
+    async fn remove_rollout(&self, id: FlagEnvironmentId, revision: i64) -> Result<(), AdminError>;
 
     /// What copying a whole configuration from one environment to another would change.
     async fn preview_copy(&self, copy: Copying) -> Result<CopyPreview, AdminError>;
 
     /// Copies a whole configuration, if both environments are as they were in the preview.
-    async fn copy(&self, copy: Copying, seen: SeenOfCopy) -> Result<(), AdminError>;
+    async fn copy(&self, copy: Copying, seen: CopyRevisions) -> Result<(), AdminError>;
 }
 
 /// A copy of a flag's whole configuration.
@@ -112,7 +112,7 @@ pub struct Copying {
 
 /// The revisions of all that the flag serves in the two environments of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SeenOfCopy {
+pub struct CopyRevisions {
     /// In the one that is copied from.
     pub from: i64,
     /// In the one that is changed.

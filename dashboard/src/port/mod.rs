@@ -6,11 +6,11 @@
 pub mod account;
 pub mod audit;
 pub mod environments;
-pub mod finder;
 pub mod flag_page;
 pub mod flags;
 pub mod people;
-pub mod trial;
+pub mod playground;
+pub mod search;
 pub mod usage;
 mod visit;
 

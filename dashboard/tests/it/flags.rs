@@ -142,7 +142,7 @@ async fn an_outage_is_told_in_place_of_the_list() {
     let page = get(&Arc::new(fake), FLAGS).await;
     assert_eq!(page.status, Some(503));
     assert!(page.html.contains("cannot reach its database"));
-    assert!(page.html.contains("<nav"), "the rail is still there");
+    assert!(page.html.contains("<nav"), "the sidebar is still there");
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use crate::store::snapshots::changed_flags;
 
 /// A change of what an environment serves.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Change {
+pub(crate) struct EnvironmentChange {
     pub(crate) environment: EnvironmentId,
     /// The flag that changed; none if the environment itself did.
     pub(crate) flag: Option<FlagId>,
@@ -20,7 +20,7 @@ pub(crate) struct Change {
     pub(crate) revision: i64,
 }
 
-impl Change {
+impl EnvironmentChange {
     /// The same flag's change in each of several environments.
     pub(crate) fn of_flag(flag: FlagId, raised: Vec<(EnvironmentId, i64)>) -> Vec<Self> {
         let change = |(environment, revision)| Self {
@@ -35,7 +35,11 @@ impl Change {
 /// Commits, and publishes the changes before it answers.
 ///
 /// It runs to its end even if the caller goes away meanwhile: a commit whose changes nobody hears of must not be.
-pub(crate) async fn commit(admin: &Admin, tx: Tx, changes: Vec<Change>) -> Result<(), Error> {
+pub(crate) async fn commit(
+    admin: &Admin,
+    tx: Tx,
+    changes: Vec<EnvironmentChange>,
+) -> Result<(), Error> {
     run(admin, tx, changes, None).await
 }
 
@@ -44,7 +48,7 @@ pub(crate) async fn commit_revocation(
     admin: &Admin,
     tx: Tx,
     revoked: EnvironmentId,
-    changes: Vec<Change>,
+    changes: Vec<EnvironmentChange>,
 ) -> Result<(), Error> {
     run(admin, tx, changes, Some(revoked)).await
 }
@@ -52,7 +56,7 @@ pub(crate) async fn commit_revocation(
 async fn run(
     admin: &Admin,
     mut tx: Tx,
-    changes: Vec<Change>,
+    changes: Vec<EnvironmentChange>,
     revoked: Option<EnvironmentId>,
 ) -> Result<(), Error> {
     let admin = admin.clone();
@@ -79,10 +83,10 @@ async fn run(
 async fn changed_flags_of(
     admin: &Admin,
     tx: &mut Tx,
-    changes: &[Change],
+    changes: &[EnvironmentChange],
 ) -> Result<Option<CommittedFlags>, Error> {
     let [
-        Change {
+        EnvironmentChange {
             environment,
             flag: Some(_),
             revision,
@@ -102,8 +106,8 @@ async fn changed_flags_of(
 }
 
 /// Brings what this instance serves up to date, if it serves anything.
-async fn publish(admin: &Admin, changes: &[Change], flags: Option<CommittedFlags>) {
-    for Change {
+async fn publish(admin: &Admin, changes: &[EnvironmentChange], flags: Option<CommittedFlags>) {
+    for EnvironmentChange {
         environment,
         flag,
         revision,

@@ -9,7 +9,7 @@ use pennon_model::page::{Page, PageRequest};
 use pennon_model::secret::{Secret, SecretHash};
 use pennon_model::text::NewName;
 
-use super::changes::Change;
+use super::changes::EnvironmentChange;
 use super::patch::renamed;
 use super::precondition::Precondition;
 use super::{Admin, Existence, audit, changes};
@@ -58,7 +58,7 @@ pub(super) async fn create_within(
     actor: &Administrator,
     environment: &Environment,
     key: &Labelled,
-) -> Result<Change, Error> {
+) -> Result<EnvironmentChange, Error> {
     let hash = SecretHash::of(key.secret.expose());
     store::environments::insert(tx, environment, hash).await?;
     let revision = store::configurations::insert_for_environment(tx, environment.id).await?;
@@ -67,7 +67,7 @@ pub(super) async fn create_within(
         .to(environment)?
         .record(admin, tx, actor)
         .await?;
-    Ok(Change {
+    Ok(EnvironmentChange {
         environment: environment.id,
         flag: None,
         revision,
@@ -145,7 +145,7 @@ pub(crate) async fn revoke(
         .to(&new)?
         .record(admin, &mut tx, actor)
         .await?;
-    let change = Change {
+    let change = EnvironmentChange {
         environment: id,
         flag: None,
         revision,
@@ -177,7 +177,7 @@ pub(crate) async fn rotate_key(
         .to(&new)?
         .record(admin, &mut tx, actor)
         .await?;
-    let change = Change {
+    let change = EnvironmentChange {
         environment: new.id,
         flag: None,
         revision,

@@ -93,7 +93,7 @@ async fn apply(
     tx: &mut Tx,
     path: &Path,
     file: &Provisioning,
-) -> Result<Option<Vec<changes::Change>>, StartError> {
+) -> Result<Option<Vec<changes::EnvironmentChange>>, StartError> {
     if store::environments::any(tx).await? {
         return Ok(None);
     }

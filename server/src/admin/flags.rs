@@ -7,7 +7,7 @@ use pennon_model::page::{Page, PageRequest};
 use pennon_model::text::{Description, NewName};
 use pennon_model::time::Timestamp;
 
-use super::changes::Change;
+use super::changes::EnvironmentChange;
 use super::patch::{Patch, renamed};
 use super::precondition::Precondition;
 use super::{Admin, Existence, audit, changes};
@@ -133,14 +133,14 @@ async fn insert(
     tx: &mut Tx,
     actor: &Actor,
     new: NewFlag,
-) -> Result<(Flag, Vec<Change>), Error> {
+) -> Result<(Flag, Vec<EnvironmentChange>), Error> {
     let flag = created(admin, actor, new);
     store::flags::insert(tx, &flag).await?;
     let raised = store::configurations::insert_for_flag(tx, flag.id).await?;
     entry(AuditAction::FlagCreated, None, &flag)?
         .record(admin, tx, actor)
         .await?;
-    let changes = Change::of_flag(flag.id, raised);
+    let changes = EnvironmentChange::of_flag(flag.id, raised);
     Ok((flag, changes))
 }
 
@@ -211,14 +211,14 @@ pub(super) async fn bring_back(
     tx: &mut Tx,
     actor: &Actor,
     old: &Flag,
-) -> Result<(Flag, Vec<Change>), Error> {
+) -> Result<(Flag, Vec<EnvironmentChange>), Error> {
     store::flags::restore(tx, old.id).await?;
     let raised = store::configurations::reset_for_flag(tx, old.id).await?;
     let new = archived(old, None);
     entry(AuditAction::FlagUpdated, Some(old), &new)?
         .record(admin, tx, actor)
         .await?;
-    Ok((new, Change::of_flag(old.id, raised)))
+    Ok((new, EnvironmentChange::of_flag(old.id, raised)))
 }
 
 /// Puts a flag into the archive if no active environment has it enabled, within a transaction.
@@ -227,7 +227,7 @@ pub(super) async fn put_away(
     tx: &mut Tx,
     actor: &Actor,
     old: &Flag,
-) -> Result<Vec<Change>, Error> {
+) -> Result<Vec<EnvironmentChange>, Error> {
     let enabled_in = store::configurations::enabled_in(tx, old.id).await?;
     if !enabled_in.is_empty() {
         return Err(Conflict::FlagEnabled(enabled_in).into());
@@ -242,5 +242,5 @@ pub(super) async fn put_away(
     )?
     .record(admin, tx, actor)
     .await?;
-    Ok(Change::of_flag(old.id, raised))
+    Ok(EnvironmentChange::of_flag(old.id, raised))
 }

@@ -9,7 +9,7 @@ use pennon_model::text::NewName;
 use pennon_model::token::{Token, TokenName};
 use pennon_model::user::Role;
 
-use super::changes::Change;
+use super::changes::EnvironmentChange;
 use super::environments::{self, NewEnvironment};
 use super::tokens::TokenDays;
 use super::{Admin, tokens, transfer};
@@ -53,7 +53,7 @@ pub(super) async fn apply(
     admin: &Admin,
     tx: &mut Tx,
     file: &Provisioning,
-) -> Result<Vec<Change>, Error> {
+) -> Result<Vec<EnvironmentChange>, Error> {
     let actor = &Actor::command_line().administrator()?;
     let mut faults = Vec::new();
     let mut changes = create_environments(admin, tx, actor, file, &mut faults).await?;
@@ -79,7 +79,7 @@ async fn create_environments(
     actor: &Administrator,
     file: &Provisioning,
     faults: &mut Vec<Fault>,
-) -> Result<Vec<Change>, Error> {
+) -> Result<Vec<EnvironmentChange>, Error> {
     let mut changes = Vec::new();
     let (mut names, mut keys) = (HashSet::new(), HashSet::new());
     for (index, ProvisionedEnvironment { new, sdk_key }) in file.environments.iter().enumerate() {

@@ -63,7 +63,7 @@ pub(crate) async fn sign_in(
     let attempt = admin.auth.throttle.attempt(&email, address, now);
     // Before it takes a place in the queue, and once more when its turn has come.
     admin.auth.throttle.check(&attempt, now)?;
-    let place = admin.auth.passwords.enter(attempt.class())?;
+    let queued = admin.auth.passwords.enter(attempt.class())?;
     let account = if email.contains('\0') {
         None
     } else {
@@ -72,7 +72,7 @@ pub(crate) async fn sign_in(
     let hash = account
         .as_ref()
         .map(|account| account.password_hash.as_str());
-    let turn = place.turn().await?;
+    let turn = queued.turn().await?;
     let now = admin.clock.now();
     let admitted = admin.auth.throttle.admit(&attempt, now)?;
     let right = admin.auth.passwords.verify(turn, &password, hash).await?;

@@ -9,7 +9,7 @@ use pennon_model::token::{Token, TokenName};
 use pennon_model::user::Role;
 
 use super::sessions::days_after;
-use super::users::{self, Whose};
+use super::users::{self, AccountSelector};
 use super::{Admin, audit};
 use crate::auth::actor::{Actor, Person};
 use crate::auth::secret::Labelled;
@@ -52,8 +52,8 @@ impl TryFrom<i64> for TokenDays {
 }
 
 /// Which token a caller means.
-pub(crate) struct WhichToken {
-    pub(crate) owner: Whose,
+pub(crate) struct TokenSelector {
+    pub(crate) owner: AccountSelector,
     /// None if what was given is no id.
     pub(crate) token: Option<TokenId>,
 }
@@ -120,23 +120,35 @@ pub(super) async fn create_within(
 }
 
 /// All tokens of a user, newest first: one's own, or anybody's for an administrator.
-pub(crate) async fn list(admin: &Admin, actor: &Actor, owner: Whose) -> Result<Vec<Token>, Error> {
+pub(crate) async fn list(
+    admin: &Admin,
+    actor: &Actor,
+    owner: AccountSelector,
+) -> Result<Vec<Token>, Error> {
     let mut tx = admin.db.read().await?;
     let owner = users::find(&mut tx, actor, owner).await?;
     store::tokens::of_user(&mut tx, owner.id).await
 }
 
 /// One token of a user: of one's own, or of anybody for an administrator.
-pub(crate) async fn get(admin: &Admin, actor: &Actor, which: WhichToken) -> Result<Token, Error> {
+pub(crate) async fn get(
+    admin: &Admin,
+    actor: &Actor,
+    which: TokenSelector,
+) -> Result<Token, Error> {
     find(&mut admin.db.read().await?, actor, which).await
 }
 
 /// Revokes a token: it is refused from now on. A script can revoke the token that it came by, but no other unless it may
 /// do everything.
-pub(crate) async fn revoke(admin: &Admin, actor: &Actor, which: WhichToken) -> Result<(), Error> {
+pub(crate) async fn revoke(
+    admin: &Admin,
+    actor: &Actor,
+    which: TokenSelector,
+) -> Result<(), Error> {
     let own = match which.owner {
-        Whose::Mine => true,
-        Whose::Of(id) => id.is_some() && id == actor.user().map(|user| user.id),
+        AccountSelector::Mine => true,
+        AccountSelector::Of(id) => id.is_some() && id == actor.user().map(|user| user.id),
     };
     let by_itself = actor.token().is_none() || actor.token() == which.token;
     let administrator = (!own || !by_itself)
@@ -168,7 +180,7 @@ fn expiry(wanted: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Error>
 }
 
 /// One token, within a transaction.
-async fn find(tx: &mut Tx, actor: &Actor, which: WhichToken) -> Result<Token, Error> {
+async fn find(tx: &mut Tx, actor: &Actor, which: TokenSelector) -> Result<Token, Error> {
     let owner = users::find(tx, actor, which.owner).await?;
     let tokens = store::tokens::of_user(tx, owner.id).await?;
     tokens

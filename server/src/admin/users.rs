@@ -20,7 +20,7 @@ use crate::store::{self, Tx};
 
 /// Whose account a caller means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum AccountSelector {
     /// The caller's own.
     Mine,
     /// The account with this id; none if what was given is no id.
@@ -125,11 +125,15 @@ pub(crate) async fn with_sign_ins(
 }
 
 /// One user: oneself, or anybody for an administrator.
-pub(crate) async fn get(admin: &Admin, actor: &Actor, whose: Whose) -> Result<User, Error> {
+pub(crate) async fn get(
+    admin: &Admin,
+    actor: &Actor,
+    whose: AccountSelector,
+) -> Result<User, Error> {
     find(&mut admin.db.read().await?, actor, whose).await
 }
 
-impl Existence for Whose {
+impl Existence for AccountSelector {
     async fn check(&self, admin: &Admin, actor: &Actor) -> Result<(), Error> {
         get(admin, actor, *self).await.map(drop)
     }
@@ -151,7 +155,7 @@ pub(crate) async fn by_email(
 pub(crate) async fn update(
     admin: &Admin,
     actor: &Administrator,
-    whose: Whose,
+    whose: AccountSelector,
     precondition: &Precondition,
     patch: UserPatch,
 ) -> Result<User, Error> {
@@ -205,7 +209,7 @@ pub(crate) async fn update(
 pub(crate) async fn delete(
     admin: &Admin,
     actor: &Administrator,
-    whose: Whose,
+    whose: AccountSelector,
     precondition: &Precondition,
 ) -> Result<(), Error> {
     let mut tx = admin.db.write().await?;
@@ -253,15 +257,15 @@ pub(crate) async fn change_password(
 async fn prove_own_password(
     admin: &Admin,
     actor: &Actor,
-    whose: Whose,
+    whose: AccountSelector,
     patch: &UserPatch,
 ) -> Result<Option<String>, Error> {
     if patch.password.is_some() {
         needs_session(actor)?;
     }
     let own = actor.user().filter(|user| match whose {
-        Whose::Mine => true,
-        Whose::Of(id) => id == Some(user.id),
+        AccountSelector::Mine => true,
+        AccountSelector::Of(id) => id == Some(user.id),
     });
     match (own, &patch.password, &patch.current) {
         (Some(user), Some(_), Some(current)) => {
@@ -294,10 +298,10 @@ async fn verify_current(
     let now = admin.clock.now();
     let attempt = admin.auth.throttle.attempt(&user.email, current.from, now);
     admin.auth.throttle.check(&attempt, now)?;
-    let place = admin.auth.passwords.enter(Class::Authenticated)?;
+    let queued = admin.auth.passwords.enter(Class::Authenticated)?;
     let account = store::users::account(&mut admin.db.read().await?, user.id).await?;
     let hash = account.ok_or(Error::Unauthenticated)?.password_hash;
-    let turn = place.turn().await?;
+    let turn = queued.turn().await?;
     let admitted = admin.auth.throttle.admit(&attempt, admin.clock.now())?;
     let verified = admin
         .auth
@@ -311,10 +315,14 @@ async fn verify_current(
 }
 
 /// The user meant, within a transaction, if the actor may know of them. Nobody else learns which ids there are.
-pub(super) async fn find(tx: &mut Tx, actor: &Actor, whose: Whose) -> Result<User, Error> {
+pub(super) async fn find(
+    tx: &mut Tx,
+    actor: &Actor,
+    whose: AccountSelector,
+) -> Result<User, Error> {
     let id = match whose {
-        Whose::Mine => actor.user().map(|user| user.id),
-        Whose::Of(id) => id,
+        AccountSelector::Mine => actor.user().map(|user| user.id),
+        AccountSelector::Of(id) => id,
     };
     if !id.is_some_and(|id| actor.is(id)) {
         actor.administrator()?;

@@ -3,7 +3,7 @@
 use pennon_core::FlagConfig;
 use pennon_model::capabilities::{Gap, gaps, since};
 use pennon_model::client::Client;
-use pennon_model::configuration::PairId;
+use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::id::EnvironmentId;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -46,7 +46,11 @@ pub(crate) fn about<'f>(
 
 /// Warns of what clients of a flag's environment cannot read of the flag as it has been saved. What was saved stays, so
 /// there are no warnings if the database fails.
-pub(crate) async fn about_saved(admin: &Admin, actor: &Actor, saved: PairId) -> Vec<Warning> {
+pub(crate) async fn about_saved(
+    admin: &Admin,
+    actor: &Actor,
+    saved: FlagEnvironmentId,
+) -> Vec<Warning> {
     about_flag(admin, actor, saved, saved.environment).await
 }
 
@@ -54,7 +58,7 @@ pub(crate) async fn about_saved(admin: &Admin, actor: &Actor, saved: PairId) -> 
 pub(crate) async fn about_flag(
     admin: &Admin,
     actor: &Actor,
-    flag: PairId,
+    flag: FlagEnvironmentId,
     environment: EnvironmentId,
 ) -> Vec<Warning> {
     let warnings = found(admin, actor, flag, environment).await;
@@ -67,7 +71,7 @@ pub(crate) async fn about_flag(
 async fn found(
     admin: &Admin,
     actor: &Actor,
-    flag: PairId,
+    flag: FlagEnvironmentId,
     environment: EnvironmentId,
 ) -> Result<Vec<Warning>, Error> {
     let clients = usage::outdated_clients(admin, actor, environment).await?;

@@ -7,7 +7,7 @@ use argon2::password_hash::{self, CustomizedPasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use pennon_model::secret::Secret;
 
-use super::queue::{Class, Place, Queues, Turn};
+use super::queue::{Class, HashPermit, QueuePermit, Queues};
 use super::secret;
 use crate::clock::Entropy;
 use crate::error::Error;
@@ -77,14 +77,14 @@ impl Passwords {
     }
 
     /// Takes a place in the queue for having a password verified.
-    pub(crate) fn enter(&self, class: Class) -> Result<Place, Error> {
+    pub(crate) fn enter(&self, class: Class) -> Result<QueuePermit, Error> {
         self.queues.enter(class)
     }
 
     /// Whether the password belongs to the hash; without a hash it takes just as long to say no.
     pub(crate) async fn verify(
         &self,
-        turn: Turn,
+        turn: HashPermit,
         password: &str,
         hash: Option<&str>,
     ) -> Result<bool, Error> {
@@ -98,7 +98,7 @@ impl Passwords {
 }
 
 async fn in_turn<T: Send + 'static>(
-    turn: Turn,
+    turn: HashPermit,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {
     let result = tokio::task::spawn_blocking(move || {

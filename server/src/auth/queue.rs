@@ -43,7 +43,7 @@ pub(crate) struct Queues {
 
 impl Queues {
     /// Takes a place in the queue of a class; fails if the queue is full.
-    pub(crate) fn enter(&self, class: Class) -> Result<Place, Error> {
+    pub(crate) fn enter(&self, class: Class) -> Result<QueuePermit, Error> {
         let queue = match class {
             Class::New => &self.new,
             Class::Returning => &self.returning,
@@ -70,14 +70,14 @@ struct Queue {
 }
 
 /// A place in a queue.
-pub(crate) struct Place {
+pub(crate) struct QueuePermit {
     permit: OwnedSemaphorePermit,
     turn: Arc<Semaphore>,
     timeout: Duration,
 }
 
 /// The right to compute a hash now.
-pub(crate) struct Turn {
+pub(crate) struct HashPermit {
     _place: OwnedSemaphorePermit,
     _turn: OwnedSemaphorePermit,
 }
@@ -91,9 +91,9 @@ impl Queue {
         }
     }
 
-    fn enter(&self) -> Result<Place, Error> {
+    fn enter(&self) -> Result<QueuePermit, Error> {
         let place = Arc::clone(&self.places).try_acquire_owned();
-        Ok(Place {
+        Ok(QueuePermit {
             permit: place.map_err(|_| Error::Overloaded)?,
             turn: Arc::clone(&self.turn),
             timeout: self.timeout,
@@ -101,11 +101,11 @@ impl Queue {
     }
 }
 
-impl Place {
+impl QueuePermit {
     /// Waits for the turn; fails if it takes too long.
-    pub(crate) async fn turn(self) -> Result<Turn, Error> {
+    pub(crate) async fn turn(self) -> Result<HashPermit, Error> {
         match timeout(self.timeout, self.turn.acquire_owned()).await {
-            Ok(Ok(turn)) => Ok(Turn {
+            Ok(Ok(turn)) => Ok(HashPermit {
                 _place: self.permit,
                 _turn: turn,
             }),

@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use crate::config::ListenAddress;
 
 /// How long the server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Whom to ask, and what.
 #[derive(Debug, Args)]
@@ -32,9 +32,9 @@ pub struct Arguments {
 /// Prints what the server says, and fails unless that is 200.
 pub(super) async fn run(Arguments { listen, ready }: Arguments) -> Result<(), Box<dyn Error>> {
     let path = if ready { "/health/ready" } else { "/health" };
-    let (status, body) = tokio::time::timeout(PATIENCE, ask(&listen, path))
+    let (status, body) = tokio::time::timeout(TIMEOUT, ask(&listen, path))
         .await
-        .map_err(|_| format!("{listen} does not answer within {PATIENCE:?}"))?
+        .map_err(|_| format!("{listen} does not answer within {TIMEOUT:?}"))?
         .map_err(|error| format!("{listen} cannot be asked: {error}"))?;
     println!("{}", String::from_utf8_lossy(&body));
     if status == StatusCode::OK {

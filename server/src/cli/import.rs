@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use super::document::{self, Problem};
 use super::{explained, open, read};
-use crate::admin::targeting::Setup;
+use crate::admin::targeting::ConfigurationContent;
 use crate::admin::transfer::{
-    self, Carried, Document, FORMAT_VERSION, PortableFlag, PortableSetup,
+    self, Carried, Document, FORMAT_VERSION, PortableConfiguration, PortableFlag,
 };
 use crate::auth::actor::Actor;
 use crate::config::DatabaseSettings;
-use crate::error::{Fault, Place};
+use crate::error::{Fault, FaultLocation};
 use crate::http::fields::{Fields, FromFields};
 use crate::store::OpenMode;
 
@@ -88,8 +88,9 @@ fn told(file: &Path, problem: &str) -> String {
 
 fn listed(faults: &[Fault]) -> String {
     let line = |fault: &Fault| {
-        let (Place::Pointer(place) | Place::Parameter(place)) = &fault.place;
-        format!("\n  {place}: {}", fault.detail)
+        let (FaultLocation::Pointer(location) | FaultLocation::Parameter(location)) =
+            &fault.location;
+        format!("\n  {location}: {}", fault.detail)
     };
     let lines: String = faults.iter().map(line).collect();
     format!("nothing was imported, because{lines}")
@@ -139,7 +140,7 @@ impl FromFields for PortableFlag {
     }
 }
 
-impl FromFields for PortableSetup {
+impl FromFields for PortableConfiguration {
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         let product = fields.required("product");
         let environment = fields.required("environment");
@@ -150,7 +151,7 @@ impl FromFields for PortableSetup {
         Some(Self {
             product: product?,
             environment: environment?,
-            setup: Setup {
+            content: ConfigurationContent {
                 switch: Switch {
                     is_enabled: is_enabled?,
                     ttl: ttl?,

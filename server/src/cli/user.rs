@@ -12,7 +12,7 @@ use super::{explained, open};
 use crate::admin::Admin;
 use crate::admin::precondition::Precondition;
 use crate::admin::users;
-use crate::admin::users::{NewUser, UserPatch, Whose};
+use crate::admin::users::{AccountSelector, NewUser, UserPatch};
 use crate::auth::actor::{Actor, Administrator};
 use crate::auth::password::NewPassword;
 use crate::config::DatabaseSettings;
@@ -134,7 +134,7 @@ async fn update(
     patch: UserPatch,
 ) -> Result<User, Box<dyn Error>> {
     let user = users::by_email(admin, actor, email).await?;
-    let whose = Whose::Of(Some(user.id));
+    let whose = AccountSelector::Of(Some(user.id));
     Ok(users::update(admin, actor, whose, &Precondition::None, patch).await?)
 }
 

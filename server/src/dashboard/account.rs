@@ -8,18 +8,18 @@ use pennon_model::time::Timestamp;
 use pennon_model::token::Token;
 use pennon_model::user::Role;
 
-use super::{Form, SignedIn, told};
+use super::{Form, SignedIn, to_admin_error};
 use crate::admin::sessions::days_after;
 use crate::admin::tokens;
-use crate::admin::tokens::WhichToken;
-use crate::admin::users::{self, CurrentPassword, Whose};
+use crate::admin::tokens::TokenSelector;
+use crate::admin::users::{self, AccountSelector, CurrentPassword};
 use crate::auth::password::NewPassword;
 
 #[async_trait]
 impl OwnAccount for SignedIn {
     async fn change_password(&self, change: PasswordChange) -> Result<(), AdminError> {
         let mut form = Form::default();
-        let new = form.told("newPassword", NewPassword::try_from(change.new));
+        let new = form.checked("newPassword", NewPassword::try_from(change.new));
         let change = users::PasswordChange {
             current: CurrentPassword {
                 text: change.current,
@@ -29,20 +29,20 @@ impl OwnAccount for SignedIn {
         };
         users::change_password(&self.admin, &self.actor, change)
             .await
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 
     async fn tokens(&self) -> Result<Vec<Token>, AdminError> {
-        tokens::list(&self.admin, &self.actor, Whose::Mine)
+        tokens::list(&self.admin, &self.actor, AccountSelector::Mine)
             .await
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 
     async fn create_token(&self, new: NewToken) -> Result<CreatedToken, AdminError> {
         let mut form = Form::default();
         let name = form.field("name", new.name.try_into());
         let role = form.field("role", Role::parse(&new.role));
-        let end = form.told("expiresAt", self.end(&new.days));
+        let end = form.checked("expiresAt", self.end(&new.days));
         let (Some(name), Some(role), Some(end)) = (name, role, end) else {
             return Err(form.refused());
         };
@@ -53,7 +53,7 @@ impl OwnAccount for SignedIn {
         };
         let created = tokens::create(&self.admin, &self.actor, new)
             .await
-            .map_err(told)?;
+            .map_err(to_admin_error)?;
         Ok(CreatedToken {
             token: created.token,
             secret: created.secret.expose().to_owned(),
@@ -61,13 +61,13 @@ impl OwnAccount for SignedIn {
     }
 
     async fn revoke_token(&self, token: TokenId) -> Result<(), AdminError> {
-        let which = WhichToken {
-            owner: Whose::Mine,
+        let which = TokenSelector {
+            owner: AccountSelector::Mine,
             token: Some(token),
         };
         tokens::revoke(&self.admin, &self.actor, which)
             .await
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 }
 

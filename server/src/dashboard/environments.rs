@@ -14,7 +14,7 @@ use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::usage::Polling;
 
-use super::{Form, SignedIn, expected, told};
+use super::{Form, SignedIn, expected, to_admin_error};
 use crate::admin::environments;
 use crate::admin::usage::{self, Period};
 use crate::error::Error;
@@ -27,9 +27,9 @@ impl EnvironmentAdmin for SignedIn {
     async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError> {
         let mut active = environments::active(&self.admin, &self.actor)
             .await
-            .map_err(told)?;
+            .map_err(to_admin_error)?;
         environment::sort(&mut active);
-        let polling = self.polling().await.map_err(told)?;
+        let polling = self.polling().await.map_err(to_admin_error)?;
         let polled = |environment: Environment| PolledEnvironment {
             polling: polling.get(&environment.id).copied().unwrap_or_default(),
             environment,
@@ -40,7 +40,7 @@ impl EnvironmentAdmin for SignedIn {
     async fn naming(&self) -> Result<Naming, AdminError> {
         let active = environments::active(&self.admin, &self.actor)
             .await
-            .map_err(told)?;
+            .map_err(to_admin_error)?;
         let products = active
             .iter()
             .map(|environment| environment.product.as_str());
@@ -57,24 +57,24 @@ impl EnvironmentAdmin for SignedIn {
         };
         environments::list(&self.admin, &self.actor, &revoked, page)
             .await
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 
     async fn environment(&self, id: EnvironmentId) -> Result<UsedEnvironment, AdminError> {
         let environment = environments::get(&self.admin, &self.actor, id)
             .await
-            .map_err(told)?;
-        let polling = self.polling().await.map_err(told)?;
+            .map_err(to_admin_error)?;
+        let polling = self.polling().await.map_err(to_admin_error)?;
         let last_used = usage::key_last_used(&self.admin, &self.actor, &environment)
             .await
-            .map_err(told)?;
+            .map_err(to_admin_error)?;
         let few = PageRequest {
             limit: CLIENTS_SHOWN.try_into().unwrap_or_default(),
             ..PageRequest::default()
         };
         let clients = usage::clients(&self.admin, &self.actor, id, few)
             .await
-            .map_err(told)?;
+            .map_err(to_admin_error)?;
         Ok(UsedEnvironment {
             polling: polling.get(&id).copied().unwrap_or_default(),
             environment,
@@ -87,7 +87,7 @@ impl EnvironmentAdmin for SignedIn {
         &self,
         new: NewEnvironment,
     ) -> Result<CreatedEnvironment, AdminError> {
-        let actor = self.actor.administrator().map_err(told)?;
+        let actor = self.actor.administrator().map_err(to_admin_error)?;
         let mut form = Form::default();
         let product = form.field("product", new.product.try_into());
         let name = form.field("name", new.name.try_into());
@@ -98,7 +98,7 @@ impl EnvironmentAdmin for SignedIn {
         environments::create(&self.admin, &actor, new)
             .await
             .map(created)
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 
     async fn rename_environment(
@@ -106,7 +106,7 @@ impl EnvironmentAdmin for SignedIn {
         which: Expected<EnvironmentId>,
         name: String,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.administrator().map_err(told)?;
+        let actor = self.actor.administrator().map_err(to_admin_error)?;
         let mut form = Form::default();
         let Some(name) = form.field("name", name.try_into()) else {
             return Err(form.refused());
@@ -120,7 +120,7 @@ impl EnvironmentAdmin for SignedIn {
         )
         .await
         .map(drop)
-        .map_err(told)
+        .map_err(to_admin_error)
     }
 
     async fn rotate_key(
@@ -128,12 +128,12 @@ impl EnvironmentAdmin for SignedIn {
         which: Expected<EnvironmentId>,
         typed: &str,
     ) -> Result<CreatedEnvironment, AdminError> {
-        let actor = self.actor.administrator().map_err(told)?;
+        let actor = self.actor.administrator().map_err(to_admin_error)?;
         self.confirm(which.id, typed).await?;
         environments::rotate_key(&self.admin, &actor, which.id, &expected(which.revision))
             .await
             .map(created)
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 
     async fn revoke_environment(
@@ -141,12 +141,12 @@ impl EnvironmentAdmin for SignedIn {
         which: Expected<EnvironmentId>,
         typed: &str,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.administrator().map_err(told)?;
+        let actor = self.actor.administrator().map_err(to_admin_error)?;
         self.confirm(which.id, typed).await?;
         environments::revoke(&self.admin, &actor, which.id, &expected(which.revision))
             .await
             .map(drop)
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 }
 
@@ -159,7 +159,7 @@ impl SignedIn {
     async fn confirm(&self, id: EnvironmentId, typed: &str) -> Result<(), AdminError> {
         let environment = environments::get(&self.admin, &self.actor, id)
             .await
-            .map_err(told)?;
+            .map_err(to_admin_error)?;
         if typed.trim() == environment.name.as_str().trim() {
             return Ok(());
         }

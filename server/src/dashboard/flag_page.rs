@@ -3,15 +3,15 @@
 use async_trait::async_trait;
 use pennon_core::rule::Priority;
 use pennon_core::ttl::Ttl;
-use pennon_dashboard::draft::{RolloutDraft, RuleDraft};
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::Expected;
-use pennon_dashboard::port::flag_page::{CopyPreview, Copying, FlagPageAdmin, SeenOfCopy};
-use pennon_model::configuration::{ConfigurationDiff, FlagOverview, PairId};
+use pennon_dashboard::port::flag_page::{CopyPreview, CopyRevisions, Copying, FlagPageAdmin};
+use pennon_dashboard::rule_form::{RolloutForm, RuleForm};
+use pennon_model::configuration::{ConfigurationDiff, FlagEnvironmentId, FlagOverview};
 use pennon_model::environment::{Environment, looks_like_production};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 
-use super::{Form, SignedIn, expected, told};
+use super::{Form, SignedIn, expected, to_admin_error};
 use crate::admin::Admin;
 use crate::admin::flags::FlagPatch;
 use crate::admin::patch::Patch;
@@ -30,12 +30,12 @@ impl FlagPageAdmin for SignedIn {
     ) -> Result<FlagOverview, AdminError> {
         let choose = |active: &[Environment]| environment.or_else(|| most_important(active));
         let overview = targeting::overview(&self.admin, &self.actor, key.to_owned(), choose);
-        overview.await.map_err(told)
+        overview.await.map_err(to_admin_error)
     }
 
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError> {
         let attributes = targeting::attributes(&self.admin, &self.actor, environment).await;
-        let attributes = attributes.map_err(told)?;
+        let attributes = attributes.map_err(to_admin_error)?;
         let names = attributes
             .iter()
             .map(|attribute| attribute.as_str().to_owned());
@@ -49,7 +49,7 @@ impl FlagPageAdmin for SignedIn {
         name: String,
         description: String,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(told)?;
+        let actor = self.actor.editor().map_err(to_admin_error)?;
         let mut form = Form::default();
         let name = form.field("name", name.try_into());
         let description = Some(description).filter(|text| !text.is_empty());
@@ -65,32 +65,32 @@ impl FlagPageAdmin for SignedIn {
             description: description.map_or(Patch::Clear, Patch::Set),
         };
         let updated = flags::update(&self.admin, &actor, flag, &expected(revision), patch).await;
-        updated.map(drop).map_err(told)
+        updated.map(drop).map_err(to_admin_error)
     }
 
     async fn archive(&self, flag: FlagId, revision: i64) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(told)?;
+        let actor = self.actor.editor().map_err(to_admin_error)?;
         flags::archive(&self.admin, &actor, flag, &expected(revision))
             .await
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 
     async fn restore(&self, flag: FlagId, revision: i64) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(told)?;
+        let actor = self.actor.editor().map_err(to_admin_error)?;
         let restored = flags::restore(&self.admin, &actor, flag, &expected(revision)).await;
-        restored.map(drop).map_err(told)
+        restored.map(drop).map_err(to_admin_error)
     }
 
     async fn set_ttl(
         &self,
-        pair: PairId,
+        id: FlagEnvironmentId,
         seen: Option<Ttl>,
         ttl: Option<Ttl>,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(told)?;
+        let actor = self.actor.editor().map_err(to_admin_error)?;
         let admin = &self.admin;
-        let current = targeting::configuration(admin, &actor, pair).await;
-        let current = current.map_err(told)?;
+        let current = targeting::configuration(admin, &actor, id).await;
+        let current = current.map_err(to_admin_error)?;
         if current.ttl != seen {
             return Err(AdminError::Stale);
         }
@@ -99,91 +99,91 @@ impl FlagPageAdmin for SignedIn {
             ttl: ttl.map_or(Patch::Clear, Patch::Set),
         };
         let unchanged = expected(current.revision);
-        let configured = targeting::configure(admin, &actor, pair, &unchanged, patch).await;
-        configured.map(drop).map_err(told)
+        let configured = targeting::configure(admin, &actor, id, &unchanged, patch).await;
+        configured.map(drop).map_err(to_admin_error)
     }
 
     async fn add_rule(
         &self,
-        pair: PairId,
+        id: FlagEnvironmentId,
         shown: &[Expected<RuleId>],
-        draft: &RuleDraft,
+        input: &RuleForm,
     ) -> Result<RuleId, AdminError> {
-        let actor = self.actor.editor().map_err(told)?;
-        let Rules { rules, revision } = self.rules_as_shown(pair, shown).await?;
+        let actor = self.actor.editor().map_err(to_admin_error)?;
+        let Rules { rules, revision } = self.rules_as_shown(id, shown).await?;
         let last = rules.last().map_or(0, |rule| rule.rule.priority.get());
         let mut form = Form::default();
         let next = Priority::try_from(i64::from(last).saturating_add(1));
         let Some(priority) = form.field("priority", next) else {
             return Err(form.refused());
         };
-        let rule = draft.rule(priority).map_err(AdminError::Invalid)?;
+        let rule = input.rule(priority).map_err(AdminError::Invalid)?;
         let (admin, unchanged) = (&self.admin, expected(revision));
-        let rule = targeting::create_rule(admin, &actor, pair, &unchanged, rule).await;
-        rule.map(|rule| rule.id).map_err(told)
+        let rule = targeting::create_rule(admin, &actor, id, &unchanged, rule).await;
+        rule.map(|rule| rule.id).map_err(to_admin_error)
     }
 
     async fn replace_rule(
         &self,
-        pair: PairId,
+        id: FlagEnvironmentId,
         rule: RuleId,
         revision: i64,
-        draft: &RuleDraft,
+        input: &RuleForm,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(told)?;
-        let priority = priority(&self.admin, &actor, pair, rule)
+        let actor = self.actor.editor().map_err(to_admin_error)?;
+        let priority = priority(&self.admin, &actor, id, rule)
             .await
-            .map_err(told)?;
-        let new = draft.rule(priority).map_err(AdminError::Invalid)?;
+            .map_err(to_admin_error)?;
+        let new = input.rule(priority).map_err(AdminError::Invalid)?;
         let expected = expected(revision);
         let replaced = targeting::replace_rule(&self.admin, &actor, rule, &expected, new).await;
-        replaced.map(drop).map_err(told)
+        replaced.map(drop).map_err(to_admin_error)
     }
 
     async fn delete_rule(&self, rule: RuleId, revision: i64) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(told)?;
+        let actor = self.actor.editor().map_err(to_admin_error)?;
         targeting::delete_rule(&self.admin, &actor, rule, &expected(revision))
             .await
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 
     async fn reorder_rules(
         &self,
-        pair: PairId,
+        id: FlagEnvironmentId,
         shown: &[Expected<RuleId>],
         order: &[RuleId],
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(told)?;
-        let Rules { revision, .. } = self.rules_as_shown(pair, shown).await?;
+        let actor = self.actor.editor().map_err(to_admin_error)?;
+        let Rules { revision, .. } = self.rules_as_shown(id, shown).await?;
         let (admin, unchanged) = (&self.admin, expected(revision));
-        let rules = targeting::reorder_rules(admin, &actor, pair, &unchanged, order).await;
-        rules.map(drop).map_err(told)
+        let rules = targeting::reorder_rules(admin, &actor, id, &unchanged, order).await;
+        rules.map(drop).map_err(to_admin_error)
     }
 
     async fn set_rollout(
         &self,
-        pair: PairId,
+        id: FlagEnvironmentId,
         revision: Option<i64>,
-        draft: &RolloutDraft,
+        input: &RolloutForm,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(told)?;
-        let rollout = draft.rollout().map_err(AdminError::Invalid)?;
+        let actor = self.actor.editor().map_err(to_admin_error)?;
+        let rollout = input.rollout().map_err(AdminError::Invalid)?;
         let (admin, unchanged) = (&self.admin, revision.map_or(Precondition::Absent, expected));
-        let set = targeting::set_rollout(admin, &actor, pair, &unchanged, rollout).await;
-        set.map(drop).map_err(told)
+        let set = targeting::set_rollout(admin, &actor, id, &unchanged, rollout).await;
+        set.map(drop).map_err(to_admin_error)
     }
 
-    async fn remove_rollout(&self, pair: PairId, revision: i64) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(told)?;
-        targeting::delete_rollout(&self.admin, &actor, pair, &expected(revision))
+    async fn remove_rollout(&self, id: FlagEnvironmentId, revision: i64) -> Result<(), AdminError> {
+        let actor = self.actor.editor().map_err(to_admin_error)?;
+        targeting::delete_rollout(&self.admin, &actor, id, &expected(revision))
             .await
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 
     async fn preview_copy(&self, copy: Copying) -> Result<CopyPreview, AdminError> {
-        let seen = targeting::SeenOfCopy::default();
-        let diff = self.copied(copy, &seen, true).await?;
-        let source = PairId {
+        let preconditions = targeting::CopyPreconditions::default();
+        let diff = self.copied(copy, &preconditions, true).await?;
+        let source = FlagEnvironmentId {
             flag: copy.flag,
             environment: copy.from,
         };
@@ -194,12 +194,12 @@ impl FlagPageAdmin for SignedIn {
         })
     }
 
-    async fn copy(&self, copy: Copying, seen: SeenOfCopy) -> Result<(), AdminError> {
-        let seen = targeting::SeenOfCopy {
-            from: expected(seen.from),
-            to: expected(seen.to),
+    async fn copy(&self, copy: Copying, revisions: CopyRevisions) -> Result<(), AdminError> {
+        let preconditions = targeting::CopyPreconditions {
+            from: expected(revisions.from),
+            to: expected(revisions.to),
         };
-        self.copied(copy, &seen, false).await.map(drop)
+        self.copied(copy, &preconditions, false).await.map(drop)
     }
 }
 
@@ -208,11 +208,11 @@ impl SignedIn {
     /// they are the same for as long as that is.
     async fn rules_as_shown(
         &self,
-        pair: PairId,
+        id: FlagEnvironmentId,
         shown: &[Expected<RuleId>],
     ) -> Result<Rules, AdminError> {
-        let rules = targeting::rules(&self.admin, &self.actor, pair).await;
-        let rules = rules.map_err(told)?;
+        let rules = targeting::rules(&self.admin, &self.actor, id).await;
+        let rules = rules.map_err(to_admin_error)?;
         let current = rules.rules.iter().map(|rule| Expected {
             id: rule.id,
             revision: rule.revision,
@@ -227,17 +227,17 @@ impl SignedIn {
     async fn copied(
         &self,
         copy: Copying,
-        seen: &targeting::SeenOfCopy,
+        preconditions: &targeting::CopyPreconditions,
         dry_run: bool,
     ) -> Result<ConfigurationDiff, AdminError> {
-        let actor = self.actor.editor().map_err(told)?;
-        let to = PairId {
+        let actor = self.actor.editor().map_err(to_admin_error)?;
+        let to = FlagEnvironmentId {
             flag: copy.flag,
             environment: copy.to,
         };
-        targeting::copy(&self.admin, &actor, to, copy.from, seen, dry_run)
+        targeting::copy(&self.admin, &actor, to, copy.from, preconditions, dry_run)
             .await
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 }
 
@@ -254,10 +254,10 @@ fn most_important(active: &[Environment]) -> Option<EnvironmentId> {
 async fn priority(
     admin: &Admin,
     actor: &Actor,
-    pair: PairId,
+    id: FlagEnvironmentId,
     rule: RuleId,
 ) -> Result<Priority, Error> {
-    let Rules { rules, .. } = targeting::rules(admin, actor, pair).await?;
+    let Rules { rules, .. } = targeting::rules(admin, actor, id).await?;
     let rule = rules.into_iter().find(|each| each.id == rule);
     rule.map(|rule| rule.rule.priority)
         .ok_or(Error::NotFound(Entity::Rule))

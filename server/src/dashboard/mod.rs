@@ -3,11 +3,11 @@
 mod account;
 mod audit;
 mod environments;
-mod finder;
 mod flag_page;
 mod flags;
 mod people;
-mod trial;
+mod playground;
+mod search;
 mod usage;
 
 use std::net::IpAddr;
@@ -19,17 +19,17 @@ use pennon_dashboard::error::{AdminError, FieldError};
 use pennon_dashboard::port::account::OwnAccount;
 use pennon_dashboard::port::audit::AuditAdmin;
 use pennon_dashboard::port::environments::EnvironmentAdmin;
-use pennon_dashboard::port::finder::Finder;
 use pennon_dashboard::port::flag_page::FlagPageAdmin;
 use pennon_dashboard::port::flags::FlagAdmin;
 use pennon_dashboard::port::people::PeopleAdmin;
-use pennon_dashboard::port::trial::TrialAdmin;
+use pennon_dashboard::port::playground::PlaygroundAdmin;
+use pennon_dashboard::port::search::SearchAdmin;
 use pennon_dashboard::port::usage::UsageAdmin;
 
 use crate::admin::Admin;
 use crate::admin::precondition::Precondition;
 use crate::auth::actor::Person;
-use crate::error::{Error, Fault, Place};
+use crate::error::{Error, Fault, FaultLocation};
 
 /// The service, for the person who is signed in to the dashboard.
 pub(crate) struct SignedIn {
@@ -51,11 +51,11 @@ impl SignedIn {
         provide_context::<Arc<dyn FlagAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn FlagPageAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn EnvironmentAdmin>>(signed_in.clone());
-        provide_context::<Arc<dyn TrialAdmin>>(signed_in.clone());
+        provide_context::<Arc<dyn PlaygroundAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn UsageAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn AuditAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn PeopleAdmin>>(signed_in.clone());
-        provide_context::<Arc<dyn Finder>>(signed_in.clone());
+        provide_context::<Arc<dyn SearchAdmin>>(signed_in.clone());
         provide_context::<Arc<dyn OwnAccount>>(signed_in);
     }
 }
@@ -71,11 +71,11 @@ struct Form(Vec<FieldError>);
 
 impl Form {
     fn field<T>(&mut self, name: &str, parsed: Result<T, Invalid>) -> Option<T> {
-        self.told(name, parsed.map_err(Invalid::detail))
+        self.checked(name, parsed.map_err(Invalid::detail))
     }
 
     /// The same, of what says what is wrong with it in plain text.
-    fn told<T>(&mut self, name: &str, parsed: Result<T, &'static str>) -> Option<T> {
+    fn checked<T>(&mut self, name: &str, parsed: Result<T, &'static str>) -> Option<T> {
         let record = |detail: &str| {
             self.0.push(FieldError {
                 field: name.to_owned(),
@@ -91,7 +91,7 @@ impl Form {
 }
 
 /// The one place that says in the dashboard's words what went wrong.
-pub(crate) fn told(error: Error) -> AdminError {
+pub(crate) fn to_admin_error(error: Error) -> AdminError {
     match error {
         Error::Unauthenticated | Error::WrongCredential | Error::SessionRequired => {
             AdminError::SignedOut
@@ -131,9 +131,9 @@ fn sentence(clause: &str) -> String {
 }
 
 fn field_error(fault: Fault) -> FieldError {
-    let field = match fault.place {
-        Place::Pointer(pointer) => pointer.trim_start_matches('/').to_owned(),
-        Place::Parameter(name) => name,
+    let field = match fault.location {
+        FaultLocation::Pointer(pointer) => pointer.trim_start_matches('/').to_owned(),
+        FaultLocation::Parameter(name) => name,
     };
     FieldError {
         field,

@@ -9,38 +9,40 @@ use pennon_model::page::{Page, PageRequest};
 use pennon_model::token::Token;
 use pennon_model::user::{Role, User};
 
-use super::{Form, SignedIn, expected, told};
-use crate::admin::tokens::WhichToken;
-use crate::admin::users::{NewUser, UserPatch, Whose};
+use super::{Form, SignedIn, expected, to_admin_error};
+use crate::admin::tokens::TokenSelector;
+use crate::admin::users::{AccountSelector, NewUser, UserPatch};
 use crate::admin::{tokens, users};
 use crate::auth::password::NewPassword;
 
 #[async_trait]
 impl PeopleAdmin for SignedIn {
     async fn people(&self, page: PageRequest) -> Result<Page<Colleague>, AdminError> {
-        let actor = self.actor.administrator().map_err(told)?;
+        let actor = self.actor.administrator().map_err(to_admin_error)?;
         let people = users::with_sign_ins(&self.admin, &actor, page)
             .await
-            .map_err(told)?;
+            .map_err(to_admin_error)?;
         Ok(people.map(|(user, signed_in_at)| Colleague { user, signed_in_at }))
     }
 
     async fn person(&self, id: UserId) -> Result<(User, Vec<Token>), AdminError> {
-        let actor = self.actor.administrator().map_err(told)?;
-        let whose = Whose::Of(Some(id));
-        let user = users::get(&self.admin, &actor, whose).await.map_err(told)?;
+        let actor = self.actor.administrator().map_err(to_admin_error)?;
+        let whose = AccountSelector::Of(Some(id));
+        let user = users::get(&self.admin, &actor, whose)
+            .await
+            .map_err(to_admin_error)?;
         let tokens = tokens::list(&self.admin, &actor, whose)
             .await
-            .map_err(told)?;
+            .map_err(to_admin_error)?;
         Ok((user, tokens))
     }
 
     async fn invite(&self, new: NewPerson) -> Result<Admission, AdminError> {
-        let actor = self.actor.administrator().map_err(told)?;
+        let actor = self.actor.administrator().map_err(to_admin_error)?;
         let mut form = Form::default();
         let email = form.field("email", new.email.try_into());
         let role = form.field("role", Role::parse(&new.role));
-        let password = form.told("password", self.password(new.password));
+        let password = form.checked("password", self.password(new.password));
         let (Some(email), Some(role), Some((password, made_up))) = (email, role, password) else {
             return Err(form.refused());
         };
@@ -51,7 +53,7 @@ impl PeopleAdmin for SignedIn {
         };
         let user = users::create(&self.admin, &actor, new)
             .await
-            .map_err(told)?;
+            .map_err(to_admin_error)?;
         Ok(Admission { user, made_up })
     }
 
@@ -70,7 +72,7 @@ impl PeopleAdmin for SignedIn {
         password: String,
     ) -> Result<Admission, AdminError> {
         let mut form = Form::default();
-        let password = form.told("password", self.password(password));
+        let password = form.checked("password", self.password(password));
         let (password, made_up) = password.ok_or_else(|| form.refused())?;
         let patch = UserPatch {
             role: None,
@@ -82,21 +84,24 @@ impl PeopleAdmin for SignedIn {
     }
 
     async fn delete_person(&self, which: Expected<UserId>) -> Result<(), AdminError> {
-        let actor = self.actor.administrator().map_err(told)?;
-        let (whose, expected) = (Whose::Of(Some(which.id)), expected(which.revision));
+        let actor = self.actor.administrator().map_err(to_admin_error)?;
+        let (whose, expected) = (
+            AccountSelector::Of(Some(which.id)),
+            expected(which.revision),
+        );
         users::delete(&self.admin, &actor, whose, &expected)
             .await
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 
     async fn revoke_token_of(&self, owner: UserId, token: TokenId) -> Result<(), AdminError> {
-        let which = WhichToken {
-            owner: Whose::Of(Some(owner)),
+        let which = TokenSelector {
+            owner: AccountSelector::Of(Some(owner)),
             token: Some(token),
         };
         tokens::revoke(&self.admin, &self.actor, which)
             .await
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 }
 
@@ -113,10 +118,13 @@ impl SignedIn {
     }
 
     async fn update(&self, which: Expected<UserId>, patch: UserPatch) -> Result<User, AdminError> {
-        let actor = self.actor.administrator().map_err(told)?;
-        let (whose, expected) = (Whose::Of(Some(which.id)), expected(which.revision));
+        let actor = self.actor.administrator().map_err(to_admin_error)?;
+        let (whose, expected) = (
+            AccountSelector::Of(Some(which.id)),
+            expected(which.revision),
+        );
         users::update(&self.admin, &actor, whose, &expected, patch)
             .await
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 }

@@ -8,7 +8,7 @@ use pennon_model::flag::FlagFilter;
 use pennon_model::page::PageRequest;
 use pennon_model::time::Timestamp;
 
-use super::{SignedIn, told};
+use super::{SignedIn, to_admin_error};
 use crate::admin::usage::Period;
 use crate::admin::{flags, usage};
 
@@ -22,7 +22,7 @@ impl UsageAdmin for SignedIn {
         let page = PageRequest::default();
         let found = flags::list(&self.admin, &self.actor, &selection, page).await;
         let flag = found
-            .map_err(told)?
+            .map_err(to_admin_error)?
             .items
             .pop()
             .ok_or(AdminError::NotFound)?;
@@ -32,7 +32,7 @@ impl UsageAdmin for SignedIn {
         };
         let usage = usage::of_flag(&self.admin, &self.actor, flag.id, period)
             .await
-            .map_err(told)?;
+            .map_err(to_admin_error)?;
         let mut environments = usage.environments;
         environments.sort_by_cached_key(|each| {
             let name = each.environment.clone();

@@ -10,7 +10,7 @@ use pennon_model::secret::SecretHash;
 use super::Serving;
 use crate::auth::{Presented, presented};
 use crate::error::Error;
-use crate::snapshot::{EnvironmentSnapshot, Follower, Pace};
+use crate::snapshot::{EnvironmentSnapshot, Follower, RateLimiter};
 
 /// An environment whose key the caller holds, as it serves at this moment.
 pub(crate) struct SdkEnvironment(Arc<EnvironmentSnapshot>);
@@ -24,7 +24,7 @@ impl SdkEnvironment {
     /// The environment of a key, which is to be asked for evaluations.
     pub(crate) fn from_key(serving: &Serving, key: &str) -> Result<Self, Error> {
         let environment = Self::of(serving, key)?;
-        keeps(serving, &environment.0.paces().evaluation)?;
+        check_rate(serving, &environment.0.rate_limiters().evaluation)?;
         Ok(environment)
     }
 
@@ -34,9 +34,9 @@ impl SdkEnvironment {
 }
 
 /// Refuses a request that does not keep the pace, if the settings bound it.
-fn keeps(serving: &Serving, pace: &Pace) -> Result<(), Error> {
+fn check_rate(serving: &Serving, limiter: &RateLimiter) -> Result<(), Error> {
     match serving.rate_limit {
-        Some(per_second) if !pace.admits(serving.clock.now(), per_second) => {
+        Some(per_second) if !limiter.check(serving.clock.now(), per_second) => {
             Err(Error::TooManyRequests)
         }
         _ => Ok(()),
@@ -105,7 +105,7 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let serving = Serving::from_ref(state);
         let environment = SdkEnvironment::of(&serving, bearer(parts)?)?;
-        keeps(&serving, &environment.0.paces().configuration)?;
+        check_rate(&serving, &environment.0.rate_limiters().configuration)?;
         Ok(Self(environment))
     }
 }
@@ -125,7 +125,7 @@ where
         let serving = Serving::from_ref(state);
         let follower = known(&serving, serving.snapshots.follow(key))?;
         if let Some(environment) = follower.current() {
-            keeps(&serving, &environment.paces().configuration)?;
+            check_rate(&serving, &environment.rate_limiters().configuration)?;
         }
         Ok(Self(follower))
     }

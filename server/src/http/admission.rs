@@ -10,7 +10,7 @@ use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
 
 use crate::error::Error;
-use crate::load::{Absence, Crowd, Member};
+use crate::in_flight::{InFlight, Permit, SuspendedPermit};
 use crate::state::Service;
 
 /// Marks the request of a connection for which there was no ordinary place: it is let in only to ask after the health.
@@ -22,7 +22,7 @@ pub(crate) struct OnSpareConnection;
 ///
 /// What counts is the time until the head of the answer, so a stream of events counts for as long as it takes to begin.
 /// Not in it is the time in which the peer has yet to send more of the body, or slow peers could have all others refused.
-pub(super) fn admit(service: &Service, request: Request) -> Option<(Request, Member)> {
+pub(super) fn admit(service: &Service, request: Request) -> Option<(Request, Permit)> {
     let most = if request.uri().path().starts_with("/health") {
         usize::MAX
     } else if request.extensions().get::<OnSpareConnection>().is_some() {
@@ -30,9 +30,12 @@ pub(super) fn admit(service: &Service, request: Request) -> Option<(Request, Mem
     } else {
         usize::try_from(service.runtime.settings.max_in_flight).unwrap_or(usize::MAX)
     };
-    let crowd = &service.runtime.load.requests;
-    let present = crowd.enter(most)?;
-    Some((request.map(|body| Arriving::of(body, crowd, most)), present))
+    let in_flight = &service.runtime.in_flight.requests;
+    let present = in_flight.try_acquire(most)?;
+    Some((
+        request.map(|body| PausableBody::of(body, in_flight, most)),
+        present,
+    ))
 }
 
 /// The answer to who is not let in.
@@ -44,33 +47,33 @@ pub(super) fn refused(service: &Service) -> Response {
 }
 
 /// A body whose request is not in the crowd while it waits for the peer.
-struct Arriving {
+struct PausableBody {
     body: Body,
-    crowd: Crowd,
+    in_flight: InFlight,
     most: usize,
-    waiting: Option<Absence>,
+    waiting: Option<SuspendedPermit>,
 }
 
 /// There was no room any more when the peer sent the rest of its request.
 #[derive(Debug, thiserror::Error)]
 #[error("there are too many requests at the moment")]
-pub(super) struct Crowded;
+pub(super) struct InFlightLimitReached;
 
-impl Arriving {
-    fn of(body: Body, crowd: &Crowd, most: usize) -> Body {
+impl PausableBody {
+    fn of(body: Body, in_flight: &InFlight, most: usize) -> Body {
         if body.is_end_stream() {
             return body;
         }
         Body::new(Self {
             body,
-            crowd: crowd.clone(),
+            in_flight: in_flight.clone(),
             most,
             waiting: None,
         })
     }
 }
 
-impl HttpBody for Arriving {
+impl HttpBody for PausableBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -81,12 +84,12 @@ impl HttpBody for Arriving {
         let this = self.get_mut();
         let frame = Pin::new(&mut this.body).poll_frame(context);
         if frame.is_pending() {
-            this.waiting.get_or_insert_with(|| this.crowd.step_out());
+            this.waiting.get_or_insert_with(|| this.in_flight.suspend());
             return Poll::Pending;
         }
         let is_back = this.waiting.take().is_some();
-        if is_back && this.crowd.size() > this.most {
-            return Poll::Ready(Some(Err(axum::Error::new(Crowded))));
+        if is_back && this.in_flight.count() > this.most {
+            return Poll::Ready(Some(Err(axum::Error::new(InFlightLimitReached))));
         }
         frame
     }
@@ -124,36 +127,38 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_for_a_body_leaves_room_for_others_and_comes_back_if_there_is_any() {
-        let crowd = Crowd::default();
+        let in_flight = InFlight::default();
         for is_full in [false, true] {
             let (body, rest) = slow();
-            let present = crowd.enter(1).unwrap();
-            let mut reading = Box::pin(to_bytes(Arriving::of(body, &crowd, 1), 100));
+            let present = in_flight.try_acquire(1).unwrap();
+            let mut reading = Box::pin(to_bytes(PausableBody::of(body, &in_flight, 1), 100));
             assert!(is_idle(&mut reading).await);
-            assert_eq!(crowd.size(), 0);
-            let other = is_full.then(|| crowd.enter(1).unwrap());
+            assert_eq!(in_flight.count(), 0);
+            let other = is_full.then(|| in_flight.try_acquire(1).unwrap());
             rest.send("rest".into()).unwrap();
             match reading.await {
                 Ok(bytes) => assert_eq!((&*bytes, is_full), (&b"rest"[..], false)),
                 Err(error) => {
-                    assert!(is_full && super::super::body::is_caused_by::<Crowded>(&error));
+                    assert!(
+                        is_full && super::super::body::is_caused_by::<InFlightLimitReached>(&error)
+                    );
                 }
             }
             drop((present, other));
-            assert_eq!(crowd.size(), 0);
+            assert_eq!(in_flight.count(), 0);
         }
     }
 
     #[tokio::test]
     async fn a_body_that_is_given_up_leaves_the_count_right() {
-        let crowd = Crowd::default();
+        let in_flight = InFlight::default();
         let (body, _rest) = slow();
-        let present = crowd.enter(1).unwrap();
-        let mut reading = Box::pin(to_bytes(Arriving::of(body, &crowd, 1), 100));
+        let present = in_flight.try_acquire(1).unwrap();
+        let mut reading = Box::pin(to_bytes(PausableBody::of(body, &in_flight, 1), 100));
         assert!(is_idle(&mut reading).await);
         drop(reading);
-        assert_eq!(crowd.size(), 1);
+        assert_eq!(in_flight.count(), 1);
         drop(present);
-        assert_eq!(crowd.size(), 0);
+        assert_eq!(in_flight.count(), 0);
     }
 }

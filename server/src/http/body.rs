@@ -11,10 +11,10 @@ use http_body_util::BodyExt;
 use pennon_model::json::Json;
 use tokio::time::timeout;
 
-use super::admission::Crowded;
+use super::admission::InFlightLimitReached;
 use super::fields::{Fields, FromFields};
 use crate::error::Error;
-use crate::load::{Budget, Held};
+use crate::in_flight::{Budget, Held};
 
 /// The most that a body of the Admin API may have, in bytes.
 pub(super) const ADMIN_LIMIT: usize = 256 * 1024;
@@ -145,7 +145,7 @@ async fn collected(
     reason = "results hand their errors over like this"
 )]
 fn not_received(error: axum::Error) -> Error {
-    if is_caused_by::<Crowded>(&error) {
+    if is_caused_by::<InFlightLimitReached>(&error) {
         return Error::Overloaded;
     }
     Error::Malformed("the body could not be received".to_owned())

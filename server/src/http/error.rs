@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::code::Code;
 use super::respond::etag;
-use crate::error::{Conflict, Entity, Error, Fault, Place};
+use crate::error::{Conflict, Entity, Error, Fault, FaultLocation};
 
 /// How long a client should wait while the database is away, in seconds.
 pub(super) const RETRY_WHEN_UNAVAILABLE: u64 = 5;
@@ -242,9 +242,9 @@ fn retry_after(error: &Error) -> Option<u64> {
 
 impl<'a> From<&'a Fault> for InvalidMember<'a> {
     fn from(fault: &'a Fault) -> Self {
-        let (pointer, parameter) = match &fault.place {
-            Place::Pointer(pointer) => (Some(pointer.as_str()), None),
-            Place::Parameter(name) => (None, Some(name.as_str())),
+        let (pointer, parameter) = match &fault.location {
+            FaultLocation::Pointer(pointer) => (Some(pointer.as_str()), None),
+            FaultLocation::Parameter(name) => (None, Some(name.as_str())),
         };
         Self {
             pointer,

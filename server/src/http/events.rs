@@ -41,7 +41,7 @@ pub(super) struct Events {
 /// A change, as browsers are told of it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Change<'n> {
+struct ChangeMessage<'n> {
     action: AuditAction,
     /// When, in milliseconds.
     at: i64,
@@ -59,7 +59,7 @@ struct Change<'n> {
 
 /// How things stand when the stream begins.
 #[derive(Serialize)]
-struct Standing {
+struct StreamPosition {
     /// When the last change was, in milliseconds; none if there was none.
     at: Option<i64>,
 }
@@ -90,7 +90,7 @@ impl Events {
     async fn event(&mut self) -> Option<Result<Event, axum::Error>> {
         if !self.begun {
             self.begun = true;
-            return self.standing().await;
+            return self.position().await;
         }
         loop {
             tokio::select! {
@@ -116,16 +116,16 @@ impl Events {
         }
     }
 
-    async fn standing(&self) -> Option<Result<Event, axum::Error>> {
+    async fn position(&self) -> Option<Result<Event, axum::Error>> {
         let newest = newest(&self.service.admin, &self.person).await.ok()?;
-        let standing = Standing {
+        let position = StreamPosition {
             at: newest.map(Timestamp::millis),
         };
         Some(
             Event::default()
-                .event("standing")
+                .event("position")
                 .retry(RETRY)
-                .json_data(standing),
+                .json_data(position),
         )
     }
 
@@ -142,7 +142,7 @@ impl Events {
         if news.action.is_about_accounts() && self.person.administrator().is_err() {
             return None;
         }
-        let change = Change {
+        let change = ChangeMessage {
             action: news.action,
             at: news.occurred_at.millis(),
             by: &news.actor,

@@ -9,7 +9,7 @@ use utoipa::openapi::Required;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::openapi::{Draft, Input};
+use super::openapi::{Input, OperationBuilder};
 
 /// What the client has already, by its tags.
 pub(crate) struct IfNoneMatch(Vec<String>);
@@ -47,8 +47,8 @@ impl<S: Sync> FromRequestParts<S> for IfNoneMatch {
 }
 
 impl Input for IfNoneMatch {
-    fn describe(draft: &mut Draft<'_>) {
-        draft.parameter(
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        builder.parameter(
             ParameterBuilder::new()
                 .name("If-None-Match")
                 .parameter_in(ParameterIn::Header)

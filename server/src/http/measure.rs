@@ -39,8 +39,8 @@ fn levels(service: &Service) -> Levels {
     Levels {
         environments,
         flags,
-        requests: service.runtime.load.requests.size(),
-        connections: service.runtime.load.connections.size(),
+        requests: service.runtime.in_flight.requests.count(),
+        connections: service.runtime.in_flight.connections.count(),
         database_answers: service.serving.database_answers(),
         storage_full: service.serving.storage_is_full(),
         snapshot_age: service.serving.age(),

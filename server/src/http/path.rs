@@ -3,7 +3,7 @@
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
-use pennon_model::configuration::PairId;
+use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::id::{EnvironmentId, FlagId, RuleId, TokenId, UserId};
 
 use utoipa::ToSchema;
@@ -12,9 +12,9 @@ use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 
 use super::code::Code;
-use super::openapi::Draft;
-use crate::admin::tokens::WhichToken;
-use crate::admin::users::Whose;
+use super::openapi::OperationBuilder;
+use crate::admin::tokens::TokenSelector;
+use crate::admin::users::AccountSelector;
 use crate::error::{Entity, Error};
 
 /// What a path names.
@@ -34,7 +34,7 @@ impl<S: Send + Sync, T: FromPath> FromRequestParts<S> for Path<T> {
 pub(crate) trait FromPath: Sized {
     fn from_path(parameters: &RawPathParams) -> Result<Self, Error>;
 
-    fn describe(draft: &mut Draft<'_>);
+    fn describe(builder: &mut OperationBuilder<'_>);
 }
 
 impl FromPath for FlagId {
@@ -44,8 +44,8 @@ impl FromPath for FlagId {
             .map_err(|_| Error::NotFound(Entity::Flag))
     }
 
-    fn describe(draft: &mut Draft<'_>) {
-        place::<Self>(draft, "flag", Code::FlagNotFound);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        place::<Self>(builder, "flag", Code::FlagNotFound);
     }
 }
 
@@ -56,8 +56,8 @@ impl FromPath for EnvironmentId {
             .map_err(|_| Error::NotFound(Entity::Environment))
     }
 
-    fn describe(draft: &mut Draft<'_>) {
-        place::<Self>(draft, "environment", Code::EnvironmentNotFound);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        place::<Self>(builder, "environment", Code::EnvironmentNotFound);
     }
 }
 
@@ -68,27 +68,27 @@ impl FromPath for RuleId {
             .map_err(|_| Error::NotFound(Entity::Rule))
     }
 
-    fn describe(draft: &mut Draft<'_>) {
-        place::<Self>(draft, "rule", Code::RuleNotFound);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        place::<Self>(builder, "rule", Code::RuleNotFound);
     }
 }
 
 /// A pair, and another environment of the same flag.
-impl FromPath for (PairId, EnvironmentId) {
+impl FromPath for (FlagEnvironmentId, EnvironmentId) {
     fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
         let other = parameter(parameters, "other")
             .parse()
             .map_err(|_| Error::NotFound(Entity::Environment))?;
-        Ok((PairId::from_path(parameters)?, other))
+        Ok((FlagEnvironmentId::from_path(parameters)?, other))
     }
 
-    fn describe(draft: &mut Draft<'_>) {
-        PairId::describe(draft);
-        place::<EnvironmentId>(draft, "other", Code::EnvironmentNotFound);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        FlagEnvironmentId::describe(builder);
+        place::<EnvironmentId>(builder, "other", Code::EnvironmentNotFound);
     }
 }
 
-impl FromPath for PairId {
+impl FromPath for FlagEnvironmentId {
     fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
         Ok(Self {
             flag: FlagId::from_path(parameters)?,
@@ -96,14 +96,14 @@ impl FromPath for PairId {
         })
     }
 
-    fn describe(draft: &mut Draft<'_>) {
-        FlagId::describe(draft);
-        EnvironmentId::describe(draft);
-        draft.refuses([Code::ConfigurationNotFound]);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        FlagId::describe(builder);
+        EnvironmentId::describe(builder);
+        builder.refuses([Code::ConfigurationNotFound]);
     }
 }
 
-impl FromPath for Whose {
+impl FromPath for AccountSelector {
     /// Whether somebody may ask is checked before whether there is such an account, so this refuses nothing.
     fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
         Ok(match parameter(parameters, "user") {
@@ -112,15 +112,15 @@ impl FromPath for Whose {
         })
     }
 
-    fn describe(draft: &mut Draft<'_>) {
+    fn describe(builder: &mut OperationBuilder<'_>) {
         let schema = OneOfBuilder::new()
-            .item(draft.schemas.refer::<UserId>())
+            .item(builder.schemas.refer::<UserId>())
             .item(
                 ObjectBuilder::new()
                     .schema_type(Type::String)
                     .enum_values(Some(["me"])),
             );
-        draft.parameter(
+        builder.parameter(
             ParameterBuilder::new()
                 .name("user")
                 .parameter_in(ParameterIn::Path)
@@ -129,21 +129,21 @@ impl FromPath for Whose {
                 .schema(Some(schema))
                 .build(),
         );
-        draft.refuses([Code::UserNotFound]);
+        builder.refuses([Code::UserNotFound]);
     }
 }
 
-impl FromPath for WhichToken {
+impl FromPath for TokenSelector {
     fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
         Ok(Self {
-            owner: Whose::from_path(parameters)?,
+            owner: AccountSelector::from_path(parameters)?,
             token: parameter(parameters, "token").parse().ok(),
         })
     }
 
-    fn describe(draft: &mut Draft<'_>) {
-        Whose::describe(draft);
-        place::<TokenId>(draft, "token", Code::TokenNotFound);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        AccountSelector::describe(builder);
+        place::<TokenId>(builder, "token", Code::TokenNotFound);
     }
 }
 
@@ -155,14 +155,14 @@ fn parameter<'p>(parameters: &'p RawPathParams, name: &str) -> &'p str {
 }
 
 /// Describes one place in a path, and what is answered if nothing has the identifier.
-fn place<T: ToSchema>(draft: &mut Draft<'_>, name: &str, absent: Code) {
-    let schema = draft.schemas.refer::<T>();
+fn place<T: ToSchema>(builder: &mut OperationBuilder<'_>, name: &str, absent: Code) {
+    let schema = builder.schemas.refer::<T>();
     let parameter = ParameterBuilder::new()
         .name(name)
         .parameter_in(ParameterIn::Path)
         .required(Required::True)
         .schema(Some(schema))
         .build();
-    draft.parameter(parameter);
-    draft.refuses([absent]);
+    builder.parameter(parameter);
+    builder.refuses([absent]);
 }

@@ -11,8 +11,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 use super::App;
-use super::connection::{Phase, converse};
-use crate::load::{Crowd, Member};
+use super::connection::{Phase, serve_connection};
+use crate::in_flight::{InFlight, Permit};
 use crate::state::Service;
 
 /// How long to wait when the system has no file or memory for another connection. Others end meanwhile.
@@ -23,39 +23,39 @@ const PAUSE: Duration = Duration::from_millis(200);
 const SPARE: usize = 32;
 
 /// A port with the connections that came by it.
-pub(super) struct Door<A> {
-    listener: TcpListener,
+pub(super) struct Listener<A> {
+    socket: TcpListener,
     app: A,
     service: Service,
     /// One for each connection that there may be.
-    places: Arc<Semaphore>,
-    spare_places: Arc<Semaphore>,
-    crowd: Crowd,
+    permits: Arc<Semaphore>,
+    spare_permits: Arc<Semaphore>,
+    in_flight: InFlight,
     /// What all connections listen to.
     phase: watch::Sender<Phase>,
 }
 
 /// What a connection takes up for as long as it lasts.
-struct Place {
+struct ConnectionPermit {
     _permit: OwnedSemaphorePermit,
     is_spare: bool,
 }
 
-impl<A: App> Door<A> {
+impl<A: App> Listener<A> {
     pub(super) fn new(
-        listener: TcpListener,
+        socket: TcpListener,
         app: A,
         service: Service,
         most: usize,
-        crowd: Crowd,
+        in_flight: InFlight,
     ) -> Self {
         Self {
-            listener,
+            socket,
             app,
             service,
-            places: Arc::new(Semaphore::new(most)),
-            spare_places: Arc::new(Semaphore::new(SPARE)),
-            crowd,
+            permits: Arc::new(Semaphore::new(most)),
+            spare_permits: Arc::new(Semaphore::new(SPARE)),
+            in_flight,
             phase: watch::Sender::new(Phase::Open),
         }
     }
@@ -66,9 +66,9 @@ impl<A: App> Door<A> {
     }
 
     /// Takes connections until something happens.
-    pub(super) async fn accept_until(&self, told: impl Future<Output = ()>) {
+    pub(super) async fn accept_until(&self, stop: impl Future<Output = ()>) {
         tokio::select! {
-            () = told => {}
+            () = stop => {}
             never = self.accept() => match never {},
         }
     }
@@ -76,10 +76,10 @@ impl<A: App> Door<A> {
     /// Takes no connection any more, save those that the system has taken already, and answers what all of them listen
     /// to.
     pub(super) async fn close(self) -> watch::Sender<Phase> {
-        while let Some(place) = self.ordinary_place()
-            && let Ok(Ok(taken)) = timeout(Duration::ZERO, self.listener.accept()).await
+        while let Some(permit) = self.ordinary_permit()
+            && let Ok(Ok(taken)) = timeout(Duration::ZERO, self.socket.accept()).await
         {
-            self.converse(taken, place);
+            self.serve_connection(taken, permit);
         }
         self.phase
     }
@@ -88,11 +88,11 @@ impl<A: App> Door<A> {
         let mut is_failing = false;
         loop {
             // While there is no place at all, new connections wait with the system.
-            let place = self.place().await;
-            match self.listener.accept().await {
+            let permit = self.acquire().await;
+            match self.socket.accept().await {
                 Ok(taken) => {
                     is_failing = false;
-                    self.converse(taken, place);
+                    self.serve_connection(taken, permit);
                 }
                 Err(error) if is_of_the_peer(&error) => {}
                 Err(error) => {
@@ -107,36 +107,40 @@ impl<A: App> Door<A> {
     }
 
     /// An ordinary place or, while there is none, a spare one.
-    async fn place(&self) -> Place {
-        let (ordinary, spare) = (Arc::clone(&self.places), Arc::clone(&self.spare_places));
+    async fn acquire(&self) -> ConnectionPermit {
+        let (ordinary, spare) = (Arc::clone(&self.permits), Arc::clone(&self.spare_permits));
         tokio::select! {
             biased;
-            Ok(permit) = ordinary.acquire_owned() => Place { _permit: permit, is_spare: false },
-            Ok(permit) = spare.acquire_owned() => Place { _permit: permit, is_spare: true },
+            Ok(permit) = ordinary.acquire_owned() => ConnectionPermit { _permit: permit, is_spare: false },
+            Ok(permit) = spare.acquire_owned() => ConnectionPermit { _permit: permit, is_spare: true },
             // Nobody closes the semaphores.
             else => std::future::pending().await,
         }
     }
 
-    fn ordinary_place(&self) -> Option<Place> {
-        let permit = Arc::clone(&self.places).try_acquire_owned().ok()?;
-        Some(Place {
+    fn ordinary_permit(&self) -> Option<ConnectionPermit> {
+        let permit = Arc::clone(&self.permits).try_acquire_owned().ok()?;
+        Some(ConnectionPermit {
             _permit: permit,
             is_spare: false,
         })
     }
 
-    fn converse(&self, (stream, peer): (TcpStream, SocketAddr), mut place: Place) {
-        if place.is_spare {
+    fn serve_connection(
+        &self,
+        (stream, peer): (TcpStream, SocketAddr),
+        mut permit: ConnectionPermit,
+    ) {
+        if permit.is_spare {
             // There may be room by now.
-            place = self.ordinary_place().unwrap_or(place);
+            permit = self.ordinary_permit().unwrap_or(permit);
         }
         let (app, service) = (self.app.clone(), self.service.clone());
-        let present: Option<Member> = self.crowd.enter(usize::MAX);
+        let present: Option<Permit> = self.in_flight.try_acquire(usize::MAX);
         let phases = self.phase.subscribe();
         tokio::spawn(async move {
-            converse(stream, peer, app, service, phases, place.is_spare).await;
-            drop((place, present));
+            serve_connection(stream, peer, app, service, phases, permit.is_spare).await;
+            drop((permit, present));
         });
     }
 }

@@ -77,7 +77,7 @@ impl PeersTurn {
 }
 
 /// Answers the requests of a connection until it ends by itself or by its phase. On a spare one there is but one request.
-pub(super) async fn converse(
+pub(super) async fn serve_connection(
     stream: TcpStream,
     peer: SocketAddr,
     app: impl App,
@@ -97,7 +97,7 @@ pub(super) async fn converse(
         has_asked.store(true, Ordering::Relaxed);
         turn.set(false);
         answering.begin();
-        let mut request = request.map(|body| Arriving::of(body, &turn));
+        let mut request = request.map(|body| DrainedBody::of(body, &turn));
         request.extensions_mut().insert(ConnectInfo(peer));
         if is_spare {
             request.extensions_mut().insert(OnSpareConnection);
@@ -149,13 +149,13 @@ pub(super) async fn converse(
 
 /// A body that tells whose turn it is, and that is received even if nobody wants it: a peer that is refused while it
 /// still sends would otherwise find its connection cut, and not read why.
-struct Arriving {
+struct DrainedBody {
     /// There until this is dropped.
     body: Option<Incoming>,
     turn: PeersTurn,
 }
 
-impl Arriving {
+impl DrainedBody {
     fn of(body: Incoming, turn: &PeersTurn) -> Body {
         if body.is_end_stream() {
             return Body::new(body);
@@ -165,7 +165,7 @@ impl Arriving {
     }
 }
 
-impl HttpBody for Arriving {
+impl HttpBody for DrainedBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -193,7 +193,7 @@ impl HttpBody for Arriving {
     }
 }
 
-impl Drop for Arriving {
+impl Drop for DrainedBody {
     fn drop(&mut self) {
         self.turn.set(false);
         if let Some(body) = self.body.take().filter(|body| !body.is_end_stream()) {

@@ -20,11 +20,11 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tower::Service as Tower;
 
-use self::accept::Door;
+use self::accept::Listener;
 use self::connection::Phase;
 use crate::config::{ListenAddress, Settings};
 use crate::http::{edge, metrics_router};
-use crate::load::Crowd;
+use crate::in_flight::InFlight;
 use crate::state::Service;
 
 /// How long requests are still taken once the service is told to stop: those that were on their way, and those of
@@ -161,17 +161,17 @@ pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Out
         .map(|listener| tokio::spawn(serve_metrics(listener, service.clone())));
     let app = edge(service.clone());
     let most = files::room_for(service.runtime.settings.max_connections);
-    let connections = service.runtime.load.connections.clone();
-    let door = Door::new(listeners.api, app, service.clone(), most, connections);
+    let connections = service.runtime.in_flight.connections.clone();
+    let listener = Listener::new(listeners.api, app, service.clone(), most, connections);
     let told = async {
         stop.await;
         service.runtime.drain();
-        if door.is_in_use() {
+        if listener.is_in_use() {
             sleep(LINGER).await;
         }
     };
-    door.accept_until(told).await;
-    let connections = door.close().await;
+    listener.accept_until(told).await;
+    let connections = listener.close().await;
     if !connections.is_closed() {
         sleep(LAST_MOMENT).await;
     }
@@ -206,14 +206,14 @@ async fn end_overdue(connections: &watch::Sender<Phase>) {
 /// Tells Prometheus how the service is, to the very end.
 async fn serve_metrics(listener: TcpListener, service: Service) {
     let app = metrics_router(service.clone());
-    let door = Door::new(
+    let listener = Listener::new(
         listener,
         app,
         service,
         METRICS_CONNECTIONS,
-        Crowd::default(),
+        InFlight::default(),
     );
-    door.accept_until(std::future::pending()).await;
+    listener.accept_until(std::future::pending()).await;
 }
 
 #[cfg(test)]
@@ -227,7 +227,7 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
     use tokio::sync::Notify;
 
-    use super::{Crowd, Door};
+    use super::{InFlight, Listener};
     use crate::cli::CommandLine;
     use crate::clock::{Entropy, SystemClock};
     use crate::config::Secrets;
@@ -281,8 +281,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let app = protected(routes, service.clone());
-        let door = Door::new(listener, app, service.clone(), 8, Crowd::default());
-        tokio::spawn(async move { door.accept_until(std::future::pending()).await });
+        let listener = Listener::new(listener, app, service.clone(), 8, InFlight::default());
+        tokio::spawn(async move { listener.accept_until(std::future::pending()).await });
 
         let mut patient = TcpStream::connect(address).await.unwrap();
         ask(&mut patient, "/slow").await;
@@ -305,6 +305,6 @@ mod tests {
         for stream in [&mut patient, &mut unlucky] {
             assert!(read(stream, "slow").await.starts_with("HTTP/1.1 200 "));
         }
-        assert_eq!(service.runtime.load.requests.size(), 0);
+        assert_eq!(service.runtime.in_flight.requests.count(), 0);
     }
 }

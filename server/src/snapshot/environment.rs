@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::clients::OpenStream;
 use super::document::Document;
 use super::filtered::Filtered;
-use super::pace::Paces;
+use super::rate_limiter::RateLimiters;
 use super::usage::{EnvironmentUsage, FlagUsage};
 use crate::store::snapshots::{ChangedFlag, LoadedFlag};
 
@@ -113,8 +113,8 @@ impl EnvironmentSnapshot {
     }
 
     /// How fast the environment is asked.
-    pub(crate) fn paces(&self) -> &Paces {
-        &self.usage.paces
+    pub(crate) fn rate_limiters(&self) -> &RateLimiters {
+        &self.usage.rate_limiters
     }
 
     /// Decides all active flags, by key.

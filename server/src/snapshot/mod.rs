@@ -9,7 +9,7 @@ mod document;
 mod environment;
 mod faults;
 mod filtered;
-mod pace;
+mod rate_limiter;
 mod served;
 mod usage;
 
@@ -25,7 +25,7 @@ use pennon_model::secret::SecretHash;
 pub(crate) use clients::{ClientCounts, OpenStream};
 pub(crate) use document::{Document, Encoding};
 pub(crate) use environment::{Decision, EnvironmentSnapshot};
-pub(crate) use pace::Pace;
+pub(crate) use rate_limiter::RateLimiter;
 pub(crate) use served::Follower;
 pub(crate) use usage::{Counts, UsageReport};
 
@@ -37,10 +37,10 @@ use crate::store::snapshots::{ChangedFlag, Head, Heads, changed_flags, heads};
 use crate::store::{Db, Tx};
 
 /// How long the reading of one environment may take. A connection that hangs must not hold up all that follow.
-const PATIENCE: Duration = Duration::from_secs(15);
+const READ_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How long the reading of all revisions may take: they are few, whatever the database holds.
-const PATIENCE_FOR_HEADS: Duration = Duration::from_secs(3);
+const HEADS_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The snapshots of all active environments.
 #[derive(Default)]
@@ -135,7 +135,7 @@ impl Snapshots {
         self.catch_up(db).await?;
         for served in self.by_key.load_full().values() {
             let _turn = self.refilled.lock().await;
-            match within(PATIENCE, reload_one(served, db)).await {
+            match within(READ_TIMEOUT, reload_one(served, db)).await {
                 Err(error @ Error::Unavailable(_)) => return Err(error),
                 Err(error) => {
                     tracing::error!(environment = %served.id, %error, "an environment cannot be read");
@@ -168,10 +168,7 @@ impl Snapshots {
             return Ok(());
         }
         let known = self.by_key.load_full();
-        let active = within(PATIENCE_FOR_HEADS, async {
-            heads(&mut db.read().await?).await
-        })
-        .await?;
+        let active = within(HEADS_TIMEOUT, async { heads(&mut db.read().await?).await }).await?;
         self.drop_all_but(&active.readable, &known);
         Ok(())
     }
@@ -188,7 +185,7 @@ impl Snapshots {
         // What was revoked before this begins to read will not be read.
         self.revoked().clear();
         let known = self.by_key.load_full();
-        let (mut tx, heads): (Tx, Heads) = within(PATIENCE_FOR_HEADS, async {
+        let (mut tx, heads): (Tx, Heads) = within(HEADS_TIMEOUT, async {
             let mut tx = db.read().await?;
             let heads = heads(&mut tx).await?;
             Ok((tx, heads))
@@ -206,7 +203,7 @@ impl Snapshots {
                 .get(&head.sdk_key)
                 .filter(|served| served.id == head.id);
             match within(
-                PATIENCE,
+                READ_TIMEOUT,
                 bring_up_to_date(served, &head, &self.usage, &mut tx),
             )
             .await
@@ -223,7 +220,7 @@ impl Snapshots {
                     next.extend(served.map(|served| (head.sdk_key, Arc::clone(served))));
                     // Where a query has failed, PostgreSQL answers no other in the same transaction. That a new one may
                     // see more does no harm: what it reads too early is read again.
-                    tx = within(PATIENCE_FOR_HEADS, db.read()).await?;
+                    tx = within(HEADS_TIMEOUT, db.read()).await?;
                 }
             }
         }
@@ -248,10 +245,10 @@ impl Snapshots {
 
 /// Gives up on a database that does not answer in time.
 async fn within<T>(
-    patience: Duration,
+    limit: Duration,
     reading: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    tokio::time::timeout(patience, reading)
+    tokio::time::timeout(limit, reading)
         .await
         .unwrap_or(Err(Error::Unavailable(None)))
 }

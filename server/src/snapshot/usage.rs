@@ -12,7 +12,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
 use super::clients::{ClientCounts, ClientUsage, OpenStream};
-use super::pace::Paces;
+use super::rate_limiter::RateLimiters;
 
 /// The maximum number of counts of reports with an id in memory, about 40 bytes each. Counts without an id are summed,
 /// and have no bound.
@@ -44,7 +44,7 @@ pub(crate) struct EnvironmentUsage {
     places: Arc<ReportPlaces>,
     polls: [AtomicU64; PollKind::ALL.len()],
     clients: Arc<ClientUsage>,
-    pub(super) paces: Paces,
+    pub(super) rate_limiters: RateLimiters,
 }
 
 /// How often a flag was evaluated, by reason.
@@ -95,7 +95,7 @@ impl Usage {
             places: Arc::clone(&self.places),
             polls: Default::default(),
             clients: Arc::default(),
-            paces: Paces::default(),
+            rate_limiters: RateLimiters::default(),
         });
         lock(&self.environments).push(Arc::clone(&usage));
         usage

@@ -27,7 +27,7 @@ struct ConfigurationRow {
 
 /// A flag, an environment, and the flag's configuration there.
 #[derive(sqlx::FromRow)]
-struct PairRow {
+struct FlagEnvironmentRow {
     flag_id: Uuid,
     key: String,
     flag_name: String,
@@ -73,12 +73,12 @@ pub(crate) async fn find(
 }
 
 /// Reads a flag, an environment, and the flag's configuration there; none if one of the three is missing.
-pub(crate) async fn find_pair(
+pub(crate) async fn find_flag_environment(
     tx: &mut Tx,
     flag: FlagId,
     environment: EnvironmentId,
 ) -> Result<Option<(Flag, Environment, Configuration)>, Error> {
-    let row: Option<PairRow> = on_conn!(tx, conn => sqlx::query_as(
+    let row: Option<FlagEnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(
         "select flags.id as flag_id, flags.key, flags.name as flag_name, flags.description, flags.type,
                 flags.created_by, flags.created_at as flag_created_at, flags.archived_at,
                 flags.revision as flag_revision, environments.id as environment_id, environments.product,
@@ -90,7 +90,7 @@ pub(crate) async fn find_pair(
          join environments on environments.id = pair.environment_id
          where pair.flag_id = $1 and pair.environment_id = $2",
     ).bind(flag.uuid()).bind(environment.uuid()).fetch_optional(conn).await)?;
-    row.map(PairRow::parts).transpose()
+    row.map(FlagEnvironmentRow::parts).transpose()
 }
 
 /// The configurations of all flags in all active environments.
@@ -268,7 +268,7 @@ pub(super) fn ttl(seconds: Option<i64>, id: Uuid) -> Result<Option<Ttl>, Error> 
     ttl.map_err(|problem| bad_row("flag_environments", id, problem))
 }
 
-impl PairRow {
+impl FlagEnvironmentRow {
     fn parts(self) -> Result<(Flag, Environment, Configuration), Error> {
         let flag = FlagRow {
             id: self.flag_id,

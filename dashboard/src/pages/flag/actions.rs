@@ -2,22 +2,22 @@
 
 use pennon_core::ttl::Ttl;
 use pennon_model::{
-    configuration::PairId,
+    configuration::FlagEnvironmentId,
     id::{EnvironmentId, FlagId, RuleId},
     targeting::TargetingRule,
 };
 
 use super::address::{Address, Edit};
 use crate::{
-    draft::{self, ConditionDraft, RolloutDraft, RuleDraft},
     error::{AdminError, FieldError},
     form::{Form, actions},
     port::{
         Expected,
-        flag_page::{Copying, FlagPageAdmin, SeenOfCopy},
+        flag_page::{CopyRevisions, Copying, FlagPageAdmin},
         flags::FlagAdmin,
         signed_in,
     },
+    rule_form::{self, ConditionForm, RolloutForm, RuleForm},
 };
 
 actions! {
@@ -53,7 +53,7 @@ pub(super) enum Outcome {
     /// It is done; how things stand is to be seen here.
     Done(String),
     /// It is not to be saved yet, but to be drawn in another way.
-    Redraw(RuleDraft),
+    Redraw(RuleForm),
 }
 
 /// Does what a form asks for. Its field `do` says what that is, `flag` and `environment` to what, and `revision` or `seen`
@@ -79,7 +79,7 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             Ok(here())
         }
         Action::Switch => {
-            let PairId { flag, environment } = pair(form, flag)?;
+            let FlagEnvironmentId { flag, environment } = pair(form, flag)?;
             let (on, seen) = (field(form, "enabled")?, Some(revision()?));
             signed_in::<dyn FlagAdmin>()?
                 .set_enabled(flag, environment, on, seen)
@@ -92,15 +92,15 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             Ok(here())
         }
         Action::Rule => {
-            let draft = RuleDraft::read(|name| form.texts(name));
-            if let Some(draft) = redrawn(form, &draft) {
-                return Ok(Outcome::Redraw(draft));
+            let input = RuleForm::read(|name| form.texts(name));
+            if let Some(input) = redrawn(form, &input) {
+                return Ok(Outcome::Redraw(input));
             }
             let pair = pair(form, flag)?;
             let rule = match form.parsed::<RuleId>("rule") {
-                None => admin.add_rule(pair, &expected(form), &draft).await?,
+                None => admin.add_rule(pair, &expected(form), &input).await?,
                 Some(rule) => {
-                    admin.replace_rule(pair, rule, revision()?, &draft).await?;
+                    admin.replace_rule(pair, rule, revision()?, &input).await?;
                     rule
                 }
             };
@@ -119,9 +119,9 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             Ok(to(&moved.map_or_else(|| "rules".to_owned(), rule_anchor)))
         }
         Action::Rollout => {
-            let draft = RolloutDraft::read(|name| form.texts(name));
+            let input = RolloutForm::read(|name| form.texts(name));
             admin
-                .set_rollout(pair(form, flag)?, form.parsed("revision"), &draft)
+                .set_rollout(pair(form, flag)?, form.parsed("revision"), &input)
                 .await?;
             Ok(to("rollout"))
         }
@@ -135,7 +135,7 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
                 from: field(form, "environment")?,
                 to: field(form, "to")?,
             };
-            let seen = SeenOfCopy {
+            let seen = CopyRevisions {
                 from: revision()?,
                 to: field(form, "to-revision")?,
             };
@@ -171,9 +171,9 @@ pub(super) fn rule_anchor(rule: RuleId) -> String {
     format!("rule-{rule}")
 }
 
-fn pair(form: &Form, flag: FlagId) -> Result<PairId, AdminError> {
+fn pair(form: &Form, flag: FlagId) -> Result<FlagEnvironmentId, AdminError> {
     let environment: EnvironmentId = field(form, "environment")?;
-    Ok(PairId { flag, environment })
+    Ok(FlagEnvironmentId { flag, environment })
 }
 
 /// A field that nobody types, so that a wrong one is nobody's mistake.
@@ -186,17 +186,17 @@ fn unreadable(field: &str) -> AdminError {
 }
 
 /// The rule with a condition more or less, if that is what was asked for.
-fn redrawn(form: &Form, draft: &RuleDraft) -> Option<RuleDraft> {
-    let mut draft = draft.clone();
+fn redrawn(form: &Form, input: &RuleForm) -> Option<RuleForm> {
+    let mut input = input.clone();
     if form.text("add") == "condition" {
-        draft.conditions.push(ConditionDraft::default());
-        return Some(draft);
+        input.conditions.push(ConditionForm::default());
+        return Some(input);
     }
     let index: usize = form.parsed("remove")?;
-    if index < draft.conditions.len() {
-        draft.conditions.remove(index);
+    if index < input.conditions.len() {
+        input.conditions.remove(index);
     }
-    Some(draft)
+    Some(input)
 }
 
 /// The order that was asked for: the one in which the rules stood, and one of them moved by a place.
@@ -249,7 +249,7 @@ fn ttl(seconds: &str) -> Result<Option<Ttl>, AdminError> {
             detail: detail.to_owned(),
         }])
     };
-    draft::number(seconds).map(Some).map_err(fault)
+    rule_form::number(seconds).map(Some).map_err(fault)
 }
 
 #[cfg(test)]
@@ -286,9 +286,9 @@ mod tests {
         let names = |more: &str| {
             let body = [body.as_slice(), more.as_bytes()].concat();
             let form = Form::parse(&body);
-            let draft = RuleDraft::read(|name| form.texts(name));
-            redrawn(&form, &draft).map(|draft| {
-                let conditions = draft.conditions.into_iter();
+            let input = RuleForm::read(|name| form.texts(name));
+            redrawn(&form, &input).map(|input| {
+                let conditions = input.conditions.into_iter();
                 conditions.map(|each| each.attribute).collect::<Vec<_>>()
             })
         };

@@ -14,9 +14,10 @@ use crate::{
         notice::{Notice, Weight},
         refusal::RefusalNotice,
     },
+    describe,
     html::{Html, IntoHtml as _},
     port::flag_page::CopyPreview,
-    routes, words,
+    routes,
 };
 
 /// The choice of the environment, then what would change there.
@@ -119,8 +120,8 @@ fn confirmation(
 fn lines(difference: &Difference) -> Vec<Html> {
     match (&difference.old_value, &difference.new_value) {
         (Some(Part::Switch(old)), Some(Part::Switch(new))) => {
-            let on = |switch: &Switch| words::on_off(switch.is_enabled).to_owned();
-            let ttl = |switch: &Switch| words::time_to_live(switch.ttl);
+            let on = |switch: &Switch| describe::on_off(switch.is_enabled).to_owned();
+            let ttl = |switch: &Switch| describe::time_to_live(switch.ttl);
             let parts = [("Switch", on(old), on(new)), ("Cache", ttl(old), ttl(new))];
             let changed = parts.into_iter().filter(|(_, old, new)| old != new);
             changed
@@ -141,9 +142,9 @@ fn lines(difference: &Difference) -> Vec<Html> {
 
 fn text(part: &Part) -> String {
     match part {
-        Part::Switch(switch) => words::on_off(switch.is_enabled).to_owned(),
-        Part::Rule(rule) => words::rule(rule),
-        Part::Rollout(rollout) => words::rollout(*rollout),
+        Part::Switch(switch) => describe::on_off(switch.is_enabled).to_owned(),
+        Part::Rule(rule) => describe::rule(rule),
+        Part::Rollout(rollout) => describe::rollout(*rollout),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     components::{
         copy_button::CopyButton,
         field::{Field, Input},
-        frame::Room,
+        frame::Section,
         icon::{Drawing, Icon},
         notice::{Notice, Weight},
         refusal::{Refusal, RefusalNotice},
@@ -70,7 +70,7 @@ pub(super) fn head(shown: &Shown) -> Html {
 fn crumbs() -> Html {
     view! {
         <nav class="crumbs" aria-label="Breadcrumbs">
-            <a href=Room::Flags.href()>"Flags"</a>
+            <a href=Section::Flags.href()>"Flags"</a>
         </nav>
     }
     .into_html()

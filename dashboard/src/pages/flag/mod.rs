@@ -5,14 +5,14 @@
 
 mod actions;
 mod address;
+mod configuration;
 mod copying;
 mod head;
 mod path;
+mod playground;
 mod rollout;
 mod rules;
-mod standing;
 mod tabs;
-mod trial;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
@@ -31,16 +31,16 @@ use crate::{
     components::{
         answer::answer,
         empty::Empty,
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         not_switched::NotSwitched,
         notice::{Notice, Weight},
+        playground::ContextForm,
         refusal::RefusalNotice,
         send_again::SendAgain,
         title::Title,
-        trial::Case,
     },
-    draft::RuleDraft,
-    effect::Change,
+    describe,
+    effect::ProposedChange,
     error::AdminError,
     form::Form,
     html::{Html, IntoHtml as _},
@@ -50,7 +50,7 @@ use crate::{
         flag_page::{CopyPreview, Copying, FlagPageAdmin},
         query, signed_in, signed_in_user, visit,
     },
-    words,
+    rule_form::RuleForm,
 };
 
 /// One flag.
@@ -60,7 +60,7 @@ pub fn FlagPage() -> impl IntoView {
     let address = Address {
         key: key.unwrap_or_default(),
         environment: query().parsed("environment"),
-        context: Case::from(&query()).context_as_json(),
+        context: ContextForm::from(&query()).context_as_json(),
     };
     let page = answer(async move {
         let Some(form) = visit()?.form() else {
@@ -98,7 +98,7 @@ pub fn FlagPage() -> impl IntoView {
             }
         })
     });
-    view! { <Frame room=Room::Flags>{page}</Frame> }
+    view! { <Frame section=Section::Flags>{page}</Frame> }
 }
 
 /// A form that was posted and is not done.
@@ -107,7 +107,7 @@ struct Attempt {
     /// Why it was refused.
     error: Option<AdminError>,
     /// The rule as it is to be drawn now.
-    redrawn: Option<RuleDraft>,
+    redrawn: Option<RuleForm>,
 }
 
 /// All that is on the page.
@@ -188,13 +188,13 @@ impl Shown {
 
     /// Whether what is asked about is not there any more, or so already.
     fn is_moot(&self) -> bool {
-        let Some(standing) = &self.detail.shown else {
+        let Some(current) = &self.detail.shown else {
             return false;
         };
         match self.edit {
-            Edit::Switch(on) => standing.configuration.is_enabled == on,
-            Edit::DeleteRule(id) => !standing.rules.iter().any(|rule| rule.id == id),
-            Edit::RemoveRollout => standing.rollout.is_none(),
+            Edit::Switch(on) => current.configuration.is_enabled == on,
+            Edit::DeleteRule(id) => !current.rules.iter().any(|rule| rule.id == id),
+            Edit::RemoveRollout => current.rollout.is_none(),
             _ => false,
         }
     }
@@ -242,7 +242,7 @@ impl Shown {
             }
             .into_html(),
             (Some(environment), None) => self.not_here(environment),
-            (Some(environment), Some(standing)) => self.here(environment, standing),
+            (Some(environment), Some(current)) => self.here(environment, current),
         };
         view! {
             <Title text=title/>
@@ -292,7 +292,7 @@ impl Shown {
         .into_html()
     }
 
-    fn here(&self, environment: &Environment, standing: &FlagConfiguration) -> Html {
+    fn here(&self, environment: &Environment, current: &FlagConfiguration) -> Html {
         let revoked = self.revoked().then(|| {
             view! {
                 <Notice weight=Weight::Warning>
@@ -302,18 +302,18 @@ impl Shown {
         });
         view! {
             {revoked}
-            <section class="panel flag-panel" aria-labelledby="standing">
-                {standing::standing(self, environment, standing)}
+            <section class="panel flag-panel" aria-labelledby="configuration">
+                {configuration::configuration(self, environment, current)}
                 {copying::copying(self, environment)}
-                {path::path(self, environment, standing)}
+                {path::path(self, environment, current)}
             </section>
-            {trial::trial(self, environment, standing)}
+            {playground::playground(self, environment, current)}
         }
         .into_html()
     }
 
     /// What a change would do, for the form that makes it.
-    fn effect_of(&self, change: Change) -> Option<Html> {
+    fn effect_of(&self, change: ProposedChange) -> Option<Html> {
         let (flag, environment) = (self.detail.flag.id, self.address.environment?);
         Some(view! { <EffectBeforeSave flag environment change/> }.into_html())
     }
@@ -332,12 +332,12 @@ impl Shown {
 
 /// What a flag would do in an environment if it had these rules and this rollout, as whole sentences.
 fn effect<'r>(
-    standing: &FlagConfiguration,
+    current: &FlagConfiguration,
     rules: impl IntoIterator<Item = &'r Rule>,
     rollout: Option<Rollout>,
 ) -> String {
-    let sentence = words::flag(true, rules, rollout);
-    if standing.configuration.is_enabled {
+    let sentence = describe::flag(true, rules, rollout);
+    if current.configuration.is_enabled {
         format!("Then: {sentence}")
     } else {
         format!("It is off here, so nothing changes now. Once it is on: {sentence}")

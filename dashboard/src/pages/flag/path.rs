@@ -11,13 +11,13 @@ use super::{
 };
 use crate::{
     components::icon::{Drawing, Icon},
+    describe,
     html::{Html, IntoHtml as _},
-    words,
 };
 
 /// The list. Its last line is always there, so that nobody has to know what comes of no match.
-pub(super) fn path(shown: &Shown, environment: &Environment, standing: &FlagConfiguration) -> Html {
-    let steps = rules::rules(shown, standing);
+pub(super) fn path(shown: &Shown, environment: &Environment, current: &FlagConfiguration) -> Html {
+    let steps = rules::rules(shown, current);
     let add = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
         view! {
             <li class="step step-add">
@@ -28,8 +28,8 @@ pub(super) fn path(shown: &Shown, environment: &Environment, standing: &FlagConf
             </li>
         }
     });
-    let rollout = standing.rollout.as_ref().map(|rollout| rollout.rollout);
-    let rest = words::otherwise(!standing.rules.is_empty(), rollout);
+    let rollout = current.rollout.as_ref().map(|rollout| rollout.rollout);
+    let rest = describe::otherwise(!current.rules.is_empty(), rollout);
     view! {
         <p class="path-note">
             {format!(
@@ -40,13 +40,13 @@ pub(super) fn path(shown: &Shown, environment: &Environment, standing: &FlagConf
         <ol class="path" id="rules" data-unit>
             {steps}
             {add}
-            {rollout::rollout(shown, standing)}
+            {rollout::rollout(shown, current)}
             <li class="step step-else">
                 <span class="step-mark">"else"</span>
                 <p class="step-text">{sentence(&rest)}</p>
             </li>
         </ol>
-        {order(shown, standing)}
+        {order(shown, current)}
     }
     .into_html()
 }
@@ -74,12 +74,12 @@ pub(super) fn sentence(text: &str) -> impl IntoView + use<> {
 }
 
 /// The form that brings the rules into another order, for the buttons in their rows.
-fn order(shown: &Shown, standing: &FlagConfiguration) -> Option<Html> {
-    let several = standing.rules.len() > 1;
+fn order(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
+    let several = current.rules.len() > 1;
     if !(shown.may_edit() && several && shown.edit == Edit::Nothing) {
         return None;
     }
-    let order: Vec<_> = standing
+    let order: Vec<_> = current
         .rules
         .iter()
         .map(|rule| rule.id.to_string())
@@ -87,7 +87,7 @@ fn order(shown: &Shown, standing: &FlagConfiguration) -> Option<Html> {
     let form = view! {
         <form id="rule-order" method="post" action=shown.address.href()>
             {shown.hidden(Action::Order, None)}
-            <input type="hidden" name="seen" value=said(&standing.rules)/>
+            <input type="hidden" name="seen" value=said(&current.rules)/>
             <input type="hidden" name="order" value=order.join(" ")/>
             <div class="order-bar" hidden>
                 <p>"The order has changed, here only."</p>

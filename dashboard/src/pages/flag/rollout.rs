@@ -12,19 +12,19 @@ use crate::{
         refusal::RefusalNotice,
         rollout_fields::RolloutFields,
     },
-    draft::RolloutDraft,
-    effect::Change,
+    describe,
+    effect::ProposedChange,
     error::AdminError,
     html::{Html, IntoHtml as _},
-    words,
+    rule_form::RolloutForm,
 };
 
 /// The line of the rollout, or what is open in its place.
-pub(super) fn rollout(shown: &Shown, standing: &FlagConfiguration) -> Html {
-    let rollout = standing.rollout.as_ref();
+pub(super) fn rollout(shown: &Shown, current: &FlagConfiguration) -> Html {
+    let rollout = current.rollout.as_ref();
     let body = match (shown.edit, rollout) {
         (Edit::Rollout, _) => editor(shown, rollout),
-        (Edit::RemoveRollout, Some(rollout)) => removal(shown, standing, rollout),
+        (Edit::RemoveRollout, Some(rollout)) => removal(shown, current, rollout),
         (_, Some(rollout)) => line(shown, rollout),
         (_, None) => return nothing(shown).into_html(),
     };
@@ -73,7 +73,7 @@ fn line(shown: &Shown, rollout: &FlagRollout) -> Html {
     });
     view! {
         <div class="step-text">
-            <p title=words::rollout_meaning(rollout)>{words::rollout(rollout)}</p>
+            <p title=describe::rollout_meaning(rollout)>{describe::rollout(rollout)}</p>
             <svg class="portion" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
                 <rect class="portion-all" width="100" height="4"></rect>
                 <rect class="portion-in" width=percentage.to_string() height="4"></rect>
@@ -85,15 +85,15 @@ fn line(shown: &Shown, rollout: &FlagRollout) -> Html {
 }
 
 /// Asks whether to remove the rollout, and says what will be.
-fn removal(shown: &Shown, standing: &FlagConfiguration, rollout: &FlagRollout) -> Html {
-    let rules: Vec<&Rule> = standing.rules.iter().map(|rule| &rule.rule).collect();
-    let effect = effect(standing, rules, None);
+fn removal(shown: &Shown, current: &FlagConfiguration, rollout: &FlagRollout) -> Html {
+    let rules: Vec<&Rule> = current.rules.iter().map(|rule| &rule.rule).collect();
+    let effect = effect(current, rules, None);
     let error = shown.error().cloned();
     view! {
         <form class="step-question" method="post" action=shown.address.editing(Edit::RemoveRollout)>
             <RefusalNotice error/>
             {shown.hidden(Action::RemoveRollout, Some(rollout.revision))}
-            <p class="step-text struck">{sentence(&words::rollout(rollout.rollout))}</p>
+            <p class="step-text struck">{sentence(&describe::rollout(rollout.rollout))}</p>
             <p>
                 "Without a rollout, whoever no rule matches is ON. "
                 {effect}
@@ -113,10 +113,10 @@ fn removal(shown: &Shown, standing: &FlagConfiguration, rollout: &FlagRollout) -
 fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> Html {
     let typed = shown
         .typed()
-        .map(|form| RolloutDraft::read(|name| form.texts(name)));
-    let draft = typed.unwrap_or_else(|| {
+        .map(|form| RolloutForm::read(|name| form.texts(name)));
+    let input = typed.unwrap_or_else(|| {
         rollout
-            .map(|rollout| RolloutDraft::from(rollout.rollout))
+            .map(|rollout| RolloutForm::from(rollout.rollout))
             .unwrap_or_default()
     });
     let (errors, other) = match shown.error() {
@@ -126,7 +126,7 @@ fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> Html {
     };
     let stale = shown.stale().then(|| {
         let now = match rollout {
-            Some(rollout) => words::capital(&words::rollout(rollout.rollout)),
+            Some(rollout) => describe::capital(&describe::rollout(rollout.rollout)),
             None => "There is no rollout".to_owned(),
         };
         view! {
@@ -143,7 +143,7 @@ fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> Html {
         view! {
             <p class="before no-scripts">
                 <span class="quiet">"Now: "</span>
-                {words::rollout(rollout.rollout)}
+                {describe::rollout(rollout.rollout)}
             </p>
         }
     });
@@ -158,9 +158,9 @@ fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> Html {
             {stale}
             <RefusalNotice error=other/>
             {shown.hidden(Action::Rollout, revision)}
-            <RolloutFields draft errors/>
+            <RolloutFields input errors/>
             {before}
-            {shown.effect_of(Change::Rollout)}
+            {shown.effect_of(ProposedChange::Rollout)}
             <div class="form-actions">
                 <button class="button primary">"Save rollout"</button>
                 <a class="button" href=format!("{}#rollout", shown.address.href())>

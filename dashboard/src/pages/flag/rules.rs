@@ -18,31 +18,31 @@ use crate::{
         refusal::RefusalNotice,
         rule_fields::RuleFields,
     },
-    draft::RuleDraft,
-    effect::Change,
+    describe,
+    effect::ProposedChange,
     error::AdminError,
     form::Form,
     html::{Html, IntoHtml as _},
-    words,
+    rule_form::RuleForm,
 };
 
 /// A line for each rule, or what is open in its place.
-pub(super) fn rules(shown: &Shown, standing: &FlagConfiguration) -> Html {
-    let last = standing.rules.len().saturating_sub(1);
-    let lines = standing.rules.iter().enumerate().map(|(index, rule)| {
+pub(super) fn rules(shown: &Shown, current: &FlagConfiguration) -> Html {
+    let last = current.rules.len().saturating_sub(1);
+    let lines = current.rules.iter().enumerate().map(|(index, rule)| {
         let ends = (index == 0, index == last);
         match shown.edit {
-            Edit::Rule(id) if id == rule.id => editor(shown, standing, Some(rule)),
-            Edit::DeleteRule(id) if id == rule.id => deletion(shown, standing, rule),
+            Edit::Rule(id) if id == rule.id => editor(shown, current, Some(rule)),
+            Edit::DeleteRule(id) if id == rule.id => deletion(shown, current, rule),
             _ => line(shown, rule, ends),
         }
     });
     let lines = lines.collect_view();
-    let gone = |id: RuleId| !standing.rules.iter().any(|rule| rule.id == id);
+    let gone = |id: RuleId| !current.rules.iter().any(|rule| rule.id == id);
     let new = match shown.edit {
-        Edit::NewRule => Some(editor(shown, standing, None)),
+        Edit::NewRule => Some(editor(shown, current, None)),
         // Somebody has deleted it while it was being edited here.
-        Edit::Rule(id) if gone(id) => Some(editor(shown, standing, None)),
+        Edit::Rule(id) if gone(id) => Some(editor(shown, current, None)),
         _ => None,
     };
     view! {
@@ -53,7 +53,7 @@ pub(super) fn rules(shown: &Shown, standing: &FlagConfiguration) -> Html {
 }
 
 fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> Html {
-    let text = words::rule(&rule.rule);
+    let text = describe::rule(&rule.rule);
     let id = rule.id.to_string();
     let movable = ends != (true, true);
     let actions = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
@@ -119,10 +119,10 @@ fn mover(
 }
 
 /// Asks whether to delete a rule, and says what will be.
-fn deletion(shown: &Shown, standing: &FlagConfiguration, rule: &TargetingRule) -> Html {
-    let others = standing.rules.iter().filter(|other| other.id != rule.id);
-    let rollout = standing.rollout.as_ref().map(|rollout| rollout.rollout);
-    let effect = effect(standing, others.map(|other| &other.rule), rollout);
+fn deletion(shown: &Shown, current: &FlagConfiguration, rule: &TargetingRule) -> Html {
+    let others = current.rules.iter().filter(|other| other.id != rule.id);
+    let rollout = current.rollout.as_ref().map(|rollout| rollout.rollout);
+    let effect = effect(current, others.map(|other| &other.rule), rollout);
     let error = shown.error().cloned();
     view! {
         <li class="step rule open" id=rule_anchor(rule.id)>
@@ -131,7 +131,7 @@ fn deletion(shown: &Shown, standing: &FlagConfiguration, rule: &TargetingRule) -
                 <RefusalNotice error/>
                 {shown.hidden(Action::DeleteRule, Some(rule.revision))}
                 <input type="hidden" name="rule" value=rule.id.to_string()/>
-                <p class="step-text struck">{sentence(&words::rule(&rule.rule))}</p>
+                <p class="step-text struck">{sentence(&describe::rule(&rule.rule))}</p>
                 <p>{effect}</p>
                 <div class="form-actions">
                     <button class="button danger primary">"Delete rule"</button>
@@ -146,14 +146,14 @@ fn deletion(shown: &Shown, standing: &FlagConfiguration, rule: &TargetingRule) -
 }
 
 /// A rule as a form: the one that is being edited, or a new one.
-fn editor(shown: &Shown, standing: &FlagConfiguration, rule: Option<&TargetingRule>) -> Html {
+fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRule>) -> Html {
     let redrawn = shown
         .attempt
         .as_ref()
         .and_then(|attempt| attempt.redrawn.clone());
-    let read = |form: &Form| RuleDraft::read(|name| form.texts(name));
-    let draft = redrawn.or(shown.typed().map(read)).unwrap_or_else(|| {
-        rule.map(|rule| RuleDraft::from(&rule.rule))
+    let read = |form: &Form| RuleForm::read(|name| form.texts(name));
+    let input = redrawn.or(shown.typed().map(read)).unwrap_or_else(|| {
+        rule.map(|rule| RuleForm::from(&rule.rule))
             .unwrap_or_default()
     });
     let (errors, other) = match shown.error() {
@@ -170,10 +170,10 @@ fn editor(shown: &Shown, standing: &FlagConfiguration, rule: Option<&TargetingRu
     });
     let seen = rule.is_none().then(|| {
         let seen = typed.map(|form| form.text("seen"));
-        let seen = seen.unwrap_or_else(|| said(&standing.rules));
+        let seen = seen.unwrap_or_else(|| said(&current.rules));
         view! { <input type="hidden" name="seen" value=seen/> }
     });
-    let full = rule.is_none() && standing.rules.len() >= MAX_RULES;
+    let full = rule.is_none() && current.rules.len() >= MAX_RULES;
     let full = full.then(|| {
         AdminError::Conflict(
             "There are 100 rules here, which is the most that a flag can have in one environment."
@@ -184,7 +184,7 @@ fn editor(shown: &Shown, standing: &FlagConfiguration, rule: Option<&TargetingRu
         view! {
             <p class="before no-scripts">
                 <span class="quiet">"Now: "</span>
-                {words::rule(&rule.rule)}
+                {describe::rule(&rule.rule)}
             </p>
         }
     });
@@ -202,7 +202,9 @@ fn editor(shown: &Shown, standing: &FlagConfiguration, rule: Option<&TargetingRu
         None => shown.address.href(),
     };
     let suggestions = shown.suggestions.clone();
-    let change = rule.map_or(Change::NewRule, |rule| Change::Rule(rule.rule.priority));
+    let change = rule.map_or(ProposedChange::NewRule, |rule| {
+        ProposedChange::Rule(rule.rule.priority)
+    });
     let effect = shown.effect_of(change);
     view! {
         <li class="step rule open" id=anchor>
@@ -223,7 +225,7 @@ fn editor(shown: &Shown, standing: &FlagConfiguration, rule: Option<&TargetingRu
                 {shown.hidden(Action::Rule, revision)}
                 {id}
                 {seen}
-                <RuleFields draft errors suggestions/>
+                <RuleFields input errors suggestions/>
                 {before}
                 {effect}
                 <div class="form-actions">
@@ -246,7 +248,7 @@ fn overtaken(shown: &Shown, rule: Option<&TargetingRule>) -> Option<Html> {
     let now = match rule {
         Some(rule) if shown.stale() => format!(
             "The rule reads “{}” now. What you typed is still here; saving it replaces that.",
-            words::rule(&rule.rule)
+            describe::rule(&rule.rule)
         ),
         None if was_one => "The rule was deleted. What you typed is still here; adding it makes it a new rule, after the others.".to_owned(),
         None if shown.stale() => "The list shows how it stands now. What you typed is still here; adding it puts it after the other rules.".to_owned(),

@@ -5,7 +5,7 @@ use pennon_model::{
     page::{PageNumber, PageRequest},
 };
 
-use crate::{components::frame::Room, form::Form};
+use crate::{components::frame::Section, form::Form};
 
 /// How many flags a page has.
 const FLAGS_A_PAGE: i64 = 50;
@@ -96,7 +96,7 @@ pub(super) fn address(query: &FlagTableQuery) -> String {
         pairs.append_pair("page", &query.page.page.get().to_string());
     }
     let pairs = pairs.finish();
-    let path = Room::Flags.href();
+    let path = Section::Flags.href();
     if pairs.is_empty() {
         path.to_owned()
     } else {

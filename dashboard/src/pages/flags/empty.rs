@@ -11,7 +11,7 @@ use super::NewFlagLink;
 use crate::{
     components::{
         empty::Empty,
-        frame::Room,
+        frame::Section,
         icon::{Drawing, Icon},
         notice::{Notice, Weight},
         snippet::Snippet,
@@ -110,7 +110,7 @@ pub fn NoMatch(
     };
     view! {
         <Empty title>
-            <a class="button" href=Room::Flags.href()>
+            <a class="button" href=Section::Flags.href()>
                 "Show all active flags"
             </a>
         </Empty>

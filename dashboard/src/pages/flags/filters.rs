@@ -10,7 +10,7 @@ use pennon_model::{
 use super::address::{address, at_page, lifecycle_label, order_label, state_label};
 use crate::{
     components::{
-        frame::Room,
+        frame::Section,
         icon::{Drawing, Icon},
     },
     html::{Html, IntoHtml as _},
@@ -51,7 +51,7 @@ pub fn Filters(
     });
     view! {
         <search class="toolbar">
-            <form class="filters" id="filters" method="get" action=Room::Flags.href() data-addressed>
+            <form class="filters" id="filters" method="get" action=Section::Flags.href() data-addressed>
                 <div class="search">
                     {search_field(query.search.clone())}
                 </div>

@@ -24,7 +24,7 @@ use crate::{
         flag_switch::SwitchQuestion,
         flag_table::FlagTable,
         form_dialog::FormDialog,
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         not_switched::NotSwitched,
         pager::Pager,
         title::Title,
@@ -45,7 +45,7 @@ pub fn Flags() -> impl IntoView {
     });
     view! {
         <Title text="Flags"/>
-        <Frame room=Room::Flags>{page}</Frame>
+        <Frame section=Section::Flags>{page}</Frame>
     }
 }
 

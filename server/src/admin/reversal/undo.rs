@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pennon_core::rollout::Rollout;
 use pennon_core::rule::Rule;
 use pennon_model::audit::{AuditAction, AuditEntry, AuditRecord};
-use pennon_model::configuration::PairId;
+use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::flag::Flag;
 use pennon_model::id::{EnvironmentId, FlagId};
@@ -15,8 +15,8 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use super::super::audit::value;
-use super::super::changes::Change;
-use super::super::targeting::{self, DesiredConfiguration, Standing};
+use super::super::changes::EnvironmentChange;
+use super::super::targeting::{self, CurrentConfiguration, DesiredConfiguration};
 use super::super::{Admin, environments, flags};
 use super::Obstacle;
 use super::recorded::{after, before, changed, read};
@@ -32,7 +32,7 @@ struct BeforeAfter<T> {
 
 /// How a flag is set up in an environment, and how it is to be.
 struct ConfigurationRevert {
-    now: Standing,
+    now: CurrentConfiguration,
     then: DesiredConfiguration,
     /// The revision of all that the two have in common.
     revision: i64,
@@ -43,7 +43,7 @@ struct ConfigurationRevert {
 pub(super) struct PendingRevert {
     environments: Vec<BeforeAfter<Environment>>,
     flags: Vec<BeforeAfter<Flag>>,
-    setups: Vec<ConfigurationRevert>,
+    configurations: Vec<ConfigurationRevert>,
     /// True if the revert overwrites a change that was made after the entries.
     overwrites: bool,
 }
@@ -78,7 +78,7 @@ impl PendingRevert {
             pending.undo(admin, tx, recorded).await?;
         }
         if pending
-            .setups
+            .configurations
             .iter()
             .any(ConfigurationRevert::has_two_in_one_place)
         {
@@ -115,8 +115,8 @@ impl PendingRevert {
             | AuditAction::RuleDeleted
             | AuditAction::RolloutConfigured
             | AuditAction::RolloutDeleted => {
-                let setup = self.setup(tx, recorded).await?;
-                let overwrites = setup.undo(recorded)?;
+                let configuration = self.configuration(tx, recorded).await?;
+                let overwrites = configuration.undo(recorded)?;
                 self.overwrites |= overwrites;
                 Ok(())
             }
@@ -160,7 +160,7 @@ impl PendingRevert {
     }
 
     /// The set-up that an entry is about, if it can be changed.
-    async fn setup(
+    async fn configuration(
         &mut self,
         tx: &mut Tx,
         recorded: &AuditRecord,
@@ -175,20 +175,23 @@ impl PendingRevert {
         if archived_at.is_some() {
             return Err(Obstacle::FlagArchived.into());
         }
-        let id = PairId { flag, environment };
-        let place = self.setups.iter().position(|setup| setup.now.id() == id);
+        let id = FlagEnvironmentId { flag, environment };
+        let place = self
+            .configurations
+            .iter()
+            .position(|configuration| configuration.now.id() == id);
         if place.is_none() {
-            let now = Standing::find(tx, id).await?;
-            let setup = ConfigurationRevert {
+            let now = CurrentConfiguration::find(tx, id).await?;
+            let configuration = ConfigurationRevert {
                 revision: store::configurations::config_revision(tx, flag, environment).await?,
                 then: now.desired(),
                 now,
             };
-            self.setups.push(setup);
+            self.configurations.push(configuration);
         }
         let found = match place {
-            Some(place) => self.setups.get_mut(place),
-            None => self.setups.last_mut(),
+            Some(place) => self.configurations.get_mut(place),
+            None => self.configurations.last_mut(),
         };
         found.ok_or_else(|| Error::Internal("a set-up that was found is lost".to_owned()).into())
     }
@@ -196,11 +199,15 @@ impl PendingRevert {
     fn changes_nothing(&self) -> bool {
         let same_flag = |flag: &BeforeAfter<Flag>| flag.now == flag.then;
         let same_name = |one: &BeforeAfter<Environment>| one.now.name == one.then.name;
-        let same_setup =
-            |setup: &ConfigurationRevert| setup.now.steps_to_desired(&setup.then).is_empty();
+        let is_same = |configuration: &ConfigurationRevert| {
+            configuration
+                .now
+                .steps_to_desired(&configuration.then)
+                .is_empty()
+        };
         self.flags.iter().all(same_flag)
             && self.environments.iter().all(same_name)
-            && self.setups.iter().all(same_setup)
+            && self.configurations.iter().all(is_same)
     }
 
     /// The fingerprint of the current state of everything concerned.
@@ -209,12 +216,12 @@ impl PendingRevert {
         let environments = environments.map(|one| format!("{} {}", one.now.id, one.now.revision));
         let flags = self.flags.iter();
         let flags = flags.map(|flag| format!("{} {}", flag.now.id, flag.now.revision));
-        let setups = self.setups.iter();
-        let setups = setups.map(|setup| {
-            let PairId { flag, environment } = setup.now.id();
-            format!("{flag} {environment} {}", setup.revision)
+        let configurations = self.configurations.iter();
+        let configurations = configurations.map(|configuration| {
+            let FlagEnvironmentId { flag, environment } = configuration.now.id();
+            format!("{flag} {environment} {}", configuration.revision)
         });
-        let all: Vec<String> = environments.chain(flags).chain(setups).collect();
+        let all: Vec<String> = environments.chain(flags).chain(configurations).collect();
         URL_SAFE_NO_PAD.encode(Sha256::digest(all.join("\n")))
     }
 
@@ -244,7 +251,7 @@ impl PendingRevert {
             });
         }
         let mut effects = Vec::new();
-        for ConfigurationRevert { now, then, .. } in &self.setups {
+        for ConfigurationRevert { now, then, .. } in &self.configurations {
             let steps = now.steps_to_desired(then);
             if steps.is_empty() {
                 continue;
@@ -282,7 +289,7 @@ impl PendingRevert {
         admin: &Admin,
         tx: &mut Tx,
         actor: &Actor,
-    ) -> Result<Vec<Change>, Error> {
+    ) -> Result<Vec<EnvironmentChange>, Error> {
         let mut changes = Vec::new();
         for BeforeAfter { now, then } in &self.environments {
             environments::rename_within(admin, tx, actor, now, then.name.clone()).await?;
@@ -303,9 +310,9 @@ impl PendingRevert {
                 archived.push(flag);
             }
         }
-        for setup in self.setups {
-            let id = setup.now.id();
-            changes.extend(targeting::apply(admin, tx, actor, id, &setup.then).await?);
+        for configuration in self.configurations {
+            let id = configuration.now.id();
+            changes.extend(targeting::apply(admin, tx, actor, id, &configuration.then).await?);
         }
         for flag in &archived {
             changes.extend(flags::put_away(admin, tx, actor, flag).await?);

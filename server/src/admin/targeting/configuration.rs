@@ -2,10 +2,10 @@
 
 use pennon_core::ttl::Ttl;
 use pennon_model::audit::AuditAction;
-use pennon_model::configuration::{Configuration, PairId};
+use pennon_model::configuration::{Configuration, FlagEnvironmentId};
 
-use super::Pair;
-use crate::admin::changes::Change;
+use super::FlagEnvironment;
+use crate::admin::changes::EnvironmentChange;
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
 use crate::admin::{Admin, audit, changes};
@@ -24,9 +24,9 @@ pub(crate) struct ConfigurationPatch {
 pub(crate) async fn configuration(
     admin: &Admin,
     _actor: &Actor,
-    id: PairId,
+    id: FlagEnvironmentId,
 ) -> Result<Configuration, Error> {
-    Ok(Pair::find(&mut admin.db.read().await?, id)
+    Ok(FlagEnvironment::find(&mut admin.db.read().await?, id)
         .await?
         .configuration)
 }
@@ -35,25 +35,25 @@ pub(crate) async fn configuration(
 pub(crate) async fn configure(
     admin: &Admin,
     actor: &Editor,
-    id: PairId,
+    id: FlagEnvironmentId,
     precondition: &Precondition,
     patch: ConfigurationPatch,
 ) -> Result<Configuration, Error> {
     let mut tx = admin.db.write().await?;
-    let pair = Pair::find_writable(&mut tx, id).await?;
-    let old = &pair.configuration;
+    let target = FlagEnvironment::find_writable(&mut tx, id).await?;
+    let old = &target.configuration;
     precondition.check(old.revision)?;
     let is_enabled = patch.is_enabled.unwrap_or(old.is_enabled);
     let ttl = patch.ttl.applied_to(old.ttl);
     if (is_enabled, ttl) == (old.is_enabled, old.ttl) {
-        return Ok(pair.configuration);
+        return Ok(target.configuration);
     }
-    let change = Change {
+    let change = EnvironmentChange {
         environment: id.environment,
         flag: Some(id.flag),
         revision: store::environments::raise_config_revision(&mut tx, id.environment).await?,
     };
-    let new = update(admin, &mut tx, actor, &pair, is_enabled, ttl).await?;
+    let new = update(admin, &mut tx, actor, &target, is_enabled, ttl).await?;
     changes::commit(admin, tx, vec![change]).await?;
     Ok(new)
 }
@@ -63,11 +63,11 @@ pub(super) async fn update(
     admin: &Admin,
     tx: &mut Tx,
     actor: &Actor,
-    pair: &Pair,
+    target: &FlagEnvironment,
     is_enabled: bool,
     ttl: Option<Ttl>,
 ) -> Result<Configuration, Error> {
-    let (new, entry) = changed(pair, is_enabled, ttl)?;
+    let (new, entry) = changed(target, is_enabled, ttl)?;
     store::configurations::update(tx, &new).await?;
     entry.record(admin, tx, actor).await?;
     Ok(new)
@@ -75,18 +75,18 @@ pub(super) async fn update(
 
 /// The changed configuration of a pair, and the audit entry of the change.
 pub(super) fn changed(
-    pair: &Pair,
+    target: &FlagEnvironment,
     is_enabled: bool,
     ttl: Option<Ttl>,
 ) -> Result<(Configuration, audit::Entry<'_>), Error> {
-    let old = &pair.configuration;
+    let old = &target.configuration;
     let new = Configuration {
         is_enabled,
         ttl,
         revision: old.revision + 1,
         ..old.clone()
     };
-    let entry = pair.entry(AuditAction::FlagEnvironmentUpdated);
+    let entry = target.entry(AuditAction::FlagEnvironmentUpdated);
     let entry = entry.from(Some(old))?.to(&new)?;
     Ok((new, entry))
 }

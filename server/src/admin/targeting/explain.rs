@@ -1,10 +1,10 @@
 //! What a flag in an environment evaluates to, and why: for administrators, who have no SDK key.
 
 use pennon_core::{CompiledFlag, Context, FlagConfig, MissingBucketingValue};
-use pennon_model::configuration::PairId;
+use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::id::RuleId;
 
-use super::setup::Standing;
+use super::reconcile::CurrentConfiguration;
 use crate::admin::Admin;
 use crate::auth::actor::Actor;
 use crate::error::Error;
@@ -15,12 +15,12 @@ use crate::evaluation::explanation::Explained;
 pub(crate) async fn explain(
     admin: &Admin,
     _actor: &Actor,
-    id: PairId,
+    id: FlagEnvironmentId,
     context: &Context<'_>,
 ) -> Result<Explained, Error> {
-    let standing = Standing::find(&mut admin.db.read().await?, id).await?;
-    let ids: Vec<RuleId> = standing.rules.iter().map(|rule| rule.id).collect();
-    let flag = CompiledFlag::from(standing.config(&standing.desired()));
+    let current = CurrentConfiguration::find(&mut admin.db.read().await?, id).await?;
+    let ids: Vec<RuleId> = current.rules.iter().map(|rule| rule.id).collect();
+    let flag = CompiledFlag::from(current.config(&current.desired()));
     let explanation = pennon_core::explain(&flag, context, MissingBucketingValue::Excluded);
     Ok(Explained::new(explanation, &ids))
 }
@@ -29,8 +29,8 @@ pub(crate) async fn explain(
 pub(crate) async fn flag_config(
     admin: &Admin,
     _actor: &Actor,
-    id: PairId,
+    id: FlagEnvironmentId,
 ) -> Result<FlagConfig, Error> {
-    let standing = Standing::find(&mut admin.db.read().await?, id).await?;
-    Ok(standing.config(&standing.desired()))
+    let current = CurrentConfiguration::find(&mut admin.db.read().await?, id).await?;
+    Ok(current.config(&current.desired()))
 }

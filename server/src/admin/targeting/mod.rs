@@ -4,12 +4,12 @@ mod configuration;
 mod explain;
 mod overview;
 mod planned;
+mod reconcile;
 mod rollout;
 mod rules;
-mod setup;
 
 use pennon_model::audit::AuditAction;
-use pennon_model::configuration::{Configuration, PairId};
+use pennon_model::configuration::{Configuration, FlagEnvironmentId};
 use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::flag::Flag;
 use pennon_model::flag_table::FlagCell;
@@ -18,27 +18,27 @@ use pennon_model::id::EnvironmentId;
 pub(crate) use self::configuration::{ConfigurationPatch, configuration, configure};
 pub(crate) use self::explain::{explain, flag_config};
 pub(crate) use self::overview::{attributes, overview};
+pub(crate) use self::reconcile::{ConfigurationContent, CopyPreconditions, copy};
+pub(super) use self::reconcile::{CurrentConfiguration, DesiredConfiguration, apply};
 pub(crate) use self::rollout::{Upserted, delete_rollout, rollout, set_rollout};
 pub(crate) use self::rules::{Rules, create_rule, delete_rule, reorder_rules, replace_rule, rules};
-pub(super) use self::setup::{DesiredConfiguration, Standing, apply};
-pub(crate) use self::setup::{SeenOfCopy, Setup, copy};
 
-use super::changes::Change;
+use super::changes::EnvironmentChange;
 use super::{Admin, Existence, audit, changes, environments, flags};
 use crate::auth::actor::Actor;
 use crate::error::{Conflict, Entity, Error};
 use crate::store::{self, Tx};
 
 /// A flag in an environment, as it stands.
-pub(super) struct Pair {
+pub(super) struct FlagEnvironment {
     flag: Flag,
     environment: Environment,
     configuration: Configuration,
 }
 
-impl Pair {
-    async fn find(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
-        match store::configurations::find_pair(tx, id.flag, id.environment).await? {
+impl FlagEnvironment {
+    async fn find(tx: &mut Tx, id: FlagEnvironmentId) -> Result<Self, Error> {
+        match store::configurations::find_flag_environment(tx, id.flag, id.environment).await? {
             Some((flag, environment, configuration)) => Ok(Self {
                 flag,
                 environment,
@@ -49,7 +49,7 @@ impl Pair {
     }
 
     /// The reason why there is no such pair.
-    async fn missing(tx: &mut Tx, id: PairId) -> Error {
+    async fn missing(tx: &mut Tx, id: FlagEnvironmentId) -> Error {
         if let Err(error) = flags::find(tx, id.flag).await {
             return error;
         }
@@ -60,15 +60,15 @@ impl Pair {
     }
 
     /// The pair, if it can be changed: neither is the flag archived nor the environment revoked.
-    async fn find_writable(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
-        let pair = Self::find(tx, id).await?;
-        if pair.environment.status == EnvironmentStatus::Revoked {
+    async fn find_writable(tx: &mut Tx, id: FlagEnvironmentId) -> Result<Self, Error> {
+        let target = Self::find(tx, id).await?;
+        if target.environment.status == EnvironmentStatus::Revoked {
             return Err(Conflict::EnvironmentRevoked.into());
         }
-        if pair.flag.archived_at.is_some() {
+        if target.flag.archived_at.is_some() {
             return Err(Conflict::FlagArchived.into());
         }
-        Ok(pair)
+        Ok(target)
     }
 
     /// An audit entry about the pair, in the making.
@@ -78,8 +78,8 @@ impl Pair {
             .environment(&self.environment)
     }
 
-    fn id(&self) -> PairId {
-        PairId {
+    fn id(&self) -> FlagEnvironmentId {
+        FlagEnvironmentId {
             flag: self.flag.id,
             environment: self.environment.id,
         }
@@ -92,22 +92,26 @@ impl Pair {
 }
 
 /// A flag in an environment, and another environment, which is not checked.
-impl Existence for (PairId, EnvironmentId) {
+impl Existence for (FlagEnvironmentId, EnvironmentId) {
     async fn check(&self, admin: &Admin, actor: &Actor) -> Result<(), Error> {
         self.0.check(admin, actor).await
     }
 }
 
-impl Existence for PairId {
+impl Existence for FlagEnvironmentId {
     async fn check(&self, admin: &Admin, _actor: &Actor) -> Result<(), Error> {
-        Pair::find(&mut admin.db.read().await?, *self)
+        FlagEnvironment::find(&mut admin.db.read().await?, *self)
             .await
             .map(drop)
     }
 }
 
 /// Returns the cell of a flag and an environment in the list of flags.
-pub(crate) async fn cell(admin: &Admin, _actor: &Actor, id: PairId) -> Result<FlagCell, Error> {
+pub(crate) async fn cell(
+    admin: &Admin,
+    _actor: &Actor,
+    id: FlagEnvironmentId,
+) -> Result<FlagCell, Error> {
     let mut tx = admin.db.read().await?;
     let mut cells = store::configurations::cells(&mut tx, &[id.flag]).await?;
     cells
@@ -116,15 +120,15 @@ pub(crate) async fn cell(admin: &Admin, _actor: &Actor, id: PairId) -> Result<Fl
 }
 
 /// Commits a change of what a pair serves, and answers the pair's new revision.
-async fn commit(admin: &Admin, mut tx: Tx, id: PairId) -> Result<i64, Error> {
+async fn commit(admin: &Admin, mut tx: Tx, id: FlagEnvironmentId) -> Result<i64, Error> {
     let change = touch(&mut tx, id).await?;
     changes::commit(admin, tx, vec![change]).await?;
     Ok(change.revision)
 }
 
 /// Gives a pair that serves something else a new revision, within a transaction.
-async fn touch(tx: &mut Tx, id: PairId) -> Result<Change, Error> {
-    Ok(Change {
+async fn touch(tx: &mut Tx, id: FlagEnvironmentId) -> Result<EnvironmentChange, Error> {
+    Ok(EnvironmentChange {
         environment: id.environment,
         flag: Some(id.flag),
         revision: store::configurations::touch(tx, id.flag, id.environment).await?,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use pennon_core::rule::Attribute;
-use pennon_model::configuration::{FlagConfiguration, FlagOverview, PairId};
+use pennon_model::configuration::{FlagConfiguration, FlagEnvironmentId, FlagOverview};
 use pennon_model::environment::{self, Environment};
 use pennon_model::flag::{Flag, FlagFilter};
 use pennon_model::id::EnvironmentId;
@@ -57,7 +57,7 @@ async fn shown(
     flag: &Flag,
     environment: &Environment,
 ) -> Result<Option<FlagConfiguration>, Error> {
-    let id = PairId {
+    let id = FlagEnvironmentId {
         flag: flag.id,
         environment: environment.id,
     };

@@ -4,7 +4,7 @@ use pennon_core::rollout::Rollout;
 use pennon_model::configuration::{Configuration, Difference, Switch};
 use pennon_model::targeting::FlagRollout;
 
-use super::setup::{Setup, Standing, Step};
+use super::reconcile::{ConfigurationContent, ConfigurationStep, CurrentConfiguration};
 use super::{configuration, rollout, rules};
 use crate::admin::{Admin, audit};
 use crate::auth::actor::Actor;
@@ -15,19 +15,19 @@ use crate::store::batch::Batch;
 struct Planning<'a> {
     admin: &'a Admin,
     actor: &'a Actor,
-    standing: &'a Standing,
+    current: &'a CurrentConfiguration,
     configuration: Configuration,
     batch: &'a mut Batch,
 }
 
-impl Standing {
+impl CurrentConfiguration {
     /// Adds all that sets the flag up in another way to a batch, save the configuration, which is answered beside the
     /// differences: the caller may have other reasons to write it.
     pub(in crate::admin) fn plan(
         &self,
         admin: &Admin,
         actor: &Actor,
-        wanted: &Setup,
+        wanted: &ConfigurationContent,
         batch: &mut Batch,
     ) -> Result<(Configuration, Vec<Difference>), Error> {
         let steps = self.steps_to(wanted);
@@ -35,8 +35,8 @@ impl Standing {
         let mut planning = Planning {
             admin,
             actor,
-            standing: self,
-            configuration: self.pair.configuration.clone(),
+            current: self,
+            configuration: self.target.configuration.clone(),
             batch,
         };
         for step in steps {
@@ -47,36 +47,36 @@ impl Standing {
 }
 
 impl Planning<'_> {
-    fn step(&mut self, step: Step) -> Result<(), Error> {
-        let pair = &self.standing.pair;
+    fn step(&mut self, step: ConfigurationStep) -> Result<(), Error> {
+        let target = &self.current.target;
         match step {
-            Step::Switch(Switch { is_enabled, ttl }) => {
-                let (new, entry) = configuration::changed(pair, is_enabled, ttl)?;
+            ConfigurationStep::Switch(Switch { is_enabled, ttl }) => {
+                let (new, entry) = configuration::changed(target, is_enabled, ttl)?;
                 self.configuration = new;
                 self.record(entry);
             }
-            Step::DeleteRule(old) => {
-                self.record(rules::deleted(pair, &old)?);
+            ConfigurationStep::DeleteRule(old) => {
+                self.record(rules::deleted(target, &old)?);
                 self.batch.deleted_rules.push(old.id);
             }
-            Step::ReplaceRule(old, new) => {
-                let (new, entry) = rules::replaced(self.admin, pair, &old, new)?;
+            ConfigurationStep::ReplaceRule(old, new) => {
+                let (new, entry) = rules::replaced(self.admin, target, &old, new)?;
                 self.record(entry);
                 self.batch.rules.push(new);
             }
-            Step::CreateRule(new) => {
-                let (new, entry) = rules::created(self.admin, pair, new)?;
+            ConfigurationStep::CreateRule(new) => {
+                let (new, entry) = rules::created(self.admin, target, new)?;
                 self.record(entry);
                 self.batch.rules.push(new);
             }
-            Step::SetRollout(new) => {
+            ConfigurationStep::SetRollout(new) => {
                 let new = self.rollout(new);
-                let old = self.standing.rollout.as_ref();
-                self.record(rollout::configured(pair, old, &new)?);
+                let old = self.current.rollout.as_ref();
+                self.record(rollout::configured(target, old, &new)?);
                 self.batch.rollouts.push(new);
             }
-            Step::DeleteRollout(old) => {
-                self.record(rollout::deleted(pair, &old)?);
+            ConfigurationStep::DeleteRollout(old) => {
+                self.record(rollout::deleted(target, &old)?);
                 self.batch.deleted_rollouts.push(old);
             }
         }
@@ -86,8 +86,8 @@ impl Planning<'_> {
     /// A rollout as it will be, save for its revision, which the database finds.
     fn rollout(&self, rollout: Rollout) -> FlagRollout {
         let now = self.admin.clock.now();
-        let id = self.standing.pair.id();
-        let old = self.standing.rollout.as_ref();
+        let id = self.current.target.id();
+        let old = self.current.rollout.as_ref();
         FlagRollout {
             flag_id: id.flag,
             environment_id: id.environment,

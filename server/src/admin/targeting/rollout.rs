@@ -2,10 +2,10 @@
 
 use pennon_core::rollout::Rollout;
 use pennon_model::audit::AuditAction;
-use pennon_model::configuration::PairId;
+use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::targeting::FlagRollout;
 
-use super::{Pair, commit};
+use super::{FlagEnvironment, commit};
 use crate::admin::precondition::Precondition;
 use crate::admin::{Admin, audit};
 use crate::auth::actor::{Actor, Editor};
@@ -23,11 +23,11 @@ pub(crate) enum Upserted {
 pub(crate) async fn rollout(
     admin: &Admin,
     _actor: &Actor,
-    id: PairId,
+    id: FlagEnvironmentId,
 ) -> Result<FlagRollout, Error> {
     let mut tx = admin.db.read().await?;
-    let pair = Pair::find(&mut tx, id).await?;
-    find(&mut tx, &pair)
+    let target = FlagEnvironment::find(&mut tx, id).await?;
+    find(&mut tx, &target)
         .await?
         .ok_or(Error::NotFound(Entity::Rollout))
 }
@@ -36,13 +36,13 @@ pub(crate) async fn rollout(
 pub(crate) async fn set_rollout(
     admin: &Admin,
     actor: &Editor,
-    id: PairId,
+    id: FlagEnvironmentId,
     precondition: &Precondition,
     rollout: Rollout,
 ) -> Result<(FlagRollout, Upserted), Error> {
     let mut tx = admin.db.write().await?;
-    let pair = Pair::find_writable(&mut tx, id).await?;
-    let old = find(&mut tx, &pair).await?;
+    let target = FlagEnvironment::find_writable(&mut tx, id).await?;
+    let old = find(&mut tx, &target).await?;
     match &old {
         Some(old) => precondition.check(old.revision)?,
         None => precondition.check_absent()?,
@@ -50,7 +50,7 @@ pub(crate) async fn set_rollout(
     if let Some(old) = old.clone().filter(|old| old.rollout == rollout) {
         return Ok((old, Upserted::Updated));
     }
-    let new = upsert(admin, &mut tx, actor, &pair, old.as_ref(), rollout).await?;
+    let new = upsert(admin, &mut tx, actor, &target, old.as_ref(), rollout).await?;
     commit(admin, tx, id).await?;
     let upserted = match old {
         Some(_) => Upserted::Updated,
@@ -63,21 +63,24 @@ pub(crate) async fn set_rollout(
 pub(crate) async fn delete_rollout(
     admin: &Admin,
     actor: &Editor,
-    id: PairId,
+    id: FlagEnvironmentId,
     precondition: &Precondition,
 ) -> Result<(), Error> {
     let mut tx = admin.db.write().await?;
-    let pair = Pair::find_writable(&mut tx, id).await?;
-    let old = find(&mut tx, &pair).await?;
+    let target = FlagEnvironment::find_writable(&mut tx, id).await?;
+    let old = find(&mut tx, &target).await?;
     let old = old.ok_or(Error::NotFound(Entity::Rollout))?;
     precondition.check(old.revision)?;
-    delete(admin, &mut tx, actor, &pair, &old).await?;
+    delete(admin, &mut tx, actor, &target, &old).await?;
     commit(admin, tx, id).await.map(drop)
 }
 
 /// The rollout of a pair, within a transaction.
-pub(super) async fn find(tx: &mut Tx, pair: &Pair) -> Result<Option<FlagRollout>, Error> {
-    store::rollouts::find(tx, pair.flag.id, pair.environment.id).await
+pub(super) async fn find(
+    tx: &mut Tx,
+    target: &FlagEnvironment,
+) -> Result<Option<FlagRollout>, Error> {
+    store::rollouts::find(tx, target.flag.id, target.environment.id).await
 }
 
 /// Keeps a rollout, within a transaction.
@@ -85,14 +88,14 @@ pub(super) async fn upsert(
     admin: &Admin,
     tx: &mut Tx,
     actor: &Actor,
-    pair: &Pair,
+    target: &FlagEnvironment,
     old: Option<&FlagRollout>,
     rollout: Rollout,
 ) -> Result<FlagRollout, Error> {
-    let (flag, environment) = (pair.flag.id, pair.environment.id);
+    let (flag, environment) = (target.flag.id, target.environment.id);
     let now = admin.clock.now();
     let new = store::rollouts::upsert(tx, flag, environment, rollout, now).await?;
-    configured(pair, old, &new)?
+    configured(target, old, &new)?
         .record(admin, tx, actor)
         .await?;
     Ok(new)
@@ -100,11 +103,11 @@ pub(super) async fn upsert(
 
 /// The audit entry of a new or changed rollout.
 pub(super) fn configured<'a>(
-    pair: &'a Pair,
+    target: &'a FlagEnvironment,
     old: Option<&FlagRollout>,
     new: &FlagRollout,
 ) -> Result<audit::Entry<'a>, Error> {
-    let entry = pair.entry(AuditAction::RolloutConfigured);
+    let entry = target.entry(AuditAction::RolloutConfigured);
     entry.from(old)?.to(new)
 }
 
@@ -113,14 +116,17 @@ pub(super) async fn delete(
     admin: &Admin,
     tx: &mut Tx,
     actor: &Actor,
-    pair: &Pair,
+    target: &FlagEnvironment,
     old: &FlagRollout,
 ) -> Result<(), Error> {
     store::rollouts::delete(tx, old.flag_id, old.environment_id).await?;
-    deleted(pair, old)?.record(admin, tx, actor).await
+    deleted(target, old)?.record(admin, tx, actor).await
 }
 
 /// The audit entry of a deletion.
-pub(super) fn deleted<'a>(pair: &'a Pair, old: &FlagRollout) -> Result<audit::Entry<'a>, Error> {
-    pair.entry(AuditAction::RolloutDeleted).from(Some(old))
+pub(super) fn deleted<'a>(
+    target: &'a FlagEnvironment,
+    old: &FlagRollout,
+) -> Result<audit::Entry<'a>, Error> {
+    target.entry(AuditAction::RolloutDeleted).from(Some(old))
 }

@@ -2,11 +2,11 @@
 
 use pennon_core::rule::{MAX_RULES, Rule};
 use pennon_model::audit::AuditAction;
-use pennon_model::configuration::PairId;
+use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::id::RuleId;
 use pennon_model::targeting::TargetingRule;
 
-use super::{Pair, commit};
+use super::{FlagEnvironment, commit};
 use crate::admin::precondition::Precondition;
 use crate::admin::{Admin, Existence, audit};
 use crate::auth::actor::{Actor, Editor};
@@ -20,12 +20,16 @@ pub(crate) struct Rules {
 }
 
 /// The rules of a flag in an environment.
-pub(crate) async fn rules(admin: &Admin, _actor: &Actor, id: PairId) -> Result<Rules, Error> {
+pub(crate) async fn rules(
+    admin: &Admin,
+    _actor: &Actor,
+    id: FlagEnvironmentId,
+) -> Result<Rules, Error> {
     let mut tx = admin.db.read().await?;
-    let pair = Pair::find(&mut tx, id).await?;
+    let target = FlagEnvironment::find(&mut tx, id).await?;
     Ok(Rules {
-        rules: list(&mut tx, &pair).await?,
-        revision: pair.revision(&mut tx).await?,
+        rules: list(&mut tx, &target).await?,
+        revision: target.revision(&mut tx).await?,
     })
 }
 
@@ -33,18 +37,18 @@ pub(crate) async fn rules(admin: &Admin, _actor: &Actor, id: PairId) -> Result<R
 pub(crate) async fn create_rule(
     admin: &Admin,
     actor: &Editor,
-    id: PairId,
+    id: FlagEnvironmentId,
     precondition: &Precondition,
     rule: Rule,
 ) -> Result<TargetingRule, Error> {
     let mut tx = admin.db.write().await?;
-    let pair = Pair::find_writable(&mut tx, id).await?;
-    precondition.check(pair.revision(&mut tx).await?)?;
+    let target = FlagEnvironment::find_writable(&mut tx, id).await?;
+    precondition.check(target.revision(&mut tx).await?)?;
     let count = store::rules::count(&mut tx, id.flag, id.environment).await?;
     if usize::try_from(count).unwrap_or(usize::MAX) >= MAX_RULES {
         return Err(Conflict::TooManyRules.into());
     }
-    let rule = insert(admin, &mut tx, actor, &pair, rule).await?;
+    let rule = insert(admin, &mut tx, actor, &target, rule).await?;
     commit(admin, tx, id).await?;
     Ok(rule)
 }
@@ -66,12 +70,12 @@ pub(crate) async fn replace_rule(
     let mut tx = admin.db.write().await?;
     let old = find(&mut tx, id).await?;
     precondition.check(old.revision)?;
-    let pair = Pair::find_writable(&mut tx, PairId::of(&old)).await?;
+    let target = FlagEnvironment::find_writable(&mut tx, FlagEnvironmentId::of(&old)).await?;
     if old.rule == rule {
         return Ok(old);
     }
-    let new = update(admin, &mut tx, actor, &pair, &old, rule).await?;
-    commit(admin, tx, pair.id()).await?;
+    let new = update(admin, &mut tx, actor, &target, &old, rule).await?;
+    commit(admin, tx, target.id()).await?;
     Ok(new)
 }
 
@@ -85,24 +89,24 @@ pub(crate) async fn delete_rule(
     let mut tx = admin.db.write().await?;
     let old = find(&mut tx, id).await?;
     precondition.check(old.revision)?;
-    let pair = Pair::find_writable(&mut tx, PairId::of(&old)).await?;
-    delete(admin, &mut tx, actor, &pair, &old).await?;
-    commit(admin, tx, pair.id()).await.map(drop)
+    let target = FlagEnvironment::find_writable(&mut tx, FlagEnvironmentId::of(&old)).await?;
+    delete(admin, &mut tx, actor, &target, &old).await?;
+    commit(admin, tx, target.id()).await.map(drop)
 }
 
 /// Brings the rules of a flag in an environment into another order: their priorities stay, and are dealt anew.
 pub(crate) async fn reorder_rules(
     admin: &Admin,
     actor: &Editor,
-    id: PairId,
+    id: FlagEnvironmentId,
     precondition: &Precondition,
     order: &[RuleId],
 ) -> Result<Rules, Error> {
     let mut tx = admin.db.write().await?;
-    let pair = Pair::find_writable(&mut tx, id).await?;
-    let revision = pair.revision(&mut tx).await?;
+    let target = FlagEnvironment::find_writable(&mut tx, id).await?;
+    let revision = target.revision(&mut tx).await?;
     precondition.check(revision)?;
-    let old = list(&mut tx, &pair).await?;
+    let old = list(&mut tx, &target).await?;
     let moves = moves(&old, order)?;
     if moves.is_empty() {
         let rules = old;
@@ -112,9 +116,9 @@ pub(crate) async fn reorder_rules(
         store::rules::set_aside(&mut tx, rule.id).await?;
     }
     for (old, new) in moves {
-        update(admin, &mut tx, actor, &pair, old, new).await?;
+        update(admin, &mut tx, actor, &target, old, new).await?;
     }
-    let rules = list(&mut tx, &pair).await?;
+    let rules = list(&mut tx, &target).await?;
     let revision = commit(admin, tx, id).await?;
     Ok(Rules { rules, revision })
 }
@@ -152,8 +156,11 @@ async fn find(tx: &mut Tx, id: RuleId) -> Result<TargetingRule, Error> {
 }
 
 /// The rules of a pair by ascending priority, within a transaction.
-pub(super) async fn list(tx: &mut Tx, pair: &Pair) -> Result<Vec<TargetingRule>, Error> {
-    store::rules::list(tx, pair.flag.id, pair.environment.id).await
+pub(super) async fn list(
+    tx: &mut Tx,
+    target: &FlagEnvironment,
+) -> Result<Vec<TargetingRule>, Error> {
+    store::rules::list(tx, target.flag.id, target.environment.id).await
 }
 
 /// Adds a rule, within a transaction.
@@ -161,10 +168,10 @@ pub(super) async fn insert(
     admin: &Admin,
     tx: &mut Tx,
     actor: &Actor,
-    pair: &Pair,
+    target: &FlagEnvironment,
     rule: Rule,
 ) -> Result<TargetingRule, Error> {
-    let (rule, entry) = created(admin, pair, rule)?;
+    let (rule, entry) = created(admin, target, rule)?;
     store::rules::insert(tx, &rule).await?;
     entry.record(admin, tx, actor).await?;
     Ok(rule)
@@ -173,20 +180,20 @@ pub(super) async fn insert(
 /// A rule that does not exist yet, and the audit entry of its creation.
 pub(super) fn created<'a>(
     admin: &Admin,
-    pair: &'a Pair,
+    target: &'a FlagEnvironment,
     rule: Rule,
 ) -> Result<(TargetingRule, audit::Entry<'a>), Error> {
     let now = admin.clock.now();
     let rule = TargetingRule {
         id: RuleId::new(admin.entropy.id(now)),
-        flag_id: pair.flag.id,
-        environment_id: pair.environment.id,
+        flag_id: target.flag.id,
+        environment_id: target.environment.id,
         rule,
         created_at: now,
         updated_at: now,
         revision: 1,
     };
-    let entry = pair.entry(AuditAction::RuleCreated).rule(rule.id);
+    let entry = target.entry(AuditAction::RuleCreated).rule(rule.id);
     let entry = entry.to(&rule)?;
     Ok((rule, entry))
 }
@@ -196,11 +203,11 @@ pub(super) async fn update(
     admin: &Admin,
     tx: &mut Tx,
     actor: &Actor,
-    pair: &Pair,
+    target: &FlagEnvironment,
     old: &TargetingRule,
     rule: Rule,
 ) -> Result<TargetingRule, Error> {
-    let (new, entry) = replaced(admin, pair, old, rule)?;
+    let (new, entry) = replaced(admin, target, old, rule)?;
     store::rules::update(tx, &new).await?;
     entry.record(admin, tx, actor).await?;
     Ok(new)
@@ -209,7 +216,7 @@ pub(super) async fn update(
 /// A rule in the place of one, and the audit entry of the change.
 pub(super) fn replaced<'a>(
     admin: &Admin,
-    pair: &'a Pair,
+    target: &'a FlagEnvironment,
     old: &TargetingRule,
     rule: Rule,
 ) -> Result<(TargetingRule, audit::Entry<'a>), Error> {
@@ -219,7 +226,7 @@ pub(super) fn replaced<'a>(
         revision: old.revision + 1,
         ..old.clone()
     };
-    let entry = pair.entry(AuditAction::RuleUpdated).rule(old.id);
+    let entry = target.entry(AuditAction::RuleUpdated).rule(old.id);
     let entry = entry.from(Some(old))?.to(&new)?;
     Ok((new, entry))
 }
@@ -229,15 +236,18 @@ pub(super) async fn delete(
     admin: &Admin,
     tx: &mut Tx,
     actor: &Actor,
-    pair: &Pair,
+    target: &FlagEnvironment,
     old: &TargetingRule,
 ) -> Result<(), Error> {
     store::rules::delete(tx, old.id).await?;
-    deleted(pair, old)?.record(admin, tx, actor).await
+    deleted(target, old)?.record(admin, tx, actor).await
 }
 
 /// The audit entry of a deletion.
-pub(super) fn deleted<'a>(pair: &'a Pair, old: &TargetingRule) -> Result<audit::Entry<'a>, Error> {
-    let entry = pair.entry(AuditAction::RuleDeleted).rule(old.id);
+pub(super) fn deleted<'a>(
+    target: &'a FlagEnvironment,
+    old: &TargetingRule,
+) -> Result<audit::Entry<'a>, Error> {
+    let entry = target.entry(AuditAction::RuleDeleted).rule(old.id);
     entry.from(Some(old))
 }

@@ -5,7 +5,7 @@
 
 use super::plan::{Carried, Plan};
 use super::{Admin, Document};
-use crate::admin::changes::{self, Change};
+use crate::admin::changes::{self, EnvironmentChange};
 use crate::auth::actor::Administrator;
 use crate::error::Error;
 use crate::store::{Tx, batch};
@@ -52,7 +52,7 @@ pub(crate) async fn import_within(
     actor: &Administrator,
     document: &Document,
     tx: &mut Tx,
-) -> Result<(Vec<Carried>, Vec<Change>), Error> {
+) -> Result<(Vec<Carried>, Vec<EnvironmentChange>), Error> {
     let plan = Plan::make(admin, actor, document, tx).await?;
     if plan.carried.is_empty() {
         return Ok((plan.carried, Vec::new()));
@@ -69,10 +69,14 @@ async fn stage(admin: &Admin, plan: &Plan, tx: &mut Tx) -> Result<(), Error> {
 }
 
 /// Writes the rest, and returns the environments that serve something else from the commit on.
-async fn write(admin: &Admin, actor: &Administrator, tx: &mut Tx) -> Result<Vec<Change>, Error> {
+async fn write(
+    admin: &Admin,
+    actor: &Administrator,
+    tx: &mut Tx,
+) -> Result<Vec<EnvironmentChange>, Error> {
     actor.confirm(tx, admin.clock.now()).await?;
     let raised = batch::write(tx).await?;
-    let change = |(environment, revision)| Change {
+    let change = |(environment, revision)| EnvironmentChange {
         environment,
         flag: None,
         revision,

@@ -20,7 +20,7 @@ pub(crate) use self::plan::Carried;
 pub(crate) use self::warnings::warnings;
 
 use super::Admin;
-use super::targeting::{Setup, Standing};
+use super::targeting::{ConfigurationContent, CurrentConfiguration};
 use crate::auth::actor::Administrator;
 use crate::error::{Error, Fault};
 use crate::store::{self, Tx};
@@ -46,17 +46,17 @@ pub(crate) struct PortableFlag {
     #[serde(rename = "type")]
     pub(crate) kind: FlagType,
     pub(crate) archived: bool,
-    pub(crate) environments: Vec<PortableSetup>,
+    pub(crate) environments: Vec<PortableConfiguration>,
 }
 
 /// How a flag is set up in one environment.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct PortableSetup {
+pub(crate) struct PortableConfiguration {
     pub(crate) product: ProductName,
     pub(crate) environment: EnvironmentName,
     #[serde(flatten)]
-    pub(crate) setup: Setup,
+    pub(crate) content: ConfigurationContent,
 }
 
 /// All flags as they are at this moment.
@@ -126,12 +126,12 @@ impl Installation {
     }
 
     fn portable(&self, flag: &Flag) -> PortableFlag {
-        let setup = |((product, name), environment): (&(_, _), &Environment)| {
+        let configuration = |((product, name), environment): (&(_, _), &Environment)| {
             let (product, name): (&ProductName, &EnvironmentName) = (product, name);
-            Some(PortableSetup {
+            Some(PortableConfiguration {
                 product: product.clone(),
                 environment: name.clone(),
-                setup: self.standing(flag, environment)?.setup(),
+                content: self.current(flag, environment)?.content(),
             })
         };
         PortableFlag {
@@ -140,32 +140,34 @@ impl Installation {
             description: flag.description.clone(),
             kind: flag.kind,
             archived: flag.archived_at.is_some(),
-            environments: self.environments.iter().filter_map(setup).collect(),
+            environments: self.environments.iter().filter_map(configuration).collect(),
         }
     }
 
     /// How a flag is set up in an environment; none if it is not configured there.
-    fn standing(&self, flag: &Flag, environment: &Environment) -> Option<Standing> {
+    fn current(&self, flag: &Flag, environment: &Environment) -> Option<CurrentConfiguration> {
         let configuration = self.configurations.get(&(flag.id, environment.id))?;
-        Some(self.standing_as(flag.clone(), environment, configuration.clone()))
+        Some(self.current_as(flag.clone(), environment, configuration.clone()))
     }
 
     /// The same, as it would be with another configuration.
-    fn standing_as(
+    fn current_as(
         &self,
         flag: Flag,
         environment: &Environment,
         configuration: Configuration,
-    ) -> Standing {
+    ) -> CurrentConfiguration {
         let pair = (flag.id, environment.id);
         let rules = self.rules.get(&pair).cloned().unwrap_or_default();
         let rollout = self.rollouts.get(&pair).cloned();
-        Standing::new(flag, environment.clone(), configuration, rules, rollout)
+        CurrentConfiguration::new(flag, environment.clone(), configuration, rules, rollout)
     }
 
-    fn environment(&self, setup: &PortableSetup) -> Option<&Environment> {
-        self.environments
-            .get(&(setup.product.clone(), setup.environment.clone()))
+    fn environment(&self, configuration: &PortableConfiguration) -> Option<&Environment> {
+        self.environments.get(&(
+            configuration.product.clone(),
+            configuration.environment.clone(),
+        ))
     }
 
     /// Everything for which the document cannot be imported here.
@@ -190,24 +192,24 @@ impl Installation {
                 faults.push(at("/type", detail));
             }
             let mut names = HashSet::new();
-            for (index, setup) in flag.environments.iter().enumerate() {
-                let name = (&setup.product, &setup.environment);
-                let called = format!("{}/{}", setup.product, setup.environment);
+            for (index, configuration) in flag.environments.iter().enumerate() {
+                let name = (&configuration.product, &configuration.environment);
+                let called = format!("{}/{}", configuration.product, configuration.environment);
                 let place = format!("/environments/{index}");
                 if !names.insert(name) {
                     faults.push(at(&place, format!("{called} is there twice")));
                 }
-                if self.environment(setup).is_none() && missing.insert(name) {
+                if self.environment(configuration).is_none() && missing.insert(name) {
                     let detail =
                         format!("there is no active environment {called}; create it first");
                     faults.push(at(&place, detail));
                 }
-                if flag.archived && setup.setup.switch.is_enabled {
+                if flag.archived && configuration.content.switch.is_enabled {
                     let detail = "an archived flag cannot be enabled".to_owned();
                     faults.push(at(&format!("{place}/isEnabled"), detail));
                 }
                 let mut priorities = HashSet::new();
-                for (index, rule) in setup.setup.rules.iter().enumerate() {
+                for (index, rule) in configuration.content.rules.iter().enumerate() {
                     if !priorities.insert(rule.priority.get()) {
                         let detail = "another rule has this priority".to_owned();
                         faults.push(at(&format!("{place}/rules/{index}/priority"), detail));

@@ -9,10 +9,10 @@ use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::text::NewName;
 use serde_json::{Value, json};
 
-use super::{Document, Installation, PortableFlag, PortableSetup};
+use super::{Document, Installation, PortableConfiguration, PortableFlag};
 use crate::admin::Admin;
 use crate::admin::flags::{self, NewFlag};
-use crate::admin::targeting::Standing;
+use crate::admin::targeting::CurrentConfiguration;
 use crate::auth::actor::Actor;
 use crate::error::{Conflict, Entity, Error};
 use crate::store::batch::{self, Batch};
@@ -135,8 +135,8 @@ impl Planner<'_> {
             Some(flag) if self.is_so(flag, wanted) => return Ok(()),
             Some(flag) => self.make_writable(flag, wanted)?,
         };
-        for setup in &wanted.environments {
-            self.set_up(&mut flag, setup)?;
+        for configuration in &wanted.environments {
+            self.configure(&mut flag, configuration)?;
         }
         if wanted.archived {
             self.archive(&mut flag)?;
@@ -147,10 +147,13 @@ impl Planner<'_> {
 
     /// Whether there is nothing to do for a flag.
     fn is_so(&self, flag: &Flag, wanted: &PortableFlag) -> bool {
-        let is_set_up = |wanted: &PortableSetup| {
+        let is_set_up = |wanted: &PortableConfiguration| {
             let environment = self.start.environment(wanted);
-            let standing = environment.and_then(|one| self.start.standing(flag, one));
-            standing.map(Standing::setup).unwrap_or_default() == wanted.setup
+            let current = environment.and_then(|one| self.start.current(flag, one));
+            current
+                .map(CurrentConfiguration::content)
+                .unwrap_or_default()
+                == wanted.content
         };
         let texts = (&flag.name, &flag.description) == (&wanted.name, &wanted.description);
         texts
@@ -197,19 +200,23 @@ impl Planner<'_> {
         Ok(flag)
     }
 
-    fn set_up(&mut self, flag: &mut PlannedFlag, wanted: &PortableSetup) -> Result<(), Error> {
+    fn configure(
+        &mut self,
+        flag: &mut PlannedFlag,
+        wanted: &PortableConfiguration,
+    ) -> Result<(), Error> {
         let Some(environment) = self.start.environment(wanted) else {
             return Ok(());
         };
         let configuration = flag.configurations.get(&environment.id).cloned();
-        let standing = self.start.standing_as(
+        let current = self.start.current_as(
             flag.flag.clone(),
             environment,
             configuration.ok_or(Error::NotFound(Entity::Configuration))?,
         );
         let (admin, actor) = (self.admin, self.actor);
         let (configuration, differences) =
-            standing.plan(admin, actor, &wanted.setup, &mut self.batch)?;
+            current.plan(admin, actor, &wanted.content, &mut self.batch)?;
         if differences.is_empty() {
             return Ok(());
         }
@@ -269,7 +276,12 @@ impl Planner<'_> {
         });
     }
 
-    fn carry_differences(&mut self, flag: &Flag, place: &PortableSetup, all: Vec<Difference>) {
+    fn carry_differences(
+        &mut self,
+        flag: &Flag,
+        place: &PortableConfiguration,
+        all: Vec<Difference>,
+    ) {
         let called = format!("{}/{}", place.product, place.environment);
         let carried = all.into_iter().map(|difference| Carried {
             action: difference.action,

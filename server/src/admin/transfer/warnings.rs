@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use pennon_core::FlagConfig;
 
-use super::{Carried, Document, Installation, PortableFlag, PortableSetup};
+use super::{Carried, Document, Installation, PortableConfiguration, PortableFlag};
 use crate::admin::warnings::{self, Warning};
 use crate::admin::{Admin, usage};
 use crate::auth::actor::Administrator;
@@ -36,10 +36,12 @@ pub(crate) async fn warnings(
         let flags = flags.filter(|flag| changed.contains(flag.key.as_str()));
         let configs: Vec<FlagConfig> = flags
             .flat_map(|flag| {
-                let setups = flag.environments.iter();
-                setups
-                    .filter(|setup| setup.product == product && setup.environment == name)
-                    .map(|setup| config(flag, setup))
+                let configurations = flag.environments.iter();
+                configurations
+                    .filter(|configuration| {
+                        configuration.product == product && configuration.environment == name
+                    })
+                    .map(|configuration| config(flag, configuration))
             })
             .collect();
         let warnings = warnings::about(&configs, &clients).into_iter();
@@ -49,13 +51,16 @@ pub(crate) async fn warnings(
 }
 
 /// The flag's entry of the config document once it is imported.
-fn config(flag: &PortableFlag, PortableSetup { setup, .. }: &PortableSetup) -> FlagConfig {
+fn config(
+    flag: &PortableFlag,
+    PortableConfiguration { content, .. }: &PortableConfiguration,
+) -> FlagConfig {
     FlagConfig {
         key: flag.key.as_str().into(),
         archived: flag.archived,
-        enabled: setup.switch.is_enabled,
-        rules: setup.rules.clone(),
-        rollout: setup.rollout,
-        ttl: setup.switch.ttl,
+        enabled: content.switch.is_enabled,
+        rules: content.rules.clone(),
+        rollout: content.rollout,
+        ttl: content.switch.ttl,
     }
 }

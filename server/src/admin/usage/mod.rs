@@ -27,7 +27,7 @@ use crate::evaluation::sdk_environment::SdkEnvironment;
 const INTERVAL: Duration = Duration::from_mins(1);
 
 /// How long the last counts may take before the service stops.
-const LAST_PATIENCE: Duration = Duration::from_secs(3);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 const MINUTE_MILLIS: i64 = 60 * 1000;
 pub(super) const HOUR_MILLIS: i64 = 60 * MINUTE_MILLIS;
@@ -85,7 +85,7 @@ impl Admin {
         if !self.serving.snapshots.is_in_use() {
             return;
         }
-        let brought = tokio::time::timeout(LAST_PATIENCE, self.bring_counts()).await;
+        let brought = tokio::time::timeout(SHUTDOWN_TIMEOUT, self.bring_counts()).await;
         if !matches!(brought, Ok(Ok(()))) {
             tracing::warn!("the last minute's usage could not be kept");
         }

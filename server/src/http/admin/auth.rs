@@ -62,7 +62,9 @@ async fn login(
     _: NoQuery,
     body: Body<Credentials>,
 ) -> Result<Json<Tokens>, Error> {
-    let credentials = body.read_sign_in(&runtime.load.unauthenticated).await?;
+    let credentials = body
+        .read_sign_in(&runtime.in_flight.unauthenticated)
+        .await?;
     let signed_in = sessions::sign_in(&admin, credentials, address, SessionKind::Api).await?;
     tokens(&admin, signed_in).map(Json)
 }
@@ -78,7 +80,9 @@ async fn refresh(
     _: NoQuery,
     body: Body<RefreshToken>,
 ) -> Result<Json<Tokens>, Error> {
-    let RefreshToken(token) = body.read_sign_in(&runtime.load.unauthenticated).await?;
+    let RefreshToken(token) = body
+        .read_sign_in(&runtime.in_flight.unauthenticated)
+        .await?;
     let signed_in = sessions::refresh(&admin, &token).await?;
     tokens(&admin, signed_in).map(Json)
 }

@@ -2,13 +2,13 @@
 
 use axum::extract::State;
 use pennon_core::Context;
-use pennon_model::configuration::{Configuration, Difference, PairId};
+use pennon_model::configuration::{Configuration, Difference, FlagEnvironmentId};
 use pennon_model::id::EnvironmentId;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::admin::Admin;
-use crate::admin::targeting::{ConfigurationPatch, SeenOfCopy};
+use crate::admin::targeting::{ConfigurationPatch, CopyPreconditions};
 use crate::admin::warnings::Warning;
 use crate::admin::{targeting, warnings};
 use crate::auth::actor::{Actor, Editor};
@@ -38,7 +38,7 @@ pub(super) fn routes() -> Routes {
 async fn one(
     State(admin): State<Admin>,
     actor: Actor,
-    Path(pair): Path<PairId>,
+    Path(pair): Path<FlagEnvironmentId>,
     _: NoQuery,
 ) -> Result<Tagged<Configuration>, Error> {
     targeting::configuration(&admin, &actor, pair)
@@ -53,7 +53,7 @@ async fn one(
 async fn update(
     State(admin): State<Admin>,
     actor: Editor,
-    target: Existing<PairId>,
+    target: Existing<FlagEnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<ConfigurationPatch>,
@@ -90,7 +90,7 @@ struct Copied {
 async fn copy(
     State(admin): State<Admin>,
     actor: Editor,
-    target: Existing<(PairId, EnvironmentId)>,
+    target: Existing<(FlagEnvironmentId, EnvironmentId)>,
     query: Query<CopyOptions>,
     IfMatch(precondition): IfMatch,
     body: NoBody,
@@ -100,12 +100,12 @@ async fn copy(
         query.read()
     };
     let ((pair, other), CopyOptions { dry_run }) = target.with(&admin, &actor, reading).await?;
-    let seen = SeenOfCopy {
+    let seen = CopyPreconditions {
         to: precondition,
-        ..SeenOfCopy::default()
+        ..CopyPreconditions::default()
     };
     let copied = targeting::copy(&admin, &actor, pair, other, &seen, dry_run).await?;
-    let source = PairId {
+    let source = FlagEnvironmentId {
         environment: other,
         ..pair
     };
@@ -124,7 +124,7 @@ async fn copy(
 async fn explain(
     State(admin): State<Admin>,
     actor: Actor,
-    target: Existing<PairId>,
+    target: Existing<FlagEnvironmentId>,
     _: NoQuery,
     body: Body<Subject>,
 ) -> Result<Json<Explained>, Error> {

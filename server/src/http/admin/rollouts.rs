@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use pennon_core::rollout::Rollout;
-use pennon_model::configuration::PairId;
+use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::targeting::FlagRollout;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -56,7 +56,7 @@ impl Revised for SavedRollout {
 async fn one(
     State(admin): State<Admin>,
     actor: Actor,
-    Path(pair): Path<PairId>,
+    Path(pair): Path<FlagEnvironmentId>,
     _: NoQuery,
 ) -> Result<Tagged<FlagRollout>, Error> {
     targeting::rollout(&admin, &actor, pair).await.map(Tagged)
@@ -67,7 +67,7 @@ async fn one(
 async fn put(
     State(admin): State<Admin>,
     actor: Editor,
-    target: Existing<PairId>,
+    target: Existing<FlagEnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<Rollout>,
@@ -94,7 +94,7 @@ async fn put(
 async fn delete(
     State(admin): State<Admin>,
     actor: Editor,
-    Path(pair): Path<PairId>,
+    Path(pair): Path<FlagEnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
 ) -> Result<NoContent, Error> {

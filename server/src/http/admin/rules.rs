@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use pennon_core::rule::{Condition, MAX_CONDITIONS, MAX_RULES, Operand, Rule, ValueType};
-use pennon_model::configuration::PairId;
+use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::id::RuleId;
 use pennon_model::targeting::TargetingRule;
 use serde::Serialize;
@@ -55,7 +55,7 @@ struct SavedRule {
 
 impl SavedRule {
     async fn with_warnings(admin: &Admin, actor: &Actor, rule: TargetingRule) -> Self {
-        let pair = PairId {
+        let pair = FlagEnvironmentId {
             flag: rule.flag_id,
             environment: rule.environment_id,
         };
@@ -75,7 +75,7 @@ impl Revised for SavedRule {
 async fn create(
     State(admin): State<Admin>,
     actor: Editor,
-    target: Existing<PairId>,
+    target: Existing<FlagEnvironmentId>,
     _: NoQuery,
     body: Body<Rule>,
 ) -> Result<Created<Tagged<SavedRule>>, Error> {
@@ -92,7 +92,7 @@ async fn create(
 async fn list(
     State(admin): State<Admin>,
     actor: Actor,
-    Path(pair): Path<PairId>,
+    Path(pair): Path<FlagEnvironmentId>,
     _: NoQuery,
 ) -> Result<TaggedAs<RuleList>, Error> {
     targeting::rules(&admin, &actor, pair).await.map(listed)
@@ -133,7 +133,7 @@ async fn delete(
 async fn reorder(
     State(admin): State<Admin>,
     actor: Editor,
-    target: Existing<PairId>,
+    target: Existing<FlagEnvironmentId>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     body: Body<RuleOrder>,

@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use crate::admin::Admin;
 use crate::admin::tokens;
-use crate::admin::tokens::{CreatedToken, NewToken, WhichToken};
-use crate::admin::users::Whose;
+use crate::admin::tokens::{CreatedToken, NewToken, TokenSelector};
+use crate::admin::users::AccountSelector;
 use crate::auth::actor::{Actor, Person};
 use crate::error::Error;
 use crate::http::body::Body;
@@ -82,7 +82,7 @@ async fn list_own(
     actor: Actor,
     _: NoQuery,
 ) -> Result<Json<TokenList>, Error> {
-    let tokens = tokens::list(&admin, &actor, Whose::Mine).await?;
+    let tokens = tokens::list(&admin, &actor, AccountSelector::Mine).await?;
     Ok(Json(TokenList(tokens)))
 }
 
@@ -93,7 +93,7 @@ async fn list_own(
 async fn list(
     State(admin): State<Admin>,
     actor: Actor,
-    Path(owner): Path<Whose>,
+    Path(owner): Path<AccountSelector>,
     _: NoQuery,
 ) -> Result<Json<TokenList>, Error> {
     let tokens = tokens::list(&admin, &actor, owner).await?;
@@ -107,7 +107,7 @@ async fn list(
 async fn one(
     State(admin): State<Admin>,
     actor: Actor,
-    Path(which): Path<WhichToken>,
+    Path(which): Path<TokenSelector>,
     _: NoQuery,
 ) -> Result<Json<Token>, Error> {
     tokens::get(&admin, &actor, which).await.map(Json)
@@ -121,7 +121,7 @@ async fn one(
 async fn revoke(
     State(admin): State<Admin>,
     actor: Actor,
-    Path(which): Path<WhichToken>,
+    Path(which): Path<TokenSelector>,
     _: NoQuery,
 ) -> Result<NoContent, Error> {
     tokens::revoke(&admin, &actor, which).await?;

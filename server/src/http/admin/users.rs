@@ -8,7 +8,7 @@ use pennon_model::user::{Role, User, UserFilter};
 
 use crate::admin::Admin;
 use crate::admin::users;
-use crate::admin::users::{CurrentPassword, NewUser, PasswordChange, UserPatch, Whose};
+use crate::admin::users::{AccountSelector, CurrentPassword, NewUser, PasswordChange, UserPatch};
 use crate::auth::actor::{Actor, Administrator};
 use crate::auth::password::NewPassword;
 use crate::error::Error;
@@ -73,7 +73,7 @@ async fn list(
 async fn one(
     State(admin): State<Admin>,
     actor: Actor,
-    Path(whose): Path<Whose>,
+    Path(whose): Path<AccountSelector>,
     _: NoQuery,
 ) -> Result<Tagged<User>, Error> {
     users::get(&admin, &actor, whose).await.map(Tagged)
@@ -88,7 +88,7 @@ async fn one(
 async fn update(
     State(admin): State<Admin>,
     actor: Administrator,
-    target: Existing<Whose>,
+    target: Existing<AccountSelector>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
     ClientAddress(address): ClientAddress,
@@ -107,7 +107,7 @@ async fn update(
 async fn delete(
     State(admin): State<Admin>,
     actor: Administrator,
-    Path(whose): Path<Whose>,
+    Path(whose): Path<AccountSelector>,
     _: NoQuery,
     IfMatch(precondition): IfMatch,
 ) -> Result<NoContent, Error> {

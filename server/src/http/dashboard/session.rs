@@ -13,7 +13,7 @@ use pennon_dashboard::routes::{EVENTS, SIGN_IN};
 use super::super::body::received;
 use super::{cookie, not_received, wants_html};
 use crate::auth::actor::Person;
-use crate::dashboard::told;
+use crate::dashboard::to_admin_error;
 use crate::state::Service;
 
 /// The most that a form may have that somebody sends who is not signed in, in bytes. It may be a long one that was begun
@@ -48,7 +48,7 @@ pub(super) async fn find(
     ) {
         Some(secret) => Person::from_cookie(&service.auth, secret, request.extensions())
             .await
-            .map_err(told),
+            .map_err(to_admin_error),
         None => Err(AdminError::SignedOut),
     };
     let path = request.uri().path();
@@ -65,7 +65,7 @@ pub(super) async fn find(
     // Held until the answer is there.
     let mut held = session
         .is_err()
-        .then(|| service.runtime.load.unauthenticated.hold());
+        .then(|| service.runtime.in_flight.unauthenticated.hold());
     if held.is_some() && !request.body().is_end_stream() {
         let (parts, body) = request.into_parts();
         let body = match received(body, LIMIT, held.as_mut()).await {

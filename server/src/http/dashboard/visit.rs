@@ -18,7 +18,7 @@ use super::super::npm::npmrc;
 use super::{cookie, wants_html, zone};
 use crate::admin::sessions::{self, Credentials, SESSION_DAYS, SessionKind};
 use crate::auth::actor::Person;
-use crate::dashboard::told;
+use crate::dashboard::to_admin_error;
 use crate::state::Service;
 
 /// The header by which Leptos tells its client to go elsewhere.
@@ -83,7 +83,7 @@ impl Visit for CurrentVisit {
             SessionKind::Dashboard,
         )
         .await
-        .map_err(told)?;
+        .map_err(to_admin_error)?;
         let seconds = SESSION_DAYS.saturating_mul(DAY_SECONDS);
         self.set_session(signed_in.secret.expose(), seconds);
         Ok(())
@@ -93,7 +93,7 @@ impl Visit for CurrentVisit {
         if let Some(actor) = &self.actor {
             sessions::sign_out(&self.service.admin, actor)
                 .await
-                .map_err(told)?;
+                .map_err(to_admin_error)?;
         }
         self.set_session("", 0);
         Ok(())

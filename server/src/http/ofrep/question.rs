@@ -19,13 +19,13 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use super::answer::Failure;
 use super::refusal::Refusal;
 use crate::auth::{Presented, presented};
-use crate::error::{Error, Fault, Place};
+use crate::error::{Error, Fault, FaultLocation};
 use crate::evaluation::sdk_environment::SdkEnvironment;
 use crate::http::body::{Body, object};
 use crate::http::code::Code;
 use crate::http::context;
 use crate::http::openapi::shape::nullable;
-use crate::http::openapi::{API_KEY, Draft, Input};
+use crate::http::openapi::{API_KEY, Input, OperationBuilder};
 use crate::state::Service;
 
 /// The header that may carry the key instead of `Authorization`.
@@ -59,9 +59,9 @@ fn api_key(headers: &HeaderMap) -> Option<&str> {
 }
 
 impl Input for OfrepEnvironment {
-    fn describe(draft: &mut Draft<'_>) {
-        SdkEnvironment::describe(draft);
-        draft.needs_credential(API_KEY);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        SdkEnvironment::describe(builder);
+        builder.needs_credential(API_KEY);
     }
 }
 
@@ -83,8 +83,8 @@ impl<S: Send + Sync> FromRequestParts<S> for FlagKey {
 }
 
 impl Input for FlagKey {
-    fn describe(draft: &mut Draft<'_>) {
-        draft.parameter(
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        builder.parameter(
             ParameterBuilder::new()
                 .name("key")
                 .parameter_in(ParameterIn::Path)
@@ -110,14 +110,14 @@ impl<S: Sync> FromRequest<S> for Question {
 
 /// A question that is looked at only when it is known which flag it is about.
 impl Input for Result<Question, Refusal> {
-    fn describe(draft: &mut Draft<'_>) {
-        Question::describe(draft);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        Question::describe(builder);
     }
 }
 
 impl Input for Question {
-    fn describe(draft: &mut Draft<'_>) {
-        let schema = draft.schemas.define("OfrepQuestion", |_| {
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        let schema = builder.schemas.define("OfrepQuestion", |_| {
             let text = || nullable(ObjectBuilder::new().schema_type(Type::String).into());
             let email = ObjectBuilder::new()
                 .schema_type(Type::String)
@@ -141,8 +141,8 @@ impl Input for Question {
                 .property("context", nullable(context.into()))
                 .into()
         });
-        draft.body(schema);
-        draft.refuses([
+        builder.body(schema);
+        builder.refuses([
             Code::BodyTooLarge,
             Code::UnsupportedMediaType,
             Code::RequestTimeout,
@@ -177,8 +177,9 @@ impl Question {
         let sentences: Vec<String> = faults
             .iter()
             .map(|fault| {
-                let (Place::Pointer(place) | Place::Parameter(place)) = &fault.place;
-                format!("{place} {}", fault.detail)
+                let (FaultLocation::Pointer(location) | FaultLocation::Parameter(location)) =
+                    &fault.location;
+                format!("{location} {}", fault.detail)
             })
             .collect();
         Err(Failure::invalid_context(sentences.join("; ")))

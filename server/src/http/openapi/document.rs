@@ -11,7 +11,7 @@ use utoipa::openapi::{HeaderBuilder, Info, License, OpenApi, OpenApiBuilder, Ref
 use super::parts::{ACCESS_TOKEN, API_KEY, SDK_KEY};
 use super::problems::Problems;
 use super::routes::{Group, Route, Routes};
-use super::{Draft, Schemas};
+use super::{OperationBuilder, Schemas};
 
 const ABOUT: &str = include_str!("about.md");
 
@@ -63,10 +63,10 @@ fn add(
     let name = operation.operation_id.take().unwrap_or_default();
     operation.operation_id = Some(format!("{}.{name}", slug(group)));
     operation.tags = Some(vec![group.to_owned()]);
-    let mut draft = Draft::new(operation, schemas, problems);
-    (route.describe)(&mut draft);
-    draft.refuses(route.refusals);
-    let item = PathItem::new(route.method, draft.into_operation());
+    let mut builder = OperationBuilder::new(operation, schemas, problems);
+    (route.describe)(&mut builder);
+    builder.refuses(route.refusals);
+    let item = PathItem::new(route.method, builder.into_operation());
     match paths.paths.get_mut(&route.path) {
         Some(existing) => existing.merge_operations(item),
         None => drop(paths.paths.insert(route.path, item)),

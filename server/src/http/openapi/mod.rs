@@ -5,7 +5,7 @@
 //! and [`Route::refuses`] the conflicts that its use case may find. [`route!`] is the only way to a route.
 
 mod document;
-mod draft;
+mod operation;
 mod parts;
 mod problems;
 mod routes;
@@ -13,7 +13,7 @@ mod schemas;
 pub(super) mod shape;
 
 pub(super) use self::document::document;
-pub(super) use self::draft::{Answered, Draft, JSON};
+pub(super) use self::operation::{Answered, JSON, OperationBuilder};
 pub(super) use self::parts::{API_KEY, Answer, Described, InBody, Input, WHEN_BUSY};
 pub(super) use self::routes::{Route, Routes, route};
 pub(super) use self::schemas::Schemas;

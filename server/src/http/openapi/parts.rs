@@ -8,7 +8,7 @@ use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Required, Schema};
 
-use super::{Answered, Draft, JSON, Schemas};
+use super::{Answered, JSON, OperationBuilder, Schemas};
 use crate::admin::Admin;
 use crate::auth::actor::{Actor, Administrator, Editor, Person};
 use crate::error::Error;
@@ -41,7 +41,7 @@ pub(crate) const API_KEY: &str = "apiKey";
 
 /// An extractor that says what it asks of callers, and how it refuses.
 pub(crate) trait Input {
-    fn describe(draft: &mut Draft<'_>);
+    fn describe(builder: &mut OperationBuilder<'_>);
 }
 
 /// A type that says how an operation answers when it succeeds.
@@ -56,7 +56,7 @@ pub(crate) trait InBody {
 
 /// A handler, as the sum of its signature. `S` is that signature, and is inferred.
 pub(crate) trait Described<S> {
-    fn describe(draft: &mut Draft<'_>);
+    fn describe(builder: &mut OperationBuilder<'_>);
 }
 
 /// How whatever takes its time may be refused.
@@ -71,10 +71,10 @@ macro_rules! handlers {
             A: Answer,
             $($input: Input,)*
         {
-            fn describe(draft: &mut Draft<'_>) {
-                $($input::describe(draft);)*
-                for answered in A::answers(draft.schemas) {
-                    draft.answers(answered);
+            fn describe(builder: &mut OperationBuilder<'_>) {
+                $($input::describe(builder);)*
+                for answered in A::answers(builder.schemas) {
+                    builder.answers(answered);
                 }
             }
         }
@@ -96,7 +96,7 @@ handlers! {
 macro_rules! unseen {
     ($($input:ty),+) => {$(
         impl Input for $input {
-            fn describe(_: &mut Draft<'_>) {}
+            fn describe(_: &mut OperationBuilder<'_>) {}
         }
     )+};
 }
@@ -114,106 +114,106 @@ unseen!(
 );
 
 impl Input for Actor {
-    fn describe(draft: &mut Draft<'_>) {
-        draft.needs_credential(ACCESS_TOKEN);
-        draft.refuses([
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        builder.needs_credential(ACCESS_TOKEN);
+        builder.refuses([
             Code::Unauthenticated,
             Code::WrongCredential,
             Code::DatabaseUnavailable,
             Code::StorageFull,
         ]);
-        draft.refuses(WHEN_BUSY);
+        builder.refuses(WHEN_BUSY);
     }
 }
 
 /// A handler that looks at who calls only after something else.
 impl Input for Result<Actor, Error> {
-    fn describe(draft: &mut Draft<'_>) {
-        Actor::describe(draft);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        Actor::describe(builder);
     }
 }
 
 impl Input for Person {
-    fn describe(draft: &mut Draft<'_>) {
-        Actor::describe(draft);
-        draft.needs("Needs a session: a personal access token does not suffice.");
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        Actor::describe(builder);
+        builder.needs("Needs a session: a personal access token does not suffice.");
     }
 }
 
 impl Input for Editor {
-    fn describe(draft: &mut Draft<'_>) {
-        Actor::describe(draft);
-        role(draft, Role::Editor);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        Actor::describe(builder);
+        role(builder, Role::Editor);
     }
 }
 
 impl Input for Administrator {
-    fn describe(draft: &mut Draft<'_>) {
-        Actor::describe(draft);
-        role(draft, Role::Admin);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        Actor::describe(builder);
+        role(builder, Role::Admin);
     }
 }
 
-fn role(draft: &mut Draft<'_>, role: Role) {
-    draft.refuses([Code::Forbidden]);
-    draft.needs(format!("Needs the role `{role}`."));
+fn role(builder: &mut OperationBuilder<'_>, role: Role) {
+    builder.refuses([Code::Forbidden]);
+    builder.needs(format!("Needs the role `{role}`."));
 }
 
 impl Input for SdkEnvironment {
-    fn describe(draft: &mut Draft<'_>) {
-        draft.needs_credential(SDK_KEY);
-        draft.refuses([
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        builder.needs_credential(SDK_KEY);
+        builder.refuses([
             Code::Unauthenticated,
             Code::TooManyRequests,
             Code::DatabaseUnavailable,
         ]);
-        draft.refuses(WHEN_BUSY);
+        builder.refuses(WHEN_BUSY);
     }
 }
 
 impl Input for ConfiguredEnvironment {
-    fn describe(draft: &mut Draft<'_>) {
-        SdkEnvironment::describe(draft);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        SdkEnvironment::describe(builder);
     }
 }
 
 impl Input for FollowedEnvironment {
-    fn describe(draft: &mut Draft<'_>) {
-        SdkEnvironment::describe(draft);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        SdkEnvironment::describe(builder);
     }
 }
 
 impl Input for MaybeSdkEnvironment {
-    fn describe(draft: &mut Draft<'_>) {
-        SdkEnvironment::describe(draft);
-        draft.may_be_anonymous();
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        SdkEnvironment::describe(builder);
+        builder.may_be_anonymous();
     }
 }
 
 impl<T: FromPath> Input for Path<T> {
-    fn describe(draft: &mut Draft<'_>) {
-        T::describe(draft);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        T::describe(builder);
     }
 }
 
 impl<T: FromPath> Input for Existing<T> {
-    fn describe(draft: &mut Draft<'_>) {
-        T::describe(draft);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        T::describe(builder);
     }
 }
 
 impl Input for NoQuery {
-    fn describe(draft: &mut Draft<'_>) {
-        draft.refuses([Code::InvalidInput]);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        builder.refuses([Code::InvalidInput]);
     }
 }
 
 impl<T: FromParameters> Input for Query<T> {
-    fn describe(draft: &mut Draft<'_>) {
-        for parameter in Parameters::noted::<T>(draft.schemas) {
-            draft.parameter(parameter);
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        for parameter in Parameters::noted::<T>(builder.schemas) {
+            builder.parameter(parameter);
         }
-        draft.refuses([Code::InvalidInput]);
+        builder.refuses([Code::InvalidInput]);
     }
 }
 
@@ -224,34 +224,34 @@ impl<T: FromFields> InBody for T {
 }
 
 impl<T: InBody> Input for Body<T> {
-    fn describe(draft: &mut Draft<'_>) {
-        let schema = T::schema(draft.schemas);
-        draft.body(schema);
-        draft.refuses([
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        let schema = T::schema(builder.schemas);
+        builder.body(schema);
+        builder.refuses([
             Code::InvalidInput,
             Code::MalformedBody,
             Code::BodyTooLarge,
             Code::UnsupportedMediaType,
             Code::RequestTimeout,
         ]);
-        draft.refuses(WHEN_BUSY);
+        builder.refuses(WHEN_BUSY);
     }
 }
 
 impl Input for NoBody {
-    fn describe(draft: &mut Draft<'_>) {
-        draft.refuses([
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        builder.refuses([
             Code::InvalidInput,
             Code::MalformedBody,
             Code::BodyTooLarge,
             Code::RequestTimeout,
         ]);
-        draft.refuses(WHEN_BUSY);
+        builder.refuses(WHEN_BUSY);
     }
 }
 
 impl Input for IfMatch {
-    fn describe(draft: &mut Draft<'_>) {
+    fn describe(builder: &mut OperationBuilder<'_>) {
         let condition = ParameterBuilder::new()
             .name("If-Match")
             .parameter_in(ParameterIn::Header)
@@ -262,8 +262,8 @@ impl Input for IfMatch {
             .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
             .example(Some("\"3\"".into()))
             .build();
-        draft.parameter(condition);
-        draft.refuses([Code::Stale]);
+        builder.parameter(condition);
+        builder.refuses([Code::Stale]);
     }
 }
 

@@ -9,7 +9,7 @@ use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Response};
 
 use super::Schemas;
-use super::draft::{text_header, with_request_id};
+use super::operation::{text_header, with_request_id};
 use crate::http::code::Code;
 use crate::http::error::Problem;
 

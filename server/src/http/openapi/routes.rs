@@ -5,7 +5,7 @@ use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use utoipa::openapi::path::{HttpMethod, Operation};
 
-use super::{Described, Draft};
+use super::{Described, OperationBuilder};
 use crate::http::code::Code;
 use crate::state::Service;
 
@@ -32,7 +32,7 @@ pub(crate) struct Route {
     pub(super) path: String,
     pub(super) method: HttpMethod,
     pub(super) operation: Operation,
-    pub(super) describe: fn(&mut Draft<'_>),
+    pub(super) describe: fn(&mut OperationBuilder<'_>),
     pub(super) refusals: Vec<Code>,
     handler: MethodRouter<Service>,
 }

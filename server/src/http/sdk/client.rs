@@ -11,7 +11,7 @@ use utoipa::openapi::Required;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use crate::http::openapi::{Draft, Input};
+use crate::http::openapi::{Input, OperationBuilder};
 
 const X_PENNON_CLIENT: HeaderName = HeaderName::from_static("x-pennon-client");
 
@@ -34,8 +34,8 @@ impl<S: Sync> FromRequestParts<S> for NamedClient {
 }
 
 impl Input for NamedClient {
-    fn describe(draft: &mut Draft<'_>) {
-        draft.parameter(
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        builder.parameter(
             ParameterBuilder::new()
                 .name("X-Pennon-Client")
                 .parameter_in(ParameterIn::Header)

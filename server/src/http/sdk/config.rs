@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::evaluation::sdk_environment::ConfiguredEnvironment;
 use crate::http::coding::Accepted;
 use crate::http::if_none_match::IfNoneMatch;
-use crate::http::openapi::{Answer, Answered, Draft, Input, JSON, Schemas};
+use crate::http::openapi::{Answer, Answered, Input, JSON, OperationBuilder, Schemas};
 use crate::http::query::given;
 use crate::http::respond::Json;
 use crate::snapshot::{Document, Encoding};
@@ -158,13 +158,13 @@ fn is_keys(name: &str) -> bool {
 }
 
 impl Input for Keys {
-    fn describe(draft: &mut Draft<'_>) {
+    fn describe(builder: &mut OperationBuilder<'_>) {
         for (name, about) in [
             ("keys[]", "Only the flags with these keys; may be repeated."),
             ("keys", "Like `keys[]`."),
         ] {
             let text = ObjectBuilder::new().schema_type(Type::String);
-            draft.parameter(
+            builder.parameter(
                 ParameterBuilder::new()
                     .name(name)
                     .parameter_in(ParameterIn::Query)

@@ -39,7 +39,7 @@ pub(super) async fn one(
     body: Body<Question>,
 ) -> Result<Json<Evaluation>, Error> {
     let is_open = by_header.is_none();
-    let mut held = is_open.then(|| runtime.load.unauthenticated.hold());
+    let mut held = is_open.then(|| runtime.in_flight.unauthenticated.hold());
     let bytes = body.held_bytes(MAX_CONTEXT_BYTES, held.as_mut()).await?;
     let mut input = object(&bytes)?;
     let environment = match (by_header, input.take("sdkKey")) {

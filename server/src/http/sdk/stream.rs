@@ -17,7 +17,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::client::NamedClient;
 use crate::evaluation::sdk_environment::FollowedEnvironment;
-use crate::http::openapi::{Answer, Answered, Draft, Input, Schemas};
+use crate::http::openapi::{Answer, Answered, Input, OperationBuilder, Schemas};
 use crate::snapshot::{Follower, OpenStream};
 use crate::state::Runtime;
 
@@ -181,8 +181,8 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
 }
 
 impl Input for LastEventId {
-    fn describe(draft: &mut Draft<'_>) {
-        draft.parameter(
+    fn describe(builder: &mut OperationBuilder<'_>) {
+        builder.parameter(
             ParameterBuilder::new()
                 .name("Last-Event-ID")
                 .parameter_in(ParameterIn::Header)

@@ -5,7 +5,7 @@ use pennon_core::rollout::Rollout;
 use pennon_core::rule::{MAX_RULES, Rule};
 use pennon_model::audit::AuditAction;
 use pennon_model::configuration::{
-    Configuration, ConfigurationDiff, Difference, PairId, Part, Switch,
+    Configuration, ConfigurationDiff, Difference, FlagEnvironmentId, Part, Switch,
 };
 use pennon_model::environment::Environment;
 use pennon_model::flag::Flag;
@@ -13,9 +13,9 @@ use pennon_model::id::{EnvironmentId, RuleId};
 use pennon_model::targeting::{FlagRollout, TargetingRule};
 use serde::Serialize;
 
-use super::{Pair, commit, configuration, rollout, rules, touch};
+use super::{FlagEnvironment, commit, configuration, rollout, rules, touch};
 use crate::admin::Admin;
-use crate::admin::changes::Change;
+use crate::admin::changes::EnvironmentChange;
 use crate::admin::precondition::Precondition;
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Error};
@@ -23,7 +23,7 @@ use crate::store::{self, Tx};
 
 /// How a flag is set up in an environment: what can be carried from one to another. By default it is as in a new pair.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Setup {
+pub(crate) struct ConfigurationContent {
     #[serde(flatten)]
     pub(crate) switch: Switch,
     pub(crate) rules: Vec<Rule>,
@@ -31,8 +31,8 @@ pub(crate) struct Setup {
 }
 
 /// How a flag is set up, with what the database knows beside it.
-pub(in crate::admin) struct Standing {
-    pub(super) pair: Pair,
+pub(in crate::admin) struct CurrentConfiguration {
+    pub(super) target: FlagEnvironment,
     pub(super) rules: Vec<TargetingRule>,
     pub(super) rollout: Option<FlagRollout>,
 }
@@ -46,7 +46,7 @@ pub(in crate::admin) struct DesiredConfiguration {
 }
 
 /// One change on the way from one set-up to another.
-pub(in crate::admin) enum Step {
+pub(in crate::admin) enum ConfigurationStep {
     Switch(Switch),
     DeleteRule(TargetingRule),
     ReplaceRule(TargetingRule, Rule),
@@ -57,7 +57,7 @@ pub(in crate::admin) enum Step {
 
 /// What a caller has seen of the two environments of a copy.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SeenOfCopy {
+pub(crate) struct CopyPreconditions {
     pub(crate) from: Precondition,
     pub(crate) to: Precondition,
 }
@@ -66,9 +66,9 @@ pub(crate) struct SeenOfCopy {
 pub(crate) async fn copy(
     admin: &Admin,
     actor: &Editor,
-    to: PairId,
+    to: FlagEnvironmentId,
     from: EnvironmentId,
-    seen: &SeenOfCopy,
+    preconditions: &CopyPreconditions,
     dry_run: bool,
 ) -> Result<ConfigurationDiff, Error> {
     let mut tx = if dry_run {
@@ -76,26 +76,26 @@ pub(crate) async fn copy(
     } else {
         admin.db.write().await?
     };
-    let from = PairId {
+    let from = FlagEnvironmentId {
         environment: from,
         ..to
     };
-    let pair = Pair::find_writable(&mut tx, to).await?;
-    let source = Pair::find(&mut tx, from).await?;
+    let target = FlagEnvironment::find_writable(&mut tx, to).await?;
+    let source = FlagEnvironment::find(&mut tx, from).await?;
     let revisions = (
         source.revision(&mut tx).await?,
-        pair.revision(&mut tx).await?,
+        target.revision(&mut tx).await?,
     );
-    seen.from.check(revisions.0)?;
-    seen.to.check(revisions.1)?;
-    let wanted = Standing::of(&mut tx, source).await?.setup();
-    let standing = Standing::of(&mut tx, pair).await?;
+    preconditions.from.check(revisions.0)?;
+    preconditions.to.check(revisions.1)?;
+    let wanted = CurrentConfiguration::of(&mut tx, source).await?.content();
+    let current = CurrentConfiguration::of(&mut tx, target).await?;
     let differences = if dry_run {
-        standing.differences(&standing.steps_to(&wanted))
+        current.differences(&current.steps_to(&wanted))
     } else {
-        let steps = standing.steps_to(&wanted);
-        let differences = standing.differences(&steps);
-        standing.reach(admin, &mut tx, actor, steps).await?;
+        let steps = current.steps_to(&wanted);
+        let differences = current.differences(&steps);
+        current.reconcile(admin, &mut tx, actor, steps).await?;
         differences
     };
     if !dry_run && !differences.is_empty() {
@@ -113,23 +113,23 @@ pub(in crate::admin) async fn apply(
     admin: &Admin,
     tx: &mut Tx,
     actor: &Actor,
-    id: PairId,
+    id: FlagEnvironmentId,
     wanted: &DesiredConfiguration,
-) -> Result<Option<Change>, Error> {
+) -> Result<Option<EnvironmentChange>, Error> {
     if wanted.rules.len() > MAX_RULES {
         return Err(Conflict::TooManyRules.into());
     }
-    let pair = Pair::find_writable(tx, id).await?;
-    let standing = Standing::of(tx, pair).await?;
-    let steps = standing.steps_to_desired(wanted);
+    let target = FlagEnvironment::find_writable(tx, id).await?;
+    let current = CurrentConfiguration::of(tx, target).await?;
+    let steps = current.steps_to_desired(wanted);
     if steps.is_empty() {
         return Ok(None);
     }
-    standing.reach(admin, tx, actor, steps).await?;
+    current.reconcile(admin, tx, actor, steps).await?;
     touch(tx, id).await.map(Some)
 }
 
-impl Standing {
+impl CurrentConfiguration {
     /// A flag in an environment with all that belongs to it; the rules by ascending priority.
     pub(in crate::admin) fn new(
         flag: Flag,
@@ -138,37 +138,37 @@ impl Standing {
         rules: Vec<TargetingRule>,
         rollout: Option<FlagRollout>,
     ) -> Self {
-        let pair = Pair {
+        let target = FlagEnvironment {
             flag,
             environment,
             configuration,
         };
         Self {
-            pair,
+            target,
             rules,
             rollout,
         }
     }
 
     /// A flag in an environment as the database has it.
-    pub(in crate::admin) async fn find(tx: &mut Tx, id: PairId) -> Result<Self, Error> {
-        let pair = Pair::find(tx, id).await?;
-        Self::of(tx, pair).await
+    pub(in crate::admin) async fn find(tx: &mut Tx, id: FlagEnvironmentId) -> Result<Self, Error> {
+        let target = FlagEnvironment::find(tx, id).await?;
+        Self::of(tx, target).await
     }
 
     /// Takes steps, within a transaction.
-    async fn reach(
+    async fn reconcile(
         &self,
         admin: &Admin,
         tx: &mut Tx,
         actor: &Actor,
-        steps: Vec<Step>,
+        steps: Vec<ConfigurationStep>,
     ) -> Result<(), Error> {
         // Rules that go or move make room for others first.
         for step in &steps {
             match step {
-                Step::DeleteRule(old) => store::rules::set_aside(tx, old.id).await?,
-                Step::ReplaceRule(old, new) if old.rule.priority != new.priority => {
+                ConfigurationStep::DeleteRule(old) => store::rules::set_aside(tx, old.id).await?,
+                ConfigurationStep::ReplaceRule(old, new) if old.rule.priority != new.priority => {
                     store::rules::set_aside(tx, old.id).await?;
                 }
                 _ => {}
@@ -181,13 +181,13 @@ impl Standing {
     }
 
     /// The flag in the environment.
-    pub(in crate::admin) fn id(&self) -> PairId {
-        self.pair.id()
+    pub(in crate::admin) fn id(&self) -> FlagEnvironmentId {
+        self.target.id()
     }
 
     /// The flag, and the environment.
     pub(in crate::admin) fn about(&self) -> (&Flag, &Environment) {
-        (&self.pair.flag, &self.pair.environment)
+        (&self.target.flag, &self.target.environment)
     }
 
     /// How it is set up now.
@@ -204,8 +204,8 @@ impl Standing {
     pub(in crate::admin) fn config(&self, desired: &DesiredConfiguration) -> FlagConfig {
         let rules = desired.rules.iter();
         FlagConfig {
-            key: self.pair.flag.key.as_str().into(),
-            archived: self.pair.flag.archived_at.is_some(),
+            key: self.target.flag.key.as_str().into(),
+            archived: self.target.flag.archived_at.is_some(),
             enabled: desired.switch.is_enabled,
             rules: rules.map(|(_, rule)| rule.clone()).collect(),
             rollout: desired.rollout,
@@ -213,24 +213,24 @@ impl Standing {
         }
     }
 
-    async fn of(tx: &mut Tx, pair: Pair) -> Result<Self, Error> {
+    async fn of(tx: &mut Tx, target: FlagEnvironment) -> Result<Self, Error> {
         Ok(Self {
-            rules: rules::list(tx, &pair).await?,
-            rollout: rollout::find(tx, &pair).await?,
-            pair,
+            rules: rules::list(tx, &target).await?,
+            rollout: rollout::find(tx, &target).await?,
+            target,
         })
     }
 
     fn switch(&self) -> Switch {
         Switch {
-            is_enabled: self.pair.configuration.is_enabled,
-            ttl: self.pair.configuration.ttl,
+            is_enabled: self.target.configuration.is_enabled,
+            ttl: self.target.configuration.ttl,
         }
     }
 
     /// The set-up alone.
-    pub(in crate::admin) fn setup(self) -> Setup {
-        Setup {
+    pub(in crate::admin) fn content(self) -> ConfigurationContent {
+        ConfigurationContent {
             switch: self.switch(),
             rules: self.rules.into_iter().map(|rule| rule.rule).collect(),
             rollout: self.rollout.map(|rollout| rollout.rollout),
@@ -239,7 +239,7 @@ impl Standing {
 
     /// The changes that lead to another set-up. A rule takes the place of the one that has its priority, which keeps its
     /// id.
-    pub(super) fn steps_to(&self, wanted: &Setup) -> Vec<Step> {
+    pub(super) fn steps_to(&self, wanted: &ConfigurationContent) -> Vec<ConfigurationStep> {
         let in_place = |new: &Rule| {
             let mut old = self.rules.iter();
             let old = old.find(|old| old.rule.priority == new.priority);
@@ -253,14 +253,18 @@ impl Standing {
     }
 
     /// The changes that lead to a desired.
-    pub(in crate::admin) fn steps_to_desired(&self, wanted: &DesiredConfiguration) -> Vec<Step> {
-        let switch = (self.switch() != wanted.switch).then_some(Step::Switch(wanted.switch));
+    pub(in crate::admin) fn steps_to_desired(
+        &self,
+        wanted: &DesiredConfiguration,
+    ) -> Vec<ConfigurationStep> {
+        let switch =
+            (self.switch() != wanted.switch).then_some(ConfigurationStep::Switch(wanted.switch));
         let of_old = self.rules.iter().filter_map(|old| {
             let mut new = wanted.rules.iter();
             match new.find(|(id, _)| *id == Some(old.id)) {
-                None => Some(Step::DeleteRule(old.clone())),
+                None => Some(ConfigurationStep::DeleteRule(old.clone())),
                 Some((_, new)) if *new == old.rule => None,
-                Some((_, new)) => Some(Step::ReplaceRule(old.clone(), new.clone())),
+                Some((_, new)) => Some(ConfigurationStep::ReplaceRule(old.clone(), new.clone())),
             }
         });
         let is_new = |(id, _): &&(Option<RuleId>, Rule)| {
@@ -270,24 +274,24 @@ impl Standing {
         let of_new = wanted.rules.iter().filter(is_new);
         let of_new = of_new.map(|(_, rule)| rule.clone());
         let rollout = match (&self.rollout, wanted.rollout) {
-            (Some(old), None) => Some(Step::DeleteRollout(old.clone())),
+            (Some(old), None) => Some(ConfigurationStep::DeleteRollout(old.clone())),
             (old, Some(new)) if old.as_ref().map(|old| old.rollout) != Some(new) => {
-                Some(Step::SetRollout(new))
+                Some(ConfigurationStep::SetRollout(new))
             }
             _ => None,
         };
         let steps = switch.into_iter().chain(of_old);
         steps
-            .chain(of_new.map(Step::CreateRule))
+            .chain(of_new.map(ConfigurationStep::CreateRule))
             .chain(rollout)
             .collect()
     }
 
-    pub(in crate::admin) fn differences(&self, steps: &[Step]) -> Vec<Difference> {
+    pub(in crate::admin) fn differences(&self, steps: &[ConfigurationStep]) -> Vec<Difference> {
         steps.iter().map(|step| self.difference(step)).collect()
     }
 
-    fn difference(&self, step: &Step) -> Difference {
+    fn difference(&self, step: &ConfigurationStep) -> Difference {
         let of = |action, old_value, new_value| Difference {
             action,
             rule_id: None,
@@ -299,26 +303,26 @@ impl Standing {
             ..of(action, Some(Part::Rule(rule.rule.clone())), new_value)
         };
         match step {
-            Step::Switch(new) => of(
+            ConfigurationStep::Switch(new) => of(
                 AuditAction::FlagEnvironmentUpdated,
                 Some(Part::Switch(self.switch())),
                 Some(Part::Switch(*new)),
             ),
-            Step::DeleteRule(old) => of_rule(old, AuditAction::RuleDeleted, None),
-            Step::ReplaceRule(old, new) => {
+            ConfigurationStep::DeleteRule(old) => of_rule(old, AuditAction::RuleDeleted, None),
+            ConfigurationStep::ReplaceRule(old, new) => {
                 of_rule(old, AuditAction::RuleUpdated, Some(Part::Rule(new.clone())))
             }
-            Step::CreateRule(new) => of(
+            ConfigurationStep::CreateRule(new) => of(
                 AuditAction::RuleCreated,
                 None,
                 Some(Part::Rule(new.clone())),
             ),
-            Step::SetRollout(new) => of(
+            ConfigurationStep::SetRollout(new) => of(
                 AuditAction::RolloutConfigured,
                 self.rollout.as_ref().map(|old| Part::Rollout(old.rollout)),
                 Some(Part::Rollout(*new)),
             ),
-            Step::DeleteRollout(old) => of(
+            ConfigurationStep::DeleteRollout(old) => of(
                 AuditAction::RolloutDeleted,
                 Some(Part::Rollout(old.rollout)),
                 None,
@@ -332,27 +336,35 @@ impl Standing {
         admin: &Admin,
         tx: &mut Tx,
         actor: &Actor,
-        step: Step,
+        step: ConfigurationStep,
     ) -> Result<(), Error> {
-        let pair = &self.pair;
+        let target = &self.target;
         match step {
-            Step::Switch(Switch { is_enabled, ttl }) => {
-                configuration::update(admin, tx, actor, pair, is_enabled, ttl)
+            ConfigurationStep::Switch(Switch { is_enabled, ttl }) => {
+                configuration::update(admin, tx, actor, target, is_enabled, ttl)
                     .await
                     .map(drop)
             }
-            Step::DeleteRule(old) => rules::delete(admin, tx, actor, pair, &old).await,
-            Step::ReplaceRule(old, new) => rules::update(admin, tx, actor, pair, &old, new)
-                .await
-                .map(drop),
-            Step::CreateRule(new) => rules::insert(admin, tx, actor, pair, new).await.map(drop),
-            Step::SetRollout(new) => {
+            ConfigurationStep::DeleteRule(old) => {
+                rules::delete(admin, tx, actor, target, &old).await
+            }
+            ConfigurationStep::ReplaceRule(old, new) => {
+                rules::update(admin, tx, actor, target, &old, new)
+                    .await
+                    .map(drop)
+            }
+            ConfigurationStep::CreateRule(new) => {
+                rules::insert(admin, tx, actor, target, new).await.map(drop)
+            }
+            ConfigurationStep::SetRollout(new) => {
                 let old = self.rollout.as_ref();
-                rollout::upsert(admin, tx, actor, pair, old, new)
+                rollout::upsert(admin, tx, actor, target, old, new)
                     .await
                     .map(drop)
             }
-            Step::DeleteRollout(old) => rollout::delete(admin, tx, actor, pair, &old).await,
+            ConfigurationStep::DeleteRollout(old) => {
+                rollout::delete(admin, tx, actor, target, &old).await
+            }
         }
     }
 }

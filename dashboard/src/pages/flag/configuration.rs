@@ -14,38 +14,38 @@ use crate::{
         icon::{Drawing, Icon},
         refusal::{Refusal, RefusalNotice},
     },
+    describe::{self, FlagStatus},
     error::AdminError,
     html::{Html, IntoHtml as _},
     routes,
-    words::{self, Reach},
 };
 
 /// The head of the environment's panel. What the heading says follows the switch.
-pub(super) fn standing(
+pub(super) fn configuration(
     shown: &Shown,
     environment: &Environment,
-    standing: &FlagConfiguration,
+    current: &FlagConfiguration,
 ) -> Html {
     let flag = &shown.detail.flag;
     let name = flag.name.to_string();
     let place = shown.name_of(environment);
-    let rollout = standing.rollout.as_ref().map(|rollout| rollout.rollout);
-    let rules = || standing.rules.iter().map(|rule| &rule.rule);
+    let rollout = current.rollout.as_ref().map(|rollout| rollout.rollout);
+    let rules = || current.rules.iter().map(|rule| &rule.rule);
     let cell = FlagCell {
-        enabled: standing.configuration.is_enabled && !shown.archived(),
-        revision: standing.configuration.revision,
-        rules: u32::try_from(standing.rules.len()).unwrap_or(u32::MAX),
+        enabled: current.configuration.is_enabled && !shown.archived(),
+        revision: current.configuration.revision,
+        rules: u32::try_from(current.rules.len()).unwrap_or(u32::MAX),
         rollout: rollout.map(|rollout| rollout.percentage.get()),
     };
     let heading = |on| {
-        let reach = Reach::of(on, rules(), rollout).words();
-        format!("{} in {place}", words::capital(&reach))
+        let status = FlagStatus::of(on, rules(), rollout).description();
+        format!("{} in {place}", describe::capital(&status))
     };
     let (when_on, when_off) = (heading(true), heading(false));
     let switch = if shown.may_edit() {
         let asks = looks_like_production(environment.name.as_str())
             .then(|| routes::flag(&shown.address.key));
-        let when_on = words::flag(true, rules(), rollout);
+        let when_on = describe::flag(true, rules(), rollout);
         let environment = environment.id;
         view! {
             <FlagSwitch flag=flag.id name environment place asks cell when_on/>
@@ -56,36 +56,32 @@ pub(super) fn standing(
         view! { <Switch label=label(&name, &place) cell locked=true/> }.into_html()
     };
     view! {
-        <div class="standing">
-            <div class="standing-switch">
+        <div class="configuration">
+            <div class="configuration-switch">
                 {switch}
-                <h2 id="standing">
+                <h2 id="configuration">
                     <span class="when-on">{when_on}</span>
                     <span class="when-off">{when_off}</span>
                 </h2>
             </div>
-            {time_to_live(shown, standing)}
+            {time_to_live(shown, current)}
         </div>
-        {question(shown, environment, standing)}
-        {ttl_editor(shown, standing)}
+        {question(shown, environment, current)}
+        {ttl_editor(shown, current)}
     }
     .into_html()
 }
 
 /// Asks whether to switch, and says what will be. With scripts, the switch itself does.
-fn question(
-    shown: &Shown,
-    environment: &Environment,
-    standing: &FlagConfiguration,
-) -> Option<Html> {
+fn question(shown: &Shown, environment: &Environment, current: &FlagConfiguration) -> Option<Html> {
     let Edit::Switch(on) = shown.edit else {
         return None;
     };
-    let configuration = &standing.configuration;
-    let rules = standing.rules.iter().map(|rule| &rule.rule);
-    let rollout = standing.rollout.as_ref().map(|rollout| rollout.rollout);
+    let configuration = &current.configuration;
+    let rules = current.rules.iter().map(|rule| &rule.rule);
+    let rollout = current.rollout.as_ref().map(|rollout| rollout.rollout);
     let verb = if on { "Turn on" } else { "Turn off" };
-    let effect = words::flag(on, rules, rollout);
+    let effect = describe::flag(on, rules, rollout);
     let words = format!("{verb} in {}", shown.name_of(environment));
     let error = shown.error().cloned();
     let question = view! {
@@ -105,8 +101,8 @@ fn question(
     (on != configuration.is_enabled).then(|| question.into_html())
 }
 
-fn time_to_live(shown: &Shown, standing: &FlagConfiguration) -> impl IntoView + use<> {
-    let kept = words::time_to_live(standing.configuration.ttl);
+fn time_to_live(shown: &Shown, current: &FlagConfiguration) -> impl IntoView + use<> {
+    let kept = describe::time_to_live(current.configuration.ttl);
     let links = shown.may_edit().then(|| {
         let several = shown.detail.places.len() > 1;
         let copy = several.then(|| {
@@ -125,7 +121,7 @@ fn time_to_live(shown: &Shown, standing: &FlagConfiguration) -> impl IntoView + 
         }
     });
     view! {
-        <div class="standing-rest">
+        <div class="configuration-rest">
             <span title="How long clients may keep the flag before they ask again">
                 <span class="quiet">"Cache "</span>
                 {kept}
@@ -136,11 +132,11 @@ fn time_to_live(shown: &Shown, standing: &FlagConfiguration) -> impl IntoView + 
 }
 
 /// The time to live as a form.
-fn ttl_editor(shown: &Shown, standing: &FlagConfiguration) -> Option<Html> {
+fn ttl_editor(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
     if shown.edit != Edit::Ttl {
         return None;
     }
-    let current = standing.configuration.ttl;
+    let current = current.configuration.ttl;
     let now = current.map(|ttl| ttl.seconds().to_string());
     let now = now.unwrap_or_default();
     let seen = shown.typed().filter(|_| !shown.stale());
@@ -150,7 +146,7 @@ fn ttl_editor(shown: &Shown, standing: &FlagConfiguration) -> Option<Html> {
         AdminError::Conflict(format!(
             "{} It is {} now. What you typed is still here; saving it replaces that.",
             AdminError::Stale,
-            words::time_to_live(current),
+            describe::time_to_live(current),
         ))
     });
     let error = shown.error().filter(|_| stale.is_none()).cloned();

@@ -15,18 +15,18 @@ use serde_json::{Map, Number, Value};
 
 /// A custom attribute, as a row of a form has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct AttributeRow {
     /// Its name; a row without one counts for nothing.
     pub name: String,
     /// How its value is to be read.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Its value.
     pub value: String,
 }
 
 /// How the value of a custom attribute is to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// As text.
     #[default]
     Text,
@@ -36,7 +36,7 @@ pub enum Kind {
     Boolean,
 }
 
-impl Kind {
+impl ValueKind {
     /// All of them, in the order in which they are offered.
     pub const ALL: [Self; 3] = [Self::Text, Self::Number, Self::Boolean];
 
@@ -64,7 +64,7 @@ pub struct Fields {
     /// In the order of [`Attribute::BUILT_IN`]; what is empty is absent.
     pub built_in: [String; 4],
     /// The others.
-    pub rows: Vec<Row>,
+    pub rows: Vec<AttributeRow>,
 }
 
 impl Fields {
@@ -73,11 +73,11 @@ impl Fields {
         let text = |value: &Option<Cow<'_, str>>| value.as_deref().unwrap_or_default().to_owned();
         let row = |(name, value): (&Cow<'_, str>, &CustomValue<'_>)| {
             let (kind, value) = match value {
-                CustomValue::String(text) => (Kind::Text, text.to_string()),
-                CustomValue::Number(number) => (Kind::Number, number.to_string()),
-                CustomValue::Boolean(boolean) => (Kind::Boolean, boolean.to_string()),
+                CustomValue::String(text) => (ValueKind::Text, text.to_string()),
+                CustomValue::Number(number) => (ValueKind::Number, number.to_string()),
+                CustomValue::Boolean(boolean) => (ValueKind::Boolean, boolean.to_string()),
             };
-            Row {
+            AttributeRow {
                 name: name.to_string(),
                 kind,
                 value,
@@ -127,15 +127,15 @@ impl Fields {
     }
 }
 
-fn custom_value(row: &Row) -> Result<CustomValue<'static>, String> {
-    let Row { name, kind, value } = row;
+fn custom_value(row: &AttributeRow) -> Result<CustomValue<'static>, String> {
+    let AttributeRow { name, kind, value } = row;
     match kind {
-        Kind::Text => Ok(CustomValue::String(Cow::Owned(value.clone()))),
-        Kind::Number => match value.trim().parse::<f64>() {
+        ValueKind::Text => Ok(CustomValue::String(Cow::Owned(value.clone()))),
+        ValueKind::Number => match value.trim().parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(CustomValue::Number(number)),
             _ => Err(format!("{name} must be a number.")),
         },
-        Kind::Boolean => match value.trim() {
+        ValueKind::Boolean => match value.trim() {
             "true" => Ok(CustomValue::Boolean(true)),
             "false" => Ok(CustomValue::Boolean(false)),
             _ => Err(format!("{name} must be true or false.")),
@@ -251,9 +251,9 @@ mod tests {
             assert_eq!(read(json), Ok(Context::default()), "{json}");
         }
         let unnamed = Fields {
-            rows: vec![Row {
+            rows: vec![AttributeRow {
                 value: "left over".to_owned(),
-                ..Row::default()
+                ..AttributeRow::default()
             }],
             ..Fields::default()
         };
@@ -265,9 +265,9 @@ mod tests {
         let json = r#"{"userId": 1, "email": "nobody", "customAttributes": {"plan": []}}"#;
         assert_eq!(read(json).map_err(|faults| faults.len()), Err(3));
         let fields = Fields {
-            rows: vec![Row {
+            rows: vec![AttributeRow {
                 name: "seats".to_owned(),
-                kind: Kind::Number,
+                kind: ValueKind::Number,
                 value: "many".to_owned(),
             }],
             ..Fields::default()

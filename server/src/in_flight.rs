@@ -5,53 +5,53 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the service has its hands full of.
 #[derive(Default)]
-pub(crate) struct Load {
+pub(crate) struct InFlightLimits {
     /// Connections to the port of the API.
-    pub(crate) connections: Crowd,
+    pub(crate) connections: InFlight,
     /// Requests that have not been answered yet.
-    pub(crate) requests: Crowd,
+    pub(crate) requests: InFlight,
     /// What is held of bodies whose senders are not authenticated yet.
     pub(crate) unauthenticated: Budget,
 }
 
 /// How many of something there are.
 #[derive(Clone, Default)]
-pub(crate) struct Crowd(Arc<AtomicUsize>);
+pub(crate) struct InFlight(Arc<AtomicUsize>);
 
 /// One of a crowd, until it is dropped.
-pub(crate) struct Member(Arc<AtomicUsize>);
+pub(crate) struct Permit(Arc<AtomicUsize>);
 
 /// The time for which a member of a crowd does not count, until it is dropped.
-pub(crate) struct Absence(Arc<AtomicUsize>);
+pub(crate) struct SuspendedPermit(Arc<AtomicUsize>);
 
-impl Crowd {
+impl InFlight {
     /// One more; none if there are `most` already.
-    pub(crate) fn enter(&self, most: usize) -> Option<Member> {
-        let member = Member(Arc::clone(&self.0));
+    pub(crate) fn try_acquire(&self, most: usize) -> Option<Permit> {
+        let permit = Permit(Arc::clone(&self.0));
         let before = self.0.fetch_add(1, Ordering::Relaxed);
         // Who is refused leaves again by being dropped.
-        (before < most).then_some(member)
+        (before < most).then_some(permit)
     }
 
     /// Lets one of the members not count for a while.
-    pub(crate) fn step_out(&self) -> Absence {
+    pub(crate) fn suspend(&self) -> SuspendedPermit {
         self.0.fetch_sub(1, Ordering::Relaxed);
-        Absence(Arc::clone(&self.0))
+        SuspendedPermit(Arc::clone(&self.0))
     }
 
     /// How many there are now.
-    pub(crate) fn size(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Member {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Drop for Absence {
+impl Drop for SuspendedPermit {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -109,7 +109,7 @@ impl Drop for Held {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, Crowd, SMALL_BODY, UNAUTHENTICATED_BYTES};
+    use super::{Budget, InFlight, SMALL_BODY, UNAUTHENTICATED_BYTES};
 
     #[test]
     fn large_bodies_leave_half_of_the_budget_to_small_ones() {
@@ -132,17 +132,17 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_has_a_bound_and_makes_room_when_one_leaves() {
-        let crowd = Crowd::default();
-        let (first, second) = (crowd.enter(2), crowd.enter(2));
-        assert!(first.is_some() && second.is_some() && crowd.enter(2).is_none());
-        assert_eq!(crowd.size(), 2);
+    fn an_in_flight_limit_holds_and_frees_a_permit_that_is_dropped() {
+        let in_flight = InFlight::default();
+        let (first, second) = (in_flight.try_acquire(2), in_flight.try_acquire(2));
+        assert!(first.is_some() && second.is_some() && in_flight.try_acquire(2).is_none());
+        assert_eq!(in_flight.count(), 2);
         drop(first);
-        assert!(crowd.enter(2).is_some());
-        assert_eq!(crowd.size(), 1);
-        let absence = crowd.step_out();
-        assert_eq!(crowd.size(), 0);
-        drop((second, absence));
-        assert_eq!(crowd.size(), 0);
+        assert!(in_flight.try_acquire(2).is_some());
+        assert_eq!(in_flight.count(), 1);
+        let suspended = in_flight.suspend();
+        assert_eq!(in_flight.count(), 0);
+        drop((second, suspended));
+        assert_eq!(in_flight.count(), 0);
     }
 }

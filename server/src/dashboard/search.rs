@@ -2,18 +2,18 @@
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
-use pennon_dashboard::port::finder::{Finder, Found};
+use pennon_dashboard::port::search::{Found, SearchAdmin};
 use pennon_model::flag::{Flag, FlagFilter};
 use pennon_model::page::{Limit, PageNumber, PageRequest};
 
-use super::{SignedIn, told};
+use super::{SignedIn, to_admin_error};
 use crate::admin::{environments, flags};
 
 /// How many of each are shown.
 const SHOWN: usize = 8;
 
 #[async_trait]
-impl Finder for SignedIn {
+impl SearchAdmin for SignedIn {
     async fn find(&self, text: &str) -> Result<Found, AdminError> {
         let wanted = text.to_lowercase();
         // The one with exactly this key is asked for by itself: there may be more that contain it than are read.
@@ -24,7 +24,7 @@ impl Finder for SignedIn {
         flags.truncate(SHOWN);
         let mut environments = environments::active(&self.admin, &self.actor)
             .await
-            .map_err(told)?;
+            .map_err(to_admin_error)?;
         environments.retain(|environment| {
             let name = format!("{} {}", environment.product, environment.name);
             name.to_lowercase().contains(&wanted)
@@ -54,7 +54,7 @@ impl SignedIn {
         };
         let flags = flags::list(&self.admin, &self.actor, &selection, page)
             .await
-            .map_err(told)?;
+            .map_err(to_admin_error)?;
         Ok(flags.items)
     }
 }

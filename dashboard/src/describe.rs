@@ -12,7 +12,7 @@ use pennon_core::{
 
 /// For whom a flag is on in an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum FlagStatus {
     /// For nobody.
     Nobody,
     /// For some: a rule or the rollout decides.
@@ -23,7 +23,7 @@ pub enum Reach {
     Everyone,
 }
 
-impl Reach {
+impl FlagStatus {
     /// For whom a flag is on that is set up so. It takes every rule for one that may match and may not.
     pub fn of<'r>(
         enabled: bool,
@@ -49,7 +49,7 @@ impl Reach {
     }
 
     /// In a few words, after a flag or an environment's name: `on for some`.
-    pub fn words(self) -> String {
+    pub fn description(self) -> String {
         match self {
             Self::Nobody => "off for everyone".to_owned(),
             Self::Some => "on for some".to_owned(),
@@ -408,20 +408,20 @@ mod tests {
     fn the_reach_tells_a_flag_that_decides_nothing_from_one_that_does() {
         let per_user = |percentage| Some(share(percentage, Strategy::PerUser));
         let (on, off) = ([germans(true)], [germans(false)]);
-        assert_eq!(Reach::of(false, &on, per_user(50)), Reach::Nobody);
-        assert_eq!(Reach::of(true, &[], None), Reach::Everyone);
-        assert_eq!(Reach::of(true, &on, None), Reach::Everyone);
-        assert_eq!(Reach::of(true, &off, None), Reach::Some);
-        assert_eq!(Reach::of(true, &[], per_user(0)), Reach::Nobody);
-        assert_eq!(Reach::of(true, &on, per_user(0)), Reach::Some);
-        assert_eq!(Reach::of(true, &off, per_user(0)), Reach::Nobody);
+        assert_eq!(FlagStatus::of(false, &on, per_user(50)), FlagStatus::Nobody);
+        assert_eq!(FlagStatus::of(true, &[], None), FlagStatus::Everyone);
+        assert_eq!(FlagStatus::of(true, &on, None), FlagStatus::Everyone);
+        assert_eq!(FlagStatus::of(true, &off, None), FlagStatus::Some);
+        assert_eq!(FlagStatus::of(true, &[], per_user(0)), FlagStatus::Nobody);
+        assert_eq!(FlagStatus::of(true, &on, per_user(0)), FlagStatus::Some);
+        assert_eq!(FlagStatus::of(true, &off, per_user(0)), FlagStatus::Nobody);
         assert_eq!(
-            Reach::of(true, &on, per_user(100)),
-            Reach::EveryoneWith(Strategy::PerUser)
+            FlagStatus::of(true, &on, per_user(100)),
+            FlagStatus::EveryoneWith(Strategy::PerUser)
         );
-        assert_eq!(Reach::of(true, &off, per_user(100)), Reach::Some);
-        assert_eq!(Reach::of(true, &[], per_user(1)), Reach::Some);
-        assert_eq!(Reach::Some.words(), "on for some");
+        assert_eq!(FlagStatus::of(true, &off, per_user(100)), FlagStatus::Some);
+        assert_eq!(FlagStatus::of(true, &[], per_user(1)), FlagStatus::Some);
+        assert_eq!(FlagStatus::Some.description(), "on for some");
     }
 
     #[test]

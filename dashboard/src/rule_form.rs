@@ -18,18 +18,18 @@ use crate::error::FieldError;
 
 /// A targeting rule as its form has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RuleDraft {
+pub struct RuleForm {
     /// Field `value`: `true` for ON, `false` for OFF.
     pub value: String,
     /// Field `logic`: `and` or `or`.
     pub logic: String,
     /// The conditions.
-    pub conditions: Vec<ConditionDraft>,
+    pub conditions: Vec<ConditionForm>,
 }
 
 /// A condition as its form has it. Each of its fields occurs once for every condition, in their order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ConditionDraft {
+pub struct ConditionForm {
     /// Field `attribute`: the name of an attribute.
     pub attribute: String,
     /// Field `operator`: `==` and its like.
@@ -42,20 +42,20 @@ pub struct ConditionDraft {
 
 /// A rollout as its form has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RolloutDraft {
+pub struct RolloutForm {
     /// Field `percentage`.
     pub percentage: String,
     /// Field `strategy`: `per_user` or `per_tenant`.
     pub strategy: String,
 }
 
-impl RuleDraft {
+impl RuleForm {
     /// Reads the fields of a form; `field` answers all values of the field with this name.
     pub fn read(field: impl Fn(&str) -> Vec<String>) -> Self {
         let first = |name: &str| field(name).into_iter().next().unwrap_or_default();
         let [mut operators, mut types, mut operands] =
             ["operator", "valueType", "operand"].map(|name| field(name).into_iter());
-        let condition = |attribute| ConditionDraft {
+        let condition = |attribute| ConditionForm {
             attribute,
             operator: operators.next().unwrap_or_default(),
             value_type: types.next().unwrap_or_default(),
@@ -97,27 +97,27 @@ impl RuleDraft {
 }
 
 /// ON, and one condition that has yet to be filled in.
-impl Default for RuleDraft {
+impl Default for RuleForm {
     fn default() -> Self {
         Self {
             value: "true".to_owned(),
             logic: Logic::And.to_string(),
-            conditions: vec![ConditionDraft::default()],
+            conditions: vec![ConditionForm::default()],
         }
     }
 }
 
-impl From<&Rule> for RuleDraft {
+impl From<&Rule> for RuleForm {
     fn from(rule: &Rule) -> Self {
         Self {
             value: rule.value.to_string(),
             logic: rule.logic.to_string(),
-            conditions: rule.conditions.iter().map(ConditionDraft::from).collect(),
+            conditions: rule.conditions.iter().map(ConditionForm::from).collect(),
         }
     }
 }
 
-impl ConditionDraft {
+impl ConditionForm {
     fn read(&self, index: usize, faults: &mut Faults) -> Option<Condition> {
         let field = |name: &str| format!("conditions/{index}/{name}");
         let attribute = match &*self.attribute {
@@ -145,7 +145,7 @@ impl ConditionDraft {
 }
 
 /// A comparison with a text.
-impl Default for ConditionDraft {
+impl Default for ConditionForm {
     fn default() -> Self {
         Self {
             attribute: String::new(),
@@ -156,7 +156,7 @@ impl Default for ConditionDraft {
     }
 }
 
-impl From<&Condition> for ConditionDraft {
+impl From<&Condition> for ConditionForm {
     fn from(condition: &Condition) -> Self {
         Self {
             attribute: condition.attribute.as_str().to_owned(),
@@ -171,7 +171,7 @@ impl From<&Condition> for ConditionDraft {
     }
 }
 
-impl RolloutDraft {
+impl RolloutForm {
     /// Reads the fields of a form; `field` answers all values of the field with this name.
     pub fn read(field: impl Fn(&str) -> Vec<String>) -> Self {
         let first = |name: &str| field(name).into_iter().next().unwrap_or_default();
@@ -198,7 +198,7 @@ impl RolloutDraft {
 }
 
 /// A quarter of the users.
-impl Default for RolloutDraft {
+impl Default for RolloutForm {
     fn default() -> Self {
         Self {
             percentage: "25".to_owned(),
@@ -207,7 +207,7 @@ impl Default for RolloutDraft {
     }
 }
 
-impl From<Rollout> for RolloutDraft {
+impl From<Rollout> for RolloutForm {
     fn from(rollout: Rollout) -> Self {
         Self {
             percentage: rollout.percentage.get().to_string(),
@@ -247,8 +247,8 @@ impl Faults {
 mod tests {
     use super::*;
 
-    fn draft(fields: &[(&str, &str)]) -> RuleDraft {
-        RuleDraft::read(|wanted| {
+    fn input(fields: &[(&str, &str)]) -> RuleForm {
+        RuleForm::read(|wanted| {
             let of_field = fields.iter().filter(|(name, _)| *name == wanted);
             of_field.map(|(_, value)| (*value).to_owned()).collect()
         })
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_rule_comes_back_from_its_form_as_it_went_in() {
-        let typed = draft(&[
+        let typed = input(&[
             ("value", "false"),
             ("logic", "or"),
             ("attribute", "country"),
@@ -277,12 +277,12 @@ mod tests {
             ("operand", "true"),
         ]);
         let rule = typed.rule(first()).expect("a rule");
-        assert_eq!(RuleDraft::from(&rule), typed);
+        assert_eq!(RuleForm::from(&rule), typed);
     }
 
     #[test]
     fn everything_wrong_is_told_at_once() {
-        let typed = draft(&[
+        let typed = input(&[
             ("value", "true"),
             ("logic", "and"),
             ("attribute", ""),
@@ -305,15 +305,15 @@ mod tests {
                 "conditions/1/operand"
             ]
         );
-        let none = draft(&[("value", "true"), ("logic", "and")]).rule(first());
+        let none = input(&[("value", "true"), ("logic", "and")]).rule(first());
         assert_eq!(none.expect_err("a fault").len(), 1);
     }
 
     #[test]
     fn a_rollout_is_a_whole_percentage() {
-        let typed = |percentage: &str| RolloutDraft {
+        let typed = |percentage: &str| RolloutForm {
             percentage: percentage.to_owned(),
-            ..RolloutDraft::default()
+            ..RolloutForm::default()
         };
         let rollout = typed(" 25 ").rollout().expect("a rollout");
         assert_eq!(rollout.percentage.get(), 25);

@@ -5,11 +5,11 @@ use pennon_model::id::{EnvironmentId, FlagId};
 
 #[cfg(feature = "ssr")]
 use crate::{
-    components::trial::{Case, tried},
+    components::playground::{ContextForm, evaluated},
     form::Form,
-    port::{signed_in, trial::TrialAdmin},
+    port::{playground::PlaygroundAdmin, signed_in},
 };
-use crate::{error::AdminError, trial::Tried};
+use crate::{error::AdminError, playground::Evaluated};
 
 /// Decides a flag in an environment for the context that these fields of a form say, and tells how.
 #[server(prefix = "/dashboard/api", endpoint = "try")]
@@ -17,10 +17,10 @@ pub async fn try_flag(
     flag: FlagId,
     environment: EnvironmentId,
     fields: String,
-) -> Result<Tried, AdminError> {
-    let flag = signed_in::<dyn TrialAdmin>()?
+) -> Result<Evaluated, AdminError> {
+    let flag = signed_in::<dyn PlaygroundAdmin>()?
         .config(flag, environment)
         .await?;
-    let case = Case::from(&Form::parse(fields.as_bytes()));
-    Ok(tried(&flag, &case))
+    let case = ContextForm::from(&Form::parse(fields.as_bytes()));
+    Ok(evaluated(&flag, &case))
 }

@@ -18,7 +18,7 @@ use crate::http::code::Code;
 pub(crate) const JSON: &str = "application/json";
 
 /// An operation in the making.
-pub(crate) struct Draft<'d> {
+pub(crate) struct OperationBuilder<'d> {
     /// Where parts find the schemas that they refer to.
     pub(crate) schemas: &'d mut Schemas,
     problems: &'d mut Problems,
@@ -37,7 +37,7 @@ pub(crate) struct Answered {
     pub(crate) headers: Vec<(&'static str, &'static str)>,
 }
 
-impl<'d> Draft<'d> {
+impl<'d> OperationBuilder<'d> {
     pub(super) fn new(
         operation: Operation,
         schemas: &'d mut Schemas,

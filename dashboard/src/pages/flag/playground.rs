@@ -11,19 +11,19 @@ use super::{
     address::{Address, Edit},
 };
 use crate::{
-    components::trial::{Case, Trial},
+    components::playground::{ContextForm, Playground},
     html::{Html, IntoHtml as _},
-    pages::try_it,
+    pages::playground,
     port::query,
     routes,
 };
 
 /// What the flag would be for somebody, as the page shows it. Nothing where nobody is served any more, and nothing while
 /// something is being edited, or one might take it for what is not saved yet.
-pub(super) fn trial(
+pub(super) fn playground(
     shown: &Shown,
     environment: &Environment,
-    standing: &FlagConfiguration,
+    current: &FlagConfiguration,
 ) -> Option<Html> {
     if environment.status == EnvironmentStatus::Revoked || shown.edit != Edit::Nothing {
         return None;
@@ -35,24 +35,24 @@ pub(super) fn trial(
         context: None,
         ..address.clone()
     };
-    let own_page = try_it::address(&address.key, environment.id);
-    let trial = view! {
-        <section class="flag-trial" aria-labelledby="flag-trial">
+    let own_page = playground::address(&address.key, environment.id);
+    let playground = view! {
+        <section class="flag-playground" aria-labelledby="flag-playground">
             <header>
-                <h2 id="flag-trial">"Try it"</h2>
+                <h2 id="flag-playground">"Try it"</h2>
                 <a href=own_page>"On a page of its own"</a>
             </header>
-            <form class="try" method="get" action=routes::flag(&address.key)>
+            <form class="playground" method="get" action=routes::flag(&address.key)>
                 <input type="hidden" name="environment" value=environment.id.to_string()/>
-                <Trial
+                <Playground
                     id=detail.flag.id
                     environment=environment.id
-                    flag=standing.config(&detail.flag)
-                    case=Case::from(&query())
+                    flag=current.config(&detail.flag)
+                    case=ContextForm::from(&query())
                     address=page.href()
                 />
             </form>
         </section>
     };
-    Some(trial.into_html())
+    Some(playground.into_html())
 }

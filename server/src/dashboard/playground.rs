@@ -3,20 +3,20 @@
 use async_trait::async_trait;
 use pennon_core::FlagConfig;
 use pennon_dashboard::error::AdminError;
-use pennon_dashboard::port::trial::{Choices, TrialAdmin};
+use pennon_dashboard::port::playground::{Choices, PlaygroundAdmin};
 use pennon_model::client::Client;
-use pennon_model::configuration::PairId;
+use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::environment;
 use pennon_model::flag::FlagFilter;
 use pennon_model::id::{EnvironmentId, FlagId};
 use pennon_model::page::{Limit, PageNumber, PageRequest};
 
-use super::{SignedIn, told};
+use super::{SignedIn, to_admin_error};
 use crate::admin::targeting;
 use crate::admin::{environments, flags, usage};
 
 #[async_trait]
-impl TrialAdmin for SignedIn {
+impl PlaygroundAdmin for SignedIn {
     async fn choices(&self) -> Result<Choices, AdminError> {
         let (admin, actor) = (&self.admin, &self.actor);
         let active = FlagFilter {
@@ -28,8 +28,10 @@ impl TrialAdmin for SignedIn {
             limit: Limit::MAX,
         };
         let flags = flags::list(admin, actor, &active, page);
-        let keys = flags.await.map_err(told)?.items.into_iter();
-        let mut environments = environments::active(admin, actor).await.map_err(told)?;
+        let keys = flags.await.map_err(to_admin_error)?.items.into_iter();
+        let mut environments = environments::active(admin, actor)
+            .await
+            .map_err(to_admin_error)?;
         environment::sort(&mut environments);
         Ok(Choices {
             keys: keys.map(|flag| flag.key.to_string()).collect(),
@@ -42,10 +44,10 @@ impl TrialAdmin for SignedIn {
         flag: FlagId,
         environment: EnvironmentId,
     ) -> Result<FlagConfig, AdminError> {
-        let pair = PairId { flag, environment };
-        targeting::flag_config(&self.admin, &self.actor, pair)
+        let id = FlagEnvironmentId { flag, environment };
+        targeting::flag_config(&self.admin, &self.actor, id)
             .await
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 
     async fn outdated_clients(
@@ -54,6 +56,6 @@ impl TrialAdmin for SignedIn {
     ) -> Result<Vec<Client>, AdminError> {
         usage::outdated_clients(&self.admin, &self.actor, environment)
             .await
-            .map_err(told)
+            .map_err(to_admin_error)
     }
 }

@@ -6,7 +6,7 @@ use pennon_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::subject;
+use crate::context_form;
 
 /// The version of the engine on this side of the wire.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -26,7 +26,7 @@ pub struct Served {
 
 /// What became of what was typed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tried {
+pub struct Evaluated {
     /// The answer, or what is wrong with the context, to be shown.
     pub html: String,
     /// The case; none where the context is wrong.
@@ -36,7 +36,7 @@ pub struct Tried {
 impl Served {
     /// What the engine on this side says of the same case, as it says it there; none if the case cannot be read.
     pub fn decided_here(&self) -> Option<String> {
-        let context = subject::read(&self.context).ok()?;
+        let context = context_form::read(&self.context).ok()?;
         Some(verdict(&explained(&read(&self.flag)?, &context)))
     }
 }

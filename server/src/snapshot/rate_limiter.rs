@@ -11,23 +11,23 @@ const SECOND: i64 = 1000 * MILLISECOND;
 /// A bound on requests per second, kept in one number: who has been idle may ask as often at once as others do in a
 /// second, and then at the steady rate (the generic cell rate algorithm).
 #[derive(Default)]
-pub(crate) struct Pace {
+pub(crate) struct RateLimiter {
     /// When all that was admitted would be through at the steady rate, in nanoseconds.
     through: AtomicI64,
 }
 
 /// The paces of an environment. Who evaluates by itself must not fall behind because others ask too much.
 #[derive(Default)]
-pub(crate) struct Paces {
+pub(crate) struct RateLimiters {
     /// Of those for whom the server evaluates.
-    pub(crate) evaluation: Pace,
+    pub(crate) evaluation: RateLimiter,
     /// Of those who evaluate by themselves, and fetch, follow and report.
-    pub(crate) configuration: Pace,
+    pub(crate) configuration: RateLimiter,
 }
 
-impl Pace {
+impl RateLimiter {
     /// Whether one more request keeps the pace; one that does not is not counted.
-    pub(crate) fn admits(&self, now: Timestamp, per_second: NonZeroU32) -> bool {
+    pub(crate) fn check(&self, now: Timestamp, per_second: NonZeroU32) -> bool {
         let now = now.millis().saturating_mul(MILLISECOND);
         let next = |through: i64| {
             let ahead = through.saturating_sub(now);
@@ -48,25 +48,25 @@ mod tests {
 
     const THREE: NonZeroU32 = NonZeroU32::new(3).unwrap();
 
-    fn admitted(pace: &Pace, at: i64) -> usize {
+    fn admitted(limiter: &RateLimiter, at: i64) -> usize {
         let now = Timestamp::from_millis(at);
-        (0..100).filter(|_| pace.admits(now, THREE)).count()
+        (0..100).filter(|_| limiter.check(now, THREE)).count()
     }
 
     #[test]
     fn a_second_worth_of_requests_may_come_at_once_and_then_the_rate_counts() {
-        let (pace, start) = (Pace::default(), 1_800_000_000_000);
-        assert_eq!(admitted(&pace, start), 3);
-        assert_eq!(admitted(&pace, start + 333), 0);
-        assert_eq!(admitted(&pace, start + 334), 1);
-        assert_eq!(admitted(&pace, start + 1000), 2);
-        assert_eq!(admitted(&pace, start + 60_000), 3);
+        let (limiter, start) = (RateLimiter::default(), 1_800_000_000_000);
+        assert_eq!(admitted(&limiter, start), 3);
+        assert_eq!(admitted(&limiter, start + 333), 0);
+        assert_eq!(admitted(&limiter, start + 334), 1);
+        assert_eq!(admitted(&limiter, start + 1000), 2);
+        assert_eq!(admitted(&limiter, start + 60_000), 3);
     }
 
     #[test]
     fn a_clock_that_is_put_back_stops_nobody() {
-        let (pace, start) = (Pace::default(), 1_800_000_000_000);
-        assert_eq!(admitted(&pace, start), 3);
-        assert_eq!(admitted(&pace, start - 3_600_000), 3);
+        let (limiter, start) = (RateLimiter::default(), 1_800_000_000_000);
+        assert_eq!(admitted(&limiter, start), 3);
+        assert_eq!(admitted(&limiter, start - 3_600_000), 3);
     }
 }

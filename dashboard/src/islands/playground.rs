@@ -6,13 +6,13 @@ use leptos::{html, prelude::*, task::spawn_local};
 use pennon_model::id::{EnvironmentId, FlagId};
 
 use crate::{
-    api::trial::try_flag,
+    api::playground::try_flag,
     islands::dom,
-    trial::{Served, VERSION},
+    playground::{Served, VERSION},
 };
 
 /// Where the answer stands on the page.
-pub const ANSWER: &str = "try-answer";
+pub const ANSWER: &str = "playground-answer";
 
 /// How long one has to rest before the server is asked.
 const REST: Duration = Duration::from_millis(200);
@@ -22,7 +22,7 @@ const REST: Duration = Duration::from_millis(200);
 ///
 /// Without scripts it is the fields and the answer as the server drew them, and a button that asks anew.
 #[island]
-pub fn TryIt(
+pub fn PlaygroundIsland(
     /// The flag.
     flag: FlagId,
     /// The environment.
@@ -50,16 +50,16 @@ pub fn TryIt(
         let asked = latest.get_value().wrapping_add(1);
         latest.set_value(asked);
         spawn_local(async move {
-            let tried = try_flag(flag, environment, fields).await;
+            let evaluated = try_flag(flag, environment, fields).await;
             // What was typed meanwhile has been asked about, too.
             if latest.get_value() != asked {
                 return;
             }
-            match tried {
-                Ok(tried) => {
-                    dom::set_html(ANSWER, &tried.html);
-                    agreement.set(Agreement::of(tried.served.as_ref()));
-                    if let Some(served) = &tried.served {
+            match evaluated {
+                Ok(evaluated) => {
+                    dom::set_html(ANSWER, &evaluated.html);
+                    agreement.set(Agreement::of(evaluated.served.as_ref()));
+                    if let Some(served) = &evaluated.served {
                         dom::show_address(&address, "context", &served.context);
                         hold(false);
                     }
@@ -88,7 +88,7 @@ pub fn TryIt(
         }
     });
     view! {
-        <div class="try-live" data-addressed node_ref=live on:input=ask_anew>
+        <div class="playground-live" data-addressed node_ref=live on:input=ask_anew>
             {children()}
         </div>
         <Told agreement/>

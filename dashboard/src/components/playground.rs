@@ -10,11 +10,11 @@ use super::{
     notice::{Notice, Weight},
 };
 use crate::{
+    context_form::{self, AttributeRow, Fields, ValueKind},
     form::Form,
     html::IntoHtml as _,
-    islands::try_it::{ANSWER, TryIt},
-    subject::{self, Fields, Kind, Row},
-    trial::{Served, Tried, VERSION, explained, verdict},
+    islands::playground::{ANSWER, PlaygroundIsland},
+    playground::{Evaluated, Served, VERSION, explained, verdict},
 };
 
 /// How many empty rows stand below those that are filled in.
@@ -22,7 +22,7 @@ const EMPTY_ROWS: usize = 2;
 
 /// For whom a flag is tried, as it was typed.
 #[derive(Clone, Default)]
-pub struct Case {
+pub struct ContextForm {
     /// Shows the context as JSON instead of a form.
     as_json: bool,
     /// Whether it was typed as JSON, and what.
@@ -31,16 +31,16 @@ pub struct Case {
 }
 
 /// Reads the fields of the form, or a `context` as JSON; `show` is the button that turns from one to the other.
-impl From<&Form> for Case {
+impl From<&Form> for ContextForm {
     fn from(form: &Form) -> Self {
         let names = form.texts("attribute");
         let rows = names
             .into_iter()
             .zip(form.texts("type"))
             .zip(form.texts("value"));
-        let row = |((name, kind), value): ((_, String), _)| Row {
+        let row = |((name, kind), value): ((_, String), _)| AttributeRow {
             name,
-            kind: Kind::from_form(&kind),
+            kind: ValueKind::from_form(&kind),
             value,
         };
         let fields = Fields {
@@ -69,16 +69,16 @@ impl From<&Form> for Case {
     }
 }
 
-impl Case {
+impl ContextForm {
     /// The context in one line of JSON; none if it says nothing, or what is typed is no context.
     pub fn context_as_json(&self) -> Option<String> {
         let context = self.context().ok()?;
-        (context != Context::default()).then(|| subject::compact(&context))
+        (context != Context::default()).then(|| context_form::compact(&context))
     }
 
     fn context(&self) -> Result<Context<'static>, Vec<String>> {
         match &self.json {
-            Some(json) => subject::read(json),
+            Some(json) => context_form::read(json),
             None => self.fields.context(),
         }
     }
@@ -94,14 +94,14 @@ impl Case {
     /// The JSON to show.
     fn json(&self) -> String {
         let typed = self.json.clone();
-        typed.unwrap_or_else(|| subject::write(&self.context().unwrap_or_default()))
+        typed.unwrap_or_else(|| context_form::write(&self.context().unwrap_or_default()))
     }
 }
 
 /// Decides a case and draws what came of it.
-pub fn tried(flag: &FlagConfig, case: &Case) -> Tried {
+pub fn evaluated(flag: &FlagConfig, case: &ContextForm) -> Evaluated {
     match case.context() {
-        Err(faults) => Tried {
+        Err(faults) => Evaluated {
             html: view! { <Faults faults/> }.to_html(),
             served: None,
         },
@@ -109,7 +109,7 @@ pub fn tried(flag: &FlagConfig, case: &Case) -> Tried {
             let explanation = explained(flag, &context);
             let served = Served {
                 flag: serde_json::to_string(flag).unwrap_or_default(),
-                context: subject::compact(&context),
+                context: context_form::compact(&context),
                 verdict: verdict(&explanation),
                 version: VERSION.to_owned(),
             };
@@ -117,7 +117,7 @@ pub fn tried(flag: &FlagConfig, case: &Case) -> Tried {
                 <Answer explanation=explanation.clone()/>
                 <Path flag=flag.clone() explanation/>
             };
-            Tried {
+            Evaluated {
                 html: html.to_html(),
                 served: Some(served),
             }
@@ -127,7 +127,7 @@ pub fn tried(flag: &FlagConfig, case: &Case) -> Tried {
 
 /// A form's fields for a context, and the answer, which follows them.
 #[component]
-pub fn Trial(
+pub fn Playground(
     /// The flag's id.
     id: FlagId,
     /// The environment's id.
@@ -135,11 +135,11 @@ pub fn Trial(
     /// The flag, as it stands there.
     flag: FlagConfig,
     /// For whom it is tried.
-    case: Case,
+    case: ContextForm,
     /// The address of the page for this flag and environment, to which a context can be added.
     address: String,
 ) -> impl IntoView {
-    let Tried { html, served } = tried(&flag, &case);
+    let Evaluated { html, served } = evaluated(&flag, &case);
     let fields = if case.as_json {
         view! { <JsonField json=case.json()/> }.into_html()
     } else {
@@ -156,8 +156,8 @@ pub fn Trial(
         address
     };
     view! {
-        <TryIt flag=id environment served address>
-            <div class="try-context">
+        <PlaygroundIsland flag=id environment served address>
+            <div class="playground-context">
                 {fields}
                 <div class="form-actions">
                     <button class="button">"Try it"</button>
@@ -166,8 +166,8 @@ pub fn Trial(
                     </button>
                 </div>
             </div>
-            <div class="try-answer panel" id=ANSWER inner_html=html></div>
-        </TryIt>
+            <div class="playground-answer panel" id=ANSWER inner_html=html></div>
+        </PlaygroundIsland>
     }
 }
 
@@ -175,8 +175,8 @@ pub fn Trial(
 fn JsonField(json: String) -> impl IntoView {
     view! {
         <div class="field">
-            <label for="try-json">"Context as JSON"</label>
-            <textarea class="input mono" id="try-json" name="context" rows="14" spellcheck="false">
+            <label for="playground-json">"Context as JSON"</label>
+            <textarea class="input mono" id="playground-json" name="context" rows="14" spellcheck="false">
                 {escape(&json)}
             </textarea>
             <input type="hidden" name="as" value="json"/>
@@ -210,12 +210,12 @@ fn FormFields(fields: Fields) -> impl IntoView {
                     </div>
                 }
             });
-    let empty = (0..EMPTY_ROWS).map(|_| Row::default());
+    let empty = (0..EMPTY_ROWS).map(|_| AttributeRow::default());
     let rows = fields.rows.into_iter().filter(|row| !row.name.is_empty());
     let rows = rows.chain(empty).map(|row| view! { <RowFields row/> });
     view! {
-        <div class="try-built-in">{built_in.collect_view()}</div>
-        <fieldset class="try-rows">
+        <div class="playground-built-in">{built_in.collect_view()}</div>
+        <fieldset class="playground-rows">
             <legend>"Other attributes"</legend>
             {rows.collect_view()}
         </fieldset>
@@ -223,12 +223,12 @@ fn FormFields(fields: Fields) -> impl IntoView {
 }
 
 #[component]
-fn RowFields(row: Row) -> impl IntoView {
-    let kinds = Kind::ALL.map(|kind| {
+fn RowFields(row: AttributeRow) -> impl IntoView {
+    let kinds = ValueKind::ALL.map(|kind| {
         let label = match kind {
-            Kind::Text => "text",
-            Kind::Number => "number",
-            Kind::Boolean => "true or false",
+            ValueKind::Text => "text",
+            ValueKind::Number => "number",
+            ValueKind::Boolean => "true or false",
         };
         view! {
             <option value=kind.as_str() selected=kind == row.kind>
@@ -237,7 +237,7 @@ fn RowFields(row: Row) -> impl IntoView {
         }
     });
     view! {
-        <div class="try-row">
+        <div class="playground-row">
             <input
                 class="input mono"
                 name="attribute"

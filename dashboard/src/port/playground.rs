@@ -12,7 +12,7 @@ use crate::error::AdminError;
 
 /// The use cases that concern trying a flag before anybody else does.
 #[async_trait]
-pub trait TrialAdmin: Send + Sync {
+pub trait PlaygroundAdmin: Send + Sync {
     /// What can be tried, and where.
     async fn choices(&self) -> Result<Choices, AdminError>;
 

@@ -7,7 +7,7 @@ use crate::error::AdminError;
 
 /// The use case of looking for something by its name.
 #[async_trait]
-pub trait Finder: Send + Sync {
+pub trait SearchAdmin: Send + Sync {
     /// Flags whose key or name contains the text in any case, archived ones included, the likeliest first; and active
     /// environments whose name or product does.
     async fn find(&self, text: &str) -> Result<Found, AdminError>;

@@ -5,7 +5,7 @@ use pennon_model::audit::{AuditAction, AuditEntry};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::words;
+use crate::describe;
 
 /// The label of a flag's TTL.
 pub const TIME_TO_LIVE: &str = "Time to live";
@@ -23,7 +23,7 @@ pub enum Piece {
 
 /// A member that a change left otherwise than it found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct FieldDiff {
     /// What it is called.
     pub name: &'static str,
     /// What it was; none if it was not there.
@@ -35,7 +35,7 @@ pub struct Change {
 /// What was done, after the name of who did it: `turned checkout_v2 on in production`.
 ///
 /// Between words in backticks there are the flag and the environment.
-pub fn deed(entry: &AuditEntry) -> Vec<Piece> {
+pub fn sentence_of(entry: &AuditEntry) -> Vec<Piece> {
     let template = template(entry);
     template
         .split('`')
@@ -129,13 +129,13 @@ pub fn effect(action: AuditAction, now: Option<&Value>) -> Option<&'static str> 
 }
 
 /// What is different, and only that. What a machine keeps for itself is left out.
-pub fn changes(old: Option<&Value>, new: Option<&Value>) -> Vec<Change> {
+pub fn changes(old: Option<&Value>, new: Option<&Value>) -> Vec<FieldDiff> {
     let (before, after) = (told(old), told(new));
     before
         .into_iter()
         .zip(after)
         .filter(|((_, old), (_, new))| old != new)
-        .map(|((name, old), (_, new))| Change { name, old, new })
+        .map(|((name, old), (_, new))| FieldDiff { name, old, new })
         .collect()
 }
 
@@ -151,11 +151,11 @@ fn told(object: Option<&Value>) -> Vec<(&'static str, Option<String>)> {
     let ttl = has("ttlOverrideSeconds").then(|| {
         let ttl: Option<Ttl> =
             serde_json::from_value(member_of(object, "ttlOverrideSeconds")).unwrap_or_default();
-        words::time_to_live(ttl)
+        describe::time_to_live(ttl)
     });
     let switch = member_of(object, "isEnabled")
         .as_bool()
-        .map(|on| words::on_off(on).to_owned());
+        .map(|on| describe::on_off(on).to_owned());
     vec![
         ("Name", plain("name")),
         (
@@ -169,9 +169,9 @@ fn told(object: Option<&Value>) -> Vec<(&'static str, Option<String>)> {
         ),
         ("Switch", switch),
         (TIME_TO_LIVE, ttl),
-        ("Rule", rule.as_ref().map(words::rule)),
+        ("Rule", rule.as_ref().map(describe::rule)),
         ("Place", rule.map(|rule| rule.priority.get().to_string())),
-        ("Rollout", rollout.map(words::rollout)),
+        ("Rollout", rollout.map(describe::rollout)),
         ("E-mail", plain("email")),
         ("Role", plain("role")),
         ("Ends", plain("expiresAt")),
@@ -232,7 +232,7 @@ mod tests {
         let words = |piece| match piece {
             Piece::Words(text) | Piece::Flag(text) | Piece::Environment(text) => text,
         };
-        deed(&entry(action, old, new))
+        sentence_of(&entry(action, old, new))
             .into_iter()
             .map(words)
             .collect()
@@ -290,7 +290,7 @@ mod tests {
         let (old, new) = (rule("DE", "1"), rule("FR", "2"));
         assert_eq!(
             changes(Some(&old), Some(&new)),
-            [Change {
+            [FieldDiff {
                 name: "Rule",
                 old: Some("ON when country is DE".to_owned()),
                 new: Some("ON when country is FR".to_owned()),

@@ -8,10 +8,10 @@ use crate::{
     components::{
         answer::answer,
         empty::Empty,
-        frame::{Frame, Room},
+        frame::{Frame, Section},
         notice::{Notice, Weight},
+        playground::{ContextForm, Playground},
         title::Title,
-        trial::{Case, Trial},
     },
     error::AdminError,
     form::Form,
@@ -19,14 +19,14 @@ use crate::{
     model::Naming,
     port::{
         flag_page::FlagPageAdmin,
+        playground::{Choices, PlaygroundAdmin},
         query, signed_in,
-        trial::{Choices, TrialAdmin},
     },
 };
 
 /// What a flag would be for somebody, and why.
 #[component]
-pub fn Try() -> impl IntoView {
+pub fn PlaygroundPage() -> impl IntoView {
     let asked = Asked::from(&query());
     let title = match asked.flag.as_str() {
         "" => "Try it".to_owned(),
@@ -35,7 +35,7 @@ pub fn Try() -> impl IntoView {
     let page = answer(async move { Ok(view! { <Page found=Found::find(asked).await?/> }) });
     view! {
         <Title text=title/>
-        <Frame room=Room::Try>{page}</Frame>
+        <Frame section=Section::Playground>{page}</Frame>
     }
 }
 
@@ -44,7 +44,7 @@ pub fn Try() -> impl IntoView {
 struct Asked {
     flag: String,
     environment: String,
-    case: Case,
+    case: ContextForm,
 }
 
 impl From<&Form> for Asked {
@@ -52,7 +52,7 @@ impl From<&Form> for Asked {
         Self {
             flag: form.text("flag"),
             environment: form.text("environment"),
-            case: Case::from(form),
+            case: ContextForm::from(form),
         }
     }
 }
@@ -71,7 +71,7 @@ struct Found {
 
 impl Found {
     async fn find(asked: Asked) -> Result<Self, AdminError> {
-        let choices = signed_in::<dyn TrialAdmin>()?.choices().await?;
+        let choices = signed_in::<dyn PlaygroundAdmin>()?.choices().await?;
         let is_asked = |environment: &&Environment| environment.id.to_string() == asked.environment;
         let environment = choices.environments.iter().find(is_asked);
         let environment = environment.map(|environment| environment.id);
@@ -87,16 +87,16 @@ impl Found {
         let of_flag = detail
             .as_ref()
             .and_then(|detail| detail.environment.as_ref());
-        let standing = detail.as_ref().and_then(|detail| {
-            let standing = detail.shown.as_ref()?;
-            Some(standing.config(&detail.flag))
+        let current = detail.as_ref().and_then(|detail| {
+            let current = detail.shown.as_ref()?;
+            Some(current.config(&detail.flag))
         });
         Ok(Self {
             environment: of_flag
                 .map(|environment| environment.id)
                 .or(environment)
                 .or(first),
-            config: standing,
+            config: current,
             flag: detail.map(|detail| detail.flag),
             asked,
             choices,
@@ -117,7 +117,7 @@ fn Page(found: Found) -> impl IntoView {
         view! {
             <Empty title="There is nowhere to try a flag yet">
                 <p>"A flag takes effect in an environment. Create one first."</p>
-                <a class="button" href=Room::Environments.href()>
+                <a class="button" href=Section::Environments.href()>
                     "Go to environments"
                 </a>
             </Empty>
@@ -141,10 +141,10 @@ fn Page(found: Found) -> impl IntoView {
                 </Notice>
             }
         });
-        let trial = flag.zip(environment).zip(config);
-        let trial = trial.map(|((flag, environment), config)| {
+        let playground = flag.zip(environment).zip(config);
+        let playground = playground.map(|((flag, environment), config)| {
             let address = address(flag.key.as_str(), environment);
-            view! { <Trial id=flag.id environment flag=config case=asked.case address/> }
+            view! { <Playground id=flag.id environment flag=config case=asked.case address/> }
         });
         let lesson = asked.flag.is_empty().then(|| {
             view! {
@@ -154,12 +154,12 @@ fn Page(found: Found) -> impl IntoView {
             }
         });
         view! {
-            <form class="try" method="get" action=Room::Try.href()>
+            <form class="playground" method="get" action=Section::Playground.href()>
                 <Pick key=asked.flag keys environments environment/>
                 {unknown}
                 {not_here}
                 {lesson}
-                {trial}
+                {playground}
             </form>
         }
         .into_html()
@@ -190,14 +190,14 @@ fn Pick(
         .into_iter()
         .map(|key| view! { <option value=key></option> });
     view! {
-        <div class="try-pick">
+        <div class="playground-pick">
             <div class="field">
-                <label for="try-flag">"Flag"</label>
+                <label for="playground-flag">"Flag"</label>
                 <input
                     class="input mono"
-                    id="try-flag"
+                    id="playground-flag"
                     name="flag"
-                    list="try-flags"
+                    list="playground-flags"
                     required
                     autocomplete="off"
                     autocapitalize="off"
@@ -205,11 +205,11 @@ fn Pick(
                     placeholder="e.g. new_checkout"
                     value=key
                 />
-                <datalist id="try-flags">{keys.collect_view()}</datalist>
+                <datalist id="playground-flags">{keys.collect_view()}</datalist>
             </div>
             <div class="field">
-                <label for="try-environment">"Environment"</label>
-                <select class="input" id="try-environment" name="environment">
+                <label for="playground-environment">"Environment"</label>
+                <select class="input" id="playground-environment" name="environment">
                     {options.collect_view()}
                 </select>
             </div>
@@ -223,5 +223,5 @@ pub fn address(key: &str, environment: EnvironmentId) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("flag", key);
     query.append_pair("environment", &environment.to_string());
-    format!("{}?{}", Room::Try.href(), query.finish())
+    format!("{}?{}", Section::Playground.href(), query.finish())
 }
