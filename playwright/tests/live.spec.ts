@@ -75,11 +75,11 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await page.goto(tried);
     await other.goto(tried);
     await own.goto(`/dashboard/try?flag=checkout_v2&environment=${production.id}`);
-    const answers = [page, other, own].map((each) => each.locator("#try-answer"));
+    const answers = [page, other, own].map((each) => each.locator("#playground-answer"));
     for (const each of [page, other, own]) {
       await settled(each);
       await each.getByRole("textbox", { name: "country" }).fill("DE");
-      await expect(each.locator("#try-answer")).toContainText("Rule 1 matches.");
+      await expect(each.locator("#playground-answer")).toContainText("Rule 1 matches.");
     }
     await page.bringToFront();
     await page.getByRole("switch", { name: "New checkout in production" }).click();

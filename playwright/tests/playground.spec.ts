@@ -26,7 +26,7 @@ async function checkout(api: Api): Promise<{ production: Environment; flag: Flag
   return { production, flag };
 }
 
-const answer = (page: Page) => page.locator("#try-answer");
+const answer = (page: Page) => page.locator("#playground-answer");
 
 test("a flag is tried for a user, and every step is told", async ({ page, server, api }) => {
   await checkout(api);

@@ -192,7 +192,7 @@ fn FormFields(fields: Fields) -> impl IntoView {
             .zip(fields.built_in)
             .map(|(attribute, value)| {
                 let name = attribute.as_str().to_owned();
-                let id = format!("try-{name}");
+                let id = format!("playground-{name}");
                 view! {
                     <div class="field">
                         <label class="mono" for=id.clone()>

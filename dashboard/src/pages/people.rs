@@ -149,7 +149,7 @@ fn List(people: Page<Colleague>, me: User, attempt: Option<Attempt>) -> impl Int
 fn row(colleague: Colleague, me: &User, attempt: Option<&Attempt>) -> impl IntoView + use<> {
     let Colleague { user, signed_in_at } = colleague;
     let attempt = attempt.filter(|attempt| attempt.person == user.id.to_string());
-    let evaluated = attempt.and_then(|attempt| Role::parse(&attempt.role).ok());
+    let tried = attempt.and_then(|attempt| Role::parse(&attempt.role).ok());
     let you = (user.id == me.id).then(|| view! { <span class="tag you">"You"</span> });
     let email = user.email.clone();
     view! {
@@ -160,7 +160,7 @@ fn row(colleague: Colleague, me: &User, attempt: Option<&Attempt>) -> impl IntoV
                 {you}
             </th>
             <td>
-                <RoleForm user=user.clone() evaluated/>
+                <RoleForm user=user.clone() tried/>
             </td>
             <td class="quiet">
                 <span class="cell-label">"Signed in"</span>
@@ -182,9 +182,9 @@ fn row(colleague: Colleague, me: &User, attempt: Option<&Attempt>) -> impl IntoV
 fn RoleForm(
     user: User,
     /// The role that could not be given, still chosen.
-    evaluated: Option<Role>,
+    tried: Option<Role>,
 ) -> impl IntoView {
-    let shown = evaluated.unwrap_or(user.role);
+    let shown = tried.unwrap_or(user.role);
     let options = role::choices(Role::Admin).iter().map(|(word, sentence)| {
         view! {
             <option value=*word selected=*word == shown.as_str()>
@@ -193,7 +193,7 @@ fn RoleForm(
         }
     });
     view! {
-        <form method="post" class="role-form" class:evaluated=evaluated.is_some()>
+        <form method="post" class="role-form" class:tried=tried.is_some()>
             <input type="hidden" name="person" value=user.id.to_string()/>
             <input type="hidden" name="revision" value=user.revision/>
             <select class="input" name="role" aria-label=format!("Role of {}", user.email) autocomplete="off">

@@ -147,7 +147,7 @@ describe.each(inject("browsers"))("$name", (browser) => {
       ["ada", "its bucket, 63, is below 64"],
       ["linus", "its bucket, 72, is not below 64"],
     ] as const) {
-      await page.type("#try-userId", userId);
+      await page.type("#playground-userId", userId);
       await expect.poll(main).toContain(verdict);
       await expect.poll(main).toContain("Server and this browser agree.");
     }
