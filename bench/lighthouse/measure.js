@@ -7,10 +7,10 @@ import lighthouse, { desktopConfig } from "lighthouse";
 
 const { PENNON_URL = "", PENNON_COOKIE = "" } = process.env;
 
-/** What is scored, from 0 to 100. */
+/** The scored categories, each from 0 to 100. */
 const categories = ["performance", "accessibility", "best-practices"];
 
-/** What the score for performance is made of. */
+/** The metrics behind the performance score. */
 const times = [
   "first-contentful-paint",
   "largest-contentful-paint",
@@ -44,7 +44,7 @@ try {
   chrome.kill();
 }
 
-/** What Lighthouse says of one page. Whoever is signed in already never sees the page to sign in. */
+/** Measures one page with Lighthouse. A signed-in browser never sees the sign-in page. */
 async function look(path, config) {
   const extraHeaders = path.endsWith("/login") ? undefined : { Cookie: PENNON_COOKIE };
   const flags = { port: chrome.port, onlyCategories: categories, logLevel: "error", extraHeaders };

@@ -10,7 +10,7 @@ use crate::service::Service;
 
 const ENVIRONMENTS: usize = 20;
 
-/// How many flags there are from before, made by those who measured writes, and by this.
+/// The number of flags that exist already, created by the measurement of writes and by this one.
 const FLAGS: usize = 232;
 
 pub(crate) async fn measure(

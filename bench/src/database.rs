@@ -78,7 +78,7 @@ impl Database {
         Ok(())
     }
 
-    /// What to set `DATABASE_URL` to.
+    /// Returns the value of `DATABASE_URL` for this database.
     pub(crate) fn url(&self) -> String {
         match self {
             Self::Sqlite(file) => format!("sqlite://{}", file.display()),

@@ -1,4 +1,4 @@
-//! How long after a write's answer another instance on the same database still answers as before.
+//! The delay after a write's answer until another instance on the same database serves the change.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -10,7 +10,7 @@ use crate::pages::{ENVIRONMENTS, use_flags};
 use crate::seeds;
 use crate::service::Service;
 
-/// How many flags there are.
+/// The number of flags.
 const FLAGS: usize = 1_000;
 
 /// The pages.

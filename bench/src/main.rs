@@ -29,7 +29,7 @@ use plans::Plan;
 use samples::Table;
 use service::Service;
 
-/// What to measure.
+/// Measures a release build of the server from outside, and prints tables.
 #[derive(Parser)]
 struct CommandLine {
     #[command(subcommand)]
@@ -52,7 +52,7 @@ enum Command {
         /// The server's binary.
         #[arg(long)]
         server: PathBuf,
-        /// How many streams to open.
+        /// The number of streams to open.
         #[arg(long, default_value_t = 5000)]
         streams: usize,
     },
@@ -89,7 +89,7 @@ enum Command {
     /// The bare server.
     #[command(hide = true)]
     Bare {
-        /// How many bytes it sends as its document.
+        /// The size of the document that it sends, in bytes.
         #[arg(long)]
         document: usize,
     },

@@ -9,7 +9,7 @@ use crate::samples::Samples;
 use crate::seeds;
 use crate::service::Service;
 
-/// How many flags there are, one size after the other.
+/// The numbers of flags, one size after the other.
 const SIZES: [usize; 2] = [1_000, 10_000];
 
 /// The environments; a flag is evaluated in all of them.
@@ -43,7 +43,7 @@ const PAGES: [(&str, &str); 15] = [
     ("people", "/dashboard/people"),
 ];
 
-/// How many environments a large company has, and the pages that show all of them.
+/// The number of environments of a large company, and the pages that show all of them.
 const MANY_ENVIRONMENTS: usize = 40;
 const WIDE_PAGES: [(&str, &str); 3] = [
     ("flags", "/dashboard/flags"),

@@ -9,7 +9,7 @@ use crate::database::Database;
 use crate::lists::LISTS;
 use crate::service::Service;
 
-/// How a database answers the queries of one call.
+/// The query plans of one call on one database.
 pub(crate) struct Plan {
     title: String,
     lines: Vec<String>,

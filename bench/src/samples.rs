@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::database::Database;
 use crate::service::Service;
 
-/// How long something took, again and again.
+/// Durations of the same operation.
 #[derive(Clone, Default)]
 pub(crate) struct Samples(Vec<Duration>);
 
@@ -35,7 +35,7 @@ impl Samples {
         self.0.len()
     }
 
-    /// How many there were in each second of a span.
+    /// Returns the samples per second of a span.
     #[expect(clippy::cast_precision_loss, reason = "there are few samples")]
     pub(crate) fn rate(&self, span: Duration) -> f64 {
         self.0.len() as f64 / span.as_secs_f64()
@@ -57,7 +57,7 @@ impl Samples {
     }
 }
 
-/// What a time is compared with.
+/// The yardstick that a time is compared with.
 #[derive(Clone, Copy)]
 pub(crate) enum Yardstick {
     /// A bare commit of one row on the same database, synced to disk.
@@ -66,7 +66,7 @@ pub(crate) enum Yardstick {
     Exchange,
 }
 
-/// What was measured on one database.
+/// The measurements on one database.
 pub(crate) struct Table {
     title: String,
     commit: f64,

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use crate::database::Database;
 use crate::service::Service;
 
-/// How long the server may take to notice what was written past it.
+/// The time limit for the server to notice rows that were written directly to the database.
 const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Adds the flags `seeded_<number>` to every environment, and waits until the holder of an SDK key sees them.

@@ -17,7 +17,7 @@ use crate::database::Database;
 const EMAIL: &str = "bench@example.com";
 const PASSWORD: &str = "measured, not guessed";
 
-/// How long the server may take to start.
+/// The time limit for the server to start.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A server; it ends with this value.
@@ -201,7 +201,7 @@ impl Service {
         read(path, request.send().await?).await.map(drop)
     }
 
-    /// How much memory the process has, in MiB, as Linux counts it.
+    /// Returns the resident memory of the process in MiB, as Linux counts it.
     pub(crate) fn resident_mebibytes(&self) -> Result<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()))
             .context("resident memory is read from /proc, which only Linux has")?;
@@ -211,7 +211,7 @@ impl Service {
         Ok(kibibytes / 1024.0)
     }
 
-    /// Whether a flag is on for the holder of an SDK key; none if there is no answer about it.
+    /// Returns true if a flag is on for the holder of an SDK key; none if the answer does not say.
     pub(crate) async fn is_on(&self, sdk_key: &str, flag: &str) -> Result<Option<bool>> {
         let request = self.http.post(format!("{}/sdk/v1/evaluate", self.base_url));
         let request = request

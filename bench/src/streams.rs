@@ -15,19 +15,19 @@ use crate::database::Database;
 use crate::samples::Samples;
 use crate::service::Service;
 
-/// How long all streams together may take to get an event.
+/// The time limit for all streams to receive an event.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// How often a change is told.
+/// The number of changes that are announced.
 const CHANGES: usize = 20;
 
 /// The time between two changes: those that come faster are announced together.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many writers the rate of switches is measured with.
+/// The number of writers that the rate of switches is measured with.
 const WRITERS: usize = 8;
 
-/// How long the rate is measured.
+/// The duration of the measurement.
 const SPAN: Duration = Duration::from_secs(10);
 
 /// Measures with so many streams, and prints the table.

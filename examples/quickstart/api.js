@@ -29,7 +29,7 @@ export class Api {
     return this.#send("PUT", path, body, this.#authorization);
   }
 
-  /** What the server says a flag is. It is asked with an SDK key, as applications ask, not with the access token. */
+  /** Returns the server's evaluation of a flag. Like applications, it uses an SDK key, not the access token. */
   evaluate(sdkKey, flagKey, context) {
     const headers = { authorization: `Bearer ${sdkKey}` };
     return this.post("/sdk/v1/evaluate", { flagKey, context }, headers);

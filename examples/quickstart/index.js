@@ -10,10 +10,10 @@ const {
   PENNON_ADMIN_PASSWORD: password,
 } = process.env;
 
-/** How long the client may take to notice a change, in milliseconds. It polls ten times as often. */
+/** The time limit for the client to notice a change, in milliseconds. It polls ten times as often. */
 const PATIENCE = 5_000;
 
-/** Who asks. In a real application this is the signed-in user and what is known of the request. */
+/** Contexts. A real application uses the signed-in user and the request. */
 const people = [
   { name: "Ada, GB, 12 seats", userId: "ada", country: "GB", customAttributes: { seats: 12 } },
   { name: "Grace, GB, 3 seats", userId: "grace", country: "GB", customAttributes: { seats: 3 } },
@@ -51,7 +51,7 @@ async function main() {
       { attribute: "seats", operator: ">=", valueType: "number", valueInt: 10 },
     ],
   });
-  // Whom no rule matches is in or out by a hash of the userId, the same on every day and every machine.
+  // Users that match no rule are in or out by a hash of their `userId`, the same on every day and every machine.
   await api.put(`${pair}/rollout`, { percentage: 30, strategy: "per_user" });
   await api.put(pair, { isEnabled: true });
   console.log("New checkout is on for GB with 10 seats or more, and for 30 % of all others.\n");

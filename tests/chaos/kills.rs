@@ -146,7 +146,7 @@ async fn switch(
     }
 }
 
-/// Whether the flag is in neither of the states in which it may be. From here on its state is known again.
+/// Returns true if the flag is in neither of its two possible states. From here on its state is known again.
 async fn switch_is_lost(client: &LoadClient, acknowledged: &Mutex<Acknowledged>) -> bool {
     let is_enabled = client.is_enabled().await;
     let mut acknowledged = acknowledged.lock().expect("nobody panicked");

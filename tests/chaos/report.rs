@@ -163,7 +163,7 @@ impl Report {
         &mut self.rows[index]
     }
 
-    /// Whether all faults could be injected, and no figure exceeds its bound.
+    /// Returns true if all faults were injected and no figure exceeds its bound.
     pub(crate) fn is_within_bounds(&self) -> bool {
         self.failed.is_empty() && self.rows.iter().all(|row| row.is_within_bounds)
     }

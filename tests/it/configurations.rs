@@ -1,4 +1,4 @@
-//! How a flag stands in an environment.
+//! Configurations of flags in environments.
 
 use pennon_tests::{Pair, TestApp};
 use reqwest::StatusCode;

@@ -1,4 +1,4 @@
-//! What holds for every path: bodies, errors, headers, health.
+//! Conventions of every path: bodies, errors, headers, health.
 
 use pennon_tests::{Caller, Pair, TestApp};
 use reqwest::{Method, StatusCode};

@@ -47,7 +47,7 @@ async fn two_setups(admin: &Caller<'_>) -> (Pair, Other) {
     (pair, Other { path, id, sdk_key })
 }
 
-/// What an environment serves.
+/// Returns the config document of an environment.
 async fn served(app: &TestApp, key: &str) -> Value {
     let config = app.sdk(key).get("/sdk/v1/config").await;
     config.expect(StatusCode::OK).json()

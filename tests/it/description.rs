@@ -7,7 +7,7 @@ use pennon_tests::{TestApp, binary, description, resolved};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-/// What every client may rely on to be there.
+/// The operations that every client may rely on.
 const CONTRACT: &str = "
     POST /auth/login
     POST /auth/logout
@@ -190,7 +190,7 @@ fn admin_bodies_end_with_the_members_that_are_described() {
     }
 }
 
-/// Whether every object in a schema refuses members that it does not list.
+/// Returns true if every object in a schema refuses members that it does not list.
 fn is_closed(schema: &Value) -> bool {
     // A context is an application's, also where an administrator asks with it.
     if schema["$ref"] == "#/components/schemas/EvaluationContext" {

@@ -1,4 +1,4 @@
-//! What was answered with success is still there after the process was killed.
+//! Durability: a change that was answered with success survives a kill of the process.
 
 use pennon_tests::{Process, TestDatabase};
 use reqwest::{Client, StatusCode};

@@ -391,7 +391,7 @@ async fn a_rotation_revokes_the_old_environment_and_is_recorded_once() {
         [&environment, &id]
     );
     assert!(!String::from_utf8_lossy(&audited.bytes).contains(&new_key));
-    // What changes from now on is served from the new environment.
+    // Changes from now on are served from the new environment.
     admin
         .put(&new_path, json!({ "isEnabled": true }))
         .await

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::dashboard::Browser;
 
-/// How long a test waits for what must come.
+/// The time limit for an expected event.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A browser that listens.

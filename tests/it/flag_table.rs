@@ -23,7 +23,7 @@ async fn evaluate(sdk: &Caller<'_>, key: &str) {
     sdk.post("/sdk/v1/evaluate", body).await;
 }
 
-/// What is said of the only flag's last day.
+/// Returns the title of the chart that shows the only flag's last day.
 async fn drawn(app: &TestApp, query: &str) -> String {
     let browser = Browser::signed_in(app).await;
     let page = html(&browser.get(&format!("/dashboard/flags{query}")).await);
@@ -62,7 +62,7 @@ async fn flags_are_found_by_how_they_stand() {
     assert_eq!(keys(&app, "is=off").await, ["partly", "on", "off"]);
     let elsewhere = format!("environment={production}&is=on");
     assert!(keys(&app, &elsewhere).await.is_empty());
-    // What the address says wrongly is as usual.
+    // Wrong values in the address count as the defaults.
     let all = keys(&app, "environment=nowhere&is=maybe&sort=luck&page=-1").await;
     assert_eq!(all, ["partly", "on", "off"]);
 }
@@ -180,7 +180,7 @@ async fn a_flag_is_stale_that_nobody_has_changed_and_that_is_not_asked_for_or_co
         if key != "never" {
             admin.switch(&flag, &staging, true).await;
         }
-        // What a revoked environment has does not count.
+        // A revoked environment does not count.
         let decided_in = match key {
             "always" => Some(&former),
             "decided" => Some(&production),

@@ -1,4 +1,4 @@
-//! What peers can do to the service by being slow, many or rude, and how it ends.
+//! Protection against peers that are slow, many or malformed, and graceful shutdown.
 
 use std::time::Duration;
 
@@ -249,7 +249,7 @@ async fn who_asks_nothing_beyond_the_bound_soon_makes_room() {
     assert_eq!(only.get("/health").await.status, 200);
 }
 
-/// What somebody is answered while another request is worked on, and there is room for no more.
+/// Returns the answer to a request while another one takes the only place in flight.
 async fn shed(app: &TestApp, ask: impl AsyncFn() -> Answer) -> Answer {
     // A password takes its time.
     let busy = async {

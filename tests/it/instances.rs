@@ -11,7 +11,7 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection};
 use tokio::task::JoinSet;
 
-/// Whether a service answers that the flag `checkout` is on.
+/// Returns true if a service answers that the flag `checkout` is on.
 pub(crate) async fn is_on(app: &TestApp, key: &str) -> bool {
     let question = json!({ "flagKey": "checkout" });
     let answer = app.sdk(key).post("/sdk/v1/evaluate", question).await;
@@ -249,7 +249,7 @@ async fn a_refill_under_way_neither_delays_a_revocation_nor_brings_the_key_back(
         eventually("the key is refused", async || is_refused(app, &key).await).await;
     }
 
-    // Who gets the environments after them knows that both have ended, and keeps the next refills from beginning.
+    // Whoever gets the environments after them knows that both have ended, and keeps the next refills from beginning.
     let (environments, ()) = tokio::join!(lock(&one, "environments"), async {
         until_waiting(&one, "environments", "AccessExclusiveLock", 1).await;
         drop(rules);

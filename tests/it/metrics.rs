@@ -1,4 +1,4 @@
-//! What Prometheus is told.
+//! Prometheus metrics.
 
 use std::cell::Cell;
 

@@ -131,7 +131,7 @@ async fn refusals_are_in_the_words_of_the_protocol() {
         ("nothing", "nothing"),
         ("%00", "\0"),
         ("a%2Fb", "a/b"),
-        // What is no text is no flag's key either, and is told as it was sent.
+        // A key that is no UTF-8 belongs to no flag either, and is returned as it was sent.
         ("%F0", "%F0"),
     ] {
         let unknown = sdk.post(&format!("{ALL}/{flag}"), json!({})).await;

@@ -1,4 +1,4 @@
-//! What goes on without the database, and what does not.
+//! Behavior without the database: evaluation continues, administration is refused.
 
 use std::time::Duration;
 
@@ -138,7 +138,7 @@ async fn degraded(base_url: &str) -> Vec<String> {
     serde_json::from_value(health["reasons"].clone()).expect("reasons")
 }
 
-/// How the service says it is, and how its database.
+/// Returns the status of the service and that of its database.
 async fn health(base_url: &str) -> (String, String) {
     let answer = reqwest::get(format!("{base_url}/health")).await;
     let health: Value = answer.expect("an answer").json().await.expect("JSON");

@@ -100,7 +100,7 @@ async fn outage(begin: fn(&Proxy), end: fn(&Proxy)) {
         during.judge(exchange);
     }
 
-    // What was refused was not done, what was promised was, and nothing was done by half.
+    // Refused changes were not made, acknowledged ones were, and none was made by half.
     let created = client.created_flags().await;
     assert_eq!(created, client.flags_with_an_audit_entry().await);
     for exchange in exchanges

@@ -11,7 +11,7 @@ use crate::instances::{is_on, is_refused};
 /// The time within which a change of one instance is served by all.
 const PROPAGATION: Duration = Duration::from_millis(250);
 
-/// What a busy machine adds to it.
+/// The additional time that a busy machine takes.
 const TOLERANCE: Duration = Duration::from_millis(250);
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn instances_that_start_together_make_the_tables_once() {
         process.until_it_answers().await;
     }
     drop(processes);
-    // What was prepared for that does not stay behind.
+    // No prepared statement stays behind.
     for _ in 0..3 {
         behind.command(&["user", "list"]).await.expect_success();
     }

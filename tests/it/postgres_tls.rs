@@ -155,7 +155,7 @@ async fn authorities_of_the_system_are_trusted_for_a_name_only() {
         assert!(connections(&database, true).await > 0);
         drop(process);
     }
-    // What the system trusts beside it would make a private authority worthless.
+    // Trusting the system's authorities as well would make a private authority worthless.
     let stranger = cluster.file("stranger.crt");
     for mode in ["verify-ca", "verify-full"] {
         let parameters = format!("sslmode={mode}&sslrootcert={stranger}");

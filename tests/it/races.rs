@@ -7,7 +7,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-/// How many callers do the same thing at the same time.
+/// The number of callers that do the same thing at the same time.
 const CALLERS: usize = 8;
 
 /// Two services on one database, and somebody who may do everything at both.
@@ -259,7 +259,7 @@ async fn one_of_many_creates_of_the_same_account_or_token_wins_and_one_of_many_e
         let ended = two.same("DELETE", &path, json!({}), 204, 404).await;
         assert_eq!(ended, one_wins);
     }
-    // What two services record in one millisecond, and time stands still here, has no order.
+    // Entries that two services record in one millisecond have no order, and time stands still here.
     let mut audited = admin.audited_with_accounts().await;
     audited.sort();
     assert_eq!(

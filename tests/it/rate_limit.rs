@@ -1,4 +1,4 @@
-//! How often an environment may be asked.
+//! Rate limits of environments.
 
 use pennon_tests::{Answer, Caller, Pair, TestApp};
 use reqwest::{Method, StatusCode};
@@ -10,7 +10,7 @@ async fn limited() -> TestApp {
     TestApp::with_settings(&["--rate-limit-evaluate", "2"]).await
 }
 
-/// What makes the server evaluate, each request by itself.
+/// The requests that make the server evaluate.
 fn questions() -> [(&'static str, Value); 5] {
     let question = json!({ "flagKey": "checkout" });
     let many: Vec<_> = (0..100).map(|_| &question).collect();

@@ -1,4 +1,4 @@
-//! Who may do what, and that this is asked before anything else.
+//! Roles, and that they are checked before anything else.
 
 use pennon_tests::{Caller, TestApp};
 use reqwest::{Method, StatusCode};

@@ -1,4 +1,4 @@
-//! What a start says that cannot succeed, and what it waits for.
+//! Messages of a start that cannot succeed, and the conditions that a start waits for.
 
 use std::net::TcpListener;
 

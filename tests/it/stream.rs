@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// How long a test waits for what must come.
+/// The time limit for an expected event.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Somebody who listens.
@@ -80,7 +80,7 @@ fn told(event: &str) -> String {
     tag
 }
 
-/// What an event has as its identifier that tells this tag.
+/// Returns the identifier of the event for an `ETag`.
 fn id(tag: &str) -> &str {
     tag.trim_start_matches("W/").trim_matches('"')
 }

@@ -1,4 +1,4 @@
-//! How often flags are evaluated and environments polled.
+//! Counts of evaluations and polls.
 
 use pennon_tests::{Caller, LossyWay, Pair, START, TestApp, TestDatabase};
 use reqwest::{Method, StatusCode};
@@ -33,7 +33,7 @@ async fn evaluations_are_counted_by_flag_environment_hour_and_reason() {
     admin.switch(&pair.flag, &pair.environment, true).await;
     sdk.post("/ofrep/v1/evaluate/flags/checkout", json!({}))
         .await;
-    // Who asks for all flags at once may use none, and who asks why does not.
+    // A request for all flags may use none of them, and an explanation is not an evaluation.
     sdk.post("/ofrep/v1/evaluate/flags", json!({})).await;
     sdk.post("/sdk/v1/explain", json!({ "flagKey": "checkout" }))
         .await;

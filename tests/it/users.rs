@@ -259,7 +259,7 @@ async fn another_role_counts_from_the_next_request_on() {
     create("two")
         .await
         .expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
-    // What changes nothing is not recorded.
+    // A change that changes nothing is not recorded.
     for body in [json!({}), json!({ "role": "viewer" })] {
         let same = admin.patch(&path, body).await.expect(StatusCode::OK);
         assert_eq!(same.header("etag"), "\"3\"");

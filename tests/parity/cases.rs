@@ -11,16 +11,16 @@ use serde_json::{Map, Value, json};
 
 use crate::generate;
 
-/// How many flags a round has. Each of them costs the server a few requests.
+/// The number of flags in a round. Each of them costs the server a few requests.
 const FLAGS: usize = 10;
 
-/// How many contexts each of a round's flags is evaluated for.
+/// The number of contexts that each flag of a round is evaluated for.
 const CONTEXTS: usize = 200;
 
 /// A random value that can be made simpler.
 pub(crate) type Tree<T> = Box<dyn ValueTree<Value = T>>;
 
-/// Where rounds come from.
+/// The source of rounds.
 pub(crate) struct Cases(TestRunner);
 
 /// Flags and contexts, each of which is evaluated for each.

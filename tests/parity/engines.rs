@@ -14,7 +14,7 @@ use crate::cases;
 /// The program that asks a package of npm.
 const ANSWER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/answer.js");
 
-/// How many questions a batch may have.
+/// The maximum number of evaluations in a batch.
 const BATCH: usize = 100;
 
 /// Something that evaluates.

@@ -1,4 +1,4 @@
-//! Whether everything that evaluates says the same: the core natively, `@pennon/core` in Node, and the server over HTTP.
+//! Compares all evaluators: the core natively, `@pennon/core` in Node.js, and the server over HTTP.
 //!
 //! Flags and contexts are random, but the same for the same seed. What two of them disagree about is made as small as it
 //! can be before it is printed.
@@ -24,16 +24,16 @@ use self::minimise::minimise;
 /// The npm package with its engine in wasm, and with the one in plain JavaScript.
 const PACKAGES: [&str; 2] = ["@pennon/core", "@pennon/core/without-wasm"];
 
-/// How much to compare, and what.
+/// The extent of the comparison.
 #[derive(Parser)]
 struct CommandLine {
-    /// How many pairs of a flag and a context to evaluate, at least.
+    /// The minimum number of pairs of a flag and a context to evaluate.
     #[arg(long, default_value_t = 100_000)]
     pairs: usize,
-    /// What the random flags and contexts follow from.
+    /// The seed of the random flags and contexts.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// What to import in Node: the package, and entries of it that bring another engine. May be repeated.
+    /// A module to import in Node.js: the package, or an entry of it with another engine. May be repeated.
     #[arg(long, default_values_t = PACKAGES.map(str::to_owned))]
     package: Vec<String>,
 }

@@ -8,7 +8,7 @@ use pennon_core::context::Context;
 use crate::cases::{Tree, keyed};
 use crate::engines::Engine;
 
-/// How many simpler values are tried.
+/// The number of simpler values to try.
 const ATTEMPTS: usize = 500;
 
 /// The simplest flag and context found about which the two still disagree.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::described;
 
-/// What the service answered.
+/// An answer of the service.
 pub struct Answer {
     /// The status code.
     pub status: StatusCode,

@@ -96,7 +96,7 @@ impl TestApp {
         }
     }
 
-    /// Whether this is the service that created the first administrator.
+    /// Returns true if this service created the first administrator.
     pub fn is_first(&self) -> bool {
         self.first.is_some()
     }
@@ -166,7 +166,7 @@ impl TestApp {
         self.database.command_in(folder, arguments, input).await
     }
 
-    /// What Prometheus is told, line by line; the app needs a `--metrics-listen`.
+    /// Returns the lines of the metrics for Prometheus; the app needs a `--metrics-listen`.
     pub async fn metrics(&self) -> Vec<String> {
         let address = self.metrics_address.expect("the metrics have a port");
         let answer = Answer::to(self.http.get(format!("http://{address}/metrics"))).await;
@@ -180,7 +180,7 @@ impl TestApp {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// Whether the database is a file.
+    /// Returns true if the database is a file.
     pub fn is_on_file(&self) -> bool {
         self.database.url().starts_with("sqlite:")
     }
@@ -227,7 +227,7 @@ impl TestApp {
         format!("Bearer {}", tokens.text("/access_token"))
     }
 
-    /// What somebody is answered who tries to sign in.
+    /// Returns the answer to an attempt to sign in.
     pub async fn sign_in(&self, email: &str, password: &str) -> Answer {
         let credentials = json!({ "email": email, "password": password });
         self.anonymous().post("/auth/login", credentials).await

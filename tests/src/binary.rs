@@ -23,14 +23,14 @@ pub fn binary() -> PathBuf {
     binary
 }
 
-/// What a command did.
+/// The result of a command.
 #[derive(Debug)]
 pub struct Ran {
-    /// Whether it succeeded.
+    /// True if it succeeded.
     pub success: bool,
-    /// What it printed.
+    /// The standard output.
     pub stdout: String,
-    /// What it complained about.
+    /// The standard error.
     pub stderr: String,
 }
 

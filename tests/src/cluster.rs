@@ -20,7 +20,7 @@ use crate::{TestDatabase, eventually, free_address};
 const SUPERVISOR: &str =
     r#"folder=$1; shift; "$@" </dev/null & cat >/dev/null; kill -INT $!; wait; rm -rf "$folder""#;
 
-/// Who may connect in which way. The first line that fits counts.
+/// The authentication rules. The first line that fits counts.
 const HBA: &str = "hostssl all encrypted 127.0.0.1/32 scram-sha-256
 hostssl all certified 127.0.0.1/32 cert
 hostnossl all unencrypted 127.0.0.1/32 trust

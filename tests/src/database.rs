@@ -92,7 +92,7 @@ impl TestDatabase {
         counted.expect("a number")
     }
 
-    /// Whether it is on PostgreSQL.
+    /// Returns true if it is on PostgreSQL.
     pub fn is_postgres(&self) -> bool {
         self.url.starts_with("postgres")
     }

@@ -1,4 +1,4 @@
-//! Whether what the service answers is what its description says.
+//! Comparison of answers with the description of the API.
 
 use std::sync::OnceLock;
 
@@ -39,7 +39,7 @@ pub(crate) fn check(method: &Method, path: &str, status: StatusCode, code: &str)
 const ADVICE: &str =
     "What a use case may refuse is said at its route: `route!(handler).refuses(&[Code::…])`.";
 
-/// What a reference leads to.
+/// Resolves a reference.
 pub fn resolved(value: &Value) -> &Value {
     let Some(reference) = value.get("$ref").and_then(Value::as_str) else {
         return value;
@@ -61,7 +61,7 @@ fn verb(method: &Method) -> &'static str {
     }
 }
 
-/// What is described at a path: at its very words, or else at the pattern that it fits.
+/// Returns the description of a path, by the literal path or else by the pattern that it fits.
 fn path_item(path: &str) -> Option<&'static Value> {
     let paths = description()["paths"].as_object()?;
     let path = path.trim_end_matches('/');

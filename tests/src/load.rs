@@ -46,7 +46,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Whether the server did what it was asked to, or refused it for a reason of the request's own.
+    /// Returns true if the server carried out the request, or refused it because of the request itself.
     pub fn succeeds(&self) -> bool {
         !self.status.is_server_error()
     }
@@ -232,7 +232,7 @@ impl LoadClient {
         self.admin(Method::PUT, &self.evaluated).json(&body)
     }
 
-    /// Whether the flag `checkout` is on; none without an answer.
+    /// Returns true if the flag `checkout` is on; none without an answer.
     pub async fn is_on(&self) -> Option<bool> {
         let response = self.request("evaluate").send().await.ok()?;
         let answer: Value = response.json().await.ok()?;
@@ -245,7 +245,7 @@ impl LoadClient {
         self.admin(Method::PUT, &self.configuration).json(&body)
     }
 
-    /// Whether the flag `checkout` is enabled in that other environment.
+    /// Returns true if the flag `checkout` is enabled in that other environment.
     pub async fn is_enabled(&self) -> bool {
         let response = send(self.admin(Method::GET, &self.configuration)).await;
         let configuration: Value = response.json().await.expect("JSON");

@@ -32,7 +32,7 @@ impl LossyWay {
         }
     }
 
-    /// Where it begins.
+    /// Returns the address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -20,13 +20,13 @@ pub struct Process {
     log: Log,
 }
 
-/// How a process ended.
+/// The end of a process.
 pub struct Ended {
-    /// What it said to whoever started it.
+    /// The exit status.
     pub status: ExitStatus,
-    /// How long that took from when it was waited for.
+    /// The time that it took, from the beginning of the wait.
     pub after: Duration,
-    /// What it logged.
+    /// The log.
     pub log: String,
 }
 
@@ -96,7 +96,7 @@ impl Process {
         }
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -211,7 +211,7 @@ pub fn free_address() -> SocketAddr {
     free.expect("a port is free")
 }
 
-/// What a process logs, read all the time, lest it wait for a reader.
+/// The log of a process, read continuously, so that the process never blocks on a full pipe.
 struct Log {
     text: Arc<Mutex<String>>,
     reader: Option<JoinHandle<()>>,
@@ -234,7 +234,7 @@ impl Log {
         }
     }
 
-    /// What there is so far.
+    /// Returns the log so far.
     fn text(&self) -> String {
         self.text.lock().expect("nobody panicked").clone()
     }

@@ -14,14 +14,14 @@ use tokio::sync::watch;
 
 use crate::TestDatabase;
 
-/// What stands between the service and the database, and lets everything through until it is told otherwise.
+/// A proxy between the service and the database, which lets everything through until it is told otherwise.
 pub struct Proxy {
     address: SocketAddr,
     network: Arc<watch::Sender<Network>>,
     connections: Arc<AtomicUsize>,
 }
 
-/// How the network is at the moment.
+/// The state of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Network {
     /// Connections that began in this interval carry on. Older ones say nothing any more, and are not closed either.
@@ -63,7 +63,7 @@ impl Proxy {
         TestDatabase::at(url.as_str())
     }
 
-    /// How many connections there have been.
+    /// Returns the number of connections so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
     }
@@ -161,7 +161,7 @@ async fn until(network: &mut watch::Receiver<Network>, is_so: impl Fn(Network) -
     let _ = network.wait_for(|now| is_so(*now)).await;
 }
 
-/// How the network is for one connection.
+/// The state of the network for one connection.
 #[derive(Clone)]
 struct Flow {
     number: usize,

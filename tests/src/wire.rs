@@ -23,7 +23,7 @@ pub struct WireAnswer {
 }
 
 impl WireAnswer {
-    /// Whether the connection ends with this answer.
+    /// True if the connection ends with this answer.
     pub fn is_last(&self) -> bool {
         self.head.contains("\r\nconnection: close\r\n")
     }

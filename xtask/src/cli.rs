@@ -14,7 +14,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What `cargo xtask` can do.
+/// The commands of `cargo xtask`.
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Build the server with its dashboard, and the npm packages; serve, by default at <http://127.0.0.1:3000>
@@ -22,7 +22,7 @@ pub(crate) enum Command {
         /// Optimise: slower to build, faster to answer
         #[arg(long)]
         release: bool,
-        /// What the server is told, after `--`
+        /// Arguments for the server, after `--`
         #[arg(last = true)]
         arguments: Vec<OsString>,
     },
@@ -79,7 +79,7 @@ pub(crate) enum Command {
     },
     /// Compare all that evaluates on random flags and contexts: the core, the npm package and the server
     Parity {
-        /// What the comparison is told, after `--`: `--pairs 1000000`, `--seed 2`
+        /// Arguments for the comparison, after `--`: `--pairs 1000000`, `--seed 2`
         #[arg(last = true)]
         arguments: Vec<OsString>,
     },
@@ -91,7 +91,7 @@ pub(crate) enum Command {
     Screenshots,
     /// Measure a release build, and print what docs/performance.md shows
     Bench {
-        /// What to measure
+        /// The subject of the measurement
         #[command(subcommand)]
         what: Measured,
     },
@@ -137,7 +137,7 @@ pub(crate) enum Command {
     Fixture,
 }
 
-/// What `cargo xtask bench` measures.
+/// The subjects of `cargo xtask bench`.
 #[derive(Subcommand)]
 pub(crate) enum Measured {
     /// Administration on SQLite and PostgreSQL: writes, creations, lists, imports, and how soon other instances follow

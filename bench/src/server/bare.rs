@@ -20,10 +20,10 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
 
-/// What it answers: 40 bytes.
+/// The body of the answer: 40 bytes.
 const ANSWER: &str = r#"{"enabled":true,"reason":"targeting_rul"}"#;
 
-/// How many flags it looks through.
+/// The number of flags that it looks through.
 const FLAGS: usize = 10_000;
 
 /// A bare server in a process of its own; it ends with this value.
@@ -84,7 +84,7 @@ struct Known {
     document: Bytes,
 }
 
-/// What an evaluation asks, in the form that serde reads fastest into owned values.
+/// The body of an evaluation request, in the form that serde reads fastest into owned values.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Question {

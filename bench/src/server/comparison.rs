@@ -5,14 +5,14 @@ use anyhow::Result;
 use super::load::{Load, Target};
 use crate::samples::Samples;
 
-/// How often each of the two is loaded.
+/// The number of rounds in which both servers are loaded.
 const ROUNDS: usize = 5;
 
-/// What a question costs Pennon, and what its like costs a bare server.
+/// The cost of a request to Pennon, beside the cost of an equal request to a bare server.
 pub(crate) struct Comparison {
     pub(crate) bare: Side,
     pub(crate) pennon: Side,
-    /// How many times the processor time of the bare server Pennon takes: the median of the rounds.
+    /// Pennon's processor time divided by that of the bare server: the median of the rounds.
     pub(crate) ratio: f64,
 }
 

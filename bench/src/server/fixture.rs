@@ -97,7 +97,7 @@ impl Fixture {
     }
 }
 
-/// What an evaluation asks.
+/// Returns the body of an evaluation request.
 pub(crate) fn question(flag: &str) -> Value {
     json!({
         "flagKey": flag,
@@ -108,7 +108,7 @@ pub(crate) fn question(flag: &str) -> Value {
     })
 }
 
-/// What a batch asks.
+/// Returns the body of a batch request.
 pub(crate) fn batch() -> Value {
     let about = |number: usize| match number % 4 {
         0 => question(RULE_FLAG),

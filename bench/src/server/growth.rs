@@ -1,4 +1,4 @@
-//! How costs grow.
+//! Growth of the costs with the number of rules, conditions and flags.
 
 use std::path::Path;
 

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::samples::Samples;
 
-/// How long the load lasts each time.
+/// The duration of each load.
 const SPAN: Duration = Duration::from_secs(1);
 
 /// A question, whom to ask it, and how it is to be answered.
@@ -21,7 +21,7 @@ pub(crate) struct Target {
     status: u16,
 }
 
-/// What a load did.
+/// The result of a load.
 pub(crate) struct Load {
     pub(crate) answers: usize,
     pub(crate) span: Duration,
@@ -148,9 +148,9 @@ impl Connection {
 /// The head of an answer.
 struct Head {
     status: u16,
-    /// How many bytes it has itself.
+    /// The length of the head, in bytes.
     length: usize,
-    /// How many bytes come after it.
+    /// The length of the body, in bytes.
     body: usize,
 }
 

@@ -19,10 +19,10 @@ use crate::database::Database;
 use crate::samples::Samples;
 use crate::seeds;
 
-/// How many connections ask at once, where it is not said otherwise.
+/// The default number of concurrent connections.
 const CONNECTIONS: usize = 16;
 
-/// How many connections ask at once, one after the other, to see how it grows.
+/// The numbers of concurrent connections that show how costs grow.
 const CROWDS: [usize; 4] = [1, 16, 64, 256];
 
 const FLAGS: usize = 10_000;
@@ -68,7 +68,7 @@ impl Yardsticks {
     }
 }
 
-/// What each kind of request costs.
+/// Measures the cost of each kind of request.
 async fn requests(fixture: &Fixture, bare: &Yardsticks, etag: &str, document: usize) -> Result<()> {
     println!("\n### Requests, {FLAGS} flags, {CONNECTIONS} connections\n");
     header();
@@ -96,7 +96,7 @@ async fn requests(fixture: &Fixture, bare: &Yardsticks, etag: &str, document: us
     Ok(())
 }
 
-/// What an evaluation costs where few or many ask.
+/// Measures the cost of an evaluation at low and high concurrency.
 async fn crowds(fixture: &Fixture, bare: &Yardsticks) -> Result<()> {
     println!("\n### Evaluate, by connections\n");
     header();
@@ -108,7 +108,7 @@ async fn crowds(fixture: &Fixture, bare: &Yardsticks) -> Result<()> {
     Ok(())
 }
 
-/// How long it takes until a switch is served, and until it is in the config document.
+/// Measures the time until a switch is served, and until it is in the config document.
 async fn switches(fixture: &Fixture) -> Result<()> {
     let service = &fixture.service;
     let flag = service.flag("switched").await?;

@@ -121,7 +121,7 @@ async fn a_backup_replaces_a_database_only_by_force_and_while_no_server_has_it_o
     let refused = database.command(&by_force).await;
     refused.expect_failure("is in use; stop the server");
 
-    // What it wrote last is in the write-ahead log only, and must not come back.
+    // The last writes are only in the write-ahead log, and must not come back.
     let Shop { process, .. } = shop;
     process.kill().await;
     let file = database.file();

@@ -264,7 +264,7 @@ async fn a_document_that_cannot_be_imported_changes_nothing_and_is_told_all_that
         "/flags/2/environments/1: shop/prod is there twice",
     ];
     refused(&bad.to_string(), &complaints).await;
-    // What only the changes themselves find takes the earlier ones back.
+    // A fault that only the changes themselves reveal rolls back the earlier ones.
     let mut bad = document.clone();
     bad["flags"][0]["name"] = json!("Would have changed");
     bad["flags"][1]["archived"] = json!(true);
