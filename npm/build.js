@@ -69,7 +69,7 @@ function declarations() {
       const text = readFileSync(join(dist, file), "utf8");
       const forRequire = text.replaceAll(/((?:from|import\() ?"\.[\w./-]+)\.js"/g, '$1.cjs"');
       if (/"\.[^"]*\.js"/.test(forRequire)) {
-        throw new Error(`${file} imports in a way that its twin for require() does not follow`);
+        throw new Error(`${file} imports in a way that its copy for require() does not follow`);
       }
       writeFileSync(join(dist, file.replace(/\.d\.ts$/, ".d.cts")), forRequire);
     }

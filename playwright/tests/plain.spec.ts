@@ -45,7 +45,7 @@ test("a page without a bundler runs wasm under its content security policy", {
   const files = filesLoaded(page);
   await page.goto(shop.url);
   await expectRightPage(page);
-  expect(files).toEqual(new Set(["index.js", "engine.js", "extras.js"]));
+  expect(files).toEqual(new Set(["index.js", "engine.js", "lazy.js"]));
 });
 
 test("a page without a bundler works under a policy that refuses wasm", {
@@ -58,7 +58,7 @@ test("a page without a bundler works under a policy that refuses wasm", {
   const files = filesLoaded(page);
   await page.goto(shop.url);
   await expectRightPage(page);
-  expect(files).toContain("twin.js");
+  expect(files).toContain("fallback.js");
 });
 
 test("a page that imports the client without wasm gives a policy that refuses it nothing to report", {

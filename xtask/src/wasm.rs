@@ -7,10 +7,10 @@ use anyhow::{Context as _, Result, bail};
 use wasm_bindgen_cli_support::Bindgen;
 
 use crate::digest;
+use crate::fallback;
 use crate::node;
 use crate::process::Run as _;
 use crate::step::Outcome;
-use crate::twin;
 use crate::workspace::Workspace;
 
 /// Rust's name for the platform.
@@ -104,9 +104,9 @@ pub(crate) fn engine(workspace: &Workspace) -> Result<Outcome> {
     if !deflated.exists() {
         fs::write(deflated, deflate(&fs::read(&wasm)?)?)?;
     }
-    let twin = folder.join("engine_bg.wasm2js.js");
-    if !twin.exists() {
-        twin::translate(workspace, &wasm, &twin)?;
+    let fallback = folder.join("engine_bg.wasm2js.js");
+    if !fallback.exists() {
+        fallback::translate(workspace, &wasm, &fallback)?;
     }
     Ok(outcome)
 }

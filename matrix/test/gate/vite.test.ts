@@ -24,13 +24,13 @@ describe("a page built with Vite", () => {
   ])("runs wasm under %s", async (_, policy) => {
     const { said, loaded } = await siteSays(browser, { folder, policy });
     expectRightAnswers(said, "wasm");
-    expect(loaded.filter((path) => path.includes("twin"))).toEqual([]);
+    expect(loaded.filter((path) => path.includes("fallback"))).toEqual([]);
   });
 
   it("runs plain JavaScript under a content security policy that forbids wasm", async () => {
     const policy = "default-src 'self' data:; script-src 'self'";
     const { said, loaded } = await siteSays(browser, { folder, policy });
     expectRightAnswers(said, "plain JavaScript");
-    expect(loaded.filter((path) => path.includes("twin"))).toHaveLength(1);
+    expect(loaded.filter((path) => path.includes("fallback"))).toHaveLength(1);
   });
 });

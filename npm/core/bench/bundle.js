@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 /** The chunks that are loaded only for what an application turns on. */
-const OPTIONAL = /\b(extras|twin)\b/;
+const OPTIONAL = /\b(lazy|fallback)\b/;
 
 /** The KiB, compressed, of what an application loads that imports the client and nothing else. */
 export async function bundledKib() {

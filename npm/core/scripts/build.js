@@ -1,7 +1,7 @@
 // Builds dist/ from src/ and from what `cargo xtask wasm` left in generated/.
 //
 // The client is one small file. The engine is another one, loaded by initialize(), with the wasm inside, so that nothing has
-// to be found at run time and no bundler needs to be told anything. Its twin, of plain JavaScript, is loaded where wasm is
+// to be found at run time and no bundler needs to be told anything. The fallback, of plain JavaScript, is loaded where wasm is
 // refused.
 //
 // Browsers and edge runtimes get minified files. Node.js prints the source line of an error that nobody catches, so every
@@ -19,44 +19,44 @@ const dist = join(root, "dist");
 const generated = join(root, "generated");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-// One for each condition of package.json's `exports`: its client, its engine, and how that gets an instance. `extras` is
-// the file with what is loaded on demand; several builds share one, and the build with `ownsExtras` writes it.
+// One for each condition of package.json's `exports`: its client, its engine, and how that gets an instance. `lazy` is
+// the file with what is loaded on demand; several builds share one, and the build with `ownsLazy` writes it.
 const builds = [
   {
     client: "index",
     engine: "engine",
     instance: "instance",
-    extras: "extras",
-    ownsExtras: true,
+    lazy: "lazy",
+    ownsLazy: true,
     formats: ["js", "cjs"],
   },
   {
     client: "node",
     engine: "engine-node",
     instance: "instance",
-    extras: "extras-node",
-    ownsExtras: true,
+    lazy: "lazy-node",
+    ownsLazy: true,
     formats: ["js"],
   },
   {
     client: "without-wasm",
     engine: "engine-without-wasm",
     instance: "instance-without-wasm",
-    extras: "extras",
+    lazy: "lazy",
     formats: ["js", "cjs"],
   },
   {
     client: "without-wasm-node",
     engine: "engine-without-wasm-node",
     instance: "instance-without-wasm",
-    extras: "extras-node",
+    lazy: "lazy-node",
     formats: ["js"],
   },
   {
     client: "workerd",
     engine: "engine-workerd",
     instance: "instance-precompiled",
-    extras: "extras",
+    lazy: "lazy",
     formats: ["js"],
     wasm: "./engine.wasm",
   },
@@ -64,7 +64,7 @@ const builds = [
     client: "edge-light",
     engine: "engine-edge-light",
     instance: "instance-precompiled",
-    extras: "extras",
+    lazy: "lazy",
     formats: ["js"],
     wasm: "./engine.wasm?module",
   },
@@ -76,7 +76,7 @@ copyFileSync(join(generated, "engine_bg.wasm"), join(dist, "engine.wasm"));
 for (const { formats, ...build } of builds) {
   await Promise.all(formats.map((extension) => bundle(build, extension)));
 }
-await Promise.all(["js", "cjs"].map(twin));
+await Promise.all(["js", "cjs"].map(fallback));
 await Promise.all(["js", "cjs"].map(fileStore));
 declarations();
 
@@ -89,15 +89,15 @@ function wasmModule(compiled) {
   `;
 }
 
-/** Writes the module that src/engine/twin.d.ts declares. */
-async function twin(extension) {
+/** Writes the module that src/engine/fallback.d.ts declares. */
+async function fallback(extension) {
   const translated = readFileSync(join(generated, "engine_bg.wasm2js.js"), "utf8");
   await build({
     stdin: {
       // It calls out for nothing but to say that it has failed, and to call what is not there fails too.
-      contents: `${translated} export const twin = () => instantiate({ "./engine_bg.js": {} });`,
+      contents: `${translated} export const fallback = () => instantiate({ "./engine_bg.js": {} });`,
     },
-    outfile: join(dist, `twin.${extension}`),
+    outfile: join(dist, `fallback.${extension}`),
     format: formatOf(extension),
     target: "es2022",
     minify: true,
@@ -121,7 +121,7 @@ function formatOf(extension) {
   return extension === "js" ? "esm" : "cjs";
 }
 
-async function bundle({ client, engine, instance, extras, ownsExtras, wasm }, extension) {
+async function bundle({ client, engine, instance, lazy, ownsLazy, wasm }, extension) {
   const isForNode = extension === "cjs" || client.endsWith("node");
   const chunk = (file) => ({ path: `./${file}.${extension}`, external: true });
   await build({
@@ -129,7 +129,7 @@ async function bundle({ client, engine, instance, extras, ownsExtras, wasm }, ex
     entryPoints: {
       [client]: "src/index.ts",
       [engine]: "src/engine/client-core.ts",
-      ...(ownsExtras && { [extras]: "src/extras/index.ts" }),
+      ...(ownsLazy && { [lazy]: "src/lazy/index.ts" }),
     },
     outdir: dist,
     outExtension: { ".js": `.${extension}` },
@@ -148,12 +148,12 @@ async function bundle({ client, engine, instance, extras, ownsExtras, wasm }, ex
         name: "engine",
         setup({ onResolve, onLoad }) {
           onResolve({ filter: /\/client-core\.js$/ }, () => chunk(engine));
-          onResolve({ filter: /\/extras\/index\.js$/ }, () => chunk(extras));
+          onResolve({ filter: /\/lazy\/index\.js$/ }, () => chunk(lazy));
           onResolve({ filter: /\/instance\.js$/ }, () => ({
             path: join(root, "src/engine", `${instance}.ts`),
           }));
           onResolve({ filter: /\/wasm\.js$/ }, () => ({ path: "wasm", namespace: "generated" }));
-          onResolve({ filter: /\/twin\.js$/ }, () => chunk("twin"));
+          onResolve({ filter: /\/fallback\.js$/ }, () => chunk("fallback"));
           onLoad({ filter: /.*/, namespace: "generated" }, () => ({
             contents: wasmModule(wasm),
             loader: "ts",
@@ -183,7 +183,7 @@ function declarations() {
     writeFileSync(join(dist, file), text);
     const forRequire = text.replaceAll(/(from "\.\/[\w-]+)\.js"/g, '$1.cjs"');
     if (/\.js"/.test(forRequire)) {
-      throw new Error(`${file} imports in a way that its twin for require() does not follow`);
+      throw new Error(`${file} imports in a way that its copy for require() does not follow`);
     }
     writeFileSync(join(dist, file.replace(".d.ts", ".d.cts")), forRequire);
   }

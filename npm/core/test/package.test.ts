@@ -38,9 +38,9 @@ describe("the package", () => {
     expect(readFileSync(new URL(file, dist), "utf8")).not.toContain("import.meta");
   });
 
-  it("loads its engine and its twin only on demand", () => {
-    expect(loaded("index.js")).toEqual(expect.arrayContaining(["./engine.js", "./extras.js"]));
-    expect(loaded("engine.js")).toEqual(["./twin.js"]);
+  it("loads its engine and the fallback only on demand", () => {
+    expect(loaded("index.js")).toEqual(expect.arrayContaining(["./engine.js", "./lazy.js"]));
+    expect(loaded("engine.js")).toEqual(["./fallback.js"]);
     for (const file of ["index.js", "engine.js"]) {
       const text = readFileSync(new URL(file, dist), "utf8");
       expect(text).not.toMatch(/\bfrom\s*["']|\bimport\s*["']/);

@@ -1,7 +1,7 @@
 import { WasmExports } from "./bindings.js";
-import { twin } from "./twin.js";
+import { fallback } from "./fallback.js";
 
 /** A new instance, of plain JavaScript. */
 export async function instantiate(): Promise<WasmExports> {
-  return new WasmExports(twin());
+  return new WasmExports(fallback());
 }

@@ -16,8 +16,8 @@ export async function instantiate(logger: Logger): Promise<WasmExports> {
     return new WasmExports(instance.exports);
   } catch (cause) {
     logger.info("WebAssembly is refused here: plain JavaScript is loaded in its place", cause);
-    const { twin } = await import("./twin.js");
-    return new WasmExports(twin());
+    const { fallback } = await import("./fallback.js");
+    return new WasmExports(fallback());
   }
 }
 

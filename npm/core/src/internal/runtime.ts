@@ -11,7 +11,7 @@ import type { Evaluations } from "./evaluations.js";
 import { type Reply, requestFor, toReply } from "./exchange.js";
 import type { FlagStore } from "./flag-store.js";
 import { type ConfiguredFlags, EVALUATIONS } from "./flags.js";
-import { LazyExtras } from "./lazy-extras.js";
+import { LazyLoader } from "./lazy-loader.js";
 import type { Publisher } from "./publisher.js";
 import { Timer } from "./timer.js";
 import { SupportCheck } from "./warnings.js";
@@ -34,7 +34,7 @@ export class ClientRuntime implements Host {
   readonly #flags: FlagStore;
   readonly #timer = new Timer();
   readonly #calls = new Calls();
-  readonly #extras: LazyExtras;
+  readonly #lazy: LazyLoader;
   readonly #keeper: DocumentKeeper | undefined;
   readonly #supportCheck: SupportCheck;
   #loading: Promise<void> | undefined;
@@ -64,7 +64,7 @@ export class ClientRuntime implements Host {
     this.#publisher = publisher;
     this.#evaluations = evaluations;
     this.#flags = evaluations.flags;
-    this.#extras = new LazyExtras(settings);
+    this.#lazy = new LazyLoader(settings);
     const { snapshot, store } = settings;
     this.#keeper = store && new DocumentKeeper(store, settings);
     if (snapshot !== undefined) {
@@ -85,7 +85,7 @@ export class ClientRuntime implements Host {
     return this.#call("initialize", () => {
       this.#retry = options.retry ?? this.#retry;
       if (this.#settings.reportUsage) {
-        this.#extras.startCounting((count) => this.#evaluations.countBy(count));
+        this.#lazy.startCounting((count) => this.#evaluations.countBy(count));
       }
       this.#load((core) => this.#begin(core, options));
     });
@@ -114,7 +114,7 @@ export class ClientRuntime implements Host {
       this.clear();
       this.emit("shutdown");
     }
-    await Promise.all([this.#extras.end(), this.#keeper?.end()]);
+    await Promise.all([this.#lazy.end(), this.#keeper?.end()]);
   }
 
   /** The configuration being served, with its tag; undefined if it is not known. */
@@ -135,13 +135,13 @@ export class ClientRuntime implements Host {
     if (this.#isFixed) {
       throw new FeatureFlagsError("EVALUATION_FAILED", "A client of a snapshot asks no service");
     }
-    const evaluation = await this.#extras.evaluate(key, context);
+    const evaluation = await this.#lazy.evaluate(key, context);
     this.#evaluations.hook?.(key, evaluation, context);
     return evaluation;
   }
 
   flush(): Promise<void> {
-    return this.#extras.flush();
+    return this.#lazy.flush();
   }
 
   fetch(request: number, etag: string | undefined): void {
@@ -227,7 +227,7 @@ export class ClientRuntime implements Host {
 
   listen(): void {
     const core = this.#core;
-    this.#extras.listen({
+    this.#lazy.listen({
       told: (etag, spreadMs) => core?.streamTold(etag, spreadMs),
       alive: () => core?.streamAlive(),
       ended: (status, retryAfterMs) => core?.streamEnded(status, retryAfterMs),
@@ -235,11 +235,11 @@ export class ClientRuntime implements Host {
   }
 
   unlisten(): void {
-    this.#extras.unlisten();
+    this.#lazy.unlisten();
   }
 
   report(): void {
-    this.#extras.report();
+    this.#lazy.report();
   }
 
   emit(type: Exclude<LifecycleEventType, "refresh:error" | "engine:error" | "change">): void {

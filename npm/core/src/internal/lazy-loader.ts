@@ -1,7 +1,7 @@
 import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation } from "../evaluation.js";
-import type { Extras } from "../extras/index.js";
-import type { StreamListener } from "../extras/stream.js";
+import type { LazyFeatures } from "../lazy/index.js";
+import type { StreamListener } from "../lazy/stream.js";
 import type { Settings } from "../options.js";
 import { evaluationOf } from "./flags.js";
 
@@ -11,9 +11,9 @@ export interface Listening extends StreamListener {
 }
 
 /** What few applications use: it is loaded when one of them does. */
-export class LazyExtras {
+export class LazyLoader {
   readonly #settings: Settings;
-  #extras: Promise<Extras> | undefined;
+  #lazy: Promise<LazyFeatures> | undefined;
   #stream: AbortController | undefined;
 
   constructor(settings: Settings) {
@@ -21,8 +21,8 @@ export class LazyExtras {
   }
 
   async evaluate(key: string, context: unknown): Promise<Evaluation> {
-    const extras = await this.#load();
-    const answer = await extras.ask(key, context);
+    const lazy = await this.#load();
+    const answer = await lazy.ask(key, context);
     if ("enabled" in answer) {
       return evaluationOf(answer.enabled, answer.reason);
     }
@@ -38,8 +38,8 @@ export class LazyExtras {
     this.#stream = stream;
     const ifWanted = (tell: () => void) => this.#stream === stream && tell();
     this.#load()
-      .then((extras) =>
-        extras.follow(stream.signal, {
+      .then((lazy) =>
+        lazy.follow(stream.signal, {
           told: (etag, spreadMs) => ifWanted(() => listening.told(etag, spreadMs)),
           alive: () => ifWanted(() => listening.alive()),
         }),
@@ -60,40 +60,40 @@ export class LazyExtras {
   }
 
   /** Gives `take` the function that counts evaluations. */
-  startCounting(take: (count: ReturnType<Extras["startCounting"]>) => void): void {
-    this.#with((extras) => take(extras.startCounting()));
+  startCounting(take: (count: ReturnType<LazyFeatures["startCounting"]>) => void): void {
+    this.#with((lazy) => take(lazy.startCounting()));
   }
 
   report(): void {
-    this.#with((extras) => extras.report());
+    this.#with((lazy) => lazy.report());
   }
 
   /** Reports usage now, and waits for the outcome. Never rejects. */
   async flush(): Promise<void> {
-    const extras = await this.#extras?.catch(() => undefined);
-    await extras?.report();
+    const lazy = await this.#lazy?.catch(() => undefined);
+    await lazy?.report();
   }
 
   /** Gives up what callers wait for, and reports usage for the last time. */
   async end(): Promise<void> {
-    const extras = await this.#extras?.catch(() => undefined);
-    await extras?.end();
+    const lazy = await this.#lazy?.catch(() => undefined);
+    await lazy?.end();
   }
 
-  #with(act: (extras: Extras) => unknown): void {
+  #with(act: (lazy: LazyFeatures) => unknown): void {
     this.#load()
       .then(act)
       .catch((error) => this.#settings.logger.error("A part of the client failed to load", error));
   }
 
-  #load(): Promise<Extras> {
-    this.#extras ??= import("../extras/index.js").then(
-      ({ Extras }) => new Extras(this.#settings),
+  #load(): Promise<LazyFeatures> {
+    this.#lazy ??= import("../lazy/index.js").then(
+      ({ LazyFeatures }) => new LazyFeatures(this.#settings),
       (error) => {
-        this.#extras = undefined;
+        this.#lazy = undefined;
         throw error;
       },
     );
-    return this.#extras;
+    return this.#lazy;
   }
 }

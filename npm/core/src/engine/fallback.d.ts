@@ -1,2 +1,2 @@
 /** What `scripts/build.js` makes of the engine as wasm2js has translated it: a new instance, of plain JavaScript. */
-export declare function twin(): typeof import("../../generated/engine_bg.wasm.js");
+export declare function fallback(): typeof import("../../generated/engine_bg.wasm.js");

@@ -8,7 +8,7 @@ import { follow, type StreamEnd, type StreamListener } from "./stream.js";
 import { Usage } from "./usage.js";
 
 /** Remote evaluation, the stream of changes, and reports of usage. */
-export class Extras {
+export class LazyFeatures {
   readonly #usage: Usage;
   readonly #settings: Settings;
   /** Of evaluations that a caller waits for. */
