@@ -2,11 +2,10 @@
 // CommonJS, and the types of both. For packages that are thin: nothing is bundled but what is theirs, and nothing is
 // minified, because that is for the application's bundler to do.
 
-import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
+import { writeDeclarations } from "./declarations.js";
 
 const root = process.cwd();
 const dist = join(root, "dist");
@@ -19,7 +18,7 @@ const entries = [...new Set(files)].map((file) => basename(file, ".js"));
 
 rmSync(dist, { recursive: true, force: true });
 await Promise.all(["js", "cjs"].map(bundle));
-declarations();
+writeDeclarations(root);
 
 async function bundle(extension) {
   await build({
@@ -55,23 +54,4 @@ async function bundle(extension) {
       },
     ],
   });
-}
-
-/** The types: once for import and once for require. */
-function declarations() {
-  const tsc = createRequire(import.meta.url)
-    .resolve("typescript/package.json")
-    .replace("package.json", "bin/tsc");
-  const project = join(root, "tsconfig.build.json");
-  execFileSync(process.execPath, [tsc, "-p", project, "--outDir", dist], { stdio: "inherit" });
-  for (const file of readdirSync(dist, { recursive: true })) {
-    if (file.endsWith(".d.ts")) {
-      const text = readFileSync(join(dist, file), "utf8");
-      const forRequire = text.replaceAll(/((?:from|import\() ?"\.[\w./-]+)\.js"/g, '$1.cjs"');
-      if (/"\.[^"]*\.js"/.test(forRequire)) {
-        throw new Error(`${file} imports in a way that its copy for require() does not follow`);
-      }
-      writeFileSync(join(dist, file.replace(/\.d\.ts$/, ".d.cts")), forRequire);
-    }
-  }
 }

@@ -7,64 +7,34 @@
 // Browsers and edge runtimes get minified files. Node.js prints the source line of an error that nobody catches, so every
 // file for it keeps its lines and names: all CommonJS, and ES modules of their own under the condition `node`.
 
-import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { writeDeclarations } from "../../declarations.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const generated = join(root, "generated");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-// One for each condition of package.json's `exports`: its client, its engine, and how that gets an instance. `lazy` is
-// the file with what is loaded on demand; several builds share one, and the build with `ownsLazy` writes it.
+// The client's file for each condition of package.json's `exports`; its engine and the code on demand are beside it.
+// Workers import the wasm as a compiled module.
+const both = ["js", "cjs"];
 const builds = [
-  {
-    client: "index",
-    engine: "engine",
-    instance: "instance",
-    lazy: "lazy",
-    ownsLazy: true,
-    formats: ["js", "cjs"],
-  },
-  {
-    client: "node",
-    engine: "engine-node",
-    instance: "instance",
-    lazy: "lazy-node",
-    ownsLazy: true,
-    formats: ["js"],
-  },
-  {
-    client: "without-wasm",
-    engine: "engine-without-wasm",
-    instance: "instance-without-wasm",
-    lazy: "lazy",
-    formats: ["js", "cjs"],
-  },
-  {
-    client: "without-wasm-node",
-    engine: "engine-without-wasm-node",
-    instance: "instance-without-wasm",
-    lazy: "lazy-node",
-    formats: ["js"],
-  },
+  { client: "index", instance: "instance", formats: both },
+  { client: "node", instance: "instance", formats: ["js"] },
+  { client: "without-wasm", instance: "instance-without-wasm", formats: both },
+  { client: "without-wasm-node", instance: "instance-without-wasm", formats: ["js"] },
   {
     client: "workerd",
-    engine: "engine-workerd",
     instance: "instance-precompiled",
-    lazy: "lazy",
     formats: ["js"],
     wasm: "./engine.wasm",
   },
   {
     client: "edge-light",
-    engine: "engine-edge-light",
     instance: "instance-precompiled",
-    lazy: "lazy",
     formats: ["js"],
     wasm: "./engine.wasm?module",
   },
@@ -76,9 +46,13 @@ copyFileSync(join(generated, "engine_bg.wasm"), join(dist, "engine.wasm"));
 for (const { formats, ...build } of builds) {
   await Promise.all(formats.map((extension) => bundle(build, extension)));
 }
-await Promise.all(["js", "cjs"].map(fallback));
-await Promise.all(["js", "cjs"].map(fileStore));
-declarations();
+await Promise.all(both.map(fallback));
+await Promise.all(both.map(fileStore));
+writeDeclarations(root);
+// None of what is not API.
+for (const folder of ["engine", "internal", "lazy"]) {
+  rmSync(join(dist, folder), { recursive: true });
+}
 
 /** The module that src/engine/wasm.d.ts declares; `compiled` is what a platform imports as a compiled one. */
 function wasmModule(compiled) {
@@ -121,15 +95,17 @@ function formatOf(extension) {
   return extension === "js" ? "esm" : "cjs";
 }
 
-async function bundle({ client, engine, instance, lazy, ownsLazy, wasm }, extension) {
+async function bundle({ client, instance, wasm }, extension) {
   const isForNode = extension === "cjs" || client.endsWith("node");
+  const engine = client === "index" ? "engine" : `engine-${client}`;
+  const lazy = client.endsWith("node") ? "lazy-node" : "lazy";
   const chunk = (file) => ({ path: `./${file}.${extension}`, external: true });
   await build({
     absWorkingDir: root,
     entryPoints: {
       [client]: "src/index.ts",
       [engine]: "src/engine/client-core.ts",
-      ...(ownsLazy && { [lazy]: "src/lazy/index.ts" }),
+      [lazy]: "src/lazy/index.ts",
     },
     outdir: dist,
     outExtension: { ".js": `.${extension}` },
@@ -163,29 +139,4 @@ async function bundle({ client, engine, instance, lazy, ownsLazy, wasm }, extens
       },
     ],
   });
-}
-
-/** The types: once for import and once for require, and none of what is not API. */
-function declarations() {
-  const types = join(dist, "types");
-  const tsc = createRequire(import.meta.url)
-    .resolve("typescript/package.json")
-    .replace("package.json", "bin/tsc");
-  execFileSync(
-    process.execPath,
-    [tsc, "-p", join(root, "tsconfig.build.json"), "--outDir", types],
-    {
-      stdio: "inherit",
-    },
-  );
-  for (const file of readdirSync(types).filter((name) => name.endsWith(".d.ts"))) {
-    const text = readFileSync(join(types, file), "utf8");
-    writeFileSync(join(dist, file), text);
-    const forRequire = text.replaceAll(/(from "\.\/[\w-]+)\.js"/g, '$1.cjs"');
-    if (/\.js"/.test(forRequire)) {
-      throw new Error(`${file} imports in a way that its copy for require() does not follow`);
-    }
-    writeFileSync(join(dist, file.replace(".d.ts", ".d.cts")), forRequire);
-  }
-  rmSync(types, { recursive: true });
 }
