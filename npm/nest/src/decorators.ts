@@ -6,10 +6,10 @@ import {
   Inject,
   mixin,
   NotFoundException,
+  type PipeTransform,
   UseGuards,
 } from "@nestjs/common";
 import type { FlagKey } from "@pennon/core";
-import { Bringer } from "./internal/bringer.js";
 import type { Connection } from "./internal/connection.js";
 import { clientToken, connectionToken, DEFAULT, requestToken } from "./internal/tokens.js";
 
@@ -72,13 +72,21 @@ export function FlagValue(
   key: FlagKey,
   { otherwise = false, client = DEFAULT }: FlagValueOptions = {},
 ): ParameterDecorator {
-  const bringer = Bringer.of(client);
-  const value = createParamDecorator((_: unknown, execution: ExecutionContext) => {
-    const request = execution.switchToHttp().getRequest();
-    return bringer.connection(request)?.read(key, request)?.enabled ?? otherwise;
-  });
-  return (target, handler, index) => {
-    bringer.serve(target.constructor);
-    value()(target, handler, index);
-  };
+  class FlagPipe implements PipeTransform {
+    readonly #connection: Connection;
+
+    constructor(@Inject(connectionToken(client)) connection: Connection) {
+      this.#connection = connection;
+    }
+
+    transform(getRequest: () => unknown): boolean {
+      return this.#connection.read(key, getRequest())?.enabled ?? otherwise;
+    }
+  }
+  return HttpRequest(mixin(FlagPipe));
 }
+
+/** Nest injects into pipes only. It is a function, because the application's own pipes come first and must not see a request. */
+const HttpRequest = createParamDecorator(
+  (_: unknown, execution: ExecutionContext) => () => execution.switchToHttp().getRequest(),
+);

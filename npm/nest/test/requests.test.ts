@@ -7,6 +7,7 @@ import {
   Param,
   UseGuards,
 } from "@nestjs/common";
+import { APP_PIPE } from "@nestjs/core";
 import { FeatureFlagsClient } from "@pennon/core";
 import {
   FeatureFlags,
@@ -277,6 +278,32 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
       { enabled: true, reason: "flag_enabled" },
       { country: "GB" },
     ]);
+  });
+
+  it("the application's own pipes are not given the request in place of a flag", async () => {
+    @Controller()
+    class Piped {
+      @Get()
+      value(@FlagValue("not_in_fi") value: boolean) {
+        return value;
+      }
+    }
+    const given: unknown[] = [];
+    const transform = (value: unknown) => {
+      given.push(typeof value);
+      return value;
+    };
+    const { get } = await start(
+      {
+        imports: [FeatureFlagsModule.forRoot({ options: flags(), context: fromHeaders })],
+        controllers: [Piped],
+        providers: [{ provide: APP_PIPE, useValue: { transform } }],
+      },
+      adapter,
+    );
+    expect((await get("/", "FI")).body).toBe(false);
+    expect((await get("/")).body).toBe(true);
+    expect(given).toEqual(["function", "function"]);
   });
 });
 
