@@ -1,81 +1,68 @@
 import type { Evaluation, Explanation } from "../evaluation.js";
-import type { Call, Failure } from "../internal/calls.js";
-import type { StoredDocument } from "../internal/document-store.js";
-import type { Decider } from "../internal/evaluations.js";
+import type { Failure } from "../internal/calls.js";
 import type { Reply } from "../internal/exchange.js";
-import type { ConfiguredFlags } from "../internal/flags.js";
-import type { Logger } from "../logger.js";
-import type { InitializeOptions } from "../options.js";
-import { Machine, type WasmExports } from "./bindings.js";
+import type { ClientRuntime } from "../internal/runtime.js";
+import type { InitializeOptions, Settings } from "../options.js";
+import { optional, type WasmExports } from "./bindings.js";
 import { Evaluator } from "./evaluator.js";
 import { instantiate } from "./instance.js";
-import { CommandKind, EventKind, FailureKind, OptionBit, RetryKind } from "./protocol.js";
+import { CommandKind, type EventKind, FailureKind, OptionBit, RetryKind } from "./protocol.js";
 
-/** The part of a client that a core gives commands to. Nothing in it throws. */
-export interface Host {
-  fetch(request: number, etag: string | undefined): void;
-  abort(): void;
-  setTimer(delay: number): void;
-  clearTimer(): void;
-  /** Serves what the caller's cache has, and gives the milliseconds left for each flag. */
-  restore(): readonly number[];
-  /** Gives the config document of the caller's store, if it has one that may be served. */
-  stored(): StoredDocument | undefined;
-  /** Serves the flags of that document; undefined, and it was none. */
-  serveStored(flags: ConfiguredFlags | undefined): void;
-  /** The service has brought this config document. */
-  confirmed(config: Uint8Array | undefined): void;
-  apply(flags: ConfiguredFlags): void;
-  renew(): void;
-  expire(positions: Iterable<number>): void;
-  clear(): void;
-  listen(): void;
-  unlisten(): void;
-  report(): void;
-  emit(type: "ready" | "refresh:start" | "refresh:success" | "shutdown"): void;
-  emitFailure(failure: Failure): void;
-  settle(call: Call, failure: Failure | undefined): void;
-  /** The wasm has trapped: this core does nothing any longer. */
-  trapped(error: unknown): void;
-}
-
-/** The settings of a core, in milliseconds and attempts. */
-export interface ClientCoreSettings {
-  readonly pollIntervalMs: number;
-  readonly ttlMs: number;
-  readonly retries: number;
-  readonly retryDelayMs: number;
-  readonly timeoutMs: number;
-  readonly staleIfError: boolean;
-  readonly streaming: boolean;
-  readonly reportUsage: boolean;
-  readonly logger: Logger;
-}
+const RETRIES = { background: RetryKind.Background, forever: RetryKind.Forever };
 
 /** Loads a core for this host. `evaluations` has one object for each number by which the engine answers. */
 export async function load(
-  settings: ClientCoreSettings,
-  host: Host,
+  settings: Settings,
+  host: ClientRuntime,
   evaluations: readonly Evaluation[],
 ): Promise<ClientCore> {
   return new ClientCore(await instantiate(settings.logger), settings, host, evaluations);
 }
 
 /** The wasm side of a client: reports events to the machine, and has its commands carried out. */
-export class ClientCore implements Decider {
-  readonly #machine: Machine;
+export class ClientCore {
+  readonly #exports: WasmExports;
+  readonly #wasm: WasmExports["wasm"];
+  /** The address of the `Machine` in the wasm's memory. */
+  readonly #machine: number;
   readonly #evaluator: Evaluator;
-  readonly #host: Host;
+  readonly #host: ClientRuntime;
   #hasFailed = false;
+
+  /** How each command is carried out. One may lead to the next event, whose commands then follow the ones before. */
+  readonly #commands: Readonly<Record<Exclude<CommandKind, CommandKind.None>, () => void>> = {
+    [CommandKind.Fetch]: () => this.#host.fetch(this.#number(), this.tag()),
+    [CommandKind.Abort]: () => this.#host.abort(),
+    [CommandKind.SetTimer]: () => this.#host.setTimer(this.#number()),
+    [CommandKind.ClearTimer]: () => this.#host.clearTimer(),
+    [CommandKind.Restore]: () => this.#restore(),
+    [CommandKind.Apply]: () => this.#host.apply(this.#evaluator.flags()),
+    [CommandKind.Renew]: () => this.#host.renew(),
+    [CommandKind.Expire]: () =>
+      this.#host.expire(this.#exports.words(this.#wasm.machine_flags, this.#machine)),
+    [CommandKind.Clear]: () => this.#host.clear(),
+    [CommandKind.Listen]: () => this.#host.listen(),
+    [CommandKind.Unlisten]: () => this.#host.unlisten(),
+    [CommandKind.Report]: () => this.#host.report(),
+    [CommandKind.EmitReady]: () => this.#host.emit("ready"),
+    [CommandKind.EmitRefreshStart]: () => this.#host.emit("refresh:start"),
+    [CommandKind.EmitRefreshSuccess]: () => this.#host.emit("refresh:success"),
+    [CommandKind.EmitRefreshError]: () =>
+      this.#host.emitFailure(this.#failure() ?? { kind: FailureKind.Unreachable }),
+    [CommandKind.EmitShutdown]: () => this.#host.emit("shutdown"),
+    [CommandKind.SettleInitialize]: () => this.#host.settle("initialize", this.#failure()),
+    [CommandKind.SettleRefresh]: () => this.#host.settle("refresh", this.#failure()),
+  };
 
   constructor(
     exports: WasmExports,
-    settings: ClientCoreSettings,
-    host: Host,
+    settings: Settings,
+    host: ClientRuntime,
     evaluations: readonly Evaluation[],
   ) {
-    this.#machine = new Machine(
-      exports,
+    this.#exports = exports;
+    this.#wasm = exports.wasm;
+    this.#machine = this.#wasm.machine_new(
       settings.pollIntervalMs,
       settings.ttlMs,
       settings.retries,
@@ -90,50 +77,45 @@ export class ClientCore implements Decider {
   }
 
   initialize({ timeoutMs, retry }: InitializeOptions): void {
-    this.#report(() => this.#machine.initialize(timeoutMs, retryKind(retry)));
+    const kind = retry === undefined ? RetryKind.None : RETRIES[retry];
+    this.#report(() => {
+      this.#wasm.machine_initialize(this.#machine, ...optional(timeoutMs), kind);
+    });
   }
 
   /** Begins from this configuration, without a request; false, and nothing has begun, if it is none. */
   provide(configuration: string, etag: string | undefined): boolean {
-    let good = false;
-    this.#report(() => {
-      good = this.#evaluator.load(configuration);
-      if (good) {
-        this.#machine.provided(etag, this.#evaluator.engine);
-      }
+    return this.#loadThen(configuration, (engine) => {
+      this.#wasm.machine_provided(this.#machine, ...this.#exports.give(etag), engine);
     });
-    return good;
   }
 
   /** Goes on where a core that trapped has left off, which had this configuration; false if it is none after all. */
   resume(configuration: Uint8Array, refreshing: boolean): boolean {
-    let good = false;
-    this.#report(() => {
-      good = this.#evaluator.load(configuration);
-      if (good) {
-        this.#machine.resumed(refreshing, this.#evaluator.engine);
-      }
+    return this.#loadThen(configuration, (engine) => {
+      this.#wasm.machine_resumed(this.#machine, Number(refreshing), engine);
     });
-    return good;
   }
 
-  refresh(): void {
-    this.#report(() => this.#machine.happened(EventKind.Refresh));
-  }
-
-  timer(): void {
-    this.#report(() => this.#machine.happened(EventKind.Timer));
-  }
-
-  unreachable(request: number): void {
-    this.#report(() => this.#machine.happened(EventKind.Unreachable, request));
+  /** Reports an event of which there is no more to say, or only the number of a request. */
+  happened(event: EventKind, request = 0): void {
+    this.#report(() => this.#wasm.machine_happened(this.#machine, event, request));
   }
 
   reply(request: number, { status, etag, retryAfterMs, body }: Reply): void {
     this.#report(() => {
       const { engine, input } = this.#evaluator;
       const length = status === 200 ? input.write(body) : 0;
-      if (this.#machine.reply(request, status, etag, retryAfterMs, engine, length)) {
+      const isConfigured = this.#wasm.machine_reply(
+        this.#machine,
+        request,
+        status,
+        ...this.#exports.give(etag),
+        ...optional(retryAfterMs),
+        engine,
+        length,
+      );
+      if (isConfigured) {
         input.accept();
         this.#host.confirmed(input.good());
       }
@@ -141,19 +123,16 @@ export class ClientCore implements Decider {
   }
 
   streamTold(etag: string, spreadMs: number | undefined): void {
-    this.#report(() => this.#machine.streamTold(etag, spreadMs));
-  }
-
-  streamAlive(): void {
-    this.#report(() => this.#machine.happened(EventKind.StreamAlive));
+    this.#report(() => {
+      const tag = this.#exports.give(etag);
+      this.#wasm.machine_streamTold(this.#machine, ...tag, ...optional(spreadMs));
+    });
   }
 
   streamEnded(status: number, retryAfterMs: number | undefined): void {
-    this.#report(() => this.#machine.streamEnded(status, retryAfterMs));
-  }
-
-  shutdown(): void {
-    this.#report(() => this.#machine.happened(EventKind.Shutdown));
+    this.#report(() => {
+      this.#wasm.machine_streamEnded(this.#machine, status, ...optional(retryAfterMs));
+    });
   }
 
   /** What the flag at this position is for a subject, or undefined if there is no configuration that has it. */
@@ -183,7 +162,7 @@ export class ClientCore implements Decider {
 
   /** The tag of the configuration. */
   tag(): string | undefined {
-    return this.#machine.etag();
+    return this.#exports.text(this.#wasm.machine_etag, this.#machine);
   }
 
   #report(event: () => void): void {
@@ -191,7 +170,7 @@ export class ClientCore implements Decider {
       return;
     }
     try {
-      this.#machine.at(performance.now(), Math.random() * 2 ** 32);
+      this.#wasm.machine_at(this.#machine, performance.now(), Math.random() * 2 ** 32);
       event();
       this.#runCommands();
     } catch (error) {
@@ -207,137 +186,71 @@ export class ClientCore implements Decider {
     }
   }
 
-  /** Runs command after command. One may lead to the next event, whose commands then follow the ones before. */
   #runCommands(): void {
-    const machine = this.#machine;
-    const host = this.#host;
     while (!this.#hasFailed) {
-      const command = machine.take();
-      switch (command) {
-        case CommandKind.None:
-          return;
-        case CommandKind.Fetch:
-          host.fetch(machine.number(), machine.etag());
-          break;
-        case CommandKind.Abort:
-          host.abort();
-          break;
-        case CommandKind.SetTimer:
-          host.setTimer(machine.number());
-          break;
-        case CommandKind.ClearTimer:
-          host.clearTimer();
-          break;
-        case CommandKind.Restore: {
-          if (!this.#restoreDocument()) {
-            const left = host.restore();
-            this.#report(() => machine.restored(left));
-          }
-          break;
-        }
-        case CommandKind.Apply:
-          host.apply(this.#evaluator.flags());
-          break;
-        case CommandKind.Renew:
-          host.renew();
-          break;
-        case CommandKind.Expire:
-          host.expire(machine.flags());
-          break;
-        case CommandKind.Clear:
-          host.clear();
-          break;
-        case CommandKind.Listen:
-          host.listen();
-          break;
-        case CommandKind.Unlisten:
-          host.unlisten();
-          break;
-        case CommandKind.Report:
-          host.report();
-          break;
-        case CommandKind.EmitReady:
-          host.emit("ready");
-          break;
-        case CommandKind.EmitRefreshStart:
-          host.emit("refresh:start");
-          break;
-        case CommandKind.EmitRefreshSuccess:
-          host.emit("refresh:success");
-          break;
-        case CommandKind.EmitRefreshError:
-          host.emitFailure(this.#failure() ?? { kind: "unreachable" });
-          break;
-        case CommandKind.EmitShutdown:
-          host.emit("shutdown");
-          break;
-        case CommandKind.SettleInitialize:
-          host.settle("initialize", this.#failure());
-          break;
-        case CommandKind.SettleRefresh:
-          host.settle("refresh", this.#failure());
-          break;
-        default:
-          unknown(command);
+      const command: CommandKind = this.#wasm.machine_take(this.#machine);
+      if (command === CommandKind.None) {
+        return;
       }
+      const run = this.#commands[command] ?? unknown(command);
+      run();
     }
   }
 
-  /** Begins from the caller's store; false, and nothing has begun, if it has nothing that may be served. */
+  /** Begins from the caller's store, or else from its cache. */
+  #restore(): void {
+    if (!this.#restoreDocument()) {
+      const times = this.#host.restore();
+      this.#report(() => {
+        this.#wasm.machine_restored(this.#machine, ...this.#exports.giveNumbers(times));
+      });
+    }
+  }
+
+  /** False, and nothing has begun, if the store has nothing that may be served. */
   #restoreDocument(): boolean {
     const stored = this.#host.stored();
     if (stored === undefined) {
       return false;
     }
-    const { config, ageMs, maxAgeMs } = stored;
+    const good = this.#loadThen(stored.config, (engine) => {
+      this.#host.serveStored(this.#evaluator.flags());
+      this.#wasm.machine_stored(this.#machine, stored.ageMs, stored.maxAgeMs, engine);
+    });
+    if (!good) {
+      this.#host.refuseStored();
+    }
+    return good;
+  }
+
+  /** Loads a configuration and reports that by `event`; false, and nothing is reported, if it is none. */
+  #loadThen(configuration: string | Uint8Array, event: (engine: number) => void): boolean {
     let good = false;
     this.#report(() => {
-      good = this.#evaluator.load(config);
-      this.#host.serveStored(good ? this.#evaluator.flags() : undefined);
+      good = this.#evaluator.load(configuration);
       if (good) {
-        this.#machine.stored(ageMs, maxAgeMs, this.#evaluator.engine);
+        event(this.#evaluator.engine);
       }
     });
     return good;
   }
 
+  /** The number that belongs to the command. */
+  #number(): number {
+    return this.#wasm.machine_number(this.#machine);
+  }
+
   #failure(): Failure | undefined {
-    const failure = this.#machine.failure();
-    switch (failure) {
-      case FailureKind.None:
-        return undefined;
-      case FailureKind.Unreachable:
-        return { kind: "unreachable" };
-      case FailureKind.TimedOut:
-        return { kind: "timed-out" };
-      case FailureKind.Status:
-        return { kind: "status", status: this.#machine.number() };
-      case FailureKind.Malformed:
-        return { kind: "malformed" };
-      case FailureKind.Trapped:
-        return { kind: "no-engine" };
-      case FailureKind.NotInitialized:
-        return { kind: "not-initialized" };
-      case FailureKind.ShutDown:
-        return { kind: "shut-down" };
-      default:
-        return unknown(failure);
+    const kind: FailureKind = this.#wasm.machine_failure(this.#machine);
+    if (kind === FailureKind.None) {
+      return undefined;
     }
+    // The last one that there is.
+    return kind > FailureKind.ShutDown ? unknown(kind) : { kind, status: this.#number() };
   }
 }
 
 /** Fails where engine and client are not of one build: that is an event `engine:error`. */
-function unknown(number: never): never {
+function unknown(number: number): never {
   throw new Error(`The engine answered with ${number}, which is not part of its protocol`);
-}
-
-function retryKind(retry: InitializeOptions["retry"]): RetryKind {
-  switch (retry) {
-    case undefined:
-      return RetryKind.None;
-    case "background":
-      return RetryKind.Background;
-    case "forever":
-      return RetryKind.Forever;
-  }
 }

@@ -1,6 +1,6 @@
 import type { ConditionTrace, Evaluation, Explanation } from "../evaluation.js";
 import { type ConfiguredFlags, type FlagValue, UNSUPPORTED } from "../internal/flags.js";
-import { Engine, type WasmExports } from "./bindings.js";
+import type { WasmExports } from "./bindings.js";
 import { FlagBit } from "./protocol.js";
 import { attributeReader, type ReadAttribute, Slots } from "./slots.js";
 
@@ -15,8 +15,11 @@ const MOST_NESTED = 8;
 
 /** Evaluates the flags of the engine's configuration. */
 export class Evaluator {
-  readonly engine: Engine;
+  /** The address of the `Engine` in the wasm's memory. */
+  readonly engine: number;
   readonly input: ConfigBuffer;
+  readonly #exports: WasmExports;
+  readonly #wasm: WasmExports["wasm"];
   readonly #slots: Slots;
   readonly #evaluations: readonly Evaluation[];
   /** How many subjects have been written to the slots. */
@@ -28,10 +31,12 @@ export class Evaluator {
 
   /** `evaluations` has one object for each number by which the engine answers. */
   constructor(exports: WasmExports, evaluations: readonly Evaluation[]) {
-    this.engine = new Engine(exports);
-    this.input = new ConfigBuffer(this.engine);
+    this.#exports = exports;
+    this.#wasm = exports.wasm;
+    this.engine = this.#wasm.engine_new();
+    this.input = new ConfigBuffer(this.#wasm, this.engine);
     this.#evaluations = evaluations;
-    this.#slots = new Slots(this.engine);
+    this.#slots = new Slots(this.#wasm, this.engine);
   }
 
   /** What the flag at this position is for a subject, or undefined if the configuration does not have it. */
@@ -40,7 +45,7 @@ export class Evaluator {
     this.#nested += 1;
     this.#write(attributes, this.#nested > MOST_NESTED ? undefined : context);
     this.#nested -= 1;
-    return this.#evaluations[this.engine.evaluate(flag)];
+    return this.#evaluations[this.#wasm.engine_evaluate(this.engine, flag)];
   }
 
   /** Writes the attributes of a context to the slots. */
@@ -71,7 +76,8 @@ export class Evaluator {
     if (this.evaluate(flag, context) === undefined) {
       return undefined;
     }
-    const explanation: Explanation = JSON.parse(this.engine.explain(flag) ?? "null");
+    const trace = this.#exports.text(this.#wasm.engine_explain, this.engine, flag);
+    const explanation: Explanation = JSON.parse(trace ?? "null");
     const rules = explanation.rules.map((rule) => ({
       ...rule,
       conditions: rule.conditions.map((condition) => withActual(condition, context)),
@@ -81,7 +87,8 @@ export class Evaluator {
 
   /** Gives the engine a configuration, and tells whether it is one. */
   load(configuration: string | Uint8Array): boolean {
-    const good = this.engine.load(this.input.write(configuration));
+    const length = this.input.write(configuration);
+    const good = this.#wasm.engine_load(this.engine, length) !== 0;
     if (good) {
       this.input.accept();
     }
@@ -90,19 +97,23 @@ export class Evaluator {
 
   /** Takes up the configuration that the engine has just loaded. */
   flags(): ConfiguredFlags {
-    const keys = new KeyIndex(this.engine.keys(), this.engine.ends());
+    const [exports, wasm, engine] = [this.#exports, this.#wasm, this.engine];
+    const keys = new KeyIndex(
+      exports.bytes(wasm.engine_keys, engine),
+      exports.words(wasm.engine_ends, engine),
+    );
     // An array of this length stays one; an empty one would become a table, which is slower, when it is first written to.
     this.#attributes = new Array(keys.size);
-    const defaults = this.engine.defaults();
+    const defaults = exports.bytes(wasm.engine_defaults, engine);
     return {
       size: keys.size,
       key: (position) => keys.key(position),
       value: (position) => this.#toValue(defaults[position], position),
       find: (key) => keys.find(key),
-      ttlSeconds: () => this.engine.ttls(),
-      changes: () => JSON.parse(this.engine.changes() || "[]"),
+      ttlSeconds: () => exports.words(wasm.engine_ttls, engine),
+      changes: () => JSON.parse(exports.text(wasm.engine_changes, engine) || "[]"),
       unsupported: this.#unsupported(defaults, keys),
-      skipped: this.engine.skipped(),
+      skipped: wasm.engine_skipped(engine),
     };
   }
 
@@ -119,17 +130,16 @@ export class Evaluator {
 
   /** The value that makes the flag at this position unsupported, as JSON; empty where a member is missing. */
   #unknownWord(position: number): string {
-    return VALUE.exec(this.input.text(this.engine.unsupported(position), 64))?.[0] ?? "";
+    const start = this.#wasm.engine_unsupported(this.engine, position);
+    return VALUE.exec(this.input.text(start, 64))?.[0] ?? "";
   }
 
   /** How to read the attributes of this flag, in the order of its slots. */
   #readAttributes(flag: number): readonly ReadAttribute[] {
+    const nameIn = (slot: number) =>
+      this.#exports.text(this.#wasm.engine_attribute, this.engine, flag, slot);
     const attributes: ReadAttribute[] = [];
-    for (
-      let name = this.engine.attribute(flag, 0);
-      name !== undefined;
-      name = this.engine.attribute(flag, attributes.length)
-    ) {
+    for (let name = nameIn(0); name !== undefined; name = nameIn(attributes.length)) {
       attributes.push(attributeReader(name));
     }
     this.#attributes[flag] = attributes;
@@ -167,7 +177,8 @@ function withActual(condition: ConditionTrace, context: unknown): ConditionTrace
  * only to make room for another.
  */
 export class ConfigBuffer {
-  readonly #engine: Engine;
+  readonly #wasm: WasmExports["wasm"];
+  readonly #engine: number;
   #address = 0;
   /** How much there is of what was written last, and of it how much is good. */
   #written = 0;
@@ -175,7 +186,8 @@ export class ConfigBuffer {
   /** The last good one, while there is something else in its place. */
   #copy: Uint8Array | undefined;
 
-  constructor(engine: Engine) {
+  constructor(wasm: WasmExports["wasm"], engine: number) {
+    this.#wasm = wasm;
     this.#engine = engine;
   }
 
@@ -219,12 +231,12 @@ export class ConfigBuffer {
   }
 
   #reserve(length: number): Uint8Array {
-    this.#address = this.#engine.input(length);
+    this.#address = this.#wasm.engine_input(this.#engine, length);
     return this.#view(length);
   }
 
   #view(length: number): Uint8Array {
-    return new Uint8Array(this.#engine.memory.buffer, this.#address, length);
+    return new Uint8Array(this.#wasm.memory.buffer, this.#address, length);
   }
 }
 

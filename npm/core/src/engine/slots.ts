@@ -1,5 +1,5 @@
 import type { EvaluationContext } from "../evaluation.js";
-import type { Engine } from "./bindings.js";
+import type { WasmExports } from "./bindings.js";
 import { BUILT_IN_ATTRIBUTES, MAX_CONTEXT_BYTES, SlotTag } from "./protocol.js";
 
 /** Up to this length a loop over the characters is quicker than a `TextEncoder`. */
@@ -10,7 +10,8 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Writes the attributes of a subject to where the engine reads them. */
 export class Slots {
-  readonly #engine: Engine;
+  readonly #wasm: WasmExports["wasm"];
+  readonly #engine: number;
   readonly #encoder = new TextEncoder();
   /** The memory of an engine in plain JavaScript goes on in another buffer when it grows, and leaves the old one as it was. */
   readonly #moves: boolean;
@@ -21,9 +22,10 @@ export class Slots {
   #numbers = new Float64Array();
   #text = new Uint8Array();
 
-  constructor(engine: Engine) {
+  constructor(wasm: WasmExports["wasm"], engine: number) {
+    this.#wasm = wasm;
     this.#engine = engine;
-    this.#moves = String(engine.memory) !== "[object WebAssembly.Memory]";
+    this.#moves = String(wasm.memory) !== "[object WebAssembly.Memory]";
   }
 
   /** Begins with a new subject of this many attributes. */
@@ -53,7 +55,7 @@ export class Slots {
 
   /** Whether the memory has grown: wasm then empties all views of it. To ask wasm for its buffer takes longer than to look. */
   #isLost(): boolean {
-    return this.#moves ? this.#text.buffer !== this.#engine.memory.buffer : this.#text.length === 0;
+    return this.#moves ? this.#text.buffer !== this.#wasm.memory.buffer : this.#text.length === 0;
   }
 
   #writeString(slot: number, text: string): void {
@@ -97,12 +99,13 @@ export class Slots {
   }
 
   #reserve(slots: number): void {
-    this.#engine.reserve(slots);
+    const [wasm, engine] = [this.#wasm, this.#engine];
+    wasm.engine_reserve(engine, slots);
     this.#slots = slots;
-    const { buffer } = this.#engine.memory;
-    this.#heads = new Uint32Array(buffer, this.#engine.heads(), slots * 2);
-    this.#numbers = new Float64Array(buffer, this.#engine.numbers(), slots);
-    this.#text = new Uint8Array(buffer, this.#engine.text(), MAX_CONTEXT_BYTES);
+    const { buffer } = wasm.memory;
+    this.#heads = new Uint32Array(buffer, wasm.engine_heads(engine), slots * 2);
+    this.#numbers = new Float64Array(buffer, wasm.engine_numbers(engine), slots);
+    this.#text = new Uint8Array(buffer, wasm.engine_text(engine), MAX_CONTEXT_BYTES);
   }
 }
 

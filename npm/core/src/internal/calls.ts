@@ -1,8 +1,9 @@
+import { FailureKind } from "../engine/protocol.js";
 import { type ErrorCode, FeatureFlagsError } from "../errors.js";
 
 /** The calls of the application that wait for an outcome. Calls of one kind at the same time share one promise. */
 export class Calls {
-  readonly #waiting = new Map<Call, Deferred>();
+  readonly #waiting = new Map<Call, Waiting>();
 
   get areWaiting(): boolean {
     return this.#waiting.size > 0;
@@ -14,10 +15,13 @@ export class Calls {
     if (waiting !== undefined) {
       return waiting.promise;
     }
-    const deferred = new Deferred();
-    this.#waiting.set(call, deferred);
+    let settle: Waiting["settle"] = () => {};
+    const promise = new Promise<void>((resolve, reject) => {
+      settle = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    this.#waiting.set(call, { promise, settle });
     begin();
-    return deferred.promise;
+    return promise;
   }
 
   isWaiting(call: Call): boolean {
@@ -28,43 +32,24 @@ export class Calls {
   settle(call: Call, failure: Failure | undefined, thrown: unknown): void {
     const waiting = this.#waiting.get(call);
     this.#waiting.delete(call);
-    if (failure === undefined) {
-      waiting?.resolve();
-    } else {
-      waiting?.reject(toError(call, failure, thrown));
-    }
+    waiting?.settle(failure && toError(call, failure, thrown));
   }
 }
 
-/** A promise that is settled from outside. */
-export class Deferred {
+interface Waiting {
   readonly promise: Promise<void>;
-  resolve!: () => void;
-  reject!: (error: Error) => void;
-
-  constructor() {
-    this.promise = new Promise((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
-    });
-  }
+  readonly settle: (error: Error | undefined) => void;
 }
 
 /** A call that waits for the outcome of a request. */
 export type Call = "initialize" | "refresh";
 
 /** The cause of a failed request or call, from the core, or from the runtime where there is no core. */
-export type Failure =
-  | {
-      readonly kind:
-        | "unreachable"
-        | "timed-out"
-        | "malformed"
-        | "not-initialized"
-        | "shut-down"
-        | "no-engine";
-    }
-  | { readonly kind: "status"; readonly status: number };
+export interface Failure {
+  readonly kind: Exclude<FailureKind, FailureKind.None>;
+  /** The status that the service answered with. */
+  readonly status?: number;
+}
 
 /** The error for the caller. `thrown` is what the transport, or the engine, threw last. */
 export function toError(call: Call, failure: Failure, thrown?: unknown): FeatureFlagsError {
@@ -74,33 +59,31 @@ export function toError(call: Call, failure: Failure, thrown?: unknown): Feature
 }
 
 function thrownBy({ kind }: Failure): boolean {
-  return kind === "unreachable" || kind === "no-engine";
+  return kind === FailureKind.Unreachable || kind === FailureKind.Trapped;
 }
 
 function code(call: Call, { kind }: Failure): ErrorCode {
   if (call === "initialize") {
     return "INITIALIZATION_FAILED";
   }
-  return kind === "not-initialized" || kind === "shut-down" ? "NOT_INITIALIZED" : "REFRESH_FAILED";
+  return kind === FailureKind.NotInitialized || kind === FailureKind.ShutDown
+    ? "NOT_INITIALIZED"
+    : "REFRESH_FAILED";
 }
 
-function sentence(failure: Failure): string {
-  switch (failure.kind) {
-    case "unreachable":
-      return "the service could not be reached";
-    case "timed-out":
-      return "the service did not answer in time";
-    case "malformed":
-      return "the service answered with something that is no configuration (is baseUrl right?)";
-    case "not-initialized":
-      return "the client has not been initialized";
-    case "shut-down":
-      return "the client has been shut down";
-    case "no-engine":
-      return "the engine could not be started, or failed";
-    case "status":
-      return failure.status === 401
-        ? "the service does not accept the sdkKey (status 401)"
-        : `the service answered with status ${failure.status}`;
-  }
+function sentence({ kind, status }: Failure): string {
+  return kind === FailureKind.Status && status !== 401
+    ? `the service answered with status ${status}`
+    : SENTENCES[kind];
 }
+
+const SENTENCES: Readonly<Record<Failure["kind"], string>> = {
+  [FailureKind.Unreachable]: "the service could not be reached",
+  [FailureKind.TimedOut]: "the service did not answer in time",
+  [FailureKind.Status]: "the service does not accept the sdkKey (status 401)",
+  [FailureKind.Malformed]:
+    "the service answered with something that is no configuration (is baseUrl right?)",
+  [FailureKind.Trapped]: "the engine could not be started, or failed",
+  [FailureKind.NotInitialized]: "the client has not been initialized",
+  [FailureKind.ShutDown]: "the client has been shut down",
+};

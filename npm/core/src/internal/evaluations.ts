@@ -1,4 +1,5 @@
 import { contextKey } from "../context-key.js";
+import type { ClientCore } from "../engine/client-core.js";
 import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation, Explanation } from "../evaluation.js";
 import type { Logger } from "../logger.js";
@@ -10,12 +11,6 @@ import { evaluationOf, type FlagValue, UNSUPPORTED } from "./flags.js";
 import { contain } from "./publisher.js";
 import { ContextCheck } from "./warnings.js";
 
-/** Decides flags for a subject, by their positions in the configuration. */
-export interface Decider {
-  evaluate(flag: number, context: unknown): Evaluation | undefined;
-  explain(flag: number, context: unknown): Explanation | undefined;
-}
-
 /** Is told of an evaluation that a caller gets. */
 export type OnAnswer = (key: string, evaluation: Evaluation, context: unknown) => void;
 
@@ -25,7 +20,7 @@ export class Evaluations {
   /** Whether `initialize()` has completed. */
   isReady = false;
   /** The engine, while there is one. */
-  decider: Decider | undefined;
+  decider: ClientCore | undefined;
   /** Is told of every evaluation that a caller gets, where somebody wants to know. */
   onAnswer: OnAnswer | undefined;
   /** The caller's hook, made safe. */

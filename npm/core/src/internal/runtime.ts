@@ -1,4 +1,5 @@
-import type { ClientCore, Host } from "../engine/client-core.js";
+import type { ClientCore } from "../engine/client-core.js";
+import { EventKind, FailureKind } from "../engine/protocol.js";
 import { FeatureFlagsError } from "../errors.js";
 import type { Evaluation } from "../evaluation.js";
 import type { LifecycleEventType } from "../events.js";
@@ -26,7 +27,7 @@ const RECOVERY_MS = 30_000;
  * The host of a client: network, timer, memory and listeners. It runs the commands of a core that is loaded when the client
  * is initialised, and decides nothing that the core can decide.
  */
-export class ClientRuntime implements Host {
+export class ClientRuntime {
   readonly #settings: Settings;
   readonly #logger: Logger;
   readonly #publisher: Publisher;
@@ -95,19 +96,19 @@ export class ClientRuntime implements Host {
     return this.#call("refresh", () => {
       if (this.#loading === undefined) {
         this.settle("refresh", {
-          kind: this.#evaluations.isReady ? "no-engine" : "not-initialized",
+          kind: this.#evaluations.isReady ? FailureKind.Trapped : FailureKind.NotInitialized,
         });
       } else {
-        this.#load((core) => core.refresh());
+        this.#load((core) => core.happened(EventKind.Refresh));
       }
     });
   }
 
   async shutdown(): Promise<void> {
-    this.#core?.shutdown();
+    this.#core?.happened(EventKind.Shutdown);
     // A call made in this very moment has not reached the core, which could not settle it.
-    this.settle("initialize", { kind: "shut-down" });
-    this.settle("refresh", { kind: "shut-down" });
+    this.settle("initialize", { kind: FailureKind.ShutDown });
+    this.settle("refresh", { kind: FailureKind.ShutDown });
     if (!this.#ended) {
       // There is no core yet, or none any more, that could shut down in order.
       this.#disconnect();
@@ -144,6 +145,8 @@ export class ClientRuntime implements Host {
     return this.#lazy.flush();
   }
 
+  // The commands of the core. None of them throws.
+
   fetch(request: number, etag: string | undefined): void {
     const core = this.#core;
     this.#request = new AbortController();
@@ -153,7 +156,7 @@ export class ClientRuntime implements Host {
       (error) => {
         this.#thrown = error;
         this.#logger.debug("The transport failed", error);
-        core?.unreachable(request);
+        core?.happened(EventKind.Unreachable, request);
       },
     );
   }
@@ -163,13 +166,14 @@ export class ClientRuntime implements Host {
   }
 
   setTimer(delay: number): void {
-    this.#timer.set(delay, () => this.#core?.timer());
+    this.#timer.set(delay, () => this.#core?.happened(EventKind.Timer));
   }
 
   clearTimer(): void {
     this.#timer.clear();
   }
 
+  /** Serves what the caller's cache has, and gives the milliseconds left for each flag. */
   restore(): readonly number[] {
     if (this.#evaluations.isReady) {
       return this.#flags.keep();
@@ -182,22 +186,26 @@ export class ClientRuntime implements Host {
     return left;
   }
 
+  /** Gives the config document of the caller's store, if it has one that may be served. */
   stored(): StoredDocument | undefined {
     return this.#evaluations.isReady ? undefined : this.#keeper?.load();
   }
 
-  serveStored(flags: ConfiguredFlags | undefined): void {
-    if (flags === undefined) {
-      this.#keeper?.warn("is no config document: it is ignored");
-    } else {
-      this.#keeper?.warn(
-        "is served, because the service could not be reached: flags may be older than their time to live",
-      );
-      this.#supportCheck.check(flags);
-      this.#changed(this.#flags.serveStored(flags));
-    }
+  /** Serves the flags of the document in the caller's store. */
+  serveStored(flags: ConfiguredFlags): void {
+    this.#keeper?.warn(
+      "is served, because the service could not be reached: flags may be older than their time to live",
+    );
+    this.#supportCheck.check(flags);
+    this.#changed(this.#flags.serveStored(flags));
   }
 
+  /** What the caller's store has is no config document. */
+  refuseStored(): void {
+    this.#keeper?.warn("is no config document: it is ignored");
+  }
+
+  /** The service has brought this config document. */
   confirmed(config: Uint8Array | undefined): void {
     if (config !== undefined) {
       this.#keeper?.save(config);
@@ -229,7 +237,7 @@ export class ClientRuntime implements Host {
     const core = this.#core;
     this.#lazy.listen({
       told: (etag, spreadMs) => core?.streamTold(etag, spreadMs),
-      alive: () => core?.streamAlive(),
+      alive: () => core?.happened(EventKind.StreamAlive),
       ended: (status, retryAfterMs) => core?.streamEnded(status, retryAfterMs),
     });
   }
@@ -272,7 +280,7 @@ export class ClientRuntime implements Host {
   emitFailure(failure: Failure): void {
     this.#refreshing = false;
     const error = toError("refresh", failure, this.#thrown);
-    if (failure.kind !== "no-engine") {
+    if (failure.kind !== FailureKind.Trapped) {
       // What the engine did has been logged where it did it.
       this.#logger.error(error.message, error);
     }
@@ -280,16 +288,17 @@ export class ClientRuntime implements Host {
   }
 
   settle(call: Call, failure: Failure | undefined): void {
-    if (failure?.kind === "status" || failure?.kind === "malformed") {
+    if (failure?.kind === FailureKind.Status || failure?.kind === FailureKind.Malformed) {
       this.#logUnheard(call, failure);
     }
     this.#calls.settle(call, failure, this.#thrown);
     this.#timer.hold(this.#calls.areWaiting);
-    if (call === "initialize" && failure !== undefined && failure.kind !== "shut-down") {
+    if (call === "initialize" && failure !== undefined && failure.kind !== FailureKind.ShutDown) {
       this.#recoverEngine(failure);
     }
   }
 
+  /** The wasm has trapped: the core does nothing any longer. */
   trapped(cause: unknown): void {
     const configuration = this.#core?.configuration();
     const error = new FeatureFlagsError(
@@ -311,7 +320,7 @@ export class ClientRuntime implements Host {
     } else {
       if (!this.#refreshing) {
         // It was asked for in this very moment, and the engine that has failed knows nothing of it.
-        this.settle("refresh", { kind: "no-engine" });
+        this.settle("refresh", { kind: FailureKind.Trapped });
       }
       this.#restart(configuration, this.#refreshing);
     }
@@ -321,7 +330,7 @@ export class ClientRuntime implements Host {
     return this.#calls.wait(call, () => {
       this.#timer.hold(true);
       if (this.#ended) {
-        this.settle(call, { kind: "shut-down" });
+        this.settle(call, { kind: FailureKind.ShutDown });
       } else if (this.#isFixed) {
         this.settle(call, undefined);
       } else {
@@ -382,7 +391,7 @@ export class ClientRuntime implements Host {
     const retry = this.#retry;
     if (this.#evaluations.isReady) {
       this.#timer.set(RECOVERY_MS, () => this.#restart(undefined, false));
-    } else if (retry !== undefined && failure.kind === "no-engine") {
+    } else if (retry !== undefined && failure.kind === FailureKind.Trapped) {
       this.#timer.set(RECOVERY_MS, () => this.#load((core) => this.#begin(core, { retry })));
     }
   }
@@ -408,10 +417,10 @@ export class ClientRuntime implements Host {
   /** Nothing that waits for the engine will come of it. */
   #fail(): void {
     if (this.#refreshing) {
-      this.emitFailure({ kind: "no-engine" });
+      this.emitFailure({ kind: FailureKind.Trapped });
     }
-    this.settle("initialize", { kind: "no-engine" });
-    this.settle("refresh", { kind: "no-engine" });
+    this.settle("initialize", { kind: FailureKind.Trapped });
+    this.settle("refresh", { kind: FailureKind.Trapped });
   }
 
   #changed(flags: readonly string[]): void {
