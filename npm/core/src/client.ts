@@ -230,13 +230,13 @@ export class FeatureFlagsClient {
 
   /** Calls `listener` at every event of this type. */
   on<T extends LifecycleEventType>(type: T, listener: Listener<T>): this {
-    this.#publisher.on(type, listener);
+    this.#publisher.on(type, listener, false);
     return this;
   }
 
   /** Calls `listener` at the next event of this type, and then no longer. */
   once<T extends LifecycleEventType>(type: T, listener: Listener<T>): this {
-    this.#publisher.once(type, listener);
+    this.#publisher.on(type, listener, true);
     return this;
   }
 

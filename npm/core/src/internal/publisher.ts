@@ -1,35 +1,36 @@
-import {
-  BuiltInEmitter,
-  type EventEmitter,
-  type LifecycleEvent,
-  type LifecycleEventType,
-  type Listener,
-} from "../events.js";
+import type { EventEmitter, LifecycleEvent, LifecycleEventType, Listener } from "../events.js";
 import type { Logger } from "../logger.js";
+
+interface Registered {
+  readonly type: LifecycleEventType;
+  readonly listener: Listener;
+  /** Whether it is called at the first event only. */
+  readonly isOnce: boolean;
+}
 
 /** Tells everybody who wants to know. What one of them throws is logged, and keeps no other from hearing. */
 export class Publisher {
   readonly #emitter: EventEmitter | undefined;
   readonly #logger: Logger;
-  readonly #builtIn: BuiltInEmitter;
+  readonly #registered = new Set<Registered>();
   readonly #subscribers = new Set<{ readonly listener: () => void }>();
 
   constructor(emitter: EventEmitter | undefined, logger: Logger) {
     this.#emitter = emitter;
     this.#logger = logger;
-    this.#builtIn = new BuiltInEmitter(this.#listenerFailed);
   }
 
-  on<T extends LifecycleEventType>(type: T, listener: Listener<T>): void {
-    this.#builtIn.on(type, listener);
-  }
-
-  once<T extends LifecycleEventType>(type: T, listener: Listener<T>): void {
-    this.#builtIn.once(type, listener);
+  on<T extends LifecycleEventType>(type: T, listener: Listener<T>, isOnce: boolean): void {
+    // Whoever listens to one type gets no other.
+    this.#registered.add({ type, listener: listener as Listener, isOnce });
   }
 
   off<T extends LifecycleEventType>(type: T, listener: Listener<T>): void {
-    this.#builtIn.off(type, listener);
+    for (const registered of this.#registered) {
+      if (registered.type === type && registered.listener === listener) {
+        this.#registered.delete(registered);
+      }
+    }
   }
 
   subscribe(listener: () => void): () => void {
@@ -42,7 +43,13 @@ export class Publisher {
   }
 
   emit(event: LifecycleEvent): void {
-    this.#builtIn.emit(event.type, event);
+    for (const registered of [...this.#registered]) {
+      const { type, listener, isOnce } = registered;
+      // A listener before it may have led to the same event, and that is the one at which it was called.
+      if (type === event.type && (!isOnce || this.#registered.delete(registered))) {
+        contain(() => listener(event), this.#listenerFailed);
+      }
+    }
     const emitter = this.#emitter;
     if (emitter !== undefined) {
       contain(
@@ -60,7 +67,7 @@ export class Publisher {
   }
 
   end(): void {
-    this.#builtIn.removeAllListeners();
+    this.#registered.clear();
     this.#subscribers.clear();
   }
 
