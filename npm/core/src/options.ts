@@ -105,33 +105,10 @@ export interface EvaluateEvent extends Evaluation {
 }
 
 /** Options that have been checked, every default filled in. */
-export interface Settings {
-  readonly sdkKey: string;
-  /** The package that made the client, and its version, as every request names it. */
-  readonly clientName: string;
-  readonly baseUrl: string;
-  readonly pollIntervalMs: number;
-  readonly ttlMs: number;
-  readonly retries: number;
-  readonly retryDelayMs: number;
-  readonly timeoutMs: number;
-  readonly cache: Cache | undefined;
-  readonly store: Store | undefined;
-  readonly transport: Transport;
-  readonly logger: Logger;
-  readonly eventEmitter: EventEmitter | undefined;
-  readonly snapshot: Snapshot | undefined;
-  /** The text of a configuration to begin with. */
-  readonly configuration: string | undefined;
-  readonly defaults: ReadonlyMap<string, Evaluation>;
-  readonly staleIfError: boolean;
-  readonly streaming: boolean;
-  readonly reportUsage: boolean;
-  readonly onEvaluate: ((event: EvaluateEvent) => void) | undefined;
-}
+export type Settings = Readonly<ReturnType<typeof parseOptions>>;
 
 /** Checks options as JavaScript may pass them, and throws `INVALID_OPTIONS` with a sentence that tells what is expected. */
-export function parseOptions(options: FeatureFlagsClientOptions): Settings {
+export function parseOptions(options: FeatureFlagsClientOptions) {
   if (typeof options !== "object" || options === null) {
     throw invalid("the options must be an object with at least an sdkKey");
   }
@@ -268,16 +245,22 @@ function defaults(given: unknown = {}): ReadonlyMap<string, Evaluation> {
   return new Map(entries.map(([key, enabled]) => [key, evaluationOf(enabled, "default")]));
 }
 
-function bootstrap(given: unknown): Pick<Settings, "snapshot" | "configuration"> {
+interface Bootstrap {
+  readonly snapshot?: Snapshot;
+  /** The text of a configuration to begin with. */
+  readonly configuration?: string | undefined;
+}
+
+function bootstrap(given: unknown): Bootstrap {
   if (given === undefined) {
-    return { snapshot: undefined, configuration: undefined };
+    return {};
   }
   if (typeof given === "string") {
-    return { snapshot: undefined, configuration: configurationText(given) };
+    return { configuration: configurationText(given) };
   }
   const { version, flags, subject, config } = (given ?? {}) as Partial<Snapshot>;
   if (version === undefined && Array.isArray(flags)) {
-    return { snapshot: undefined, configuration: JSON.stringify(given) };
+    return { configuration: JSON.stringify(given) };
   }
   if (!areAnswers(flags) || !(subject === undefined || areAnswers(subject?.flags))) {
     throw invalid(

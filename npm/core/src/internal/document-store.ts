@@ -41,14 +41,9 @@ export class DocumentKeeper {
   load(): StoredDocument | undefined {
     const text = contain(
       () => this.#store.load(),
-      (error) => this.#warn("cannot be read", error),
+      (error) => this.warn("cannot be read", error),
     );
     return typeof text === "string" ? this.#parse(text) : undefined;
-  }
-
-  /** Says that what is stored could not be served, or that it is. */
-  warn(detail: string): void {
-    this.#warn(detail, undefined);
   }
 
   /** Saves a config document that the service has just brought. */
@@ -88,20 +83,21 @@ export class DocumentKeeper {
     }
     const { version, source, confirmedAt, config } = parsed ?? {};
     if (version !== VERSION || typeof confirmedAt !== "number" || Object(config) !== config) {
-      return this.#warn("is damaged, or of another version of the client: it is ignored");
+      return this.warn("is damaged, or of another version of the client: it is ignored");
     }
     if (source !== this.#source) {
-      return this.#warn("is of another environment: it is ignored");
+      return this.warn("is of another environment: it is ignored");
     }
     // A clock may have been set back.
     const ageMs = Math.max(0, Date.now() - confirmedAt);
     if (!(ageMs <= this.#maxAgeMs)) {
-      return this.#warn("is older than maxAgeSeconds: it is ignored");
+      return this.warn("is older than maxAgeSeconds: it is ignored");
     }
     return { config: JSON.stringify(config), ageMs, maxAgeMs: this.#maxAgeMs };
   }
 
-  #warn(detail: string, error?: unknown): undefined {
+  /** Says once that what is stored could not be served, or that it is. */
+  warn(detail: string, error?: unknown): undefined {
     if (!this.#hasWarned) {
       this.#hasWarned = true;
       this.#logger.warn(`What is in the store ${detail}`, error);

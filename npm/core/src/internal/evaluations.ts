@@ -67,7 +67,7 @@ export class Evaluations {
   ahead(key: string): Evaluation {
     const value = this.flags.get(key);
     if (value === undefined) {
-      return this.#absent(key, undefined);
+      return this.evaluate(key, undefined);
     }
     if (value.targeted && !value.isTold) {
       this.#tellOfIgnored(key, value);
@@ -77,14 +77,9 @@ export class Evaluations {
   }
 
   evaluate(key: string, context: unknown): Evaluation {
-    const value = this.flags.get(key);
-    if (value === undefined) {
-      return this.#absent(key, context);
-    }
-    const evaluation =
-      value.index === UNSUPPORTED
-        ? this.#fallback(key, context)
-        : this.#counted(key, value, context);
+    // A client that is not ready does not know whether there is such a flag.
+    const isKnown = this.isReady || this.flags.get(key) !== undefined;
+    const evaluation = isKnown ? this.read(key, context) : undefined;
     if (evaluation === undefined) {
       throw this.#error(key);
     }
@@ -145,10 +140,7 @@ export class Evaluations {
 
   explain(key: string, context: unknown): Explanation {
     const value = this.flags.get(key);
-    if (value === undefined) {
-      throw this.#error(key);
-    }
-    const explanation = this.decider?.explain(value.index, context);
+    const explanation = value && this.decider?.explain(value.index, context);
     if (explanation === undefined) {
       throw this.#error(key);
     }
@@ -192,15 +184,7 @@ export class Evaluations {
     }
   }
 
-  /** Returns the default for a flag that does not exist, or throws. */
-  #absent(key: string, context: unknown): Evaluation {
-    const fallback = this.isReady ? this.#fallback(key, context) : undefined;
-    if (fallback === undefined) {
-      throw this.#error(key);
-    }
-    return fallback;
-  }
-
+  /** Returns the default for a flag that does not exist, or that the engine cannot evaluate. */
   #fallback(key: string, context: unknown): Evaluation | undefined {
     const fallback = this.#defaults.get(key);
     if (fallback !== undefined) {
