@@ -1,5 +1,4 @@
 import {
-  type EvaluationContext,
   type JsonValue,
   OpenFeatureEventEmitter,
   type Provider,
@@ -7,7 +6,7 @@ import {
   type ResolutionDetails,
 } from "@openfeature/server-sdk";
 import type { FeatureFlagsClient, FeatureFlagsClientOptions } from "@pennon/core";
-import { resolve, resolveMistaken } from "./internal/resolution.js";
+import { type Question, resolve, resolveMistaken } from "./internal/resolution.js";
 import { Session } from "./internal/session.js";
 
 /**
@@ -50,34 +49,22 @@ export class PennonServerProvider implements Provider {
   }
 
   async resolveBooleanEvaluation(
-    key: string,
-    otherwise: boolean,
-    context: EvaluationContext,
+    ...question: Question<boolean>
   ): Promise<ResolutionDetails<boolean>> {
-    return resolve(this.client, key, otherwise, context);
+    return resolve(this.client, ...question);
   }
 
-  async resolveStringEvaluation(
-    key: string,
-    otherwise: string,
-    context: EvaluationContext,
-  ): Promise<ResolutionDetails<string>> {
-    return resolveMistaken(this.client, key, otherwise, context);
+  async resolveStringEvaluation(...question: Question<string>): Promise<ResolutionDetails<string>> {
+    return resolveMistaken(this.client, ...question);
   }
 
-  async resolveNumberEvaluation(
-    key: string,
-    otherwise: number,
-    context: EvaluationContext,
-  ): Promise<ResolutionDetails<number>> {
-    return resolveMistaken(this.client, key, otherwise, context);
+  async resolveNumberEvaluation(...question: Question<number>): Promise<ResolutionDetails<number>> {
+    return resolveMistaken(this.client, ...question);
   }
 
   async resolveObjectEvaluation<T extends JsonValue>(
-    key: string,
-    otherwise: T,
-    context: EvaluationContext,
+    ...question: Question<T>
   ): Promise<ResolutionDetails<T>> {
-    return resolveMistaken(this.client, key, otherwise, context);
+    return resolveMistaken(this.client, ...question);
   }
 }

@@ -7,7 +7,7 @@ import {
   type ResolutionDetails,
 } from "@openfeature/web-sdk";
 import type { FeatureFlagsClient, FeatureFlagsClientOptions } from "@pennon/core";
-import { resolve, resolveMistaken } from "./internal/resolution.js";
+import { type Question, resolve, resolveMistaken } from "./internal/resolution.js";
 import { Session } from "./internal/session.js";
 import { toSubject } from "./internal/subject.js";
 
@@ -65,35 +65,19 @@ export class PennonWebProvider implements Provider {
     return this.client.isReady() ? undefined : this.#session.ready();
   }
 
-  resolveBooleanEvaluation(
-    key: string,
-    otherwise: boolean,
-    context: EvaluationContext,
-  ): ResolutionDetails<boolean> {
-    return resolve(this.client, key, otherwise, context);
+  resolveBooleanEvaluation(...question: Question<boolean>): ResolutionDetails<boolean> {
+    return resolve(this.client, ...question);
   }
 
-  resolveStringEvaluation(
-    key: string,
-    otherwise: string,
-    context: EvaluationContext,
-  ): ResolutionDetails<string> {
-    return resolveMistaken(this.client, key, otherwise, context);
+  resolveStringEvaluation(...question: Question<string>): ResolutionDetails<string> {
+    return resolveMistaken(this.client, ...question);
   }
 
-  resolveNumberEvaluation(
-    key: string,
-    otherwise: number,
-    context: EvaluationContext,
-  ): ResolutionDetails<number> {
-    return resolveMistaken(this.client, key, otherwise, context);
+  resolveNumberEvaluation(...question: Question<number>): ResolutionDetails<number> {
+    return resolveMistaken(this.client, ...question);
   }
 
-  resolveObjectEvaluation<T extends JsonValue>(
-    key: string,
-    otherwise: T,
-    context: EvaluationContext,
-  ): ResolutionDetails<T> {
-    return resolveMistaken(this.client, key, otherwise, context);
+  resolveObjectEvaluation<T extends JsonValue>(...question: Question<T>): ResolutionDetails<T> {
+    return resolveMistaken(this.client, ...question);
   }
 }

@@ -25,12 +25,13 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   INVALID_CONTEXT: ErrorCode.INVALID_CONTEXT,
 };
 
+/** What OpenFeature asks of a provider. */
+export type Question<T> = [key: string, otherwise: T, context: EvaluationContext];
+
 /** What the flag is for the subject of the context, or `otherwise` and why there is no answer. Never throws. */
 export function resolve(
   client: FeatureFlagsClient,
-  key: string,
-  otherwise: boolean,
-  context: EvaluationContext,
+  ...[key, otherwise, context]: Question<boolean>
 ): ResolutionDetails<boolean> {
   try {
     const { enabled, reason } = client.evaluate(key, toSubject(context));
@@ -56,9 +57,7 @@ function standardReason(client: FeatureFlagsClient, key: string, reason: Reason)
 /** The answer to whoever takes a flag for something else than a boolean: `otherwise`, and why. */
 export function resolveMistaken<T>(
   client: FeatureFlagsClient,
-  key: string,
-  otherwise: T,
-  context: EvaluationContext,
+  ...[key, otherwise, context]: Question<T>
 ): ResolutionDetails<T> {
   const { errorCode, errorMessage } = resolve(client, key, false, context);
   return failed(
