@@ -66,15 +66,14 @@ function dynamic(name: string = DEFAULT, source: Source): DynamicModule {
       inject: [connectionToken(name), REQUEST],
     },
   ];
-  const exported = [connectionToken(name), clientToken(name), requestToken(name)];
+  const exports: (string | typeof FeatureFlags)[] = [
+    connectionToken(name),
+    clientToken(name),
+    requestToken(name),
+  ];
   if (name === DEFAULT) {
     providers.push({ provide: FeatureFlags, useExisting: requestToken(name) });
-    return {
-      module: FeatureFlagsModule,
-      global: true,
-      providers,
-      exports: [...exported, FeatureFlags],
-    };
+    exports.push(FeatureFlags);
   }
-  return { module: FeatureFlagsModule, global: true, providers, exports: exported };
+  return { module: FeatureFlagsModule, global: true, providers, exports };
 }

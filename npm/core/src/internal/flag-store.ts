@@ -7,14 +7,14 @@ import {
   evaluationOf,
   type Flags,
   type FlagValue,
-  StoredFlags,
+  storedFlags,
 } from "./flags.js";
 import { catchRejection, contain } from "./publisher.js";
 
 /** How many keys of no flag are remembered: those that an application knows of, not all that its users may invent. */
 const MOST_MISSING = 1_000;
 
-const NO_FLAGS: Flags = new StoredFlags([]);
+const NO_FLAGS: Flags = storedFlags([]);
 
 /** The flags being served: in memory, and written through to the caller's own cache if there is one. */
 export class FlagStore {
@@ -96,7 +96,7 @@ export class FlagStore {
       key,
       value: storedValue(enabled, reason, targeted),
     }));
-    this.#serve(new StoredFlags(found));
+    this.#serve(storedFlags(found));
   }
 
   /** Notes that everything has just been confirmed. */
@@ -136,7 +136,7 @@ export class FlagStore {
     if (found === undefined || found.length === 0) {
       return this.keep();
     }
-    this.#serve(new StoredFlags(found));
+    this.#serve(storedFlags(found));
     return found.map(({ left }) => left);
   }
 

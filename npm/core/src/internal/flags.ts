@@ -37,36 +37,22 @@ export interface ConfiguredFlags extends Flags {
 }
 
 /** Flags from elsewhere than a configuration. */
-export class StoredFlags implements Flags {
-  readonly #keys: readonly string[];
-  readonly #values: readonly FlagValue[];
-  readonly #positions: ReadonlyMap<string, number>;
-
-  constructor(flags: readonly { readonly key: string; readonly value: FlagValue }[]) {
-    this.#keys = flags.map(({ key }) => key);
-    this.#values = flags.map(({ value }) => value);
-    this.#positions = new Map(this.#keys.map((key, position) => [key, position]));
-  }
-
-  get size(): number {
-    return this.#keys.length;
-  }
-
-  key(position: number): string {
-    return this.#keys[position] ?? "";
-  }
-
-  value(position: number): FlagValue {
-    const value = this.#values[position];
-    if (value === undefined) {
-      throw new RangeError(`There is no flag at ${position}`);
-    }
-    return value;
-  }
-
-  find(key: string): number {
-    return this.#positions.get(key) ?? -1;
-  }
+export function storedFlags(
+  flags: readonly { readonly key: string; readonly value: FlagValue }[],
+): Flags {
+  const positions = new Map(flags.map(({ key }, position) => [key, position]));
+  return {
+    size: flags.length,
+    key: (position) => flags[position]?.key ?? "",
+    value: (position) => {
+      const flag = flags[position];
+      if (flag === undefined) {
+        throw new RangeError(`There is no flag at ${position}`);
+      }
+      return flag.value;
+    },
+    find: (key) => positions.get(key) ?? -1,
+  };
 }
 
 /** The reasons of the engine, and then the one that only clients give. */
