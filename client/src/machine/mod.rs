@@ -247,9 +247,7 @@ impl Machine {
         if phase == Phase::ShutDown {
             return;
         }
-        if let Some(Request::UnderWay { .. }) = self.request.take() {
-            self.commands.push(Command::Abort);
-        }
+        self.abort_request();
         self.close_stream();
         self.poll_at = None;
         self.report_at = None;

@@ -100,7 +100,7 @@ impl Machine {
         }
     }
 
-    fn abort_request(&mut self) {
+    pub(super) fn abort_request(&mut self) {
         if let Some(Request::UnderWay { .. }) = self.request.take() {
             self.commands.push(Command::Abort);
         }
