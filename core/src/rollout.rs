@@ -16,7 +16,7 @@ pub struct Rollout {
 
 /// A whole percentage, 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(into = "u8", try_from = "i64")]
+#[serde(try_from = "i64")]
 #[cfg_attr(
     feature = "schema",
     derive(utoipa::ToSchema),
@@ -39,12 +39,6 @@ impl TryFrom<i64> for Percentage {
             Ok(number @ 0..=100) => Ok(Self(number)),
             _ => Err(Invalid::new("must be an integer from 0 to 100")),
         }
-    }
-}
-
-impl From<Percentage> for u8 {
-    fn from(percentage: Percentage) -> Self {
-        percentage.0
     }
 }
 

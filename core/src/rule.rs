@@ -3,6 +3,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use serde::ser::SerializeStruct as _;
+
 use crate::Invalid;
 use crate::string_enum;
 
@@ -31,7 +33,7 @@ pub struct Rule {
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
-#[serde(into = "u32", try_from = "i64")]
+#[serde(try_from = "i64")]
 #[cfg_attr(
     feature = "schema",
     derive(utoipa::ToSchema),
@@ -60,12 +62,6 @@ impl TryFrom<i64> for Priority {
     }
 }
 
-impl From<Priority> for u32 {
-    fn from(priority: Priority) -> Self {
-        priority.0
-    }
-}
-
 string_enum! {
     /// How a rule's conditions combine.
     pub enum Logic {
@@ -78,8 +74,8 @@ string_enum! {
 }
 
 /// A comparison of an attribute with a fixed value of one type.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(into = "json::Condition", try_from = "json::Condition")]
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+#[serde(try_from = "ConditionForm")]
 pub struct Condition {
     /// What is compared.
     pub attribute: Attribute,
@@ -144,8 +140,8 @@ impl Operand {
 }
 
 /// The name of a context attribute: one of the four built-in ones, or a custom one of 1 to 128 characters.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-#[serde(into = "Box<str>", try_from = "Box<str>")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+#[serde(try_from = "Box<str>")]
 pub enum Attribute {
     /// `userId`
     UserId,
@@ -193,18 +189,15 @@ impl TryFrom<Box<str>> for Attribute {
     }
 }
 
-impl From<Attribute> for Box<str> {
-    fn from(attribute: Attribute) -> Self {
-        match attribute {
-            Attribute::Custom(name) => name,
-            builtin => builtin.as_str().into(),
-        }
+impl serde::Serialize for Attribute {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 
 /// The text of a string operand: up to 1024 characters, stored as given.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(into = "Box<str>", try_from = "Box<str>")]
+#[serde(try_from = "Box<str>")]
 #[cfg_attr(
     feature = "schema",
     derive(utoipa::ToSchema),
@@ -233,12 +226,6 @@ impl TryFrom<Box<str>> for OperandText {
     }
 }
 
-impl From<OperandText> for Box<str> {
-    fn from(text: OperandText) -> Self {
-        text.0
-    }
-}
-
 /// How many Unicode scalar values a text has: as many as bytes that do not continue one. (The standard library counts
 /// long texts faster, by code that would be a twentieth of the wasm engine.)
 fn characters(text: &str) -> usize {
@@ -251,7 +238,7 @@ fn has_null(text: &str) -> bool {
 
 /// An integer that a double holds exactly, −(2⁵³ − 1) to 2⁵³ − 1, so that comparisons agree in every runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(into = "i64", try_from = "i64")]
+#[serde(try_from = "i64")]
 #[cfg_attr(
     feature = "schema",
     derive(utoipa::ToSchema),
@@ -290,71 +277,46 @@ impl TryFrom<i64> for Integer {
     }
 }
 
-impl From<Integer> for i64 {
-    fn from(integer: Integer) -> Self {
-        integer.0
+impl serde::Serialize for Condition {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut form = serializer.serialize_struct("Condition", 4)?;
+        form.serialize_field("attribute", &self.attribute)?;
+        form.serialize_field("operator", &self.operator)?;
+        form.serialize_field("valueType", &self.operand.value_type())?;
+        match &self.operand {
+            Operand::String(text) => form.serialize_field("valueString", text)?,
+            Operand::Number(number) => form.serialize_field("valueInt", number)?,
+            Operand::Boolean(boolean) => form.serialize_field("valueBool", boolean)?,
+        }
+        form.end()
     }
 }
 
-mod json {
-    //! A condition's JSON form: one value member out of three, named by `valueType`.
+/// A condition's JSON form: one value member out of three, named by `valueType`.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ConditionForm {
+    attribute: Attribute,
+    operator: Operator,
+    value_type: ValueType,
+    value_string: Option<OperandText>,
+    value_int: Option<Integer>,
+    value_bool: Option<bool>,
+}
 
-    use super::{Attribute, Integer, Invalid, Operand, OperandText, Operator, ValueType};
+impl TryFrom<ConditionForm> for Condition {
+    type Error = Invalid;
 
-    #[derive(serde::Serialize, serde::Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    pub(super) struct Condition {
-        attribute: Attribute,
-        operator: Operator,
-        value_type: ValueType,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        value_string: Option<OperandText>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        value_int: Option<Integer>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        value_bool: Option<bool>,
-    }
-
-    impl From<super::Condition> for Condition {
-        fn from(condition: super::Condition) -> Self {
-            let value_type = condition.operand.value_type();
-            let (mut value_string, mut value_int, mut value_bool) = (None, None, None);
-            match condition.operand {
-                Operand::String(text) => value_string = Some(text),
-                Operand::Number(integer) => value_int = Some(integer),
-                Operand::Boolean(boolean) => value_bool = Some(boolean),
-            }
-            let super::Condition {
-                attribute,
-                operator,
-                ..
-            } = condition;
-            Self {
-                attribute,
-                operator,
-                value_type,
-                value_string,
-                value_int,
-                value_bool,
-            }
-        }
-    }
-
-    impl TryFrom<Condition> for super::Condition {
-        type Error = Invalid;
-
-        fn try_from(form: Condition) -> Result<Self, Invalid> {
-            let operand = match form.value_type {
-                ValueType::String => form.value_string.map(Operand::String),
-                ValueType::Number => form.value_int.map(Operand::Number),
-                ValueType::Boolean => form.value_bool.map(Operand::Boolean),
-            };
-            let operand = operand.ok_or(Invalid::new("a condition needs the value of its type"))?;
-            Ok(Self {
-                attribute: form.attribute,
-                operator: form.operator,
-                operand,
-            })
-        }
+    fn try_from(form: ConditionForm) -> Result<Self, Invalid> {
+        let operand = match form.value_type {
+            ValueType::String => form.value_string.map(Operand::String),
+            ValueType::Number => form.value_int.map(Operand::Number),
+            ValueType::Boolean => form.value_bool.map(Operand::Boolean),
+        };
+        Ok(Self {
+            attribute: form.attribute,
+            operator: form.operator,
+            operand: operand.ok_or(Invalid::new("a condition needs the value of its type"))?,
+        })
     }
 }

@@ -6,7 +6,7 @@ use crate::Invalid;
 
 /// The time for which clients may keep a flag before they must ask again: 1 second to 365 days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(into = "u32", try_from = "i64")]
+#[serde(try_from = "i64")]
 #[cfg_attr(
     feature = "schema",
     derive(utoipa::ToSchema),
@@ -35,11 +35,5 @@ impl TryFrom<i64> for Ttl {
             Ok(Some(seconds)) if seconds.get() <= Self::MAX => Ok(Self(seconds)),
             _ => Err(Invalid::new("must be an integer from 1 to 31536000")),
         }
-    }
-}
-
-impl From<Ttl> for u32 {
-    fn from(ttl: Ttl) -> Self {
-        ttl.0.get()
     }
 }
