@@ -2,6 +2,7 @@
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
+use alloc::string::String;
 
 use crate::rule::Attribute;
 
@@ -42,14 +43,21 @@ pub struct Context<'a> {
     pub custom: BTreeMap<Cow<'a, str>, CustomValue<'a>>,
 }
 
-/// The value of a custom attribute.
-#[derive(Clone, Debug, PartialEq)]
+/// The value of a custom attribute, or that of any attribute in a trace.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(untagged)]
+#[cfg_attr(
+    feature = "schema",
+    derive(utoipa::ToSchema),
+    schema(as = ActualValue, description = "A context value, kept for a trace.")
+)]
 pub enum CustomValue<'a> {
-    /// Any text.
+    /// A string.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     String(Cow<'a, str>),
-    /// A finite number.
+    /// A number.
     Number(f64),
-    /// True or false.
+    /// A boolean.
     Boolean(bool),
 }
 
@@ -57,13 +65,9 @@ impl Context<'_> {
     /// The same context with texts of its own.
     pub fn into_owned(self) -> Context<'static> {
         let owned = |text: Option<Cow<'_, str>>| text.map(|text| Cow::Owned(text.into_owned()));
-        let custom = self.custom.into_iter().map(|(name, value)| {
-            let value = match value {
-                CustomValue::String(text) => CustomValue::String(Cow::Owned(text.into_owned())),
-                CustomValue::Number(number) => CustomValue::Number(number),
-                CustomValue::Boolean(boolean) => CustomValue::Boolean(boolean),
-            };
-            (Cow::Owned(name.into_owned()), value)
+        let custom = self.custom.iter().map(|(name, value)| {
+            let value = Value::from(value).into_owned();
+            (Cow::Owned(String::from(&**name)), value)
         });
         Context {
             user_id: owned(self.user_id),
@@ -85,6 +89,17 @@ impl Subject for Context<'_> {
             Attribute::Custom(name) => return self.custom.get(&**name).map(Value::from),
         };
         text.as_deref().map(Value::String)
+    }
+}
+
+impl Value<'_> {
+    /// The same value with a text of its own.
+    pub fn into_owned(self) -> CustomValue<'static> {
+        match self {
+            Self::String(text) => CustomValue::String(Cow::Owned(text.into())),
+            Self::Number(number) => CustomValue::Number(number),
+            Self::Boolean(boolean) => CustomValue::Boolean(boolean),
+        }
     }
 }
 

@@ -2,12 +2,11 @@
 //!
 //! The order of precedence is the chain in [`decide`]; each step bears the name of the reason that it gives.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::bucketing::bucket;
 use crate::compiled::{CompiledFlag, CompiledRule};
-use crate::context::{Subject, Value};
+use crate::context::{CustomValue, Subject, Value};
 use crate::evaluation::{Evaluation, Reason};
 pub use crate::matching::Outcome;
 use crate::matching::compare;
@@ -30,16 +29,6 @@ pub fn evaluate(
     missing: MissingBucketingValue,
 ) -> Evaluation {
     decide(flag, subject, missing, &mut NoObserver)
-}
-
-/// Decides `flag` for `subject` as [`evaluate`] does, while `observer` watches.
-pub fn observe(
-    flag: &CompiledFlag,
-    subject: &impl Subject,
-    missing: MissingBucketingValue,
-    observer: &mut impl Observer,
-) -> Evaluation {
-    decide(flag, subject, missing, observer)
 }
 
 /// Decides `flag` for `subject` as [`evaluate`] does, and tells what decided, at no more cost.
@@ -114,33 +103,9 @@ pub struct ConditionTrace {
     pub condition: Condition,
     /// The attribute's value in the context; its JSON type is its type.
     #[cfg_attr(feature = "schema", schema(required))]
-    pub actual: Option<ActualValue>,
+    pub actual: Option<CustomValue<'static>>,
     /// What came of the comparison.
     pub outcome: Outcome,
-}
-
-/// A context value, kept for a trace.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-#[serde(untagged)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub enum ActualValue {
-    /// A string.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
-    String(Box<str>),
-    /// A number.
-    Number(f64),
-    /// A boolean.
-    Boolean(bool),
-}
-
-impl From<Value<'_>> for ActualValue {
-    fn from(value: Value<'_>) -> Self {
-        match value {
-            Value::String(text) => Self::String(text.into()),
-            Value::Number(number) => Self::Number(number),
-            Value::Boolean(boolean) => Self::Boolean(boolean),
-        }
-    }
 }
 
 /// The rollout that was reached, and where the subject stood in it.
@@ -156,8 +121,9 @@ pub struct RolloutTrace {
     pub bucket: Option<u32>,
 }
 
-/// The order of precedence: the first step that has an answer gives it.
-fn decide(
+/// Decides `flag` for `subject` while `observer` watches. This is the order of precedence: the first step that has an answer
+/// gives it.
+pub fn decide(
     flag: &CompiledFlag,
     subject: &impl Subject,
     missing: MissingBucketingValue,
@@ -350,7 +316,7 @@ impl Observer for TraceRecorder {
         if let Some(rule) = self.rules.last_mut() {
             rule.conditions.push(ConditionTrace {
                 condition,
-                actual: actual.map(Into::into),
+                actual: actual.map(Value::into_owned),
                 outcome,
             });
         }

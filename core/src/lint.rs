@@ -4,13 +4,13 @@
 //! rules name, what lies between those, a value of another type, and none. Two values that no condition tells apart need no
 //! second subject, so what none of these subjects sees, nobody sees. Where there would be too many of them, nothing is said.
 
-use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::compiled::CompiledFlag;
 use crate::config::FlagConfig;
-use crate::context::{Subject, Value};
-use crate::evaluate::{ActualValue, Cause, MissingBucketingValue, evaluate_with_cause};
+use crate::context::{CustomValue, Subject, Value};
+use crate::evaluate::{Cause, MissingBucketingValue, evaluate_with_cause};
 use crate::evaluation::{Evaluation, Reason};
 use crate::rollout::{Rollout, Strategy};
 use crate::rule::{Attribute, Condition, Logic, Operand, Priority, Rule};
@@ -140,23 +140,20 @@ fn reached(rules: &[&Rule]) -> Option<Vec<Priority>> {
 pub fn turns_somebody_on(before: &FlagConfig, after: &FlagConfig) -> Option<bool> {
     let rules = before.rules.iter().chain(&after.rules);
     let conditions: Vec<&Condition> = rules.flat_map(|rule| &rule.conditions).collect();
-    let (before, after) = (
-        CompiledFlag::from(before.clone()),
-        CompiledFlag::from(after.clone()),
-    );
-    let mut attributes = [before.attributes(), after.attributes()].concat();
+    let flags = [before, after].map(|flag| (CompiledFlag::from(flag.clone()), flag.rollout));
+    let mut attributes = flags.each_ref().map(|(flag, _)| flag.attributes()).concat();
     attributes.sort_unstable();
     attributes.dedup();
-    let choices: Vec<Choices> = attributes
-        .iter()
-        .map(|attribute| choices(attribute, &conditions))
-        .collect();
-    let mut subjects = (0..combinations(&choices)?).map(|number| Named {
-        attributes: &attributes,
-        values: Representative::new(number, &choices),
-    });
-    Some(subjects.any(|subject| {
-        let (was, will) = (Share::of(&before, &subject), Share::of(&after, &subject));
+    let choices = all_choices(&attributes, &conditions);
+    Some((0..combinations(&choices)?).any(|number| {
+        let subject = Named {
+            attributes: &attributes,
+            values: Representative::new(number, &choices),
+        };
+        let [was, will] = flags.each_ref().map(|(flag, rollout)| {
+            let missing = MissingBucketingValue::Excluded;
+            Share::of(*rollout, evaluate_with_cause(flag, &subject, missing))
+        });
         match (was.strategy, will.strategy) {
             // Buckets of different attributes have nothing to do with each other.
             (Some(one), Some(other)) if one != other => will.percentage > 0 && was.percentage < 100,
@@ -173,10 +170,9 @@ struct Share {
 }
 
 impl Share {
-    fn of(flag: &CompiledFlag, subject: &impl Subject) -> Self {
-        let (evaluation, cause) =
-            evaluate_with_cause(flag, subject, MissingBucketingValue::Excluded);
-        match flag.rollout() {
+    fn of(rollout: Option<Rollout>, (evaluation, cause): (Evaluation, Cause)) -> Self {
+        match rollout {
+            // Where a bucket decided, others, whom no rule tells from this subject, have other buckets.
             Some(rollout) if evaluation.reason == Reason::Rollout && cause.bucket.is_some() => {
                 Self {
                     percentage: rollout.percentage.get(),
@@ -197,16 +193,10 @@ fn constant(rules: &[&Rule], rollout: Option<Rollout>) -> Option<bool> {
         return None;
     }
     let (mut on, mut off) = (false, false);
-    for (evaluation, cause) in decisions(rules, rollout)? {
-        let percentage = rollout.map_or(0, |rollout| rollout.percentage.get());
-        // Where a bucket decided, others, whom no rule tells from this subject, have other buckets.
-        if evaluation.reason == Reason::Rollout && cause.bucket.is_some() {
-            on |= percentage > 0;
-            off |= percentage < 100;
-        } else {
-            on |= evaluation.enabled;
-            off |= !evaluation.enabled;
-        }
+    for decision in decisions(rules, rollout)? {
+        let share = Share::of(rollout, decision);
+        on |= share.percentage > 0;
+        off |= share.percentage < 100;
     }
     (on != off).then_some(on)
 }
@@ -219,11 +209,7 @@ fn decisions(
     let conditions: Vec<&Condition> = rules.iter().flat_map(|rule| &rule.conditions).collect();
     let rules = rules.iter().copied().cloned().collect();
     let flag = CompiledFlag::new(false, true, rules, rollout);
-    let choices: Vec<Choices> = flag
-        .attributes()
-        .iter()
-        .map(|attribute| choices(attribute, &conditions))
-        .collect();
+    let choices = all_choices(flag.attributes(), &conditions);
     Some((0..combinations(&choices)?).map(move |number| {
         let subject = Representative::new(number, &choices);
         evaluate_with_cause(&flag, &subject, MissingBucketingValue::Excluded)
@@ -239,7 +225,14 @@ fn combinations(choices: &[Choices]) -> Option<usize> {
 }
 
 /// The values of one attribute that have to be told apart.
-type Choices = Vec<Option<ActualValue>>;
+type Choices = Vec<Option<CustomValue<'static>>>;
+
+fn all_choices(attributes: &[Attribute], conditions: &[&Condition]) -> Vec<Choices> {
+    let attributes = attributes.iter();
+    attributes
+        .map(|attribute| choices(attribute, conditions))
+        .collect()
+}
 
 fn choices(attribute: &Attribute, conditions: &[&Condition]) -> Choices {
     let operands = conditions
@@ -255,29 +248,28 @@ fn choices(attribute: &Attribute, conditions: &[&Condition]) -> Choices {
         }
     }
     let mut choices = Vec::from([None]);
-    choices.extend(texts(strings).map(ActualValue::String).map(Some));
+    choices.extend(texts(strings).map(|text| Some(CustomValue::String(text.into()))));
     if matches!(attribute, Attribute::Custom(_)) {
         choices.extend(
             points(numbers)
                 .into_iter()
-                .map(ActualValue::Number)
+                .map(CustomValue::Number)
                 .map(Some),
         );
         let booleans = has_boolean.then_some([false, true]).into_iter().flatten();
-        choices.extend(booleans.map(ActualValue::Boolean).map(Some));
+        choices.extend(booleans.map(CustomValue::Boolean).map(Some));
     }
     choices
 }
 
 /// The least text, each of `named`, and the least text after each.
-fn texts(mut named: Vec<&str>) -> impl Iterator<Item = Box<str>> {
+fn texts(mut named: Vec<&str>) -> impl Iterator<Item = String> {
     named.push("");
     named.sort_unstable();
     named.dedup();
-    named.into_iter().flat_map(|text| {
-        let next = [text, "\0"].concat();
-        [Box::from(text), next.into_boxed_str()]
-    })
+    named
+        .into_iter()
+        .flat_map(|text| [String::from(text), [text, "\0"].concat()])
 }
 
 /// Each of `named`, a number between each and the next, if there is one, and one before and after them all.
@@ -297,7 +289,7 @@ fn points(mut named: Vec<f64>) -> Vec<f64> {
 }
 
 /// One subject out of all combinations of choices.
-struct Representative<'c>(Vec<Option<&'c ActualValue>>);
+struct Representative<'c>(Vec<Option<&'c CustomValue<'static>>>);
 
 impl<'c> Representative<'c> {
     fn new(mut number: usize, choices: &'c [Choices]) -> Self {
@@ -312,11 +304,7 @@ impl<'c> Representative<'c> {
 
 impl Subject for Representative<'_> {
     fn value(&self, _attribute: &Attribute, slot: usize) -> Option<Value<'_>> {
-        Some(match (*self.0.get(slot)?)? {
-            ActualValue::String(text) => Value::String(text),
-            ActualValue::Number(number) => Value::Number(*number),
-            ActualValue::Boolean(boolean) => Value::Boolean(*boolean),
-        })
+        (*self.0.get(slot)?).map(Value::from)
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use pennon_core::evaluate::observe;
+use pennon_core::evaluate::decide;
 use pennon_core::ttl::Ttl;
 use pennon_core::{CompiledFlag, MissingBucketingValue, Snapshot, UnsupportedFlag, evaluate};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -158,13 +158,13 @@ impl Engine {
         }
     }
 
-    /// How a flag is decided for the subject in the slots: the complete trace as JSON, with `null` for
-    /// the values met, which the host has at hand.
+    /// How a flag is decided for the subject in the slots: the complete trace as JSON, but for the values met, which the
+    /// host has at hand.
     pub fn explain(&self, flag: usize) -> Option<String> {
         let flag = self.snapshot.get(flag)?.ok()?;
         let mut trace = Trace::default();
         let missing = MissingBucketingValue::Excluded;
-        let evaluation = observe(flag, &self.slots, missing, &mut trace);
+        let evaluation = decide(flag, &self.slots, missing, &mut trace);
         Some(trace.end(evaluation))
     }
 

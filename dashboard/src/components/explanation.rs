@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 use pennon_core::{
     Explanation, FlagConfig, Reason,
-    evaluate::{ActualValue, ConditionTrace, Outcome, RolloutTrace, RuleTrace},
+    context::CustomValue,
+    evaluate::{ConditionTrace, Outcome, RolloutTrace, RuleTrace},
     rule::{Logic, Rule},
 };
 
@@ -205,11 +206,11 @@ fn condition(trace: ConditionTrace) -> impl IntoView {
 }
 
 /// A value as it is in the context: text between quotation marks, so that its type is seen.
-fn value(actual: &ActualValue) -> String {
+fn value(actual: &CustomValue<'_>) -> String {
     match actual {
-        ActualValue::String(text) => format!("“{text}”"),
-        ActualValue::Number(number) => number.to_string(),
-        ActualValue::Boolean(boolean) => boolean.to_string(),
+        CustomValue::String(text) => format!("“{text}”"),
+        CustomValue::Number(number) => number.to_string(),
+        CustomValue::Boolean(boolean) => boolean.to_string(),
     }
 }
 
