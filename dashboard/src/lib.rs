@@ -35,6 +35,8 @@ pub mod pages;
 pub mod playground;
 #[cfg(feature = "ssr")]
 pub mod port;
+#[cfg(feature = "ssr")]
+mod posted;
 pub mod routes;
 pub mod rule_form;
 

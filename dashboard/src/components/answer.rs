@@ -1,17 +1,36 @@
-//! What a page shows once the service has answered.
+//! A page, and what it shows once the service has answered.
 
 use std::pin::Pin;
 
 use leptos::prelude::*;
 
-use super::failure::Failure;
+use super::{
+    failure::Failure,
+    frame::{Frame, Section},
+    title::Title,
+};
 use crate::{
     error::AdminError,
     html::{Html, IntoHtml},
 };
 
+/// Draws a page of a section. What the future yields can set another title.
+pub fn page<V>(
+    section: Section,
+    title: impl Into<String>,
+    content: impl Future<Output = Result<V, AdminError>> + Send + 'static,
+) -> impl IntoView
+where
+    V: IntoView + Send + 'static,
+{
+    view! {
+        <Title text=title/>
+        <Frame section>{answer(content)}</Frame>
+    }
+}
+
 /// Renders what the future yields; an error of it is shown in its place and decides the response's status.
-pub fn answer<V>(page: impl Future<Output = Result<V, AdminError>> + Send + 'static) -> AnyView
+fn answer<V>(page: impl Future<Output = Result<V, AdminError>> + Send + 'static) -> AnyView
 where
     V: IntoView + Send + 'static,
 {

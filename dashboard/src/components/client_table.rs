@@ -6,7 +6,10 @@ use pennon_model::{
     page::Page,
 };
 
-use super::{number::grouped, time::Time};
+use super::{
+    number::grouped,
+    table::{Cell, Table, TimeCell, heads},
+};
 use crate::html::IntoHtml as _;
 
 /// The packages and versions in use, most recently seen first, or a sentence that says when they appear.
@@ -31,20 +34,9 @@ pub fn ClientTable(
         <p class="quiet">
             "The packages that fetched flags in the last 31 days, or kept a stream open."
         </p>
-        <div class="table-panel cards">
-            <table class="table">
-                <caption class="visually-hidden">"Clients"</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">"Client"</th>
-                        <th scope="col">"Version"</th>
-                        <th scope="col">"Requests"</th>
-                        <th scope="col">"Last seen"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <Table caption="Clients" head=heads(["Client", "Version", "Requests", "Last seen"])>
+            <tbody>{rows}</tbody>
+        </Table>
         {has_other
             .then(|| {
                 view! {
@@ -85,18 +77,9 @@ fn row(usage: ClientUsage) -> impl IntoView {
             <th class="name" scope="row">
                 {name}
             </th>
-            <td>
-                <span class="cell-label">"Version"</span>
-                {version}
-            </td>
-            <td>
-                <span class="cell-label">"Requests"</span>
-                {requests(usage.polls, usage.streams)}
-            </td>
-            <td class="quiet">
-                <span class="cell-label">"Last seen"</span>
-                <Time at=usage.last_seen_at/>
-            </td>
+            <Cell label="Version">{version}</Cell>
+            <Cell label="Requests">{requests(usage.polls, usage.streams)}</Cell>
+            <TimeCell label="Last seen" at=usage.last_seen_at/>
         </tr>
     }
 }

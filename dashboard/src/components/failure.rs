@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{empty::Empty, title::Title};
+use super::{empty::Empty, page_head::PageHead, title::Title};
 use crate::{error::AdminError, port::visit, routes};
 
 /// Says in place of a page what happened, what is still safe and what to do next.
@@ -23,9 +23,7 @@ pub fn Failure(
     let (href, action) = next;
     view! {
         <Title text=title/>
-        <header class="page-head">
-            <h1>{title}</h1>
-        </header>
+        <PageHead title/>
         <Empty>
             <p role="alert">{error.to_string()}</p>
             <a class="button" href=href>

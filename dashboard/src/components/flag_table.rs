@@ -12,6 +12,7 @@ use super::{
     flag_switch::{FlagSwitch, Switch, label},
     icon::{Drawing, Icon},
     sparkline::Sparkline,
+    table::{Cell, TimeCell},
     time::Time,
 };
 use crate::{html::IntoHtml as _, model::Naming, routes};
@@ -215,14 +216,10 @@ impl Columns {
                         <Sparkline hours/>
                     </a>
                 </td>
-                <td class="quiet">
-                    <span class="cell-label">"Evaluated"</span>
+                <Cell label="Evaluated" class="quiet">
                     <span>{evaluated}</span>
-                </td>
-                <td class="quiet">
-                    <span class="cell-label">"Created"</span>
-                    <Time at=flag.created_at/>
-                </td>
+                </Cell>
+                <TimeCell label="Created" at=flag.created_at/>
             </tr>
         }
     }

@@ -48,42 +48,27 @@ impl Section {
         Self::Help,
     ];
 
+    /// Its name, its address and its icon.
+    fn parts(self) -> (&'static str, &'static str, Icon) {
+        match self {
+            Self::Flags => ("Flags", routes::FLAGS, Icon::Flag),
+            Self::Environments => ("Environments", routes::ENVIRONMENTS, Icon::Layers),
+            Self::Playground => ("Try it", routes::PLAYGROUND, Icon::Play),
+            Self::Audit => ("Audit", routes::AUDIT, Icon::Clock),
+            Self::People => ("People", routes::PEOPLE, Icon::People),
+            Self::Help => ("Help", routes::HELP, Icon::Help),
+            Self::Account => ("Account", routes::ACCOUNT, Icon::Person),
+        }
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Flags => "Flags",
-            Self::Environments => "Environments",
-            Self::Playground => "Try it",
-            Self::Audit => "Audit",
-            Self::People => "People",
-            Self::Help => "Help",
-            Self::Account => "Account",
-        }
+        self.parts().0
     }
 
     /// Its address.
     pub fn href(self) -> &'static str {
-        match self {
-            Self::Flags => routes::FLAGS,
-            Self::Environments => routes::ENVIRONMENTS,
-            Self::Playground => routes::PLAYGROUND,
-            Self::Audit => routes::AUDIT,
-            Self::People => routes::PEOPLE,
-            Self::Help => routes::HELP,
-            Self::Account => routes::ACCOUNT,
-        }
-    }
-
-    fn icon(self) -> Icon {
-        match self {
-            Self::Flags => Icon::Flag,
-            Self::Environments => Icon::Layers,
-            Self::Playground => Icon::Play,
-            Self::Audit => Icon::Clock,
-            Self::People => Icon::People,
-            Self::Help => Icon::Help,
-            Self::Account => Icon::Person,
-        }
+        self.parts().1
     }
 
     /// The rooms in which somebody with this role has anything to do, as the rail lists them.
@@ -174,10 +159,11 @@ fn Sidebar(section: Option<Section>) -> impl IntoView {
 }
 
 fn link(section: Section, current: Option<Section>) -> impl IntoView {
+    let (name, href, icon) = section.parts();
     view! {
-        <a href=section.href() aria-current=(current == Some(section)).then_some("page")>
-            <Drawing icon=section.icon()/>
-            {section.name()}
+        <a href=href aria-current=(current == Some(section)).then_some("page")>
+            <Drawing icon/>
+            {name}
         </a>
     }
 }

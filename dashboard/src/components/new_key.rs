@@ -3,38 +3,33 @@
 use leptos::prelude::*;
 
 use super::{
-    copy_button::CopyButton,
-    frame::Section,
-    notice::{Notice, Weight},
-    snippets::Snippets,
-    title::Title,
+    frame::Section, page_head::PageHead, shown_once::Secret, snippets::Snippets, title::Title,
 };
 use crate::{
-    html::IntoHtml as _,
-    model::Naming,
-    port::{Npmrc, environments::CreatedEnvironment},
+    error::AdminError,
+    html::{Html, IntoHtml as _},
+    port::{
+        environments::{CreatedEnvironment, EnvironmentAdmin},
+        signed_in, visit,
+    },
     routes,
 };
 
-/// The key of an environment that has just been created or got another one, and what to do with it.
-#[component]
-pub fn NewKey(
-    /// The environment and its key.
+/// The key of an environment that has just been created or got another one, and what to do with it; `replaced` is the beginning of
+/// the key that this one replaces.
+pub(crate) async fn new_key(
     created: CreatedEnvironment,
-    /// The naming scheme of environments.
-    naming: Naming,
-    /// Where applications reach the service.
-    base_url: String,
-    /// The settings of npm with which packages are installed from the service; none if it offers none.
-    npmrc: Option<Npmrc>,
-    /// The beginning of the key that this one replaces.
-    #[prop(optional)]
     replaced: Option<String>,
-) -> impl IntoView {
+) -> Result<Html, AdminError> {
     let CreatedEnvironment {
         environment,
         sdk_key,
     } = created;
+    let visit = visit()?;
+    let (base_url, npmrc) = (visit.base_url(), visit.npmrc());
+    let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await;
+    // The key is seen here or never.
+    let naming = naming.unwrap_or_default();
     let name = naming.name(environment.product.as_str(), environment.name.as_str());
     let heading = match replaced {
         Some(_) => format!("{name} has a new key"),
@@ -48,14 +43,9 @@ pub fn NewKey(
             </p>
         }
     });
-    view! {
+    let page = view! {
         <Title text=format!("Key of {name} · Environments")/>
-        <header class="page-head">
-            <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Section::Environments.href()>"Environments"</a>
-            </nav>
-            <h1>{heading}</h1>
-        </header>
+        <PageHead above=Section::Environments title=heading/>
         <section class="panel new-key" aria-labelledby="new-key-title">
             <h2 id="new-key-title">"Its SDK key"</h2>
             <p class="quiet">
@@ -66,14 +56,11 @@ pub fn NewKey(
                 )}
             </p>
             {replaced}
-            <div class="secret">
-                <code tabindex="0">{sdk_key.clone()}</code>
-                <CopyButton text=sdk_key.clone() label="Copy key".to_owned() worded=true/>
-            </div>
-            <Notice weight=Weight::Warning>
-                <strong>"This is the only time you see it. "</strong>
-                "Pennon keeps a fingerprint, not the key. Put it where your application finds its secrets before you leave this page."
-            </Notice>
+            <Secret
+                secret=sdk_key.clone()
+                copy="Copy key"
+                advice="Pennon keeps a fingerprint, not the key. Put it where your application finds its secrets before you leave this page."
+            />
             <h2>"Ask for a flag"</h2>
             <Snippets base_url npmrc sdk_key/>
             <div class="form-actions">
@@ -86,6 +73,6 @@ pub fn NewKey(
                 </a>
             </div>
         </section>
-    }
-    .into_html()
+    };
+    Ok(page.into_html())
 }

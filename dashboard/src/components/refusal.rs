@@ -35,10 +35,15 @@ impl Refusal {
                 let other = (!rest.is_empty()).then_some(AdminError::Invalid(rest));
                 Self { fields, other }
             }
-            other => Self {
-                fields: Vec::new(),
-                other: Some(other),
-            },
+            other => Self::of_page(Some(other)),
+        }
+    }
+
+    /// An error that concerns the whole page.
+    pub fn of_page(error: Option<AdminError>) -> Self {
+        Self {
+            fields: Vec::new(),
+            other: error,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{empty::Empty, refusal::RefusalNotice, title::Title};
+use super::{empty::Empty, page_head::PageHead, refusal::RefusalNotice, title::Title};
 use crate::{error::AdminError, form::Form, port::visit};
 
 /// Stands in for a page that cannot be drawn now, and holds what was sent to it: it can be sent again as it was.
@@ -23,9 +23,7 @@ pub fn SendAgain(
     let fields = fields.collect_view();
     view! {
         <Title text="Not saved"/>
-        <header class="page-head">
-            <h1>"Not saved"</h1>
-        </header>
+        <PageHead title="Not saved"/>
         <RefusalNotice error=Some(error)/>
         <Empty>
             <p>"What you sent is kept on this page, and nothing was changed."</p>

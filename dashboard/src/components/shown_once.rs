@@ -8,6 +8,29 @@ use crate::html::IntoHtml as _;
 
 /// The secret with a button that copies it, and the warning that this is the only time.
 #[component]
+pub fn Secret(
+    /// The secret.
+    secret: String,
+    /// What the button that copies it says.
+    copy: &'static str,
+    /// Where to put it before one leaves the page.
+    advice: &'static str,
+) -> impl IntoView {
+    view! {
+        <div class="secret">
+            <code tabindex="0">{secret.clone()}</code>
+            <CopyButton text=secret label=copy.to_owned() worded=true/>
+        </div>
+        <Notice weight=Weight::Warning>
+            <strong>"This is the only time you see it. "</strong>
+            {advice}
+        </Notice>
+    }
+    .into_html()
+}
+
+/// A panel with a secret, what it is for, and where to go from here.
+#[component]
 pub fn ShownOnce(
     /// The heading above it.
     #[prop(into)]
@@ -29,14 +52,7 @@ pub fn ShownOnce(
         <section class="panel new-key" aria-labelledby="secret-title">
             <h2 id="secret-title">{title}</h2>
             <div class="quiet">{children()}</div>
-            <div class="secret">
-                <code tabindex="0">{secret.clone()}</code>
-                <CopyButton text=secret label=copy.to_owned() worded=true/>
-            </div>
-            <Notice weight=Weight::Warning>
-                <strong>"This is the only time you see it. "</strong>
-                {advice}
-            </Notice>
+            <Secret secret copy advice/>
             <div class="form-actions">
                 <a class="button" href=href>
                     {done}

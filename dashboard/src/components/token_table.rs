@@ -6,7 +6,8 @@ use pennon_model::{time::Timestamp, token::Token};
 use super::{
     confirm::Confirm,
     role,
-    time::{Date, Time},
+    table::{Cell, Table, TimeCell, heads},
+    time::Date,
 };
 use crate::html::IntoHtml as _;
 use crate::port::visit;
@@ -24,25 +25,16 @@ pub fn TokenTable(
         .into_iter()
         .map(|token| row(token, revoke, now))
         .collect_view();
+    let head = view! {
+        {heads(["Name", "Begins with", "Role", "Created", "Ends"])}
+        <th scope="col">
+            <span class="visually-hidden">"Actions"</span>
+        </th>
+    };
     view! {
-        <div class="table-panel cards">
-            <table class="table">
-                <caption class="visually-hidden">"Tokens"</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">"Name"</th>
-                        <th scope="col">"Begins with"</th>
-                        <th scope="col">"Role"</th>
-                        <th scope="col">"Created"</th>
-                        <th scope="col">"Ends"</th>
-                        <th scope="col">
-                            <span class="visually-hidden">"Actions"</span>
-                        </th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <Table caption="Tokens" head=head.into_html()>
+            <tbody>{rows}</tbody>
+        </Table>
     }
     .into_html()
 }
@@ -61,22 +53,14 @@ fn row(token: Token, revoke: &'static str, now: Option<Timestamp>) -> impl IntoV
             <th class="name" scope="row" title=name.clone()>
                 {name.clone()}
             </th>
-            <td>
-                <span class="cell-label">"Begins with"</span>
+            <Cell label="Begins with">
                 <code>{token.token_prefix}</code>
-            </td>
-            <td>
-                <span class="cell-label">"Role"</span>
-                {role::name(token.role)}
-            </td>
-            <td class="quiet">
-                <span class="cell-label">"Created"</span>
-                <Time at=token.created_at/>
-            </td>
-            <td class="quiet">
-                <span class="cell-label">"Ends"</span>
+            </Cell>
+            <Cell label="Role">{role::name(token.role)}</Cell>
+            <TimeCell label="Created" at=token.created_at/>
+            <Cell label="Ends" class="quiet">
                 {end}
-            </td>
+            </Cell>
             <td class="row-actions">
                 <Confirm
                     id=format!("revoke-{}", token.id)

@@ -9,11 +9,12 @@ use pennon_model::{
 use crate::{
     api::session::SignOut,
     components::{
-        answer::answer,
+        answer::page,
         field::{Field, Input},
-        frame::{Frame, Section},
+        frame::Section,
         icon::{Drawing, Icon},
         notice::{Notice, Weight},
+        page_head::PageHead,
         refusal::{Refusal, RefusalNotice},
         role,
         shown_once::ShownOnce,
@@ -24,10 +25,10 @@ use crate::{
     form::{Form, actions},
     html::{Html, IntoHtml as _},
     port::{
-        Visit,
         account::{CreatedToken, NewToken, OwnAccount, PasswordChange},
         query, signed_in, signed_in_user, visit,
     },
+    posted::{Typed, posted, redirect},
 };
 
 /// The fields of the two forms; a conflict is about the first of each.
@@ -58,52 +59,35 @@ actions! {
 /// The account: password and tokens. Each form posts to this page.
 #[component]
 pub fn Account() -> impl IntoView {
-    let page = answer(async move {
+    let draw = async |typed| {
         let me = signed_in_user()?;
-        let visit = visit()?;
-        let mut forms = Forms::new(&me);
-        if let Some(form) = visit.form() {
-            match act(&form, visit.as_ref()).await {
-                Ok(Some(created)) => return Ok(created),
-                Ok(None) => {}
-                Err(error) => {
-                    visit.set_status(error.status());
-                    forms.refuse(&form, error);
-                }
-            }
-        }
         let tokens = signed_in::<dyn OwnAccount>()?.tokens().await?;
-        Ok(view! { <Everything me tokens forms/> }.into_html())
-    });
-    view! {
-        <Title text="Account"/>
-        <Frame section=Section::Account>{page}</Frame>
-    }
+        Ok(view! { <Everything me tokens typed/> })
+    };
+    page(Section::Account, "Account", posted(act, draw))
 }
 
 /// Does what a form wants. The answer is a page of its own if there is a token to show.
-async fn act(form: &Form, visit: &dyn Visit) -> Result<Option<Html>, AdminError> {
+async fn act(form: Form) -> Result<Html, AdminError> {
     let account = signed_in::<dyn OwnAccount>()?;
-    match Action::of(form).ok_or(AdminError::NotFound)? {
+    match Action::of(&form).ok_or(AdminError::NotFound)? {
         Action::Password => {
             let change = PasswordChange {
                 current: form.password("currentPassword")?,
                 new: form.password("newPassword")?,
             };
             account.change_password(change).await?;
-            visit.redirect(&format!("{}?password=changed", Section::Account.href()));
-            Ok(None)
+            redirect(&format!("{}?password=changed", Section::Account.href()))
         }
         Action::Token => {
-            let created = account.create_token(NewToken::from(form)).await?;
-            let base_url = visit.base_url();
-            Ok(Some(view! { <Created created base_url/> }.into_html()))
+            let created = account.create_token(NewToken::from(&form)).await?;
+            let base_url = visit()?.base_url();
+            Ok(view! { <Created created base_url/> }.into_html())
         }
         Action::Revoke => {
             let token = form.parsed("token").ok_or(AdminError::NotFound)?;
             account.revoke_token(token).await?;
-            visit.redirect(Section::Account.href());
-            Ok(None)
+            redirect(Section::Account.href())
         }
     }
 }
@@ -118,41 +102,20 @@ impl From<&Form> for NewToken {
     }
 }
 
-/// What stands in the forms, and what was wrong with it.
-struct Forms {
-    token: NewToken,
-    password_refusal: Refusal,
-    token_refusal: Refusal,
-}
-
-impl Forms {
-    fn new(me: &User) -> Self {
-        Self {
-            token: NewToken {
-                name: String::new(),
-                role: me.role.min(Role::Editor).to_string(),
-                days: "90".to_owned(),
-            },
-            password_refusal: Refusal::default(),
-            token_refusal: Refusal::default(),
-        }
-    }
-
-    fn refuse(&mut self, form: &Form, error: AdminError) {
-        match Action::of(form) {
-            Some(Action::Password) => {
-                self.password_refusal = Refusal::new(error, PASSWORD_FIELDS);
-                return;
-            }
-            Some(Action::Token) => self.token = NewToken::from(form),
-            Some(Action::Revoke) | None => {}
-        }
-        self.token_refusal = Refusal::new(error, TOKEN_FIELDS);
-    }
-}
-
 #[component]
-fn Everything(me: User, tokens: Vec<Token>, forms: Forms) -> impl IntoView {
+fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
+    let action = typed.form.as_ref().and_then(Action::of);
+    let (password_refusal, token_refusal) = match action {
+        Some(Action::Password) => (typed.refusal(PASSWORD_FIELDS), Refusal::default()),
+        _ => (Refusal::default(), typed.refusal(TOKEN_FIELDS)),
+    };
+    let token = typed.form.filter(|_| action == Some(Action::Token));
+    let fresh_token = || NewToken {
+        name: String::new(),
+        role: me.role.min(Role::Editor).to_string(),
+        days: "90".to_owned(),
+    };
+    let token = token.as_ref().map_or_else(fresh_token, NewToken::from);
     let changed = (query().text("password") == "changed").then(|| {
         view! {
             <Notice weight=Weight::Done>
@@ -162,15 +125,14 @@ fn Everything(me: User, tokens: Vec<Token>, forms: Forms) -> impl IntoView {
     });
     let no_tokens = tokens.is_empty();
     view! {
-        <header class="page-head">
-            <h1>"Account"</h1>
+        <PageHead title="Account">
             <form method="post" action=SignOut::url()>
                 <button class="button">
                     <Drawing icon=Icon::Leave/>
                     "Sign out"
                 </button>
             </form>
-        </header>
+        </PageHead>
         <div class="sections">
             {changed}
             <p>
@@ -180,10 +142,7 @@ fn Everything(me: User, tokens: Vec<Token>, forms: Forms) -> impl IntoView {
             </p>
             <section aria-labelledby="password-title">
                 <h2 id="password-title">"Password"</h2>
-                <PasswordForm
-                    email=me.email.clone()
-                    refusal=forms.password_refusal
-                />
+                <PasswordForm email=me.email.clone() refusal=password_refusal/>
             </section>
             <section aria-labelledby="tokens-title">
                 <h2 id="tokens-title">"Personal access tokens"</h2>
@@ -191,7 +150,7 @@ fn Everything(me: User, tokens: Vec<Token>, forms: Forms) -> impl IntoView {
                     "What scripts send to the API in your name. A token never allows more than your own role does at the moment."
                 </p>
                 {(!no_tokens).then(|| view! { <TokenTable tokens revoke=Action::Revoke.as_str()/> })}
-                <TokenForm new=forms.token most=me.role refusal=forms.token_refusal/>
+                <TokenForm new=token most=me.role refusal=token_refusal/>
             </section>
         </div>
     }
@@ -276,12 +235,7 @@ fn Created(created: CreatedToken, base_url: String) -> impl IntoView {
     let name = token.name.to_string();
     view! {
         <Title text=format!("Token {name} · Account")/>
-        <header class="page-head">
-            <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Section::Account.href()>"Account"</a>
-            </nav>
-            <h1>{format!("Token {name} is ready")}</h1>
-        </header>
+        <PageHead above=Section::Account title=format!("Token {name} is ready")/>
         <ShownOnce
             title="The token"
             secret

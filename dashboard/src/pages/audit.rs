@@ -11,14 +11,14 @@ use pennon_model::{
 use super::flags::page_number;
 use crate::{
     components::{
-        answer::answer,
+        answer::page,
         empty::Empty,
         field::{Field, Input},
-        frame::{Frame, Section},
+        frame::Section,
         icon::{Drawing, Icon},
+        page_head::PageHead,
         pager::Pager,
         timeline::Timeline,
-        title::Title,
     },
     form::Form,
     html::IntoHtml as _,
@@ -40,7 +40,7 @@ pub(super) fn page_length() -> Limit {
 #[component]
 pub fn Audit() -> impl IntoView {
     let asked = Asked::from(&query());
-    let page = answer(async move {
+    page(Section::Audit, "Audit", async move {
         let role = signed_in_user()?.role;
         let active = signed_in::<dyn EnvironmentAdmin>()?
             .active_environments()
@@ -53,11 +53,7 @@ pub fn Audit() -> impl IntoView {
             .changes(&asked.filter, asked.page)
             .await?;
         Ok(view! { <List asked page environments role/> })
-    });
-    view! {
-        <Title text="Audit"/>
-        <Frame section=Section::Audit>{page}</Frame>
-    }
+    })
 }
 
 /// The environments to narrow by.
@@ -215,10 +211,7 @@ fn List(asked: Asked, page: Page<Record>, environments: Environments, role: Role
         .into_html()
     };
     view! {
-        <header class="page-head">
-            <h1>"Audit" <span class="count">{pagination.total}</span></h1>
-            {export}
-        </header>
+        <PageHead title="Audit" count=pagination.total>{export}</PageHead>
         <Filters asked environments role/>
         {list}
     }

@@ -10,15 +10,16 @@ use pennon_model::{
     user::Role,
 };
 
-use super::environments::Newest;
+use super::environments::{Newest, last_polled};
 use crate::{
     components::{
-        answer::answer,
+        answer::page,
         client_table::ClientTable,
         field::{Field, Input},
-        frame::{Frame, Section},
-        new_key::NewKey,
+        frame::Section,
+        new_key::new_key,
         notice::{Notice, Weight},
+        page_head::Crumbs,
         refusal::{Refusal, RefusalNotice},
         snippets::Snippets,
         time::Time,
@@ -26,13 +27,14 @@ use crate::{
     },
     error::{AdminError, FieldError},
     form::{Form, actions},
-    html::IntoHtml as _,
+    html::{Html, IntoHtml as _},
     model::Naming,
     port::{
         Expected, Npmrc,
-        environments::{CreatedEnvironment, EnvironmentAdmin, UsedEnvironment},
+        environments::{EnvironmentAdmin, UsedEnvironment},
         signed_in, signed_in_user, visit,
     },
+    posted::{Typed, posted, redirect},
     routes,
 };
 
@@ -48,56 +50,45 @@ actions! {
     }
 }
 
-/// What was refused, with what was typed.
-#[derive(Clone)]
-struct Refused {
-    action: Action,
-    typed: String,
-    error: AdminError,
-}
-
 /// The page of one environment. The answer to a rotation is the only thing that ever shows the new key.
 #[component]
 pub fn EnvironmentPage() -> impl IntoView {
     let id = use_params_map().read_untracked().get("id");
-    let page = answer(async move {
+    page(Section::Environments, "Environments", async move {
         let id = id.and_then(|id| id.parse().ok());
         let id: EnvironmentId = id.ok_or(AdminError::NotFound)?;
-        let visit = visit()?;
-        let role = signed_in_user()?.role;
-        let environments = signed_in::<dyn EnvironmentAdmin>()?;
-        let mut refused = None;
-        if let Some(form) = visit.form() {
-            let action = Action::of(&form).ok_or(AdminError::NotFound)?;
-            let typed = form.text(action.field());
-            let before = environments.environment(id).await?.environment;
-            match action.carry_out(id, &form, &typed).await {
-                Ok(Some(created)) => {
-                    let (base_url, replaced) = (visit.base_url(), before.sdk_key_prefix);
-                    // The key is seen here or never.
-                    let naming = environments.naming().await.unwrap_or_default();
-                    let npmrc = visit.npmrc();
-                    return Ok(
-                        view! { <NewKey created naming base_url npmrc replaced/> }.into_html()
-                    );
-                }
-                Ok(None) => visit.redirect(&routes::environment(id)),
-                Err(error) => {
-                    visit.set_status(error.status());
-                    refused = Some(Refused {
-                        action,
-                        typed,
-                        error,
-                    });
-                }
+        let draw = async move |typed: Typed| {
+            if typed.error == Some(AdminError::NotFound) {
+                return Err(AdminError::NotFound);
             }
+            let role = signed_in_user()?.role;
+            let environments = signed_in::<dyn EnvironmentAdmin>()?;
+            let used = environments.environment(id).await?;
+            let naming = environments.naming().await?;
+            let (base_url, npmrc) = (visit()?.base_url(), visit()?.npmrc());
+            Ok(view! { <Page used naming role base_url npmrc typed/> })
+        };
+        posted(|form| act(id, form), draw).await
+    })
+}
+
+/// Does what a form wants.
+async fn act(id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
+    let action = Action::of(&form).ok_or(AdminError::NotFound)?;
+    let typed = form.text(action.field());
+    let environments = signed_in::<dyn EnvironmentAdmin>()?;
+    let before = environments.environment(id).await?.environment;
+    let revision = form.parsed("revision").unwrap_or_default();
+    let expected = Expected { id, revision };
+    match action {
+        Action::Rename => environments.rename_environment(expected, typed).await?,
+        Action::Rotate => {
+            let created = environments.rotate_key(expected, &typed).await?;
+            return new_key(created, Some(before.sdk_key_prefix)).await;
         }
-        let used = environments.environment(id).await?;
-        let naming = environments.naming().await?;
-        let (base_url, npmrc) = (visit.base_url(), visit.npmrc());
-        Ok(view! { <Page used naming role base_url npmrc refused/> }.into_html())
-    });
-    view! { <Frame section=Section::Environments>{page}</Frame> }
+        Action::Revoke => environments.revoke_environment(expected, &typed).await?,
+    }
+    redirect(&routes::environment(id))
 }
 
 impl Action {
@@ -110,57 +101,28 @@ impl Action {
         }
     }
 
-    /// Does it, and answers the new key if there is one.
-    async fn carry_out(
-        self,
-        id: EnvironmentId,
-        form: &Form,
-        typed: &str,
-    ) -> Result<Option<CreatedEnvironment>, AdminError> {
-        let environments = signed_in::<dyn EnvironmentAdmin>()?;
-        let revision = form.text("revision").parse().unwrap_or_default();
-        let expected = Expected { id, revision };
-        match self {
-            Self::Rename => environments
-                .rename_environment(expected, typed.to_owned())
-                .await
-                .map(|()| None),
-            Self::Rotate => environments.rotate_key(expected, typed).await.map(Some),
-            Self::Revoke => environments
-                .revoke_environment(expected, typed)
-                .await
-                .map(|()| None),
-        }
-    }
-
     /// What was typed into its form, and why it did not do.
-    fn refusal(self, refused: Option<Refused>) -> (Option<String>, Refusal) {
-        let Some(refused) = refused.filter(|refused| refused.action == self) else {
+    fn refusal(self, typed: &Typed) -> (Option<String>, Refusal) {
+        let form = typed.form.as_ref();
+        let Some(form) = form.filter(|form| Self::of(form) == Some(self)) else {
             return (None, Refusal::default());
         };
-        let error = match refused.error {
-            AdminError::Invalid(errors) => AdminError::Invalid(
-                errors
-                    .into_iter()
-                    .map(|error| FieldError {
-                        field: self.field().to_owned(),
-                        ..error
-                    })
-                    .collect(),
-            ),
-            error => error,
+        let field = self.field();
+        let refusal = match typed.error.clone() {
+            Some(AdminError::Invalid(errors)) => {
+                let here = |error| FieldError {
+                    field: field.to_owned(),
+                    ..error
+                };
+                let errors = errors.into_iter().map(here).collect();
+                Refusal::new(AdminError::Invalid(errors), &[field])
+            }
+            Some(error @ AdminError::Conflict(_)) if self == Self::Rename => {
+                Refusal::new(error, &[field])
+            }
+            error => Refusal::of_page(error),
         };
-        let refusal = match (self, error) {
-            (
-                Self::Rotate | Self::Revoke,
-                error @ (AdminError::Conflict(_) | AdminError::Stale),
-            ) => Refusal {
-                fields: Vec::new(),
-                other: Some(error),
-            },
-            (_, error) => Refusal::new(error, &[self.field()]),
-        };
-        (Some(refused.typed), refusal)
+        (Some(form.text(field)), refusal)
     }
 }
 
@@ -171,7 +133,7 @@ fn Page(
     role: Role,
     base_url: String,
     npmrc: Option<Npmrc>,
-    refused: Option<Refused>,
+    typed: Typed,
 ) -> impl IntoView {
     let UsedEnvironment {
         environment,
@@ -182,7 +144,7 @@ fn Page(
     let name = naming.name(environment.product.as_str(), environment.name.as_str());
     let active = environment.status == EnvironmentStatus::Active;
     let manage = (active && role >= Role::Admin).then(|| {
-        view! { <Manage environment=environment.clone() polling last_used refused/> }
+        view! { <Manage environment=environment.clone() polling last_used typed/> }
     });
     let (class, status) = if active {
         ("tag active", "Active")
@@ -218,9 +180,7 @@ fn Page(
     view! {
         <Title text=format!("{name} · Environments")/>
         <header class="page-head">
-            <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Section::Environments.href()>"Environments"</a>
-            </nav>
+            <Crumbs section=Section::Environments/>
             <h1>{name} " " <span class=class>{status}</span></h1>
         </header>
         <Facts environment polling active/>
@@ -231,15 +191,11 @@ fn Page(
 
 #[component]
 fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoView {
-    let last = match polling.last_polled_at {
-        Some(at) => view! { <Time at/> }.into_html(),
-        None => "Never".into_html(),
-    };
     let use_of_it = active.then(|| {
         view! {
             <div>
                 <dt>"Last polled"</dt>
-                <dd>{last}</dd>
+                <dd>{last_polled(polling)}</dd>
             </div>
             <div>
                 <dt title="Of the polls of the last 24 hours">"On the newest revision"</dt>
@@ -279,31 +235,38 @@ fn Manage(
     environment: Environment,
     polling: Polling,
     last_used: Option<Timestamp>,
-    refused: Option<Refused>,
+    typed: Typed,
 ) -> impl IntoView {
-    let (typed, Refusal { fields, other }) = Action::Rename.refusal(refused.clone());
+    let (renamed, Refusal { fields, other }) = Action::Rename.refusal(&typed);
     let revision = environment.revision;
     let name = environment.name.to_string();
-    let rotate = view! {
-        <p>
-            "Applications that send " <code>{environment.sdk_key_prefix.clone()} "…"</code>
-            " are refused at once, until you give them the new key. Those that are running keep the flags they have until their time to live is over, a minute unless it was set otherwise, and then do without."
-        </p>
-        <LastUsed polling last_used/>
-        <p>
-            "All that is set up here stays: switches, rules, rollouts and usage. The old key never works again."
-        </p>
+    let prefix = format!("{}…", environment.sdk_key_prefix);
+    let danger = |action, title, refusal, after| {
+        let prefix = prefix.clone();
+        view! {
+            <Danger action title revision name=name.clone() typed=typed.clone()>
+                <p>
+                    "Applications that send " <code>{prefix}</code>
+                    {refusal}
+                    "Those that are running keep the flags they have until their time to live is over, a minute unless it was set otherwise, and then do without."
+                </p>
+                <LastUsed polling last_used/>
+                <p>{after}</p>
+            </Danger>
+        }
     };
-    let revoke = view! {
-        <p>
-            "Applications that send " <code>{environment.sdk_key_prefix.clone()} "…"</code>
-            " are refused at once and for good. Those that are running keep the flags they have until their time to live is over, a minute unless it was set otherwise, and then do without."
-        </p>
-        <LastUsed polling last_used/>
-        <p>
-            "Every flag loses its column for this environment. What was set up here cannot be changed or brought back; the name may be used again."
-        </p>
-    };
+    let rotate = danger(
+        Action::Rotate,
+        "Rotate key",
+        " are refused at once, until you give them the new key. ",
+        "All that is set up here stays: switches, rules, rollouts and usage. The old key never works again.",
+    );
+    let revoke = danger(
+        Action::Revoke,
+        "Revoke environment",
+        " are refused at once and for good. ",
+        "Every flag loses its column for this environment. What was set up here cannot be changed or brought back; the name may be used again.",
+    );
     view! {
         <section class="part" aria-labelledby="manage">
             <h2 id="manage">"Manage"</h2>
@@ -317,25 +280,15 @@ fn Manage(
                     input=Input::Line
                     hint="Applications do not notice: they go by the key."
                     longest=64
-                    value=typed.unwrap_or_else(|| name.clone())
+                    value=renamed.unwrap_or_else(|| name.clone())
                     errors=fields
                 />
                 <div class="form-actions">
                     <button class="button">"Rename"</button>
                 </div>
             </form>
-            <Danger
-                action=Action::Rotate
-                title="Rotate key"
-                revision
-                name=name.clone()
-                refused=refused.clone()
-            >
-                {rotate}
-            </Danger>
-            <Danger action=Action::Revoke title="Revoke environment" revision name refused>
-                {revoke}
-            </Danger>
+            {rotate}
+            {revoke}
         </section>
     }
     .into_html()
@@ -366,10 +319,10 @@ fn Danger(
     title: &'static str,
     revision: i64,
     name: String,
-    refused: Option<Refused>,
+    typed: Typed,
     children: Children,
 ) -> impl IntoView {
-    let (typed, Refusal { fields, other }) = action.refusal(refused);
+    let (typed, Refusal { fields, other }) = action.refusal(&typed);
     let open = typed.is_some();
     view! {
         <details class="danger-zone" open=open>

@@ -4,23 +4,24 @@ use leptos::prelude::*;
 use pennon_model::{
     environment::Environment,
     page::{Limit, Page, PageRequest},
-    usage::Polls,
+    usage::{Polling, Polls},
     user::Role,
 };
 
 use super::flags::page_number;
 use crate::{
     components::{
-        answer::answer,
+        answer::page,
         empty::Empty,
-        frame::{Frame, Section},
+        frame::Section,
         icon::{Drawing, Icon},
+        page_head::PageHead,
         pager::Pager,
         share::Share,
+        table::{Cell, Table, TimeCell, heads},
         time::Time,
-        title::Title,
     },
-    html::{Html, IntoHtml},
+    html::{Html, IntoHtml as _},
     port::{
         environments::{EnvironmentAdmin, PolledEnvironment},
         query, signed_in, signed_in_user,
@@ -37,7 +38,7 @@ pub fn Environments() -> impl IntoView {
         page: page_number(&query).try_into().unwrap_or_default(),
         limit: Limit::MAX,
     };
-    let page = answer(async move {
+    page(Section::Environments, "Environments", async move {
         let role = signed_in_user()?.role;
         let environments = signed_in::<dyn EnvironmentAdmin>()?;
         if revoked {
@@ -46,20 +47,15 @@ pub fn Environments() -> impl IntoView {
         }
         let active = environments.active_environments().await?;
         Ok(view! { <ActiveList active role/> }.into_html())
-    });
-    view! {
-        <Title text="Environments"/>
-        <Frame section=Section::Environments>{page}</Frame>
-    }
+    })
 }
 
 #[component]
 fn ActiveList(active: Vec<PolledEnvironment>, role: Role) -> impl IntoView {
-    let count = active.len();
     let create = (role >= Role::Admin).then(|| view! { <NewEnvironmentLink/> });
     if active.is_empty() {
         return view! {
-            <Head count=0 create=None/>
+            <PageHead title="Environments"/>
             <Status revoked=false/>
             <Empty title="No environments yet">
                 <p>
@@ -70,45 +66,27 @@ fn ActiveList(active: Vec<PolledEnvironment>, role: Role) -> impl IntoView {
         }
         .into_html();
     }
+    let count = i64::try_from(active.len()).unwrap_or(i64::MAX);
+    let head = view! {
+        {heads(["Name", "Key", "Last polled"])}
+        <th scope="col" title="Of the polls of the last 24 hours">
+            "On the newest revision"
+        </th>
+        {heads(["Created"])}
+    };
     let products = active
         .chunk_by(|one, next| one.environment.product == next.environment.product)
         .map(<[PolledEnvironment]>::to_vec)
         .map(|environments| view! { <Product environments/> })
         .collect_view();
     view! {
-        <Head count create=create.map(IntoHtml::into_html)/>
+        <PageHead title="Environments" count>{create}</PageHead>
         <Status revoked=false/>
-        <div class="table-panel cards">
-            <table class="table">
-                <caption class="visually-hidden">"Active environments"</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">"Name"</th>
-                        <th scope="col">"Key"</th>
-                        <th scope="col">"Last polled"</th>
-                        <th scope="col" title="Of the polls of the last 24 hours">
-                            "On the newest revision"
-                        </th>
-                        <th scope="col">"Created"</th>
-                    </tr>
-                </thead>
-                {products}
-            </table>
-        </div>
+        <Table caption="Active environments" head=head.into_html()>
+            {products}
+        </Table>
     }
     .into_html()
-}
-
-#[component]
-fn Head(count: usize, create: Option<Html>) -> impl IntoView {
-    view! {
-        <header class="page-head">
-            <h1>
-                "Environments" {(count > 0).then(|| view! { <span class="count">{count}</span> })}
-            </h1>
-            {create}
-        </header>
-    }
 }
 
 /// The choice between active and revoked ones.
@@ -129,7 +107,7 @@ fn Status(revoked: bool) -> impl IntoView {
 }
 
 #[component]
-fn NewEnvironmentLink() -> impl IntoView {
+pub(super) fn NewEnvironmentLink() -> impl IntoView {
     view! {
         <a class="button primary" href=routes::NEW_ENVIRONMENT>
             <Drawing icon=Icon::Plus/>
@@ -153,21 +131,13 @@ fn Product(environments: Vec<PolledEnvironment>) -> impl IntoView {
             <tr>
                 <Name environment=environment.clone()/>
                 <Prefix prefix=environment.sdk_key_prefix/>
-                <td class="quiet">
-                    <span class="cell-label">"Last polled"</span>
-                    {match polling.last_polled_at {
-                        Some(at) => view! { <Time at/> }.into_html(),
-                        None => "Never".into_html(),
-                    }}
-                </td>
-                <td class="quiet">
-                    <span class="cell-label">"On the newest revision"</span>
+                <Cell label="Last polled" class="quiet">
+                    {last_polled(polling)}
+                </Cell>
+                <Cell label="On the newest revision" class="quiet">
                     <Newest polls=polling.polls/>
-                </td>
-                <td class="quiet">
-                    <span class="cell-label">"Created"</span>
-                    <Time at=environment.created_at/>
-                </td>
+                </Cell>
+                <TimeCell label="Created" at=environment.created_at/>
             </tr>
         }
     });
@@ -200,10 +170,17 @@ fn Name(environment: Environment) -> impl IntoView {
 #[component]
 fn Prefix(prefix: String) -> impl IntoView {
     view! {
-        <td>
-            <span class="cell-label">"Key"</span>
+        <Cell label="Key">
             <code class="quiet">{prefix} "…"</code>
-        </td>
+        </Cell>
+    }
+}
+
+/// When an environment was last polled.
+pub(super) fn last_polled(polling: Polling) -> Html {
+    match polling.last_polled_at {
+        Some(at) => view! { <Time at/> }.into_html(),
+        None => "Never".into_html(),
     }
 }
 
@@ -223,7 +200,7 @@ pub(crate) fn Newest(polls: Polls) -> impl IntoView {
 #[component]
 fn RevokedList(page: Page<Environment>, role: Role) -> impl IntoView {
     let pagination = page.pagination;
-    let create = (role >= Role::Admin).then(|| view! { <NewEnvironmentLink/> }.into_html());
+    let create = (role >= Role::Admin).then(|| view! { <NewEnvironmentLink/> });
     let rows = page.items.into_iter().map(|environment| {
         let product = environment.product.to_string();
         view! {
@@ -234,10 +211,7 @@ fn RevokedList(page: Page<Environment>, role: Role) -> impl IntoView {
                     <span class="cell-text">{product.clone()}</span>
                 </td>
                 <Prefix prefix=environment.sdk_key_prefix/>
-                <td class="quiet">
-                    <span class="cell-label">"Created"</span>
-                    <Time at=environment.created_at/>
-                </td>
+                <TimeCell label="Created" at=environment.created_at/>
             </tr>
         }
     });
@@ -251,26 +225,15 @@ fn RevokedList(page: Page<Environment>, role: Role) -> impl IntoView {
         .into_html()
     } else {
         view! {
-            <div class="table-panel cards">
-                <table class="table">
-                    <caption class="visually-hidden">"Revoked environments"</caption>
-                    <thead>
-                        <tr>
-                            <th scope="col">"Name"</th>
-                            <th scope="col">"Product"</th>
-                            <th scope="col">"Key"</th>
-                            <th scope="col">"Created"</th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
-            </div>
+            <Table caption="Revoked environments" head=heads(["Name", "Product", "Key", "Created"])>
+                <tbody>{rows}</tbody>
+            </Table>
             <Pager pagination href=|page| format!("{}&page={page}", routes::REVOKED_ENVIRONMENTS)/>
         }
         .into_html()
     };
     view! {
-        <Head count=0 create/>
+        <PageHead title="Environments">{create}</PageHead>
         <Status revoked=true/>
         {list}
     }

@@ -10,11 +10,13 @@ use pennon_model::{
 
 use crate::{
     components::{
-        answer::answer,
+        answer::page,
         empty::Empty,
-        frame::{Frame, Section},
+        frame::Section,
         number::grouped,
+        page_head::Crumbs,
         snippet::Snippet,
+        table::{Table, heads},
         time::Time,
         title::Title,
         usage_chart::{Bar, REASONS, UsageChart},
@@ -150,15 +152,14 @@ pub fn FlagUsagePage() -> impl IntoView {
         .get("key")
         .unwrap_or_default();
     let view = View::from(&query());
-    let page = answer(async move {
+    page(Section::Flags, "Flags", async move {
         let beginnings = view.period.beginnings(&*visit()?);
         let from = beginnings.first().copied().unwrap_or_default();
         let usage = signed_in::<dyn UsageAdmin>()?
             .flag_usage(&key, Timestamp::from_millis(from))
             .await?;
         Ok(view! { <Usage usage view beginnings/> })
-    });
-    view! { <Frame section=Section::Flags>{page}</Frame> }
+    })
 }
 
 #[component]
@@ -213,10 +214,7 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
     view! {
         <Title text=format!("Usage of {} · Flags", flag.name)/>
         <header class="page-head">
-            <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Section::Flags.href()>"Flags"</a>
-                <a href=routes::flag(&key)>{flag.name.to_string()}</a>
-            </nav>
+            <Crumbs section=Section::Flags between=(routes::flag(&key), flag.name.to_string())/>
             <h1>{format!("Usage of {}", flag.name)}</h1>
         </header>
         {body}
@@ -284,30 +282,24 @@ fn Places(key: String, environments: Vec<FlagEnvironmentUsage>, view: View) -> i
         })
         .collect_view();
     view! {
-        <div class="table-panel usage-places">
-            <table class="table">
-                <caption class="visually-hidden">"Evaluations by environment"</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">"Environment"</th>
-                        <th scope="col">"Evaluations"</th>
-                        <th scope="col">"Last evaluated"</th>
-                    </tr>
-                </thead>
-                <tbody>
-                    <tr>
-                        <th class="name" scope="row">
-                            <a href=everywhere.href(&key) aria-current=(view == everywhere).then_some("true")>
-                                "All environments"
-                            </a>
-                        </th>
-                        <td>{grouped(total)}</td>
-                        <td></td>
-                    </tr>
-                    {rows}
-                </tbody>
-            </table>
-        </div>
+        <Table
+            caption="Evaluations by environment"
+            class="table-panel usage-places"
+            head=heads(["Environment", "Evaluations", "Last evaluated"])
+        >
+            <tbody>
+                <tr>
+                    <th class="name" scope="row">
+                        <a href=everywhere.href(&key) aria-current=(view == everywhere).then_some("true")>
+                            "All environments"
+                        </a>
+                    </th>
+                    <td>{grouped(total)}</td>
+                    <td></td>
+                </tr>
+                {rows}
+            </tbody>
+        </Table>
         <p class="hint usage-note">
             "Counts arrive within a minute and are kept for 31 days. Applications that evaluate by themselves are counted with their option "
             <code>"reportUsage"</code> "."

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::components::{
     frame::{Frame, Section},
+    page_head::PageHead,
     shortcuts::Shortcuts,
     title::Title,
 };
@@ -14,9 +15,7 @@ pub fn Help() -> impl IntoView {
     view! {
         <Title text="Help"/>
         <Frame section=Section::Help>
-            <header class="page-head">
-                <h1>"Help"</h1>
-            </header>
+            <PageHead title="Help"/>
             <div class="sections help">
                 <section aria-labelledby="answer-title">
                     <h2 id="answer-title">"How an answer comes about"</h2>

@@ -10,8 +10,9 @@ use pennon_model::{
 use super::{audit::page_length, flags::page_number};
 use crate::{
     components::{
-        answer::answer,
-        frame::{Frame, Section},
+        answer::page,
+        frame::Section,
+        page_head::Crumbs,
         pager::Pager,
         timeline::{Timeline, history_href},
         title::Title,
@@ -32,7 +33,7 @@ use crate::{
 pub fn History() -> impl IntoView {
     let key = use_params_map().read_untracked().get("key");
     let number = page_number(&query());
-    let page = answer(async move {
+    page(Section::Flags, "Flags", async move {
         let key = key.ok_or(AdminError::NotFound)?;
         let filter = AuditFilter {
             flag_key: Some(key.clone()),
@@ -51,8 +52,7 @@ pub fn History() -> impl IntoView {
         }
         let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;
         Ok(view! { <List key_of_flag=key page naming/> })
-    });
-    view! { <Frame section=Section::Flags>{page}</Frame> }
+    })
 }
 
 #[component]
@@ -62,10 +62,7 @@ fn List(key_of_flag: String, page: Page<Record>, naming: Naming) -> impl IntoVie
     view! {
         <Title text=format!("History of {key_of_flag} · Flags")/>
         <header class="page-head">
-            <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Section::Flags.href()>"Flags"</a>
-                <a href=routes::flag(&key_of_flag)>{key_of_flag.clone()}</a>
-            </nav>
+            <Crumbs section=Section::Flags between=(routes::flag(&key_of_flag), key_of_flag.clone())/>
             <h1>
                 "History of " <code>{key_of_flag}</code> " "
                 <span class="count">{pagination.total}</span>

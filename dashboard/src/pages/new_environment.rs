@@ -4,20 +4,22 @@ use leptos::prelude::*;
 
 use crate::{
     components::{
-        answer::answer,
+        answer::page,
         field::{Field, Input},
-        frame::{Frame, Section},
-        new_key::NewKey,
+        form_actions::FormActions,
+        frame::Section,
+        new_key::new_key,
+        page_head::PageHead,
         refusal::{Refusal, RefusalNotice},
-        title::Title,
     },
     error::AdminError,
     form::Form,
-    html::IntoHtml as _,
+    html::Html,
     port::{
-        environments::{CreatedEnvironment, EnvironmentAdmin, NewEnvironment},
-        signed_in, signed_in_user, visit,
+        environments::{EnvironmentAdmin, NewEnvironment},
+        signed_in,
     },
+    posted::{Typed, posted},
 };
 
 /// The fields of the form; a conflict is about the first.
@@ -29,38 +31,15 @@ const FIELDS: &[&str] = &["name", "product"];
 /// nothing to lose between two instances and nothing in a URL, a cookie or a log.
 #[component]
 pub fn NewEnvironmentPage() -> impl IntoView {
-    let page = answer(async move {
-        let visit = visit()?;
-        let Some(new) = visit.form().map(|form| NewEnvironment::from(&form)) else {
-            signed_in_user()?;
-            let new = NewEnvironment::default();
-            return Ok(view! { <NewEnvironmentForm new refusal=Refusal::default()/> }.into_html());
-        };
-        Ok(match create(new.clone()).await {
-            Ok(created) => {
-                let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await;
-                // The key is seen here or never.
-                let naming = naming.unwrap_or_default();
-                view! { <NewKey created naming base_url=visit.base_url() npmrc=visit.npmrc()/> }
-                    .into_html()
-            }
-            Err(error) => {
-                visit.set_status(error.status());
-                let refusal = Refusal::new(error, FIELDS);
-                view! { <NewEnvironmentForm new refusal/> }.into_html()
-            }
-        })
-    });
-    view! {
-        <Title text="New environment · Environments"/>
-        <Frame section=Section::Environments>{page}</Frame>
-    }
+    let draw = async |typed| Ok(view! { <NewEnvironmentForm typed/> });
+    let title = "New environment · Environments";
+    page(Section::Environments, title, posted(create, draw))
 }
 
-async fn create(new: NewEnvironment) -> Result<CreatedEnvironment, AdminError> {
-    signed_in::<dyn EnvironmentAdmin>()?
-        .create_environment(new)
-        .await
+async fn create(form: Form) -> Result<Html, AdminError> {
+    let environments = signed_in::<dyn EnvironmentAdmin>()?;
+    let created = environments.create_environment(NewEnvironment::from(&form));
+    new_key(created.await?, None).await
 }
 
 impl From<&Form> for NewEnvironment {
@@ -73,16 +52,13 @@ impl From<&Form> for NewEnvironment {
 }
 
 #[component]
-fn NewEnvironmentForm(new: NewEnvironment, refusal: Refusal) -> impl IntoView {
-    let Refusal { fields, other } = refusal;
+fn NewEnvironmentForm(typed: Typed) -> impl IntoView {
+    let Refusal { fields, other } = typed.refusal(FIELDS);
+    let new = typed.form.as_ref().map(NewEnvironment::from);
+    let new = new.unwrap_or_default();
     let fresh = fields.is_empty();
     view! {
-        <header class="page-head">
-            <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Section::Environments.href()>"Environments"</a>
-            </nav>
-            <h1>"New environment"</h1>
-        </header>
+        <PageHead above=Section::Environments title="New environment"/>
         <form class="form" method="post">
             <RefusalNotice error=other/>
             <Field
@@ -109,12 +85,7 @@ fn NewEnvironmentForm(new: NewEnvironment, refusal: Refusal) -> impl IntoView {
             <p class="hint">
                 "You will see its key once, on the next page. Every active flag is there from the start, switched off."
             </p>
-            <div class="form-actions">
-                <button class="button primary">"Create environment"</button>
-                <a class="button" href=Section::Environments.href()>
-                    "Cancel"
-                </a>
-            </div>
+            <FormActions action="Create environment" back=Section::Environments.href()/>
         </form>
     }
 }

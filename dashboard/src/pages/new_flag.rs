@@ -1,22 +1,23 @@
 //! Creating a flag.
 
 use leptos::prelude::*;
-use pennon_model::flag::Flag;
 
 use crate::{
     components::{
-        answer::answer,
+        answer::page,
         field::{Field, Input},
-        frame::{Frame, Section},
+        frame::Section,
+        page_head::PageHead,
         refusal::{Refusal, RefusalNotice},
-        title::Title,
     },
     error::AdminError,
     form::Form,
+    html::Html,
     port::{
         flags::{FlagAdmin, NewFlag},
-        signed_in, signed_in_user, visit,
+        signed_in,
     },
+    posted::{Typed, posted, redirect},
     routes,
 };
 
@@ -32,32 +33,14 @@ const TYPES: &[(&str, &str)] = &[
 /// A form that posts to this page. A created flag leads to its page; a refused one stays as it was typed.
 #[component]
 pub fn NewFlagPage() -> impl IntoView {
-    let page = answer(async move {
-        let visit = visit()?;
-        let Some(new) = visit.form().map(|form| NewFlag::from(&form)) else {
-            signed_in_user()?;
-            return Ok(view! { <NewFlagForm new=NewFlag::default() refusal=Refusal::default()/> });
-        };
-        let refusal = match create(new.clone()).await {
-            Ok(flag) => {
-                visit.redirect(&routes::flag(flag.key.as_str()));
-                Refusal::default()
-            }
-            Err(error) => {
-                visit.set_status(error.status());
-                Refusal::new(error, FIELDS)
-            }
-        };
-        Ok(view! { <NewFlagForm new refusal/> })
-    });
-    view! {
-        <Title text="New flag · Flags"/>
-        <Frame section=Section::Flags>{page}</Frame>
-    }
+    let draw = async |typed| Ok(view! { <NewFlagForm typed/> });
+    page(Section::Flags, "New flag · Flags", posted(create, draw))
 }
 
-async fn create(new: NewFlag) -> Result<Flag, AdminError> {
-    signed_in::<dyn FlagAdmin>()?.create_flag(new).await
+async fn create(form: Form) -> Result<Html, AdminError> {
+    let new = NewFlag::from(&form);
+    let flag = signed_in::<dyn FlagAdmin>()?.create_flag(new).await?;
+    redirect(&routes::flag(flag.key.as_str()))
 }
 
 impl From<&Form> for NewFlag {
@@ -72,16 +55,12 @@ impl From<&Form> for NewFlag {
 }
 
 #[component]
-fn NewFlagForm(new: NewFlag, refusal: Refusal) -> impl IntoView {
-    let Refusal { fields, other } = refusal;
+fn NewFlagForm(typed: Typed) -> impl IntoView {
+    let Refusal { fields, other } = typed.refusal(FIELDS);
+    let new = typed.form.as_ref().map(NewFlag::from).unwrap_or_default();
     let fresh = fields.is_empty();
     view! {
-        <header class="page-head">
-            <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Section::Flags.href()>"Flags"</a>
-            </nav>
-            <h1>"New flag"</h1>
-        </header>
+        <PageHead above=Section::Flags title="New flag"/>
         <form class="form" method="post" data-form>
             <RefusalNotice error=other/>
             <Field

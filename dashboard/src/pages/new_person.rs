@@ -6,9 +6,11 @@ use pennon_model::user::Role;
 use super::people::row_id;
 use crate::{
     components::{
-        answer::answer,
+        answer::page,
         field::{Field, Input},
-        frame::{Frame, Section},
+        form_actions::FormActions,
+        frame::Section,
+        page_head::PageHead,
         refusal::{Refusal, RefusalNotice},
         role,
         shown_once::ShownOnce,
@@ -16,12 +18,12 @@ use crate::{
     },
     error::AdminError,
     form::Form,
-    html::IntoHtml as _,
+    html::{Html, IntoHtml as _},
     port::{
-        Visit,
         people::{Admission, NewPerson, PeopleAdmin},
         signed_in, signed_in_user, visit,
     },
+    posted::{Typed, posted, redirect},
 };
 
 /// The fields of the form; a conflict is about the first.
@@ -30,51 +32,25 @@ const FIELDS: &[&str] = &["email", "role", "password"];
 /// A form that posts to this page. A password that was made up is in the answer to that post and nowhere else.
 #[component]
 pub fn NewPersonPage() -> impl IntoView {
-    let page = answer(async move {
-        let visit = visit()?;
-        let Some(form) = visit.form() else {
-            if signed_in_user()?.role < Role::Admin {
-                return Err(AdminError::Forbidden);
-            }
-            let new = NewPerson {
-                role: Role::Editor.to_string(),
-                ..NewPerson::default()
-            };
-            return Ok(view! { <NewPersonForm new refusal=Refusal::default()/> }.into_html());
-        };
-        let new = NewPerson::from(&form);
-        Ok(match invite(&form, new.clone()).await {
-            Ok(Admission {
-                user,
-                made_up: None,
-            }) => {
-                visit.redirect(&format!("{}#{}", Section::People.href(), row_id(&user)));
-                ().into_html()
-            }
-            Ok(Admission {
-                user,
-                made_up: Some(password),
-            }) => {
-                let title = format!("{} can sign in", user.email);
-                view! { <Password title email=user.email password href=dashboard(visit.as_ref())/> }
-                    .into_html()
-            }
-            Err(error) => {
-                visit.set_status(error.status());
-                let refusal = Refusal::new(error, FIELDS);
-                view! { <NewPersonForm new refusal/> }.into_html()
-            }
-        })
-    });
-    view! {
-        <Title text="Invite · People"/>
-        <Frame section=Section::People>{page}</Frame>
-    }
+    let draw = async |typed: Typed| {
+        if typed.form.is_none() && signed_in_user()?.role < Role::Admin {
+            return Err(AdminError::Forbidden);
+        }
+        Ok(view! { <NewPersonForm typed/> })
+    };
+    page(Section::People, "Invite · People", posted(invite, draw))
 }
 
-async fn invite(form: &Form, new: NewPerson) -> Result<Admission, AdminError> {
+async fn invite(form: Form) -> Result<Html, AdminError> {
     form.password("password")?;
-    signed_in::<dyn PeopleAdmin>()?.invite(new).await
+    let people = signed_in::<dyn PeopleAdmin>()?;
+    let Admission { user, made_up } = people.invite(NewPerson::from(&form)).await?;
+    match made_up {
+        None => redirect(&format!("{}#{}", Section::People.href(), row_id(&user))),
+        Some(password) => {
+            password_page(format!("{} can sign in", user.email), user.email, password)
+        }
+    }
 }
 
 impl From<&Form> for NewPerson {
@@ -88,14 +64,16 @@ impl From<&Form> for NewPerson {
 }
 
 #[component]
-fn NewPersonForm(new: NewPerson, refusal: Refusal) -> impl IntoView {
-    let Refusal { fields, other } = refusal;
+fn NewPersonForm(typed: Typed) -> impl IntoView {
+    let Refusal { fields, other } = typed.refusal(FIELDS);
+    let fresh_form = || NewPerson {
+        role: Role::Editor.to_string(),
+        ..NewPerson::default()
+    };
+    let new = typed.form.as_ref().map_or_else(fresh_form, NewPerson::from);
     let fresh = fields.is_empty();
     view! {
-        <header class="page-head">
-            <Crumbs/>
-            <h1>"Invite somebody"</h1>
-        </header>
+        <PageHead above=Section::People title="Invite somebody"/>
         <form class="form" method="post">
             <RefusalNotice error=other/>
             <Field
@@ -125,48 +103,21 @@ fn NewPersonForm(new: NewPerson, refusal: Refusal) -> impl IntoView {
                 longest=256
                 errors=fields
             />
-            <div class="form-actions">
-                <button class="button primary">"Invite"</button>
-                <a class="button" href=Section::People.href()>
-                    "Cancel"
-                </a>
-            </div>
+            <FormActions action="Invite" back=Section::People.href()/>
         </form>
     }
 }
 
-/// The address at which people sign in.
-pub(super) fn dashboard(visit: &dyn Visit) -> String {
-    format!("{}/dashboard", visit.base_url())
-}
-
-/// The way back to the list.
-#[component]
-pub(super) fn Crumbs() -> impl IntoView {
-    view! {
-        <nav class="crumbs" aria-label="Breadcrumbs">
-            <a href=Section::People.href()>"People"</a>
-        </nav>
-    }
-}
-
-/// A password that was made up, on the only page that shows it.
-#[component]
-pub(super) fn Password(
-    /// What has come of it.
+/// A password that was made up, on the only page that shows it; the title says what has come of it.
+pub(super) fn password_page(
     title: String,
-    /// Whose it is.
     email: String,
     password: String,
-    /// Where to sign in.
-    href: String,
-) -> impl IntoView {
-    view! {
+) -> Result<Html, AdminError> {
+    let href = format!("{}/dashboard", visit()?.base_url());
+    let page = view! {
         <Title text=title.clone()/>
-        <header class="page-head">
-            <Crumbs/>
-            <h1>{title}</h1>
-        </header>
+        <PageHead above=Section::People title/>
         <ShownOnce
             title="The password"
             secret=password
@@ -179,6 +130,6 @@ pub(super) fn Password(
                 {format!("{email} signs in with it at ")} <a href=href.clone()>{href.clone()}</a> "."
             </p>
         </ShownOnce>
-    }
-    .into_html()
+    };
+    Ok(page.into_html())
 }

@@ -3,7 +3,12 @@
 use leptos::prelude::*;
 
 use crate::{
-    components::{empty::Empty, frame::Frame, frame::Section, title::Title},
+    components::{
+        empty::Empty,
+        frame::{Frame, Section},
+        page_head::PageHead,
+        title::Title,
+    },
     port::visit,
 };
 
@@ -16,9 +21,7 @@ pub fn NotFound() -> impl IntoView {
     view! {
         <Title text="Not found"/>
         <Frame>
-            <header class="page-head">
-                <h1>"Not found"</h1>
-            </header>
+            <PageHead title="Not found"/>
             <Empty title="There is no page at this address">
                 <p>"It may have moved, or the address may have lost a letter on its way here."</p>
                 <a class="button" href=Section::Flags.href()>

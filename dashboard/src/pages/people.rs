@@ -9,24 +9,27 @@ use pennon_model::{
 use super::flags::page_number;
 use crate::{
     components::{
-        answer::answer,
-        frame::{Frame, Section},
+        answer::page,
+        frame::Section,
         icon::{Drawing, Icon},
         notice::{Notice, Weight},
+        page_head::PageHead,
         pager::Pager,
         refusal::RefusalNotice,
         role,
+        select::options,
+        table::{Cell, Table, TimeCell, heads},
         time::Time,
-        title::Title,
     },
     error::AdminError,
     form::Form,
-    html::IntoHtml as _,
+    html::{Html, IntoHtml as _},
     port::{
         Expected,
         people::{Colleague, PeopleAdmin},
-        query, signed_in, signed_in_user, visit,
+        query, signed_in, signed_in_user,
     },
+    posted::{Typed, posted, redirect},
     routes,
 };
 
@@ -37,49 +40,12 @@ pub fn People() -> impl IntoView {
         page: page_number(&query()).try_into().unwrap_or_default(),
         limit: Limit::MAX,
     };
-    let page = answer(async move {
+    let draw = async move |typed| {
         let me = signed_in_user()?;
-        let visit = visit()?;
-        let attempt = match visit.form() {
-            Some(form) => match change_role(&form).await {
-                Ok(user) => {
-                    // Who has just given up being an admin has nothing to do here any more.
-                    let own = user.id == me.id && user.role < Role::Admin;
-                    let section = if own { Section::Flags } else { Section::People };
-                    visit.redirect(&format!("{}#{}", section.href(), row_id(&user)));
-                    return Ok(().into_html());
-                }
-                Err(error) => {
-                    visit.set_status(error.status());
-                    Some(Attempt::new(&form, error))
-                }
-            },
-            None => None,
-        };
         let people = signed_in::<dyn PeopleAdmin>()?.people(request).await?;
-        Ok(view! { <List people me attempt/> }.into_html())
-    });
-    view! {
-        <Title text="People"/>
-        <Frame section=Section::People>{page}</Frame>
-    }
-}
-
-/// A role that was chosen and could not be given.
-struct Attempt {
-    person: String,
-    role: String,
-    error: AdminError,
-}
-
-impl Attempt {
-    fn new(form: &Form, error: AdminError) -> Self {
-        Self {
-            person: form.text("person"),
-            role: form.text("role"),
-            error,
-        }
-    }
+        Ok(view! { <List people me typed/> })
+    };
+    page(Section::People, "People", posted(change_role, draw))
 }
 
 /// The id of a person's row, for links to it.
@@ -87,7 +53,8 @@ pub(super) fn row_id(user: &User) -> String {
     format!("person-{}", user.id)
 }
 
-async fn change_role(form: &Form) -> Result<User, AdminError> {
+async fn change_role(form: Form) -> Result<Html, AdminError> {
+    let me = signed_in_user()?;
     let (Some(id), Some(revision), Ok(role)) = (
         form.parsed("person"),
         form.parsed("revision"),
@@ -95,19 +62,21 @@ async fn change_role(form: &Form) -> Result<User, AdminError> {
     ) else {
         return Err(AdminError::NotFound);
     };
-    signed_in::<dyn PeopleAdmin>()?
-        .set_role(Expected { id, revision }, role)
-        .await
+    let people = signed_in::<dyn PeopleAdmin>()?;
+    let user = people.set_role(Expected { id, revision }, role).await?;
+    // Who has just given up being an admin has nothing to do here any more.
+    let own = user.id == me.id && user.role < Role::Admin;
+    let section = if own { Section::Flags } else { Section::People };
+    redirect(&format!("{}#{}", section.href(), row_id(&user)))
 }
 
 #[component]
-fn List(people: Page<Colleague>, me: User, attempt: Option<Attempt>) -> impl IntoView {
+fn List(people: Page<Colleague>, me: User, typed: Typed) -> impl IntoView {
     let pagination = people.pagination;
-    let error = attempt.as_ref().map(|attempt| attempt.error.clone());
     let rows = people
         .items
         .into_iter()
-        .map(|colleague| row(colleague, &me, attempt.as_ref()))
+        .map(|colleague| row(colleague, &me, typed.form.as_ref()))
         .collect_view();
     let alone = (pagination.total == 1).then(|| {
         view! {
@@ -117,39 +86,31 @@ fn List(people: Page<Colleague>, me: User, attempt: Option<Attempt>) -> impl Int
         }
     });
     view! {
-        <header class="page-head">
-            <h1>"People" <span class="count">{pagination.total}</span></h1>
+        <PageHead title="People" count=pagination.total>
             <a class="button primary" href=routes::NEW_PERSON>
                 <Drawing icon=Icon::Plus/>
                 "Invite"
             </a>
-        </header>
+        </PageHead>
         <div class="above">
-            <RefusalNotice error/>
+            <RefusalNotice error=typed.error/>
             {alone}
         </div>
-        <div class="table-panel cards">
-            <table class="table" id="people">
-                <caption class="visually-hidden">"People and what they may do"</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">"E-mail"</th>
-                        <th scope="col">"Role"</th>
-                        <th scope="col">"Signed in"</th>
-                        <th scope="col">"Joined"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <Table
+            caption="People and what they may do"
+            id="people"
+            head=heads(["E-mail", "Role", "Signed in", "Joined"])
+        >
+            <tbody>{rows}</tbody>
+        </Table>
         <Pager pagination href=|page| format!("{}?page={page}", Section::People.href())/>
     }
 }
 
-fn row(colleague: Colleague, me: &User, attempt: Option<&Attempt>) -> impl IntoView + use<> {
+fn row(colleague: Colleague, me: &User, refused: Option<&Form>) -> impl IntoView + use<> {
     let Colleague { user, signed_in_at } = colleague;
-    let attempt = attempt.filter(|attempt| attempt.person == user.id.to_string());
-    let tried = attempt.and_then(|attempt| Role::parse(&attempt.role).ok());
+    let refused = refused.filter(|form| form.text("person") == user.id.to_string());
+    let tried = refused.and_then(|form| Role::parse(&form.text("role")).ok());
     let you = (user.id == me.id).then(|| view! { <span class="tag you">"You"</span> });
     let email = user.email.clone();
     view! {
@@ -162,17 +123,13 @@ fn row(colleague: Colleague, me: &User, attempt: Option<&Attempt>) -> impl IntoV
             <td>
                 <RoleForm user=user.clone() tried/>
             </td>
-            <td class="quiet">
-                <span class="cell-label">"Signed in"</span>
+            <Cell label="Signed in" class="quiet">
                 {match signed_in_at {
                     Some(at) => view! { <Time at/> }.into_html(),
                     None => view! { <span title="Not in the last 30 days">"Not lately"</span> }.into_html(),
                 }}
-            </td>
-            <td class="quiet">
-                <span class="cell-label">"Joined"</span>
-                <Time at=user.created_at/>
-            </td>
+            </Cell>
+            <TimeCell label="Joined" at=user.created_at/>
         </tr>
     }
 }
@@ -185,19 +142,13 @@ fn RoleForm(
     tried: Option<Role>,
 ) -> impl IntoView {
     let shown = tried.unwrap_or(user.role);
-    let options = role::choices(Role::Admin).iter().map(|(word, sentence)| {
-        view! {
-            <option value=*word selected=*word == shown.as_str()>
-                {*sentence}
-            </option>
-        }
-    });
+    let roles = role::choices(Role::Admin).iter().copied();
     view! {
         <form method="post" class="role-form" class:tried=tried.is_some()>
             <input type="hidden" name="person" value=user.id.to_string()/>
             <input type="hidden" name="revision" value=user.revision/>
             <select class="input" name="role" aria-label=format!("Role of {}", user.email) autocomplete="off">
-                {options.collect_view()}
+                {options(roles, shown.as_str())}
             </select>
             <button class="button primary">"Change role"</button>
         </form>

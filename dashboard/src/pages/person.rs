@@ -4,14 +4,15 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use pennon_model::{id::UserId, token::Token, user::User};
 
-use super::new_person::{Crumbs, Password, dashboard};
+use super::new_person::password_page;
 use crate::{
     components::{
-        answer::answer,
+        answer::page,
         confirm::Confirm,
         field::{Field, Input},
-        frame::{Frame, Section},
+        frame::Section,
         notice::{Notice, Weight},
+        page_head::PageHead,
         refusal::{Refusal, RefusalNotice},
         role,
         time::Time,
@@ -22,10 +23,12 @@ use crate::{
     form::{Form, actions},
     html::{Html, IntoHtml as _},
     port::{
-        Expected, Visit,
+        Expected,
         people::{Admission, PeopleAdmin},
-        query, signed_in, signed_in_user, visit,
+        query, signed_in, signed_in_user,
     },
+    posted::{Typed, posted, redirect},
+    routes,
 };
 
 /// The fields of the form.
@@ -47,80 +50,51 @@ actions! {
 #[component]
 pub fn PersonPage() -> impl IntoView {
     let id = use_params_map().read_untracked().get("person");
-    let page = answer(async move {
+    page(Section::People, "People", async move {
         let id: UserId = id
             .and_then(|id| id.parse().ok())
             .ok_or(AdminError::NotFound)?;
-        let visit = visit()?;
-        let form = visit.form();
-        let is_reset = form.as_ref().and_then(Action::of) == Some(Action::Reset);
-        let done = match form {
-            Some(form) => act(id, &form, visit.as_ref()).await,
-            None => Ok(None),
+        let draw = async move |typed: Typed| {
+            let me = signed_in_user()?;
+            let (user, tokens) = signed_in::<dyn PeopleAdmin>()?.person(id).await?;
+            let own = me.id == user.id;
+            let refusal = match typed.form.as_ref().and_then(Action::of) {
+                Some(Action::Reset) => typed.refusal(FIELDS),
+                _ => Refusal::of_page(typed.error),
+            };
+            Ok(view! { <Person user tokens own refusal/> })
         };
-        let refusal = match done {
-            Ok(Some(answer)) => return Ok(answer),
-            Ok(None) => Refusal::default(),
-            Err(error) => {
-                visit.set_status(error.status());
-                if is_reset {
-                    Refusal::new(error, FIELDS)
-                } else {
-                    Refusal {
-                        fields: Vec::new(),
-                        other: Some(error),
-                    }
-                }
-            }
-        };
-        let me = signed_in_user()?;
-        let (user, tokens) = signed_in::<dyn PeopleAdmin>()?.person(id).await?;
-        let own = me.id == user.id;
-        Ok(view! { <Person user tokens own refusal/> }.into_html())
-    });
-    view! {
-        <Title text="People"/>
-        <Frame section=Section::People>{page}</Frame>
-    }
+        posted(|form| act(id, form), draw).await
+    })
 }
 
 /// Does what a form wants. The answer is a page of its own if there is a password to show, or leads to one.
-async fn act(id: UserId, form: &Form, visit: &dyn Visit) -> Result<Option<Html>, AdminError> {
+async fn act(id: UserId, form: Form) -> Result<Html, AdminError> {
     let people = signed_in::<dyn PeopleAdmin>()?;
     let revision = form.parsed("revision").unwrap_or_default();
     let expected = Expected { id, revision };
-    let here = format!("{}/{id}", Section::People.href());
-    match Action::of(form).ok_or(AdminError::NotFound)? {
+    let here = routes::person(id);
+    match Action::of(&form).ok_or(AdminError::NotFound)? {
         Action::Reset => {
             let Admission { user, made_up } = people
                 .reset_password(expected, form.password("password")?)
                 .await?;
             let Some(password) = made_up else {
-                return Ok(Some(gone(visit, &format!("{here}?reset=done"))));
+                return redirect(&format!("{here}?reset=done"));
             };
             let title = format!("{} has a new password", user.email);
-            let email = user.email;
-            let href = dashboard(visit);
-            Ok(Some(
-                view! { <Password title email password href/> }.into_html(),
-            ))
+            password_page(title, user.email, password)
         }
         Action::Revoke => {
             let token = form.parsed("token").ok_or(AdminError::NotFound)?;
             people.revoke_token_of(id, token).await?;
-            Ok(Some(gone(visit, &here)))
+            redirect(&here)
         }
         Action::Delete => {
             people.delete_person(expected).await?;
-            Ok(Some(gone(visit, Section::People.href())))
+            redirect(Section::People.href())
         }
     }
-}
-
-/// Leads to another page, so that there is nothing to draw here.
-fn gone(visit: &dyn Visit, path: &str) -> Html {
-    visit.redirect(path);
-    ().into_html()
 }
 
 #[component]
@@ -177,10 +151,7 @@ fn Person(
     ];
     view! {
         <Title text=format!("{email} · People")/>
-        <header class="page-head">
-            <Crumbs/>
-            <h1>{email.clone()}</h1>
-        </header>
+        <PageHead above=Section::People title=email.clone()/>
         <div class="sections">
             <RefusalNotice error=other/>
             {reset}

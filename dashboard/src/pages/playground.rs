@@ -6,12 +6,13 @@ use pennon_model::{environment::Environment, flag::Flag, id::EnvironmentId};
 
 use crate::{
     components::{
-        answer::answer,
+        answer::page,
         empty::Empty,
-        frame::{Frame, Section},
+        frame::Section,
         notice::{Notice, Weight},
+        page_head::PageHead,
         playground::{ContextForm, Playground},
-        title::Title,
+        select::options,
     },
     error::AdminError,
     form::Form,
@@ -32,11 +33,9 @@ pub fn PlaygroundPage() -> impl IntoView {
         "" => "Try it".to_owned(),
         flag => format!("{flag} · Try it"),
     };
-    let page = answer(async move { Ok(view! { <Page found=Found::find(asked).await?/> }) });
-    view! {
-        <Title text=title/>
-        <Frame section=Section::Playground>{page}</Frame>
-    }
+    page(Section::Playground, title, async move {
+        Ok(view! { <Page found=Found::find(asked).await?/> })
+    })
 }
 
 /// What the address asks.
@@ -165,9 +164,7 @@ fn Page(found: Found) -> impl IntoView {
         .into_html()
     };
     view! {
-        <header class="page-head">
-            <h1>"Try it"</h1>
-        </header>
+        <PageHead title="Try it"/>
         {content}
     }
 }
@@ -181,10 +178,10 @@ fn Pick(
     environment: Option<EnvironmentId>,
 ) -> impl IntoView {
     let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
-    let options = environments.into_iter().map(|each| {
+    let chosen = environment.map(|environment| environment.to_string());
+    let environments = environments.into_iter().map(|each| {
         let name = naming.name(each.product.as_str(), each.name.as_str());
-        let selected = Some(each.id) == environment;
-        view! { <option value=each.id.to_string() selected=selected>{name}</option> }
+        (each.id.to_string(), name)
     });
     let keys = keys
         .into_iter()
@@ -210,7 +207,7 @@ fn Pick(
             <div class="field">
                 <label for="playground-environment">"Environment"</label>
                 <select class="input" id="playground-environment" name="environment">
-                    {options.collect_view()}
+                    {options(environments, &chosen.unwrap_or_default())}
                 </select>
             </div>
             <button class="button">"Choose"</button>

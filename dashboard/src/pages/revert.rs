@@ -10,23 +10,25 @@ use pennon_model::{
 use crate::{
     audit_text::{TIME_TO_LIVE, changes, effect},
     components::{
-        answer::answer,
+        answer::page,
         effect::{Effect, is_alarming, says_something_else},
-        frame::{Frame, Section},
+        frame::Section,
         notice::{Notice, Weight},
+        page_head::PageHead,
         refusal::RefusalNotice,
         time::Time,
         timeline::{Changes, Deed, history_href},
-        title::Title,
     },
     error::AdminError,
+    form::Form,
     html::{Html, IntoHtml as _},
     model::Naming,
     port::{
         audit::{AuditAdmin, Record, Reversal},
         environments::EnvironmentAdmin,
-        signed_in, signed_in_user, visit,
+        signed_in,
     },
+    posted::{Typed, posted, redirect},
 };
 
 /// The maximum number of changes and of flag configurations on the page.
@@ -36,31 +38,23 @@ const SHOWN: usize = 20;
 #[component]
 pub fn Revert() -> impl IntoView {
     let id = use_params_map().read_untracked().get("id");
-    let page = answer(async move {
+    page(Section::Audit, "Revert a change · Audit", async move {
         let id = id.and_then(|id| id.parse().ok());
         let id: AuditId = id.ok_or(AdminError::NotFound)?;
-        let visit = visit()?;
-        signed_in_user()?;
-        let audit = signed_in::<dyn AuditAdmin>()?;
-        let mut refused = None;
-        let reversal = audit.reversal(id).await?;
-        if let Some(form) = visit.form() {
-            match audit.revert(id, &form.text("fingerprint")).await {
-                Ok(()) => visit.redirect(&afterwards(&reversal.records)),
-                Err(error) => {
-                    visit.set_status(error.status());
-                    refused = Some(error);
-                }
-            }
-        }
-        let reversal = audit.reversal(id).await?;
-        let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;
-        Ok(view! { <Preview reversal naming refused/> })
-    });
-    view! {
-        <Title text="Revert a change · Audit"/>
-        <Frame section=Section::Audit>{page}</Frame>
-    }
+        let draw = async move |typed: Typed| {
+            let reversal = signed_in::<dyn AuditAdmin>()?.reversal(id).await?;
+            let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;
+            Ok(view! { <Preview reversal naming refused=typed.error/> })
+        };
+        posted(|form| revert(id, form), draw).await
+    })
+}
+
+async fn revert(id: AuditId, form: Form) -> Result<Html, AdminError> {
+    let audit = signed_in::<dyn AuditAdmin>()?;
+    let reversal = audit.reversal(id).await?;
+    audit.revert(id, &form.text("fingerprint")).await?;
+    redirect(&afterwards(&reversal.records))
 }
 
 /// The page to open after the revert: the history of the flag, or the audit log if there are several.
@@ -116,12 +110,7 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
         .into_html(),
     };
     view! {
-        <header class="page-head">
-            <nav class="crumbs" aria-label="Breadcrumbs">
-                <a href=Section::Audit.href()>"Audit"</a>
-            </nav>
-            <h1>"Revert a change"</h1>
-        </header>
+        <PageHead above=Section::Audit title="Revert a change"/>
         <div class="reversal">
             <section class="panel reversal-part" aria-labelledby="was">
                 <h2 id="was">"What was done " {at.map(|at| view! { <Time at/> })}</h2>

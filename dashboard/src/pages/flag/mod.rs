@@ -29,9 +29,9 @@ use self::{
 };
 use crate::{
     components::{
-        answer::answer,
+        answer::page,
         empty::Empty,
-        frame::{Frame, Section},
+        frame::Section,
         not_switched::NotSwitched,
         notice::{Notice, Weight},
         playground::ContextForm,
@@ -62,7 +62,7 @@ pub fn FlagPage() -> impl IntoView {
         environment: query().parsed("environment"),
         context: ContextForm::from(&query()).context_as_json(),
     };
-    let page = answer(async move {
+    page(Section::Flags, "Flags", async move {
         let Some(form) = visit()?.form() else {
             let edit = Edit::read(&query());
             return Ok(shown(address, edit, None).await?.draw());
@@ -97,8 +97,7 @@ pub fn FlagPage() -> impl IntoView {
                 view! { <SendAgain error form/> }.into_html()
             }
         })
-    });
-    view! { <Frame section=Section::Flags>{page}</Frame> }
+    })
 }
 
 /// A form that was posted and is not done.

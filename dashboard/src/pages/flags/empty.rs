@@ -7,12 +7,11 @@ use pennon_model::{
     user::Role,
 };
 
-use super::NewFlagLink;
+use super::{super::environments::NewEnvironmentLink, NewFlagLink};
 use crate::{
     components::{
         empty::Empty,
         frame::Section,
-        icon::{Drawing, Icon},
         notice::{Notice, Weight},
         snippet::Snippet,
     },
@@ -34,7 +33,11 @@ pub fn NoFlags(
                 <p>
                     "A flag takes effect in an environment, such as production. An environment has its own key, with which your application asks for its flags."
                 </p>
-                <NewEnvironmentLink role/>
+                {if role >= Role::Admin {
+                    view! { <NewEnvironmentLink/> }.into_html()
+                } else {
+                    view! { <p>"Ask an admin to create one."</p> }.into_html()
+                }}
             </Empty>
         }
         .into_html();
@@ -67,21 +70,6 @@ pub fn NoEnvironment(
             {(role >= Role::Admin)
                 .then(|| view! { <a href=routes::NEW_ENVIRONMENT>"Create one"</a> })}
         </Notice>
-    }
-}
-
-#[component]
-fn NewEnvironmentLink(role: Role) -> impl IntoView {
-    if role >= Role::Admin {
-        view! {
-            <a class="button primary" href=routes::NEW_ENVIRONMENT>
-                <Drawing icon=Icon::Plus/>
-                "New environment"
-            </a>
-        }
-        .into_html()
-    } else {
-        view! { <p>"Ask an admin to create one."</p> }.into_html()
     }
 }
 

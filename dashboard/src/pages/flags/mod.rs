@@ -20,14 +20,8 @@ use self::{
 };
 use crate::{
     components::{
-        answer::answer,
-        flag_switch::SwitchQuestion,
-        flag_table::FlagTable,
-        form_dialog::FormDialog,
-        frame::{Frame, Section},
-        not_switched::NotSwitched,
-        pager::Pager,
-        title::Title,
+        answer::page, flag_switch::SwitchQuestion, flag_table::FlagTable, form_dialog::FormDialog,
+        frame::Section, not_switched::NotSwitched, pager::Pager,
     },
     html::IntoHtml as _,
     port::{flags::FlagAdmin, query, signed_in, signed_in_user},
@@ -38,15 +32,11 @@ use crate::{
 #[component]
 pub fn Flags() -> impl IntoView {
     let query = from_address(&query());
-    let page = answer(async move {
+    page(Section::Flags, "Flags", async move {
         let role = signed_in_user()?.role;
         let table = signed_in::<dyn FlagAdmin>()?.flags(query.clone()).await?;
         Ok(view! { <List query table role/> })
-    });
-    view! {
-        <Title text="Flags"/>
-        <Frame section=Section::Flags>{page}</Frame>
-    }
+    })
 }
 
 #[component]

@@ -1,0 +1,18 @@
+//! What a select offers.
+
+use leptos::prelude::*;
+
+use crate::html::{Html, IntoHtml as _};
+
+/// The options of a select, each with its value and its label; one of them may be chosen.
+pub fn options<V: Into<String>, L: Into<String>>(
+    choices: impl IntoIterator<Item = (V, L)>,
+    chosen: &str,
+) -> Html {
+    let options = choices.into_iter().map(|(value, label)| {
+        let value = value.into();
+        let selected = value == chosen;
+        view! { <option value=value selected=selected>{label.into()}</option> }
+    });
+    options.collect_view().into_html()
+}

@@ -1,0 +1,74 @@
+//! Tables.
+
+use leptos::prelude::*;
+use pennon_model::time::Timestamp;
+
+use super::time::Time;
+use crate::html::{Html, IntoHtml as _};
+
+/// A table with a caption that is read aloud; on a narrow screen a card for each row.
+#[component]
+pub fn Table(
+    /// The caption.
+    caption: &'static str,
+    /// The cells of the head.
+    head: Html,
+    /// The id of the table.
+    #[prop(optional)]
+    id: Option<&'static str>,
+    /// The class of the panel around it.
+    #[prop(default = "table-panel cards")]
+    class: &'static str,
+    /// The bodies.
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <div class=class>
+            <table class="table" id=id>
+                <caption class="visually-hidden">{caption}</caption>
+                <thead>
+                    <tr>{head}</tr>
+                </thead>
+                {children()}
+            </table>
+        </div>
+    }
+    .into_html()
+}
+
+/// Cells of a table's head.
+pub fn heads<const N: usize>(names: [&'static str; N]) -> Html {
+    let cells = names.map(|name| view! { <th scope="col">{name}</th> });
+    cells.collect_view().into_html()
+}
+
+/// A cell with its label, which is seen on cards.
+#[component]
+pub fn Cell(
+    /// The label.
+    label: &'static str,
+    /// The class of the cell.
+    #[prop(optional)]
+    class: Option<&'static str>,
+    /// What is in it.
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <td class=class>
+            <span class="cell-label">{label}</span>
+            {children()}
+        </td>
+    }
+    .into_html()
+}
+
+/// A cell with a moment.
+#[component]
+pub fn TimeCell(
+    /// The label.
+    label: &'static str,
+    /// The moment.
+    at: Timestamp,
+) -> impl IntoView {
+    view! { <Cell label class="quiet"><Time at/></Cell> }
+}
