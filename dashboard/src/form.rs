@@ -58,6 +58,20 @@ impl Form {
     }
 }
 
+/// Returns an address with the parameters that have a value.
+pub(crate) fn with_query<'n>(
+    path: &str,
+    parameters: impl IntoIterator<Item = (&'n str, Option<String>)>,
+) -> String {
+    let given = parameters.into_iter();
+    let given = given.filter_map(|(name, value)| Some((name, value?)));
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    match query.extend_pairs(given).finish() {
+        none if none.is_empty() => path.to_owned(),
+        query => format!("{path}?{query}"),
+    }
+}
+
 /// Returns true for the name of a password field. This holds for every form of the dashboard.
 pub fn is_password(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with("password")

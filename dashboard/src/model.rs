@@ -1,5 +1,6 @@
 //! The few words that are the dashboard's own, on both sides of the wire.
 
+use pennon_model::environment::Environment;
 use serde::{Deserialize, Serialize};
 
 /// How the dashboard is coloured.
@@ -51,6 +52,17 @@ impl Naming {
         Self {
             with_products: products.any(|product| Some(product) != first),
         }
+    }
+
+    /// The scheme for these environments.
+    pub fn among<'e>(environments: impl IntoIterator<Item = &'e Environment>) -> Self {
+        let environments = environments.into_iter();
+        Self::of(environments.map(|environment| environment.product.as_str()))
+    }
+
+    /// Returns the name of an environment.
+    pub fn name_of(self, environment: &Environment) -> String {
+        self.name(environment.product.as_str(), environment.name.as_str())
     }
 
     /// Returns the name of an environment, such as `Payments / production`.

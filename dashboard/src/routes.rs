@@ -49,6 +49,16 @@ pub fn flag(key: &str) -> String {
     format!("{FLAGS}/{key}")
 }
 
+/// Returns the address of how often the flag with this key is evaluated.
+pub fn flag_usage(key: &str) -> String {
+    format!("{FLAGS}/{key}/usage")
+}
+
+/// Returns the address of the history of the flag with this key.
+pub fn flag_history(key: &str) -> String {
+    format!("{FLAGS}/{key}/history")
+}
+
 /// Returns the address of an environment.
 pub fn environment(id: impl Display) -> String {
     format!("{ENVIRONMENTS}/{id}")

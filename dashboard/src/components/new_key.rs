@@ -30,7 +30,7 @@ pub(crate) async fn new_key(
     let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await;
     // The key is seen here or never.
     let naming = naming.unwrap_or_default();
-    let name = naming.name(environment.product.as_str(), environment.name.as_str());
+    let name = naming.name_of(&environment);
     let heading = match replaced {
         Some(_) => format!("{name} has a new key"),
         None => format!("{name} is ready"),

@@ -3,7 +3,10 @@
 use leptos::prelude::*;
 use pennon_model::time::Timestamp;
 
-use crate::port::{LocalTime, local, visit};
+use crate::{
+    html::{Html, IntoHtml as _},
+    port::{LocalTime, local, visit},
+};
 
 const SECOND: i64 = 1000;
 const MINUTE: i64 = 60 * SECOND;
@@ -19,6 +22,14 @@ pub fn Time(
     let now = visit().map_or(at, |visit| visit.now());
     let told = ago(at, now).unwrap_or_else(|| local(at).date);
     exact(at, told)
+}
+
+/// How long ago something happened, or the word for never.
+pub fn time_or(at: Option<Timestamp>, never: &'static str) -> Html {
+    match at {
+        Some(at) => view! { <Time at/> }.into_html(),
+        None => never.into_html(),
+    }
 }
 
 /// At what time of its day something happened, in the visitor's time zone.

@@ -73,7 +73,7 @@ fn entries(group: &[Record], naming: Naming) -> Html {
     let flag = newest.flag_key.clone().filter(|_| of_one_flag);
     let flag = match flag {
         Some(key) => {
-            view! { <a href=history_href(&key)><code>{key.clone()}</code></a> }.into_html()
+            view! { <a href=routes::flag_history(&key)><code>{key.clone()}</code></a> }.into_html()
         }
         None => "several things".into_html(),
     };
@@ -131,11 +131,6 @@ fn entry(record: Record, naming: Naming) -> Html {
     .into_html()
 }
 
-/// The address of a flag's history.
-pub(crate) fn history_href(key: &str) -> String {
-    format!("{}/history", routes::flag(key))
-}
-
 /// Who did what, in a sentence with links.
 #[component]
 pub fn Deed(
@@ -157,7 +152,7 @@ fn sentence(entry: &AuditEntry, environment: Option<EnvironmentId>, naming: Nami
     let pieces = sentence_of(entry).into_iter().map(|piece| match piece {
         Piece::Words(words) => words.into_html(),
         Piece::Flag(key) => {
-            let href = history_href(&key);
+            let href = routes::flag_history(&key);
             view! { <a href=href><code>{key}</code></a> }.into_html()
         }
         Piece::Environment(name) => {

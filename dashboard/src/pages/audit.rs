@@ -1,14 +1,9 @@
 //! Who did what, and when.
 
 use leptos::prelude::*;
-use pennon_model::{
-    audit::AuditFilter,
-    page::{Limit, Page, PageRequest},
-    time::Timestamp,
-    user::Role,
-};
+use pennon_model::{audit::AuditFilter, page::Page, time::Timestamp, user::Role};
 
-use super::flags::page_number;
+use super::flags::{page_length, page_request};
 use crate::{
     components::{
         answer::page,
@@ -20,7 +15,7 @@ use crate::{
         pager::Pager,
         timeline::Timeline,
     },
-    form::Form,
+    form::{Form, with_query},
     html::IntoHtml as _,
     model::Naming,
     port::{
@@ -31,28 +26,23 @@ use crate::{
     routes,
 };
 
-/// How many changes a page shows.
-pub(super) fn page_length() -> Limit {
-    50.try_into().unwrap_or_default()
-}
-
 /// The record of all changes, narrowed by what the address says.
 #[component]
 pub fn Audit() -> impl IntoView {
-    let asked = Asked::from(&query());
+    let mut filter = from_address(&query());
+    let request = page_request(&query(), page_length());
     page(Section::Audit, "Audit", async move {
         let role = signed_in_user()?.role;
         let active = signed_in::<dyn EnvironmentAdmin>()?
             .active_environments()
             .await?;
         let environments = Environments::of(&active);
-        let mut asked = asked;
-        asked.filter.accounts &= role >= Role::Admin;
-        environments.find(&mut asked.filter);
+        filter.accounts &= role >= Role::Admin;
+        environments.find(&mut filter);
         let page = signed_in::<dyn AuditAdmin>()?
-            .changes(&asked.filter, asked.page)
+            .changes(&filter, request)
             .await?;
-        Ok(view! { <List asked page environments role/> })
+        Ok(view! { <List filter page environments role/> })
     })
 }
 
@@ -96,71 +86,45 @@ fn called(filter: &AuditFilter) -> String {
     naming.name(&text(&filter.product), &text(&filter.environment))
 }
 
-/// What the address asks for, with the days as they are written there.
-#[derive(Clone)]
-struct Asked {
-    filter: AuditFilter,
-    page: PageRequest,
-    from: String,
-    to: String,
-}
-
 /// Reads the address. A day counts from its beginning or to its end, in the visitor's time zone; what is neither a day nor a
 /// time counts for nothing.
-impl From<&Form> for Asked {
-    fn from(form: &Form) -> Self {
-        let day = |date: &str| visit().ok()?.day(date);
-        let moment = |field: &str| -> Option<(Timestamp, Timestamp)> {
-            let text = form.text(field);
-            let exact = text.parse().map(|moment| (moment, moment));
-            day(&text).or(exact.ok())
-        };
-        let from = moment("from").map(|(first, _)| first);
-        let to = moment("to").map(|(_, last)| last);
-        let day = |moment: Option<Timestamp>| {
-            let day = moment.map(|moment| local(moment).date);
-            day.unwrap_or_default()
-        };
-        let given = |field: &str| {
-            let text = form.text(field).trim().to_owned();
-            (!text.is_empty()).then_some(text)
-        };
-        Self {
-            filter: AuditFilter {
-                flag_key: given("flagKey"),
-                environment: given("environment"),
-                product: given("product"),
-                from,
-                to,
-                accounts: form.text("include") == "accounts",
-            },
-            page: PageRequest {
-                page: page_number(form).try_into().unwrap_or_default(),
-                limit: page_length(),
-            },
-            from: day(from),
-            to: day(to),
-        }
+fn from_address(form: &Form) -> AuditFilter {
+    let moment = |field: &str| -> Option<(Timestamp, Timestamp)> {
+        let text = form.text(field);
+        let exact = text.parse().map(|moment| (moment, moment));
+        visit().ok()?.day(&text).or(exact.ok())
+    };
+    let given = |field: &str| {
+        let text = form.text(field).trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    };
+    AuditFilter {
+        flag_key: given("flagKey"),
+        environment: given("environment"),
+        product: given("product"),
+        from: moment("from").map(|(first, _)| first),
+        to: moment("to").map(|(_, last)| last),
+        accounts: form.text("include") == "accounts",
     }
 }
 
-impl Asked {
-    fn is_narrowed(&self) -> bool {
-        let AuditFilter {
-            flag_key,
-            environment,
-            from,
-            to,
-            ..
-        } = &self.filter;
-        flag_key.is_some() || environment.is_some() || from.is_some() || to.is_some()
-    }
+fn is_narrowed(filter: &AuditFilter) -> bool {
+    let AuditFilter {
+        flag_key,
+        environment,
+        from,
+        to,
+        ..
+    } = filter;
+    flag_key.is_some() || environment.is_some() || from.is_some() || to.is_some()
+}
 
-    /// The address at which a page or the export is to be had. Moments are exact, so that it means the same everywhere.
-    fn href(&self, path: &str, page: Option<i64>) -> String {
-        let moment = |moment: Option<Timestamp>| moment.map(|moment| moment.to_string());
-        let filter = &self.filter;
-        let pairs = [
+/// The address at which a page or the export is to be had. Moments are exact, so that it means the same everywhere.
+fn address(filter: &AuditFilter, path: &str, page: Option<i64>) -> String {
+    let moment = |moment: Option<Timestamp>| moment.map(|moment| moment.to_string());
+    with_query(
+        path,
+        [
             ("flagKey", filter.flag_key.clone()),
             ("environment", filter.environment.clone()),
             ("product", filter.product.clone()),
@@ -168,26 +132,20 @@ impl Asked {
             ("to", moment(filter.to)),
             ("include", filter.accounts.then(|| "accounts".to_owned())),
             ("page", page.map(|page| page.to_string())),
-        ];
-        let given = pairs
-            .into_iter()
-            .filter_map(|(name, value)| Some((name, value?)));
-        let given = form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(given)
-            .finish();
-        if given.is_empty() {
-            path.to_owned()
-        } else {
-            format!("{path}?{given}")
-        }
-    }
+        ],
+    )
 }
 
 #[component]
-fn List(asked: Asked, page: Page<Record>, environments: Environments, role: Role) -> impl IntoView {
+fn List(
+    filter: AuditFilter,
+    page: Page<Record>,
+    environments: Environments,
+    role: Role,
+) -> impl IntoView {
     let pagination = page.pagination;
     let export = (pagination.total > 0).then(|| {
-        let href = asked.href(routes::AUDIT_EXPORT, None);
+        let href = address(&filter, routes::AUDIT_EXPORT, None);
         view! {
             <a class="button" href=href download="pennon-audit.json">
                 <Drawing icon=Icon::Download/>
@@ -196,9 +154,9 @@ fn List(asked: Asked, page: Page<Record>, environments: Environments, role: Role
         }
     });
     let list = if page.items.is_empty() {
-        view! { <Nothing narrowed=asked.is_narrowed()/> }.into_html()
+        view! { <Nothing narrowed=is_narrowed(&filter)/> }.into_html()
     } else {
-        let asked = asked.clone();
+        let filter = filter.clone();
         // Those of entries count, too: they may be of a product that is not there any more.
         let known = environments.all.iter().map(|(product, _)| product.as_str());
         let recorded = page.items.iter();
@@ -206,13 +164,13 @@ fn List(asked: Asked, page: Page<Record>, environments: Environments, role: Role
         let naming = Naming::of(known.chain(recorded));
         view! {
             <Timeline records=page.items.clone() naming/>
-            <Pager pagination href=move |page| asked.href(Section::Audit.href(), Some(page))/>
+            <Pager pagination href=move |page| address(&filter, Section::Audit.href(), Some(page))/>
         }
         .into_html()
     };
     view! {
         <PageHead title="Audit" count=pagination.total>{export}</PageHead>
-        <Filters asked environments role/>
+        <Filters filter environments role/>
         {list}
     }
     .into_html()
@@ -220,9 +178,9 @@ fn List(asked: Asked, page: Page<Record>, environments: Environments, role: Role
 
 /// What to narrow the list by. The form is sent as an address, which can be shared.
 #[component]
-fn Filters(asked: Asked, environments: Environments, role: Role) -> impl IntoView {
-    let narrowed = asked.is_narrowed() || asked.filter.accounts;
-    let called = called(&asked.filter);
+fn Filters(filter: AuditFilter, environments: Environments, role: Role) -> impl IntoView {
+    let narrowed = is_narrowed(&filter) || filter.accounts;
+    let called = called(&filter);
     let names = environments.all.iter().map(|(product, name)| {
         let name = environments.naming.name(product, name);
         view! { <option value=name></option> }
@@ -231,7 +189,7 @@ fn Filters(asked: Asked, environments: Environments, role: Role) -> impl IntoVie
     let accounts = (role >= Role::Admin).then(|| {
         view! {
             <label class="check">
-                <input type="checkbox" name="include" value="accounts" checked=asked.filter.accounts/>
+                <input type="checkbox" name="include" value="accounts" checked=filter.accounts/>
                 "Accounts too"
             </label>
         }
@@ -243,7 +201,7 @@ fn Filters(asked: Asked, environments: Environments, role: Role) -> impl IntoVie
                     name="flagKey"
                     label="Flag key"
                     input=Input::Code
-                    value=asked.filter.flag_key.unwrap_or_default()
+                    value=filter.flag_key.unwrap_or_default()
                     optional=true
                 />
                 <div class="field">
@@ -258,8 +216,8 @@ fn Filters(asked: Asked, environments: Environments, role: Role) -> impl IntoVie
                     />
                     <datalist id="environments">{names}</datalist>
                 </div>
-                <Day name="from" label="From" value=asked.from/>
-                <Day name="to" label="To" value=asked.to/>
+                <Day name="from" label="From" at=filter.from/>
+                <Day name="to" label="To" at=filter.to/>
                 {accounts}
                 <div class="form-actions">
                     <button class="button">"Filter"</button>
@@ -279,7 +237,8 @@ fn Filters(asked: Asked, environments: Environments, role: Role) -> impl IntoVie
 }
 
 #[component]
-fn Day(name: &'static str, label: &'static str, value: String) -> impl IntoView {
+fn Day(name: &'static str, label: &'static str, at: Option<Timestamp>) -> impl IntoView {
+    let value = at.map(|at| local(at).date).unwrap_or_default();
     view! {
         <div class="field">
             <label for=name>{label}</label>

@@ -10,7 +10,7 @@ use pennon_model::{
     user::Role,
 };
 
-use super::environments::{Newest, last_polled};
+use super::environments::Newest;
 use crate::{
     components::{
         answer::page,
@@ -22,7 +22,7 @@ use crate::{
         page_head::Crumbs,
         refusal::{Refusal, RefusalNotice},
         snippets::Snippets,
-        time::Time,
+        time::{Time, time_or},
         title::Title,
     },
     error::{AdminError, FieldError},
@@ -141,7 +141,7 @@ fn Page(
         last_used,
         clients,
     } = used;
-    let name = naming.name(environment.product.as_str(), environment.name.as_str());
+    let name = naming.name_of(&environment);
     let active = environment.status == EnvironmentStatus::Active;
     let manage = (active && role >= Role::Admin).then(|| {
         view! { <Manage environment=environment.clone() polling last_used typed/> }
@@ -195,7 +195,7 @@ fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoV
         view! {
             <div>
                 <dt>"Last polled"</dt>
-                <dd>{last_polled(polling)}</dd>
+                <dd>{time_or(polling.last_polled_at, "Never")}</dd>
             </div>
             <div>
                 <dt title="Of the polls of the last 24 hours">"On the newest revision"</dt>

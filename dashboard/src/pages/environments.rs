@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 use pennon_model::{
     environment::Environment,
-    page::{Limit, Page, PageRequest},
-    usage::{Polling, Polls},
+    page::{Limit, Page},
+    usage::Polls,
     user::Role,
 };
 
-use super::flags::page_number;
+use super::flags::page_request;
 use crate::{
     components::{
         answer::page,
@@ -19,9 +19,9 @@ use crate::{
         pager::Pager,
         share::Share,
         table::{Cell, Table, TimeCell, heads},
-        time::Time,
+        time::time_or,
     },
-    html::{Html, IntoHtml as _},
+    html::IntoHtml as _,
     port::{
         environments::{EnvironmentAdmin, PolledEnvironment},
         query, signed_in, signed_in_user,
@@ -34,10 +34,7 @@ use crate::{
 pub fn Environments() -> impl IntoView {
     let query = query();
     let revoked = query.text("status") == "revoked";
-    let request = PageRequest {
-        page: page_number(&query).try_into().unwrap_or_default(),
-        limit: Limit::MAX,
-    };
+    let request = page_request(&query, Limit::MAX);
     page(Section::Environments, "Environments", async move {
         let role = signed_in_user()?.role;
         let environments = signed_in::<dyn EnvironmentAdmin>()?;
@@ -132,7 +129,7 @@ fn Product(environments: Vec<PolledEnvironment>) -> impl IntoView {
                 <Name environment=environment.clone()/>
                 <Prefix prefix=environment.sdk_key_prefix/>
                 <Cell label="Last polled" class="quiet">
-                    {last_polled(polling)}
+                    {time_or(polling.last_polled_at, "Never")}
                 </Cell>
                 <Cell label="On the newest revision" class="quiet">
                     <Newest polls=polling.polls/>
@@ -173,14 +170,6 @@ fn Prefix(prefix: String) -> impl IntoView {
         <Cell label="Key">
             <code class="quiet">{prefix} "…"</code>
         </Cell>
-    }
-}
-
-/// When an environment was last polled.
-pub(super) fn last_polled(polling: Polling) -> Html {
-    match polling.last_polled_at {
-        Some(at) => view! { <Time at/> }.into_html(),
-        None => "Never".into_html(),
     }
 }
 

@@ -17,11 +17,11 @@ use crate::{
         page_head::Crumbs,
         snippet::Snippet,
         table::{Table, heads},
-        time::Time,
+        time::time_or,
         title::Title,
         usage_chart::{Bar, REASONS, UsageChart},
     },
-    form::Form,
+    form::{Form, with_query},
     html::IntoHtml as _,
     model::Naming,
     port::{
@@ -46,27 +46,12 @@ enum Period {
 impl Period {
     const ALL: [Self; 3] = [Self::Day, Self::Week, Self::Month];
 
-    fn name(self) -> &'static str {
+    /// Its word in addresses, its name, and its description.
+    fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Day => "24 h",
-            Self::Week => "7 d",
-            Self::Month => "30 d",
-        }
-    }
-
-    fn description(self) -> &'static str {
-        match self {
-            Self::Day => "in the last 24 hours",
-            Self::Week => "in the last 7 days",
-            Self::Month => "in the last 30 days",
-        }
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Day => "24h",
-            Self::Week => "7d",
-            Self::Month => "30d",
+            Self::Day => ("24h", "24 h", "in the last 24 hours"),
+            Self::Week => ("7d", "7 d", "in the last 7 days"),
+            Self::Month => ("30d", "30 d", "in the last 30 days"),
         }
     }
 
@@ -117,9 +102,9 @@ impl From<&Form> for View {
         Self {
             period: Period::ALL
                 .into_iter()
-                .find(|each| each.as_str() == period)
+                .find(|each| each.words().0 == period)
                 .unwrap_or_default(),
-            environment: form.text("environment").parse().ok(),
+            environment: form.parsed("environment"),
         }
     }
 }
@@ -127,20 +112,12 @@ impl From<&Form> for View {
 impl View {
     /// Its address.
     fn href(self, key: &str) -> String {
-        let mut pairs = form_urlencoded::Serializer::new(String::new());
-        if let Some(environment) = self.environment {
-            pairs.append_pair("environment", &environment.to_string());
-        }
-        if self.period != Period::default() {
-            pairs.append_pair("period", self.period.as_str());
-        }
-        let pairs = pairs.finish();
-        let path = format!("{}/usage", routes::flag(key));
-        if pairs.is_empty() {
-            path
-        } else {
-            format!("{path}?{pairs}")
-        }
+        let period = (self.period != Period::default()).then(|| self.period.words().0.to_owned());
+        let environment = self.environment.map(|environment| environment.to_string());
+        with_query(
+            &routes::flag_usage(key),
+            [("environment", environment), ("period", period)],
+        )
     }
 }
 
@@ -178,18 +155,15 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
         .iter()
         .flat_map(|bar| bar.counts)
         .fold(0, i64::saturating_add);
-    let told = format!(
-        "{} evaluations{place} {}",
-        grouped(sum),
-        view.period.description()
-    );
+    let (_, _, when) = view.period.words();
+    let told = format!("{} evaluations{place} {when}", grouped(sum));
     let key = flag.key.to_string();
     let body = if environments.is_empty() {
         view! { <NeverEvaluated key=key.clone()/> }.into_html()
     } else {
         let chart = if sum == 0 {
             view! {
-                <Empty title=format!("Not evaluated{place} {}", view.period.description())>
+                <Empty title=format!("Not evaluated{place} {when}")>
                     <p>"It may be asked for seldom, or its code is gone."</p>
                 </Empty>
             }
@@ -228,7 +202,7 @@ fn Choices(key: String, view: View) -> impl IntoView {
         let href = View { period, ..view }.href(&key);
         view! {
             <a href=href aria-current=(period == view.period).then_some("true")>
-                {period.name()}
+                {period.words().1}
             </a>
         }
     });
@@ -264,10 +238,6 @@ fn Places(key: String, environments: Vec<FlagEnvironmentUsage>, view: View) -> i
                 ..view
             };
             let name = naming.name(&environment.product, &environment.environment);
-            let last = match environment.last_evaluated_at {
-                Some(at) => view! { <Time at/> }.into_html(),
-                None => "never".into_html(),
-            };
             view! {
                 <tr>
                     <th class="name" scope="row">
@@ -276,7 +246,7 @@ fn Places(key: String, environments: Vec<FlagEnvironmentUsage>, view: View) -> i
                         </a>
                     </th>
                     <td>{grouped(sum(environment))}</td>
-                    <td class="quiet">{last}</td>
+                    <td class="quiet">{time_or(environment.last_evaluated_at, "never")}</td>
                 </tr>
             }
         })

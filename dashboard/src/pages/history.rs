@@ -2,19 +2,12 @@
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
-use pennon_model::{
-    audit::AuditFilter,
-    page::{Page, PageRequest},
-};
+use pennon_model::{audit::AuditFilter, page::Page};
 
-use super::{audit::page_length, flags::page_number};
+use super::flags::{page_length, page_request};
 use crate::{
     components::{
-        answer::page,
-        frame::Section,
-        page_head::Crumbs,
-        pager::Pager,
-        timeline::{Timeline, history_href},
+        answer::page, frame::Section, page_head::Crumbs, pager::Pager, timeline::Timeline,
         title::Title,
     },
     error::AdminError,
@@ -32,19 +25,15 @@ use crate::{
 #[component]
 pub fn History() -> impl IntoView {
     let key = use_params_map().read_untracked().get("key");
-    let number = page_number(&query());
+    let request = page_request(&query(), page_length());
     page(Section::Flags, "Flags", async move {
         let key = key.ok_or(AdminError::NotFound)?;
         let filter = AuditFilter {
             flag_key: Some(key.clone()),
             ..AuditFilter::default()
         };
-        let page = PageRequest {
-            page: number.try_into().unwrap_or_default(),
-            limit: page_length(),
-        };
         let page = signed_in::<dyn AuditAdmin>()?
-            .changes(&filter, page)
+            .changes(&filter, request)
             .await?;
         if page.pagination.total == 0 {
             // Whatever exists has been created, and that is on record.
@@ -58,7 +47,7 @@ pub fn History() -> impl IntoView {
 #[component]
 fn List(key_of_flag: String, page: Page<Record>, naming: Naming) -> impl IntoView {
     let pagination = page.pagination;
-    let here = history_href(&key_of_flag);
+    let here = routes::flag_history(&key_of_flag);
     view! {
         <Title text=format!("History of {key_of_flag} · Flags")/>
         <header class="page-head">

@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 use pennon_model::{
-    page::{Limit, Page, PageRequest},
+    page::{Limit, Page},
     user::{Role, User},
 };
 
-use super::flags::page_number;
+use super::flags::page_request;
 use crate::{
     components::{
         answer::page,
@@ -36,10 +36,7 @@ use crate::{
 /// Who has an account, and what each may do. A role is changed here, by a form that posts to this page.
 #[component]
 pub fn People() -> impl IntoView {
-    let request = PageRequest {
-        page: page_number(&query()).try_into().unwrap_or_default(),
-        limit: Limit::MAX,
-    };
+    let request = page_request(&query(), Limit::MAX);
     let draw = async move |typed| {
         let me = signed_in_user()?;
         let people = signed_in::<dyn PeopleAdmin>()?.people(request).await?;

@@ -15,7 +15,7 @@ use crate::{
         select::options,
     },
     error::AdminError,
-    form::Form,
+    form::{Form, with_query},
     html::IntoHtml as _,
     model::Naming,
     port::{
@@ -177,12 +177,10 @@ fn Pick(
     environments: Vec<Environment>,
     environment: Option<EnvironmentId>,
 ) -> impl IntoView {
-    let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
+    let naming = Naming::among(&environments);
     let chosen = environment.map(|environment| environment.to_string());
-    let environments = environments.into_iter().map(|each| {
-        let name = naming.name(each.product.as_str(), each.name.as_str());
-        (each.id.to_string(), name)
-    });
+    let environments = environments.iter();
+    let environments = environments.map(|each| (each.id.to_string(), naming.name_of(each)));
     let keys = keys
         .into_iter()
         .map(|key| view! { <option value=key></option> });
@@ -217,8 +215,9 @@ fn Pick(
 
 /// The address at which a flag is tried in an environment.
 pub fn address(key: &str, environment: EnvironmentId) -> String {
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    query.append_pair("flag", key);
-    query.append_pair("environment", &environment.to_string());
-    format!("{}?{}", Section::Playground.href(), query.finish())
+    let (flag, environment) = (Some(key.to_owned()), Some(environment.to_string()));
+    with_query(
+        Section::Playground.href(),
+        [("flag", flag), ("environment", environment)],
+    )
 }

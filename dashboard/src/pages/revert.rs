@@ -17,7 +17,7 @@ use crate::{
         page_head::PageHead,
         refusal::RefusalNotice,
         time::Time,
-        timeline::{Changes, Deed, history_href},
+        timeline::{Changes, Deed},
     },
     error::AdminError,
     form::Form,
@@ -29,6 +29,7 @@ use crate::{
         signed_in,
     },
     posted::{Typed, posted, redirect},
+    routes,
 };
 
 /// The maximum number of changes and of flag configurations on the page.
@@ -63,7 +64,7 @@ fn afterwards(records: &[Record]) -> String {
         .iter()
         .map(|record| record.entry.flag_key.as_deref());
     match keys.next() {
-        Some(Some(key)) if keys.all(|other| other == Some(key)) => history_href(key),
+        Some(Some(key)) if keys.all(|other| other == Some(key)) => routes::flag_history(key),
         _ => Section::Audit.href().to_owned(),
     }
 }
@@ -157,7 +158,7 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
     let several = effects.len() > 1;
     let effects = effects.into_iter().take(SHOWN).map(|effect| {
         let heading = several.then(|| {
-            let place = name_of(&effect, naming);
+            let place = naming.name_of(&effect.environment);
             view! { <h3><code>{effect.before.key.to_string()}</code> " in " {place}</h3> }
         });
         let says = says_something_else(&effect.before, &effect.after);
@@ -199,14 +200,12 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
     .into_html()
 }
 
-fn name_of(effect: &PlannedEffect, naming: Naming) -> String {
-    let environment = &effect.environment;
-    naming.name(environment.product.as_str(), environment.name.as_str())
-}
-
 /// The environments in which something will be otherwise.
 fn affected_environments(effects: &[PlannedEffect], naming: Naming) -> Vec<String> {
-    let mut places: Vec<_> = effects.iter().map(|each| name_of(each, naming)).collect();
+    let mut places: Vec<_> = effects
+        .iter()
+        .map(|each| naming.name_of(&each.environment))
+        .collect();
     places.sort_unstable();
     places.dedup();
     places

@@ -7,7 +7,7 @@ use pennon_model::{
     targeting::TargetingRule,
 };
 
-use super::address::{Address, Edit};
+use super::address::Address;
 use crate::{
     error::{AdminError, FieldError},
     form::{Form, actions},
@@ -141,27 +141,6 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
             };
             admin.copy(copying, seen).await?;
             Ok(Outcome::Done(address.within(copying.to).href()))
-        }
-    }
-}
-
-/// What is open again after a form was refused, with what was typed.
-pub(super) fn reopened(form: &Form) -> Edit {
-    let Some(action) = Action::of(form) else {
-        return Edit::Nothing;
-    };
-    match (action, form.parsed("rule")) {
-        (Action::Details, _) => Edit::Details,
-        (Action::Switch, _) => Edit::Switch(form.text("enabled") == "true"),
-        (Action::Ttl, _) => Edit::Ttl,
-        (Action::Rule, None) => Edit::NewRule,
-        (Action::Rule, Some(rule)) => Edit::Rule(rule),
-        (Action::DeleteRule, Some(rule)) => Edit::DeleteRule(rule),
-        (Action::Rollout, _) => Edit::Rollout,
-        (Action::RemoveRollout, _) => Edit::RemoveRollout,
-        (Action::Copy, _) => Edit::Copy(form.parsed("to")),
-        (Action::DeleteRule, None) | (Action::Archive | Action::Restore | Action::Order, _) => {
-            Edit::Nothing
         }
     }
 }

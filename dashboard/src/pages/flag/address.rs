@@ -3,7 +3,7 @@
 use crate::routes;
 use pennon_model::id::{EnvironmentId, RuleId};
 
-use crate::form::Form;
+use crate::form::{Form, with_query};
 
 /// The page of a flag in an environment.
 #[derive(Clone, Debug)]
@@ -41,9 +41,10 @@ pub(super) enum Edit {
 }
 
 impl Edit {
-    /// Reads the address, or the fields of a form, which have the same names.
-    pub(super) fn read(form: &Form) -> Self {
-        match (form.text("edit").as_str(), form.parsed("rule")) {
+    /// Reads the address, whose parameter `edit` says what is open, or the form that was in use there, whose field `do` has the
+    /// same words.
+    pub(super) fn read(form: &Form, field: &str) -> Self {
+        match (form.text(field).as_str(), form.parsed("rule")) {
             ("details", _) => Self::Details,
             ("switch", _) => Self::Switch(form.text("enabled") == "true"),
             ("ttl", _) => Self::Ttl,
@@ -57,23 +58,25 @@ impl Edit {
         }
     }
 
-    fn pairs(self) -> Vec<(&'static str, String)> {
-        let edit = |word: &str| ("edit", word.to_owned());
-        match self {
-            Self::Nothing => Vec::new(),
-            Self::Details => vec![edit("details")],
-            Self::Switch(on) => vec![edit("switch"), ("enabled", on.to_string())],
-            Self::Ttl => vec![edit("ttl")],
-            Self::NewRule => vec![edit("rule")],
-            Self::Rule(rule) => vec![edit("rule"), ("rule", rule.to_string())],
-            Self::DeleteRule(rule) => vec![edit("delete-rule"), ("rule", rule.to_string())],
-            Self::Rollout => vec![edit("rollout")],
-            Self::RemoveRollout => vec![edit("remove-rollout")],
-            Self::Copy(to) => {
-                let to = to.map(|to| ("to", to.to_string()));
-                std::iter::once(edit("copy")).chain(to).collect()
-            }
-        }
+    /// The parameter `edit`, and one that says of what.
+    fn parameters(self) -> Vec<(&'static str, Option<String>)> {
+        let (edit, of_what) = match self {
+            Self::Nothing => return Vec::new(),
+            Self::Details => ("details", None),
+            Self::Switch(on) => ("switch", Some(("enabled", on.to_string()))),
+            Self::Ttl => ("ttl", None),
+            Self::NewRule => ("rule", None),
+            Self::Rule(rule) => ("rule", Some(("rule", rule.to_string()))),
+            Self::DeleteRule(rule) => ("delete-rule", Some(("rule", rule.to_string()))),
+            Self::Rollout => ("rollout", None),
+            Self::RemoveRollout => ("remove-rollout", None),
+            Self::Copy(to) => ("copy", to.map(|to| ("to", to.to_string()))),
+        };
+        let edit = ("edit", edit.to_owned());
+        let parameters = std::iter::once(edit).chain(of_what);
+        parameters
+            .map(|(name, value)| (name, Some(value)))
+            .collect()
     }
 }
 
@@ -85,22 +88,11 @@ impl Address {
 
     /// The page with something open.
     pub(super) fn editing(&self, edit: Edit) -> String {
-        let mut pairs = form_urlencoded::Serializer::new(String::new());
-        if let Some(environment) = self.environment {
-            pairs.append_pair("environment", &environment.to_string());
-        }
-        for (name, value) in edit.pairs() {
-            pairs.append_pair(name, &value);
-        }
-        if let Some(context) = &self.context {
-            pairs.append_pair("context", context);
-        }
-        let (path, pairs) = (routes::flag(&self.key), pairs.finish());
-        if pairs.is_empty() {
-            path
-        } else {
-            format!("{path}?{pairs}")
-        }
+        let environment = self.environment.map(|environment| environment.to_string());
+        let parameters = std::iter::once(("environment", environment))
+            .chain(edit.parameters())
+            .chain([("context", self.context.clone())]);
+        with_query(&routes::flag(&self.key), parameters)
     }
 
     /// The page in another environment.

@@ -24,7 +24,7 @@ use pennon_model::{
 };
 
 use self::{
-    actions::{Action, Outcome, act, reopened},
+    actions::{Action, Outcome, act},
     address::{Address, Edit},
 };
 use crate::{
@@ -50,6 +50,7 @@ use crate::{
         flag_page::{CopyPreview, Copying, FlagPageAdmin},
         query, signed_in, signed_in_user, visit,
     },
+    posted::redirect,
     rule_form::RuleForm,
 };
 
@@ -64,27 +65,22 @@ pub fn FlagPage() -> impl IntoView {
     };
     page(Section::Flags, "Flags", async move {
         let Some(form) = visit()?.form() else {
-            let edit = Edit::read(&query());
+            let edit = Edit::read(&query(), "edit");
             return Ok(shown(address, edit, None).await?.draw());
         };
-        let attempt = match act(&form, &address).await {
-            Ok(Outcome::Done(href)) => {
-                visit()?.redirect(&href);
-                return Ok(().into_html());
-            }
-            Ok(Outcome::Redraw(rule)) => Attempt {
-                redrawn: Some(rule),
-                error: None,
-                form: form.clone(),
-            },
-            Err(error) => Attempt {
-                redrawn: None,
-                error: Some(error),
-                form: form.clone(),
-            },
+        let (redrawn, error) = match act(&form, &address).await {
+            Ok(Outcome::Done(href)) => return redirect(&href),
+            Ok(Outcome::Redraw(rule)) => (Some(rule), None),
+            Err(error) => (None, Some(error)),
         };
-        let error = attempt.error.clone();
-        Ok(match shown(address, reopened(&form), Some(attempt)).await {
+        let attempt = Attempt {
+            form: form.clone(),
+            error: error.clone(),
+            redrawn,
+        };
+        // What was open stays so, with what was typed.
+        let edit = Edit::read(&form, "do");
+        Ok(match shown(address, edit, Some(attempt)).await {
             Ok(page) => {
                 if let Some(error) = error {
                     visit()?.set_status(error.status());
@@ -318,14 +314,12 @@ impl Shown {
     }
 
     fn naming(&self) -> Naming {
-        let places = self.detail.places.iter();
-        Naming::of(places.map(|(place, _)| place.product.as_str()))
+        Naming::among(self.detail.places.iter().map(|(place, _)| place))
     }
 
     /// Returns the name of an environment.
     fn name_of(&self, environment: &Environment) -> String {
-        let (product, name) = (environment.product.as_str(), environment.name.as_str());
-        self.naming().name(product, name)
+        self.naming().name_of(environment)
     }
 }
 

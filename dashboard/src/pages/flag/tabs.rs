@@ -59,11 +59,11 @@ pub(super) fn tabs(shown: &Shown) -> Html {
 
 /// The way to what is told of the flag elsewhere.
 pub(super) fn more(shown: &Shown) -> Html {
-    let flag = routes::flag(&shown.address.key);
+    let key = &shown.address.key;
     view! {
         <nav class="flag-more" aria-label="More about this flag">
-            <a href=format!("{flag}/usage")>"Usage"</a>
-            <a href=format!("{flag}/history")>"History"</a>
+            <a href=routes::flag_usage(key)>"Usage"</a>
+            <a href=routes::flag_history(key)>"History"</a>
         </nav>
     }
     .into_html()

@@ -2,13 +2,18 @@
 
 use pennon_model::{
     flag_table::{FlagState, FlagTableOrder, FlagTableQuery, Lifecycle},
-    page::{PageNumber, PageRequest},
+    page::{Limit, PageRequest},
 };
 
-use crate::{components::frame::Section, form::Form};
+use crate::{
+    components::frame::Section,
+    form::{Form, with_query},
+};
 
-/// How many flags a page has.
-const FLAGS_A_PAGE: i64 = 50;
+/// How many flags, or changes, a page has.
+pub(in crate::pages) fn page_length() -> Limit {
+    50.try_into().unwrap_or_default()
+}
 
 /// The name of a choice of flags.
 pub(super) fn lifecycle_label(lifecycle: Lifecycle) -> &'static str {
@@ -39,16 +44,15 @@ pub(super) fn order_label(order: FlagTableOrder) -> &'static str {
 
 /// Reads the address. Members that it lacks or gets wrong have their default.
 pub(super) fn from_address(form: &Form) -> FlagTableQuery {
-    let query = FlagTableQuery {
+    FlagTableQuery {
         search: form.text("q"),
         lifecycle: Lifecycle::parse(&form.text("state")).unwrap_or_default(),
         environment: form.text("environment").parse().ok(),
         state: FlagState::parse(&form.text("is")).ok(),
         stale: !form.text("stale").is_empty(),
         order: FlagTableOrder::parse(&form.text("sort")).unwrap_or_default(),
-        page: PageRequest::default(),
-    };
-    at_page(&query, page_number(form))
+        page: page_request(form, page_length()),
+    }
 }
 
 /// Returns the query for another page of the same flags.
@@ -56,7 +60,7 @@ pub(super) fn at_page(query: &FlagTableQuery, page: i64) -> FlagTableQuery {
     FlagTableQuery {
         page: PageRequest {
             page: page.try_into().unwrap_or_default(),
-            limit: FLAGS_A_PAGE.try_into().unwrap_or_default(),
+            ..query.page
         },
         ..query.clone()
     }
@@ -66,45 +70,49 @@ pub(super) fn at_page(query: &FlagTableQuery, page: i64) -> FlagTableQuery {
 pub(super) fn is_default(query: &FlagTableQuery) -> bool {
     let default = FlagTableQuery {
         order: query.order,
+        page: PageRequest {
+            limit: query.page.limit,
+            ..PageRequest::default()
+        },
         ..FlagTableQuery::default()
     };
-    at_page(query, 1) == at_page(&default, 1) && query.page.page == PageNumber::default()
+    *query == default
 }
 
 /// The address of a query.
 pub(super) fn address(query: &FlagTableQuery) -> String {
-    let mut pairs = form_urlencoded::Serializer::new(String::new());
-    if !query.search.is_empty() {
-        pairs.append_pair("q", &query.search);
-    }
-    if let Some(environment) = query.environment {
-        pairs.append_pair("environment", &environment.to_string());
-    }
-    if let Some(state) = query.state {
-        pairs.append_pair("is", state.as_str());
-    }
-    if query.stale {
-        pairs.append_pair("stale", "yes");
-    }
-    if query.order != FlagTableOrder::default() {
-        pairs.append_pair("sort", query.order.as_str());
-    }
-    if query.lifecycle != Lifecycle::default() {
-        pairs.append_pair("state", query.lifecycle.as_str());
-    }
-    if query.page.page > PageNumber::default() {
-        pairs.append_pair("page", &query.page.page.get().to_string());
-    }
-    let pairs = pairs.finish();
-    let path = Section::Flags.href();
-    if pairs.is_empty() {
-        path.to_owned()
-    } else {
-        format!("{path}?{pairs}")
-    }
+    let default = FlagTableQuery::default();
+    let FlagTableQuery {
+        search,
+        lifecycle,
+        environment,
+        state,
+        stale,
+        order,
+        page: PageRequest { page, .. },
+    } = query;
+    with_query(
+        Section::Flags.href(),
+        [
+            ("q", Some(search.clone()).filter(|text| !text.is_empty())),
+            ("environment", environment.map(|id| id.to_string())),
+            ("is", state.map(|state| state.to_string())),
+            ("stale", stale.then(|| "yes".to_owned())),
+            ("sort", (*order != default.order).then(|| order.to_string())),
+            (
+                "state",
+                (*lifecycle != default.lifecycle).then(|| lifecycle.to_string()),
+            ),
+            ("page", (page.get() > 1).then(|| page.get().to_string())),
+        ],
+    )
 }
 
-/// The page that the address names.
-pub(in crate::pages) fn page_number(form: &Form) -> i64 {
-    form.text("page").parse().unwrap_or(1)
+/// The page that the address names, of lists with so many items on each.
+pub(in crate::pages) fn page_request(form: &Form, limit: Limit) -> PageRequest {
+    let page = form.parsed::<i64>("page").unwrap_or(1);
+    PageRequest {
+        page: page.try_into().unwrap_or_default(),
+        limit,
+    }
 }

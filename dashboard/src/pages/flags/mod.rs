@@ -12,7 +12,7 @@ use pennon_model::{
     user::Role,
 };
 
-pub(super) use self::address::page_number;
+pub(super) use self::address::{page_length, page_request};
 use self::{
     address::{address, at_page, from_address, is_default},
     empty::{NoEnvironment, NoFlags, NoMatch},
