@@ -14,6 +14,24 @@ pub trait IntoHtml {
     fn into_html(self) -> Html;
 }
 
+/// Draws a hidden field.
+pub(crate) fn hidden(name: &str, value: impl Into<String>) -> Html {
+    view! { <input type="hidden" name=name.to_owned() value=value.into()/> }.into_html()
+}
+
+/// Draws a text in which backticks enclose code.
+pub(crate) fn with_code(text: &str) -> Html {
+    let pieces = text.split('`').enumerate().map(|(index, piece)| {
+        let piece = piece.to_owned();
+        if index.is_multiple_of(2) {
+            piece.into_html()
+        } else {
+            view! { <code>{piece}</code> }.into_html()
+        }
+    });
+    pieces.collect_view().into_html()
+}
+
 impl<V: IntoView> IntoHtml for V {
     fn into_html(self) -> Html {
         Html::new(self.to_html())

@@ -18,7 +18,7 @@ use crate::{
     effect::{Preview, ProposedChange},
     error::FieldError,
     form::Form,
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, with_code},
     islands::effect::EffectBeforeSave,
     rule_form::{RolloutForm, RuleForm},
 };
@@ -199,19 +199,6 @@ pub(crate) fn findings(items: Vec<Html>) -> Html {
     });
     // The types of whole pages are longer than rustc puts up with.
     list.into_html()
-}
-
-/// A text in which backticks enclose code.
-pub(crate) fn with_code(text: &str) -> Html {
-    let pieces = text.split('`').enumerate().map(|(index, piece)| {
-        let piece = piece.to_owned();
-        if index.is_multiple_of(2) {
-            piece.into_html()
-        } else {
-            view! { <code>{piece}</code> }.into_html()
-        }
-    });
-    pieces.collect_view().into_html()
 }
 
 /// The rules as people count them.

@@ -5,9 +5,10 @@ use leptos::prelude::*;
 use super::{
     escape::escape,
     icon::{Drawing, Icon},
+    select::options,
 };
 use crate::error::FieldError;
-use crate::html::IntoHtml as _;
+use crate::html::{Html, IntoHtml as _, with_code};
 
 /// How a field is filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +67,7 @@ pub fn Field(
     let wrong: Vec<_> = errors
         .into_iter()
         .filter(|error| error.field == name)
-        .map(|error| error.detail)
+        .map(|error| fault(with_code(&error.detail)))
         .collect();
     let hint_id = (!hint.is_empty()).then(|| format!("{name}-hint"));
     let error_id = (!wrong.is_empty()).then(|| format!("{name}-error"));
@@ -103,16 +104,7 @@ pub fn Field(
                 aria-invalid=invalid
                 aria-describedby=described
             >
-                {choices
-                    .iter()
-                    .map(|(choice, label)| {
-                        view! {
-                            <option value=*choice selected=*choice == value>
-                                {*label}
-                            </option>
-                        }
-                    })
-                    .collect_view()}
+                {options(choices.iter().copied(), &value)}
             </select>
         }
         .into_html(),
@@ -161,33 +153,19 @@ pub fn Field(
             </label>
             {hint_id.map(|id| view! { <p class="hint" id=id>{hint}</p> })}
             {input}
-            {error_id.map(|id| view! { <FieldErrors id details=wrong/> })}
+            {error_id.map(|id| view! { <div id=id>{wrong}</div> })}
         </div>
     }
     .into_html()
 }
 
-/// A sentence in which `words` between backticks are code.
-fn with_code(sentence: &str) -> impl IntoView + use<> {
-    let pieces = sentence.split('`').enumerate();
-    pieces
-        .map(|(place, piece)| match place % 2 {
-            0 => piece.to_owned().into_html(),
-            _ => view! { <code>{piece.to_owned()}</code> }.into_html(),
-        })
-        .collect_view()
-}
-
-/// What is wrong with one field, each fault on a line.
-#[component]
-fn FieldErrors(id: String, details: Vec<String>) -> impl IntoView {
-    let details = details.into_iter().map(|detail| {
-        view! {
-            <p class="field-error">
-                <Drawing icon=Icon::Alert/>
-                <span>{with_code(&detail)}</span>
-            </p>
-        }
-    });
-    view! { <div id=id>{details.collect_view()}</div> }
+/// Says what is wrong with a field.
+pub(super) fn fault(detail: impl IntoView) -> Html {
+    view! {
+        <p class="field-error">
+            <Drawing icon=Icon::Alert/>
+            <span>{detail}</span>
+        </p>
+    }
+    .into_html()
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use pennon_core::rollout::Strategy;
 
-use super::icon::{Drawing, Icon};
+use super::field::fault;
 use crate::{
     describe, error::FieldError, html::IntoHtml as _, islands::rollout_editor::RolloutEditor,
     rule_form::RolloutForm,
@@ -39,14 +39,8 @@ pub fn RolloutFields(
     let strategies = strategies.collect_view();
     let wrong = (!errors.is_empty()).then_some("true");
     let described = wrong.map(|_| "percentage-error");
-    let errors = errors.into_iter().map(|FieldError { field, detail }| {
-        view! {
-            <p class="field-error">
-                <Drawing icon=Icon::Alert/>
-                <span>{format!("The {field} {detail}.")}</span>
-            </p>
-        }
-    });
+    let errors = errors.into_iter();
+    let errors = errors.map(|FieldError { field, detail }| fault(format!("The {field} {detail}.")));
     view! {
         <div class="rollout-fields">
             <div class="share-line">

@@ -3,7 +3,11 @@
 use leptos::prelude::*;
 use pennon_core::rule::{Attribute, Logic, MAX_CONDITIONS, Operator, Priority, ValueType};
 
-use super::icon::{Drawing, Icon};
+use super::{
+    field::fault,
+    icon::{Drawing, Icon},
+    select::options,
+};
 use crate::{
     describe,
     error::FieldError,
@@ -41,20 +45,10 @@ pub fn RuleFields(
             Logic::And => "all of these hold",
             Logic::Or => "any of these holds",
         };
-        view! {
-            <option value=logic.as_str() selected=logic.as_str() == input.logic>
-                {label}
-            </option>
-        }
+        (logic.as_str(), label)
     });
-    let logics = logics.collect_view();
-    let built_in = [
-        Attribute::UserId,
-        Attribute::TenantId,
-        Attribute::Email,
-        Attribute::Country,
-    ];
-    let built_in = built_in.iter().map(|each| each.as_str().to_owned());
+    let logics = options(logics, &input.logic);
+    let built_in = Attribute::BUILT_IN.map(|each| each.as_str().to_owned());
     let names = suggestions.into_iter().chain(built_in);
     let names = names.map(|name| view! { <option value=name></option> });
     let count = input.conditions.len();
@@ -70,7 +64,7 @@ pub fn RuleFields(
     });
     let conditions = conditions.collect_view();
     let too_few = errors.iter().any(|error| error.field == "conditions");
-    let too_few = too_few.then(|| fault("A rule needs 1 to 50 conditions.".to_owned()));
+    let too_few = too_few.then(|| fault("A rule needs 1 to 50 conditions."));
     view! {
         <div class="rule-fields">
             <div class="rule-line">
@@ -142,13 +136,9 @@ fn condition(
             ValueType::Number => "number",
             ValueType::Boolean => "true or false",
         };
-        view! {
-            <option value=each.as_str() selected=*each == kind>
-                {label}
-            </option>
-        }
+        (each.as_str(), label)
     });
-    let types = types.collect_view();
+    let types = options(types, kind.as_str());
     let operands = ValueType::ALL
         .iter()
         .map(|each| operand(*each, *each == kind, &input.operand, wrong("operand")))
@@ -277,14 +267,4 @@ fn comparison(operator: Operator, kind: ValueType) -> &'static str {
         Operator::GreaterOrEqual => "is or comes after",
         Operator::LessOrEqual => "is or comes before",
     }
-}
-
-fn fault(sentence: String) -> Html {
-    view! {
-        <p class="field-error">
-            <Drawing icon=Icon::Alert/>
-            <span>{sentence}</span>
-        </p>
-    }
-    .into_html()
 }

@@ -11,6 +11,7 @@ use super::{Shown, actions::Action, address::Edit};
 use crate::{
     components::{
         flag_switch::{FlagSwitch, Switch, SwitchQuestion, label},
+        form_actions::FormActions,
         icon::{Drawing, Icon},
         refusal::{Refusal, RefusalNotice},
     },
@@ -90,12 +91,7 @@ fn question(shown: &Shown, environment: &Environment, current: &FlagConfiguratio
             {shown.hidden(Action::Switch, Some(configuration.revision))}
             <input type="hidden" name="enabled" value=on.to_string()/>
             <p>{format!("As soon as applications hear of it: {effect}")}</p>
-            <div class="form-actions">
-                <button class="button primary">{words}</button>
-                <a class="button" href=shown.address.href() autofocus=true>
-                    "Cancel"
-                </a>
-            </div>
+            <FormActions action=words back=shown.address.href() focus_back=true/>
         </form>
     };
     (on != configuration.is_enabled).then(|| question.into_html())
@@ -185,12 +181,7 @@ fn ttl_editor(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
                 />
                 {details.collect_view()}
             </div>
-            <div class="form-actions">
-                <button class="button primary">"Save"</button>
-                <a class="button" href=shown.address.href()>
-                    "Cancel"
-                </a>
-            </div>
+            <FormActions action="Save" back=shown.address.href()/>
         </form>
     };
     Some(editor.into_html())

@@ -7,15 +7,11 @@ use pennon_model::{
     id::EnvironmentId,
 };
 
-use super::{Shown, actions::Action, address::Edit};
+use super::{Shown, actions::Action, address::Edit, overtaken};
 use crate::{
-    components::{
-        effect::{findings, with_code},
-        notice::{Notice, Weight},
-        refusal::RefusalNotice,
-    },
+    components::{effect::findings, refusal::RefusalNotice, select::options},
     describe,
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, hidden, with_code},
     port::flag_page::CopyPreview,
     routes,
 };
@@ -30,29 +26,17 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> 
         .places
         .iter()
         .filter(|(place, cell)| place.id != environment.id && cell.is_some());
-    let choices = choices.map(|(place, _)| {
-        view! {
-            <option value=place.id.to_string() selected=Some(place.id) == to>
-                {shown.name_of(place)}
-            </option>
-        }
-    });
-    let stale = shown.stale().then(|| {
-        view! {
-            <Notice weight=Weight::Danger>
-                <strong>"Somebody else was faster. "</strong>
-                "Nothing was copied. What would change now is below."
-            </Notice>
-        }
-    });
+    let choices = choices.map(|(place, _)| (place.id.to_string(), shown.name_of(place)));
+    let chosen = to.map(|to| to.to_string()).unwrap_or_default();
+    let stale = shown
+        .stale()
+        .then(|| overtaken("Nothing was copied. What would change now is below.".to_owned()));
     let error = shown.error().filter(|_| !shown.stale()).cloned();
     let preview = to.zip(shown.preview.as_ref());
     let preview = preview.map(|(to, preview)| confirmation(shown, environment, to, preview));
     // For whom the flag is tried goes along, as it does by links.
     let context = shown.address.context.clone();
-    let context = context.map(|context| {
-        view! { <input type="hidden" name="context" value=context/> }
-    });
+    let context = context.map(|context| hidden("context", context));
     let panel = view! {
         <section class="step-editor copy-panel" aria-labelledby="copy-title">
             <h3 id="copy-title">"Copy to another environment"</h3>
@@ -69,7 +53,7 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> 
                     "To which environment"
                 </label>
                 <select class="input" id="copy-to" name="to" autofocus=to.is_none()>
-                    {choices.collect_view()}
+                    {options(choices, &chosen)}
                 </select>
                 <button class="button">"Show what changes"</button>
                 <a class="button" href=shown.address.href()>

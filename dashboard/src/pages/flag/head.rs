@@ -11,9 +11,11 @@ use crate::{
     components::{
         copy_button::CopyButton,
         field::{Field, Input},
+        form_actions::FormActions,
         frame::Section,
         icon::{Drawing, Icon},
         notice::{Notice, Weight},
+        page_head::Crumbs,
         refusal::{Refusal, RefusalNotice},
         time::Time,
     },
@@ -51,7 +53,7 @@ pub(super) fn head(shown: &Shown) -> Html {
     });
     view! {
         <header class="page-head flag-head">
-            {crumbs()}
+            <Crumbs section=Section::Flags/>
             <div class="flag-names">
                 <h1>{flag.name.to_string()}</h1>
                 <div class="flag-key">
@@ -63,15 +65,6 @@ pub(super) fn head(shown: &Shown) -> Html {
             {actions}
         </header>
         {archived(shown)}
-    }
-    .into_html()
-}
-
-fn crumbs() -> Html {
-    view! {
-        <nav class="crumbs" aria-label="Breadcrumbs">
-            <a href=Section::Flags.href()>"Flags"</a>
-        </nav>
     }
     .into_html()
 }
@@ -157,7 +150,7 @@ fn editor(shown: &Shown) -> Html {
     });
     let header = view! {
         <header class="page-head flag-head">
-            {crumbs()}
+            <Crumbs section=Section::Flags/>
             <div class="flag-names">
                 <h1>{flag.name.to_string()}</h1>
                 <div class="flag-key">
@@ -192,12 +185,7 @@ fn editor(shown: &Shown) -> Html {
                 value=description
                 errors=fields
             />
-            <div class="form-actions">
-                <button class="button primary">"Save"</button>
-                <a class="button" href=shown.address.href()>
-                    "Cancel"
-                </a>
-            </div>
+            <FormActions action="Save" back=shown.address.href()/>
         </form>
     }
     .into_html()

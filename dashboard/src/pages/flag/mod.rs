@@ -43,7 +43,7 @@ use crate::{
     effect::ProposedChange,
     error::AdminError,
     form::Form,
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, hidden},
     islands::effect::EffectBeforeSave,
     model::Naming,
     port::{
@@ -211,17 +211,12 @@ impl Shown {
 
     /// The fields by which a form says what it does, and to what.
     fn hidden(&self, action: Action, revision: Option<i64>) -> Html {
-        let environment = self.address.environment.map(|environment| {
-            view! { <input type="hidden" name="environment" value=environment.to_string()/> }
-        });
-        let revision = revision.map(|revision| {
-            view! { <input type="hidden" name="revision" value=revision.to_string()/> }
-        });
+        let environment = self.address.environment;
         view! {
-            <input type="hidden" name="do" value=action.as_str()/>
-            <input type="hidden" name="flag" value=self.detail.flag.id.to_string()/>
-            {environment}
-            {revision}
+            {hidden("do", action.as_str())}
+            {hidden("flag", self.detail.flag.id.to_string())}
+            {environment.map(|environment| hidden("environment", environment.to_string()))}
+            {revision.map(|revision| hidden("revision", revision.to_string()))}
         }
         .into_html()
     }
@@ -321,6 +316,17 @@ impl Shown {
     fn name_of(&self, environment: &Environment) -> String {
         self.naming().name_of(environment)
     }
+}
+
+/// That somebody else was faster, and how it stands now.
+fn overtaken(now: String) -> Html {
+    view! {
+        <Notice weight=Weight::Danger>
+            <strong>"Somebody else was faster. "</strong>
+            {now}
+        </Notice>
+    }
+    .into_html()
 }
 
 /// What a flag would do in an environment if it had these rules and this rollout, as whole sentences.

@@ -4,11 +4,11 @@ use leptos::prelude::*;
 use pennon_core::rule::Rule;
 use pennon_model::{configuration::FlagConfiguration, targeting::FlagRollout};
 
-use super::{Shown, actions::Action, address::Edit, effect, path::sentence};
+use super::{Shown, actions::Action, address::Edit, effect, overtaken, path::sentence};
 use crate::{
     components::{
+        form_actions::FormActions,
         icon::{Drawing, Icon},
-        notice::{Notice, Weight},
         refusal::RefusalNotice,
         rollout_fields::RolloutFields,
     },
@@ -98,12 +98,13 @@ fn removal(shown: &Shown, current: &FlagConfiguration, rollout: &FlagRollout) ->
                 "Without a rollout, whoever no rule matches is ON. "
                 {effect}
             </p>
-            <div class="form-actions">
-                <button class="button danger primary">"Remove rollout"</button>
-                <a class="button" href=shown.address.href() autofocus=true>
-                    "Keep it"
-                </a>
-            </div>
+            <FormActions
+                action="Remove rollout"
+                danger=true
+                back=shown.address.href()
+                keep="Keep it"
+                focus_back=true
+            />
         </form>
     }
     .into_html()
@@ -129,12 +130,9 @@ fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> Html {
             Some(rollout) => describe::capital(&describe::rollout(rollout.rollout)),
             None => "There is no rollout".to_owned(),
         };
-        view! {
-            <Notice weight=Weight::Danger>
-                <strong>"Somebody else was faster. "</strong>
-                {format!("{now} now. What you typed is still here; saving it replaces that.")}
-            </Notice>
-        }
+        overtaken(format!(
+            "{now} now. What you typed is still here; saving it replaces that."
+        ))
     });
     let seen = shown.typed().map(|form| form.parsed("revision"));
     let now = rollout.map(|rollout| rollout.revision);
@@ -161,12 +159,7 @@ fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> Html {
             <RolloutFields input errors/>
             {before}
             {shown.effect_of(ProposedChange::Rollout)}
-            <div class="form-actions">
-                <button class="button primary">"Save rollout"</button>
-                <a class="button" href=format!("{}#rollout", shown.address.href())>
-                    "Cancel"
-                </a>
-            </div>
+            <FormActions action="Save rollout" back=format!("{}#rollout", shown.address.href())/>
         </form>
     }
     .into_html()

@@ -8,13 +8,13 @@ use super::{
     Shown,
     actions::{Action, rule_anchor, said},
     address::Edit,
-    effect,
+    effect, overtaken,
     path::sentence,
 };
 use crate::{
     components::{
+        form_actions::FormActions,
         icon::{Drawing, Icon},
-        notice::{Notice, Weight},
         refusal::RefusalNotice,
         rule_fields::RuleFields,
     },
@@ -22,7 +22,7 @@ use crate::{
     effect::ProposedChange,
     error::AdminError,
     form::Form,
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, hidden},
     rule_form::RuleForm,
 };
 
@@ -133,12 +133,13 @@ fn deletion(shown: &Shown, current: &FlagConfiguration, rule: &TargetingRule) ->
                 <input type="hidden" name="rule" value=rule.id.to_string()/>
                 <p class="step-text struck">{sentence(&describe::rule(&rule.rule))}</p>
                 <p>{effect}</p>
-                <div class="form-actions">
-                    <button class="button danger primary">"Delete rule"</button>
-                    <a class="button" href=shown.address.href() autofocus=true>
-                        "Keep it"
-                    </a>
-                </div>
+                <FormActions
+                    action="Delete rule"
+                    danger=true
+                    back=shown.address.href()
+                    keep="Keep it"
+                    focus_back=true
+                />
             </form>
         </li>
     }
@@ -162,16 +163,15 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
         other => (Vec::new(), other.cloned()),
     };
     // What the reader has seen: what the form says, unless this page says how it stands by now.
-    let overtaken = overtaken(shown, rule);
-    let typed = shown.typed().filter(|_| overtaken.is_none());
+    let meanwhile = meanwhile(shown, rule);
+    let typed = shown.typed().filter(|_| meanwhile.is_none());
     let revision = rule.map(|rule| {
         let seen = typed.and_then(|form| form.parsed("revision"));
         seen.unwrap_or(rule.revision)
     });
     let seen = rule.is_none().then(|| {
         let seen = typed.map(|form| form.text("seen"));
-        let seen = seen.unwrap_or_else(|| said(&current.rules));
-        view! { <input type="hidden" name="seen" value=seen/> }
+        hidden("seen", seen.unwrap_or_else(|| said(&current.rules)))
     });
     let full = rule.is_none() && current.rules.len() >= MAX_RULES;
     let full = full.then(|| {
@@ -188,9 +188,7 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
             </p>
         }
     });
-    let id = rule.map(|rule| {
-        view! { <input type="hidden" name="rule" value=rule.id.to_string()/> }
-    });
+    let id = rule.map(|rule| hidden("rule", rule.id.to_string()));
     let anchor = rule.map_or_else(|| "new-rule".to_owned(), |rule| rule_anchor(rule.id));
     let (title, save) = match rule {
         Some(_) => ("Edit rule", "Save rule"),
@@ -220,7 +218,7 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
                 <button class="visually-hidden" tabindex="-1" aria-hidden="true">
                     {save}
                 </button>
-                {overtaken}
+                {meanwhile.map(overtaken)}
                 <RefusalNotice error=other.or(full)/>
                 {shown.hidden(Action::Rule, revision)}
                 {id}
@@ -228,37 +226,25 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
                 <RuleFields input errors suggestions/>
                 {before}
                 {effect}
-                <div class="form-actions">
-                    <button class="button primary">{save}</button>
-                    <a class="button" href=back>
-                        "Cancel"
-                    </a>
-                </div>
+                <FormActions action=save back/>
             </form>
         </li>
     }
     .into_html()
 }
 
-/// That somebody else was faster, and how it stands now.
-fn overtaken(shown: &Shown, rule: Option<&TargetingRule>) -> Option<Html> {
+/// How it stands now, if somebody else was faster.
+fn meanwhile(shown: &Shown, rule: Option<&TargetingRule>) -> Option<String> {
     let was_one = shown
         .typed()
         .is_some_and(|form| !form.text("rule").is_empty());
-    let now = match rule {
-        Some(rule) if shown.stale() => format!(
+    match rule {
+        Some(rule) if shown.stale() => Some(format!(
             "The rule reads “{}” now. What you typed is still here; saving it replaces that.",
             describe::rule(&rule.rule)
-        ),
-        None if was_one => "The rule was deleted. What you typed is still here; adding it makes it a new rule, after the others.".to_owned(),
-        None if shown.stale() => "The list shows how it stands now. What you typed is still here; adding it puts it after the other rules.".to_owned(),
-        _ => return None,
-    };
-    let notice = view! {
-        <Notice weight=Weight::Danger>
-            <strong>"Somebody else was faster. "</strong>
-            {now}
-        </Notice>
-    };
-    Some(notice.into_html())
+        )),
+        None if was_one => Some("The rule was deleted. What you typed is still here; adding it makes it a new rule, after the others.".to_owned()),
+        None if shown.stale() => Some("The list shows how it stands now. What you typed is still here; adding it puts it after the other rules.".to_owned()),
+        _ => None,
+    }
 }

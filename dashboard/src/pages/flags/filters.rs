@@ -4,7 +4,6 @@ use leptos::prelude::*;
 use pennon_model::{
     environment::Environment,
     flag_table::{FlagState, FlagTableOrder, FlagTableQuery, Lifecycle},
-    id::EnvironmentId,
 };
 
 use super::address::{address, at_page, lifecycle_label, order_label, state_label};
@@ -12,6 +11,7 @@ use crate::{
     components::{
         frame::Section,
         icon::{Drawing, Icon},
+        select::options,
     },
     html::{Html, IntoHtml as _},
     model::Naming,
@@ -30,25 +30,19 @@ pub fn Filters(
 ) -> impl IntoView {
     let state_field = (query.lifecycle != Lifecycle::default())
         .then(|| view! { <input type="hidden" name="state" value=query.lifecycle.as_str()/> });
-    let states = FlagState::ALL.iter().map(|&each| {
-        view! {
-            <option value=each.as_str() selected=query.state == Some(each)>
-                {state_label(each)}
-            </option>
-        }
-    });
-    let orders = FlagTableOrder::ALL.iter().map(|&each| {
-        let value = if each == FlagTableOrder::default() {
-            ""
-        } else {
-            each.as_str()
-        };
-        view! {
-            <option value=value selected=query.order == each>
-                {order_label(each)}
-            </option>
-        }
-    });
+    let naming = Naming::among(&environments);
+    let places = environments.iter();
+    let places = places.map(|each| (each.id.to_string(), naming.name_of(each)));
+    let place = query.environment.map(|environment| environment.to_string());
+    let states = FlagState::ALL.iter();
+    let states = states.map(|&each| (each.as_str(), state_label(each)));
+    // The usual order is none in the address.
+    let order_word = |order| match order {
+        FlagTableOrder::Newest => "",
+        order => order.as_str(),
+    };
+    let orders = FlagTableOrder::ALL.iter();
+    let orders = orders.map(|&each| (order_word(each), order_label(each)));
     view! {
         <search class="toolbar">
             <form class="filters" id="filters" method="get" action=Section::Flags.href() data-addressed>
@@ -57,14 +51,14 @@ pub fn Filters(
                 </div>
                 <select class="input" name="environment" aria-label="Environment">
                     <option value="">"All environments"</option>
-                    {places(&environments, query.environment)}
+                    {options(places, &place.unwrap_or_default())}
                 </select>
                 <select class="input" name="is" aria-label="On or off there">
                     <option value="">"On or off"</option>
-                    {states.collect_view()}
+                    {options(states, query.state.map(FlagState::as_str).unwrap_or_default())}
                 </select>
                 <select class="input" name="sort" aria-label="Order">
-                    {orders.collect_view()}
+                    {options(orders, order_word(query.order))}
                 </select>
                 <label class="check" title=STALE>
                     <input type="checkbox" name="stale" value="yes" checked=query.stale/>
@@ -100,19 +94,6 @@ fn search_field(value: String) -> Html {
         </span>
     }
     .into_html()
-}
-
-/// The environments to choose from.
-fn places(environments: &[Environment], chosen: Option<EnvironmentId>) -> Html {
-    let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
-    let options = environments.iter().map(|each| {
-        view! {
-            <option value=each.id.to_string() selected=chosen == Some(each.id)>
-                {naming.name(each.product.as_str(), each.name.as_str())}
-            </option>
-        }
-    });
-    options.collect_view().into_html()
 }
 
 /// The choice of states, by plain links that keep everything else.
