@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use pennon_core::{
     Context,
     context::{CustomValue, is_email},
-    rule::Attribute,
+    rule::{Attribute, ValueType},
 };
 use pennon_model::{
     context::{CUSTOM_ATTRIBUTES, read_context},
@@ -14,47 +14,24 @@ use pennon_model::{
 use serde_json::{Map, Number, Value};
 
 /// A custom attribute, as a row of a form has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributeRow {
     /// Its name; a row without one counts for nothing.
     pub name: String,
     /// How its value is to be read.
-    pub kind: ValueKind,
+    pub kind: ValueType,
     /// Its value.
     pub value: String,
 }
 
-/// How the value of a custom attribute is to be read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ValueKind {
-    /// As text.
-    #[default]
-    Text,
-    /// As a number.
-    Number,
-    /// As `true` or `false`.
-    Boolean,
-}
-
-impl ValueKind {
-    /// All of them, in the order in which they are offered.
-    pub const ALL: [Self; 3] = [Self::Text, Self::Number, Self::Boolean];
-
-    /// The word for it in forms.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Text => "string",
-            Self::Number => "number",
-            Self::Boolean => "boolean",
+/// An empty row.
+impl Default for AttributeRow {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            kind: ValueType::String,
+            value: String::new(),
         }
-    }
-
-    /// Reads a form's word; anything unknown is text.
-    pub fn from_form(word: &str) -> Self {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.as_str() == word)
-            .unwrap_or_default()
     }
 }
 
@@ -73,9 +50,9 @@ impl Fields {
         let text = |value: &Option<Cow<'_, str>>| value.as_deref().unwrap_or_default().to_owned();
         let row = |(name, value): (&Cow<'_, str>, &CustomValue<'_>)| {
             let (kind, value) = match value {
-                CustomValue::String(text) => (ValueKind::Text, text.to_string()),
-                CustomValue::Number(number) => (ValueKind::Number, number.to_string()),
-                CustomValue::Boolean(boolean) => (ValueKind::Boolean, boolean.to_string()),
+                CustomValue::String(text) => (ValueType::String, text.to_string()),
+                CustomValue::Number(number) => (ValueType::Number, number.to_string()),
+                CustomValue::Boolean(boolean) => (ValueType::Boolean, boolean.to_string()),
             };
             AttributeRow {
                 name: name.to_string(),
@@ -130,12 +107,12 @@ impl Fields {
 fn custom_value(row: &AttributeRow) -> Result<CustomValue<'static>, String> {
     let AttributeRow { name, kind, value } = row;
     match kind {
-        ValueKind::Text => Ok(CustomValue::String(Cow::Owned(value.clone()))),
-        ValueKind::Number => match value.trim().parse::<f64>() {
+        ValueType::String => Ok(CustomValue::String(Cow::Owned(value.clone()))),
+        ValueType::Number => match value.trim().parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(CustomValue::Number(number)),
             _ => Err(format!("{name} must be a number.")),
         },
-        ValueKind::Boolean => match value.trim() {
+        ValueType::Boolean => match value.trim() {
             "true" => Ok(CustomValue::Boolean(true)),
             "false" => Ok(CustomValue::Boolean(false)),
             _ => Err(format!("{name} must be true or false.")),
@@ -267,7 +244,7 @@ mod tests {
         let fields = Fields {
             rows: vec![AttributeRow {
                 name: "seats".to_owned(),
-                kind: ValueKind::Number,
+                kind: ValueType::Number,
                 value: "many".to_owned(),
             }],
             ..Fields::default()

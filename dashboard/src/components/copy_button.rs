@@ -23,8 +23,8 @@ pub fn CopyButton(
     let words = worded.then(|| view! { <span class="copy-word">{label.clone()}</span> });
     view! {
         <button class=class type="button" title=label.clone() aria-label=label data-copy=text>
-            <Drawing icon=Icon::Copy/>
-            <Drawing icon=Icon::Check/>
+            <Drawing icon=Icon::COPY/>
+            <Drawing icon=Icon::CHECK/>
             {words}
         </button>
     }

@@ -70,7 +70,7 @@ pub fn Effect(
     let warning = alarming.then(|| {
         view! {
             <p class="effect-warning">
-                <Drawing icon=Icon::Alert/>
+                <Drawing icon=Icon::ALERT/>
                 "Some users who get OFF now will get ON."
             </p>
         }
@@ -190,7 +190,7 @@ pub(crate) fn findings(items: Vec<Html>) -> Html {
         let items = items.into_iter().map(|item| {
             view! {
                 <li>
-                    <Drawing icon=Icon::Alert/>
+                    <Drawing icon=Icon::ALERT/>
                     <span>{item}</span>
                 </li>
             }

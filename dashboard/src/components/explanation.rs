@@ -33,19 +33,12 @@ impl TraceStep {
         }
     }
 
-    fn note(self) -> &'static str {
+    /// The class and the note of its line.
+    fn parts(self) -> (&'static str, &'static str) {
         match self {
-            Self::Decided => "decides",
-            Self::Passed => "passed",
-            Self::NotReached => "not reached",
-        }
-    }
-
-    fn class(self) -> &'static str {
-        match self {
-            Self::Decided => "trace-step decided",
-            Self::Passed => "trace-step",
-            Self::NotReached => "trace-step not-reached",
+            Self::Decided => ("trace-step decided", "decides"),
+            Self::Passed => ("trace-step", "passed"),
+            Self::NotReached => ("trace-step not-reached", "not reached"),
         }
     }
 }
@@ -125,10 +118,10 @@ pub fn Path(
         let step = TraceStep::of(decided, Reason::Rollout);
         let scale = explanation.rollout.map(|trace| view! { <Scale trace/> });
         let sentence = describe::capital(&describe::rollout(rollout));
-        line(step, "%", sentence, scale.into_html()).into_html()
+        line(step, "%", sentence, scale)
     } else {
         let step = TraceStep::of(decided, Reason::FlagEnabled);
-        line(step, "=", "Everyone else is ON".to_owned(), ().into_html()).into_html()
+        line(step, "=", "Everyone else is ON".to_owned(), ())
     };
     view! {
         <ol class="trace">
@@ -140,7 +133,7 @@ pub fn Path(
 }
 
 /// The first step: whether the flag is on at all.
-fn switch(decided: Reason) -> impl IntoView {
+fn switch(decided: Reason) -> Html {
     let (step, sentence) = match decided {
         Reason::FlagArchived => (TraceStep::Decided, "The flag is archived: OFF for everyone"),
         Reason::FlagDisabled => (
@@ -149,19 +142,13 @@ fn switch(decided: Reason) -> impl IntoView {
         ),
         _ => (TraceStep::Passed, "The flag is switched on here"),
     };
-    line(step, "I", sentence.to_owned(), ().into_html())
+    line(step, "I", sentence.to_owned(), ())
 }
 
-fn rule_step(number: usize, rule: &Rule, trace: Option<RuleTrace>) -> impl IntoView + use<> {
-    let sentence = describe::rule(rule);
+fn rule_step(number: usize, rule: &Rule, trace: Option<RuleTrace>) -> Html {
+    let (number, sentence) = (number.to_string(), describe::rule(rule));
     let Some(trace) = trace else {
-        return line(
-            TraceStep::NotReached,
-            &number.to_string(),
-            sentence,
-            ().into_html(),
-        )
-        .into_html();
+        return line(TraceStep::NotReached, &number, sentence, ());
     };
     let step = if trace.matched {
         TraceStep::Decided
@@ -178,7 +165,7 @@ fn rule_step(number: usize, rule: &Rule, trace: Option<RuleTrace>) -> impl IntoV
         {link.map(|link| view! { <p class="trace-link">{link}</p> })}
         <ul class="held">{conditions}</ul>
     };
-    line(step, &number.to_string(), sentence, detail.into_html()).into_html()
+    line(step, &number, sentence, detail)
 }
 
 /// A condition, and the value that it met.
@@ -192,9 +179,9 @@ fn condition(trace: ConditionTrace) -> impl IntoView {
         (_, Some(actual)) => format!("{attribute} is {actual}"),
     };
     let (icon, word) = if held {
-        (Icon::Check, "holds")
+        (Icon::CHECK, "holds")
     } else {
-        (Icon::Close, "does not hold")
+        (Icon::CLOSE, "does not hold")
     };
     view! {
         <li data-met=held.to_string()>
@@ -243,15 +230,17 @@ fn Scale(trace: RolloutTrace) -> impl IntoView {
 }
 
 /// A step: its mark, its sentence, how it ended, and more about it.
-fn line(step: TraceStep, mark: &str, sentence: String, detail: Html) -> impl IntoView + use<> {
+fn line(step: TraceStep, mark: &str, sentence: String, detail: impl IntoView) -> Html {
+    let (class, note) = step.parts();
     view! {
-        <li class=step.class()>
+        <li class=class>
             <div class="trace-line">
                 <span class="trace-mark" aria-hidden="true">{mark.to_owned()}</span>
                 <span class="trace-text">{sentence}</span>
-                <span class="trace-note">{step.note()}</span>
+                <span class="trace-note">{note}</span>
             </div>
             {detail}
         </li>
     }
+    .into_html()
 }

@@ -163,7 +163,7 @@ pub fn Field(
 pub(super) fn fault(detail: impl IntoView) -> Html {
     view! {
         <p class="field-error">
-            <Drawing icon=Icon::Alert/>
+            <Drawing icon=Icon::ALERT/>
             <span>{detail}</span>
         </p>
     }

@@ -134,7 +134,7 @@ pub fn SwitchQuestion() -> impl IntoView {
                             "Undo"
                         </button>
                         <button class="icon-button" type="button" aria-label="Close">
-                            <Drawing icon=Icon::Close/>
+                            <Drawing icon=Icon::CLOSE/>
                         </button>
                     </div>
                 </template>

@@ -204,7 +204,7 @@ impl Columns {
                             data-copied=format!("Copied {key}")
                             aria-label=format!("Copy the key {key}")
                         >
-                            <Drawing icon=Icon::Copy/>
+                            <Drawing icon=Icon::COPY/>
                         </button>
                         {type_name(flag.kind).map(|name| view! { <span class="flag-type">{name}</span> })}
                     </div>
@@ -216,7 +216,7 @@ impl Columns {
                         <Sparkline hours/>
                     </a>
                 </td>
-                <Cell label="Evaluated" class="quiet">
+                <Cell label="Evaluated" quiet=true>
                     <span>{evaluated}</span>
                 </Cell>
                 <TimeCell label="Created" at=flag.created_at/>

@@ -17,14 +17,14 @@ pub fn FormDialog(
 ) -> impl IntoView {
     view! {
         <a class="button primary" href=href data-dialog>
-            <Drawing icon=Icon::Plus/>
+            <Drawing icon=Icon::PLUS/>
             {title}
         </a>
         <dialog class="dialog form-dialog" aria-label=title data-unit>
             <div class="dialog-head">
                 <h2>{title}</h2>
                 <button class="icon-button" type="button" aria-label="Close" data-cancel>
-                    <Drawing icon=Icon::Close/>
+                    <Drawing icon=Icon::CLOSE/>
                 </button>
             </div>
             <p class="hint" role="alert"></p>

@@ -51,13 +51,13 @@ impl Section {
     /// Its name, its address and its icon.
     fn parts(self) -> (&'static str, &'static str, Icon) {
         match self {
-            Self::Flags => ("Flags", routes::FLAGS, Icon::Flag),
-            Self::Environments => ("Environments", routes::ENVIRONMENTS, Icon::Layers),
-            Self::Playground => ("Try it", routes::PLAYGROUND, Icon::Play),
-            Self::Audit => ("Audit", routes::AUDIT, Icon::Clock),
-            Self::People => ("People", routes::PEOPLE, Icon::People),
-            Self::Help => ("Help", routes::HELP, Icon::Help),
-            Self::Account => ("Account", routes::ACCOUNT, Icon::Person),
+            Self::Flags => ("Flags", routes::FLAGS, Icon::FLAG),
+            Self::Environments => ("Environments", routes::ENVIRONMENTS, Icon::LAYERS),
+            Self::Playground => ("Try it", routes::PLAYGROUND, Icon::PLAY),
+            Self::Audit => ("Audit", routes::AUDIT, Icon::CLOCK),
+            Self::People => ("People", routes::PEOPLE, Icon::PEOPLE),
+            Self::Help => ("Help", routes::HELP, Icon::HELP),
+            Self::Account => ("Account", routes::ACCOUNT, Icon::PERSON),
         }
     }
 
@@ -141,7 +141,7 @@ fn Sidebar(section: Option<Section>) -> impl IntoView {
             </a>
             {jump}
             <button class="button sidebar-open" type="button" popovertarget="sidebar-menu">
-                <Drawing icon=Icon::Menu/>
+                <Drawing icon=Icon::MENU/>
                 "Menu"
             </button>
             <div class="sidebar-menu" id="sidebar-menu" popover>
@@ -188,7 +188,7 @@ fn SignedInUser(
             </a>
             <form method="post" action=SignOut::url()>
                 <button class="icon-button" title="Sign out" aria-label="Sign out">
-                    <Drawing icon=Icon::Leave/>
+                    <Drawing icon=Icon::LEAVE/>
                 </button>
             </form>
         </div>

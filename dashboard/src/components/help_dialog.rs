@@ -16,7 +16,7 @@ pub fn HelpDialog() -> impl IntoView {
             <form method="dialog">
                 <h2 id="help-title">"Shortcuts"</h2>
                 <button class="icon-button" aria-label="Close">
-                    <Drawing icon=Icon::Close/>
+                    <Drawing icon=Icon::CLOSE/>
                 </button>
             </form>
             <Shortcuts/>

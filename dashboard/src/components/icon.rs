@@ -2,102 +2,73 @@
 
 use leptos::prelude::*;
 
-/// A drawing on a grid of 16, in strokes.
+/// A drawing on a grid of 16, in strokes: the path that they follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Icon {
-    /// A flag on its pole.
-    Flag,
-    /// Layers: environments.
-    Layers,
-    /// Try something out.
-    Play,
-    /// A clock: what was.
-    Clock,
-    /// An arrow that turns back.
-    Back,
-    /// An arrow down onto a line.
-    Download,
-    /// Two people.
-    People,
-    /// One person.
-    Person,
-    /// A question mark.
-    Help,
-    /// Something new.
-    Plus,
-    /// A magnifying glass.
-    Search,
-    /// Two sheets.
-    Copy,
-    /// It worked.
-    Check,
-    /// Attention.
-    Alert,
-    /// Close.
-    Close,
-    /// Three lines.
-    Menu,
-    /// Leave.
-    Leave,
-    /// Back or to the left.
-    Left,
-    /// A screen: as the system is set.
-    Screen,
-    /// A sun: light.
-    Sun,
-    /// A moon: dark.
-    Moon,
-    /// A pencil: change.
-    Pencil,
-    /// Up.
-    Up,
-    /// Down, or more below.
-    Down,
-    /// A bin: delete.
-    Bin,
-    /// Something to take hold of.
-    Grip,
-}
+pub struct Icon(&'static str);
 
 impl Icon {
-    fn path(self) -> &'static str {
-        match self {
-            Self::Flag => "M3.5 14V2.5m0 .5h8.6L9.8 6l2.3 3H3.5",
-            Self::Layers => "M8 2 2 5l6 3 6-3-6-3ZM2 8l6 3 6-3M2 11l6 3 6-3",
-            Self::Play => "M4.5 2.5v11l9-5.5-9-5.5Z",
-            Self::Clock => "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12Zm0-9.5V8l2.5 1.5",
-            Self::Back => "M5.5 3 2.5 6l3 3m-3-3h7a4 4 0 0 1 0 8H7",
-            Self::Download => "M8 2.5v7.5m-3-3 3 3 3-3M3 13.5h10",
-            Self::People => {
-                "M6 8a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Zm-4.5 5.5a4.5 4.5 0 0 1 9 0M11 8a2.5 2.5 0 0 0 0-5m1 6.3a4.5 4.5 0 0 1 2.5 4.2"
-            }
-            Self::Person => "M8 8a2.75 2.75 0 1 0 0-5.5A2.75 2.75 0 0 0 8 8Zm-5 6a5 5 0 0 1 10 0",
-            Self::Help => {
-                "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM6.3 6.4a1.75 1.75 0 1 1 2.6 1.5c-.6.35-.9.7-.9 1.3m0 2v.1"
-            }
-            Self::Plus => "M8 3v10M3 8h10",
-            Self::Search => "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm3.6-1.4L14 14",
-            Self::Copy => {
-                "M5.5 5.5v-2a1 1 0 0 1 1-1h6a1 1 0 0 1 1 1v6a1 1 0 0 1-1 1h-2m-7-5h6a1 1 0 0 1 1 1v6a1 1 0 0 1-1 1h-6a1 1 0 0 1-1-1v-6a1 1 0 0 1 1-1Z"
-            }
-            Self::Check => "m3 8.5 3.3 3.3L13 4.5",
-            Self::Alert => "M8 5v3.5m0 2.6v.1M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12Z",
-            Self::Close => "m4 4 8 8m0-8-8 8",
-            Self::Menu => "M2.5 4.5h11M2.5 8h11m-11 3.5h11",
-            Self::Leave => "M6 2.5H3.5a1 1 0 0 0-1 1v9a1 1 0 0 0 1 1H6m4.5-2.5 3-3-3-3m3 3H6",
-            Self::Left => "M9.5 3.5 5 8l4.5 4.5",
-            Self::Screen => "M2.5 3h11v8h-11V3ZM6 13.5h4m-2-2.5v2.5",
-            Self::Sun => {
-                "M8 10.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Zm0-8.5v1m0 10v1M2 8h1m10 0h1M3.8 3.8l.7.7m7 7 .7.7m0-8.4-.7.7m-7 7-.7.7"
-            }
-            Self::Moon => "M13.3 9.6A5.5 5.5 0 0 1 6.4 2.7a5.5 5.5 0 1 0 6.9 6.9Z",
-            Self::Pencil => "M10.5 3 13 5.5 5.5 13H3v-2.5L10.5 3ZM9 4.5 11.5 7",
-            Self::Up => "m4 10 4-4 4 4",
-            Self::Down => "m4 6 4 4 4-4",
-            Self::Bin => "M3 4.5h10m-8 0 .5 8.5h5l.5-8.5M6.5 4.5V3h3v1.5",
-            Self::Grip => "M6 4v.01M10 4v.01M6 8v.01M10 8v.01M6 12v.01M10 12v.01",
-        }
-    }
+    /// A flag on its pole.
+    pub const FLAG: Self = Self("M3.5 14V2.5m0 .5h8.6L9.8 6l2.3 3H3.5");
+    /// Layers: environments.
+    pub const LAYERS: Self = Self("M8 2 2 5l6 3 6-3-6-3ZM2 8l6 3 6-3M2 11l6 3 6-3");
+    /// Try something out.
+    pub const PLAY: Self = Self("M4.5 2.5v11l9-5.5-9-5.5Z");
+    /// A clock: what was.
+    pub const CLOCK: Self = Self("M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12Zm0-9.5V8l2.5 1.5");
+    /// An arrow that turns back.
+    pub const BACK: Self = Self("M5.5 3 2.5 6l3 3m-3-3h7a4 4 0 0 1 0 8H7");
+    /// An arrow down onto a line.
+    pub const DOWNLOAD: Self = Self("M8 2.5v7.5m-3-3 3 3 3-3M3 13.5h10");
+    /// Two people.
+    pub const PEOPLE: Self = Self(
+        "M6 8a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Zm-4.5 5.5a4.5 4.5 0 0 1 9 0M11 8a2.5 2.5 0 0 0 0-5m1 6.3a4.5 4.5 0 0 1 2.5 4.2",
+    );
+    /// One person.
+    pub const PERSON: Self =
+        Self("M8 8a2.75 2.75 0 1 0 0-5.5A2.75 2.75 0 0 0 8 8Zm-5 6a5 5 0 0 1 10 0");
+    /// A question mark.
+    pub const HELP: Self = Self(
+        "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM6.3 6.4a1.75 1.75 0 1 1 2.6 1.5c-.6.35-.9.7-.9 1.3m0 2v.1",
+    );
+    /// Something new.
+    pub const PLUS: Self = Self("M8 3v10M3 8h10");
+    /// A magnifying glass.
+    pub const SEARCH: Self = Self("M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm3.6-1.4L14 14");
+    /// Two sheets.
+    pub const COPY: Self = Self(
+        "M5.5 5.5v-2a1 1 0 0 1 1-1h6a1 1 0 0 1 1 1v6a1 1 0 0 1-1 1h-2m-7-5h6a1 1 0 0 1 1 1v6a1 1 0 0 1-1 1h-6a1 1 0 0 1-1-1v-6a1 1 0 0 1 1-1Z",
+    );
+    /// It worked.
+    pub const CHECK: Self = Self("m3 8.5 3.3 3.3L13 4.5");
+    /// Attention.
+    pub const ALERT: Self = Self("M8 5v3.5m0 2.6v.1M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12Z");
+    /// Close.
+    pub const CLOSE: Self = Self("m4 4 8 8m0-8-8 8");
+    /// Three lines.
+    pub const MENU: Self = Self("M2.5 4.5h11M2.5 8h11m-11 3.5h11");
+    /// Leave.
+    pub const LEAVE: Self =
+        Self("M6 2.5H3.5a1 1 0 0 0-1 1v9a1 1 0 0 0 1 1H6m4.5-2.5 3-3-3-3m3 3H6");
+    /// Back or to the left.
+    pub const LEFT: Self = Self("M9.5 3.5 5 8l4.5 4.5");
+    /// A screen: as the system is set.
+    pub const SCREEN: Self = Self("M2.5 3h11v8h-11V3ZM6 13.5h4m-2-2.5v2.5");
+    /// A sun: light.
+    pub const SUN: Self = Self(
+        "M8 10.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Zm0-8.5v1m0 10v1M2 8h1m10 0h1M3.8 3.8l.7.7m7 7 .7.7m0-8.4-.7.7m-7 7-.7.7",
+    );
+    /// A moon: dark.
+    pub const MOON: Self = Self("M13.3 9.6A5.5 5.5 0 0 1 6.4 2.7a5.5 5.5 0 1 0 6.9 6.9Z");
+    /// A pencil: change.
+    pub const PENCIL: Self = Self("M10.5 3 13 5.5 5.5 13H3v-2.5L10.5 3ZM9 4.5 11.5 7");
+    /// Up.
+    pub const UP: Self = Self("m4 10 4-4 4 4");
+    /// Down, or more below.
+    pub const DOWN: Self = Self("m4 6 4 4 4-4");
+    /// A bin: delete.
+    pub const BIN: Self = Self("M3 4.5h10m-8 0 .5 8.5h5l.5-8.5M6.5 4.5V3h3v1.5");
+    /// Something to take hold of.
+    pub const GRIP: Self = Self("M6 4v.01M10 4v.01M6 8v.01M10 8v.01M6 12v.01M10 12v.01");
 }
 
 /// Draws an [`Icon`]. It says nothing to a screen reader: the word beside it does.
@@ -108,7 +79,7 @@ pub fn Drawing(
 ) -> impl IntoView {
     view! {
         <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-            <path d=icon.path()></path>
+            <path d=icon.0></path>
         </svg>
     }
 }

@@ -25,9 +25,9 @@ pub fn Notice(
     children: Children,
 ) -> impl IntoView {
     let (class, role, icon) = match weight {
-        Weight::Danger => ("notice danger", Some("alert"), Icon::Alert),
-        Weight::Warning => ("notice warning", None, Icon::Alert),
-        Weight::Done => ("notice done", Some("status"), Icon::Check),
+        Weight::Danger => ("notice danger", Some("alert"), Icon::ALERT),
+        Weight::Warning => ("notice warning", None, Icon::ALERT),
+        Weight::Done => ("notice done", Some("status"), Icon::CHECK),
     };
     view! {
         <div class=class role=role>

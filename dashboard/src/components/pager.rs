@@ -48,7 +48,7 @@ fn turn(word: &'static str, href: Option<String>) -> impl IntoView {
     let disabled = href.is_none().then_some("true");
     view! {
         <a class=class href=href aria-disabled=disabled>
-            <Drawing icon=Icon::Left/>
+            <Drawing icon=Icon::LEFT/>
             {word}
         </a>
     }

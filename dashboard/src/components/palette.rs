@@ -19,13 +19,13 @@ pub fn Palette() -> impl IntoView {
             aria-keyshortcuts="Control+K Meta+K"
             data-ready="false"
         >
-            <Drawing icon=Icon::Search/>
+            <Drawing icon=Icon::SEARCH/>
             "Jump to"
             <kbd aria-hidden="true">"Ctrl K"</kbd>
         </button>
         <dialog class="palette" id="palette" aria-label="Jump to">
             <form method="dialog">
-                <Drawing icon=Icon::Search/>
+                <Drawing icon=Icon::SEARCH/>
                 <input
                     class="palette-input"
                     type="text"

@@ -1,16 +1,20 @@
 //! A flag that is being tried: the fields of the context, and the answer.
 
 use leptos::prelude::*;
-use pennon_core::{Context, FlagConfig, rule::Attribute};
+use pennon_core::{
+    Context, FlagConfig,
+    rule::{Attribute, ValueType},
+};
 use pennon_model::id::{EnvironmentId, FlagId};
 
 use super::{
     escape::escape,
     explanation::{Answer, Path},
     notice::{Notice, Weight},
+    select::value_types,
 };
 use crate::{
-    context_form::{self, AttributeRow, Fields, ValueKind},
+    context_form::{self, AttributeRow, Fields},
     form::Form,
     html::IntoHtml as _,
     islands::playground::{ANSWER, PlaygroundIsland},
@@ -40,7 +44,7 @@ impl From<&Form> for ContextForm {
             .zip(form.texts("value"));
         let row = |((name, kind), value): ((_, String), _)| AttributeRow {
             name,
-            kind: ValueKind::from_form(&kind),
+            kind: ValueType::parse(&kind).unwrap_or(ValueType::String),
             value,
         };
         let fields = Fields {
@@ -140,20 +144,17 @@ pub fn Playground(
     address: String,
 ) -> impl IntoView {
     let Evaluated { html, served } = evaluated(&flag, &case);
-    let fields = if case.as_json {
-        view! { <JsonField json=case.json()/> }.into_html()
+    let (fields, turn, words, address) = if case.as_json {
+        let fields = view! { <JsonField json=case.json()/> }.into_html();
+        (
+            fields,
+            "form",
+            "Show as a form",
+            format!("{address}&as=json"),
+        )
     } else {
-        view! { <FormFields fields=case.fields()/> }.into_html()
-    };
-    let (turn, words) = if case.as_json {
-        ("form", "Show as a form")
-    } else {
-        ("json", "Show as JSON")
-    };
-    let address = if case.as_json {
-        format!("{address}&as=json")
-    } else {
-        address
+        let fields = view! { <FormFields fields=case.fields()/> }.into_html();
+        (fields, "json", "Show as JSON", address)
     };
     view! {
         <PlaygroundIsland flag=id environment served address>
@@ -224,18 +225,6 @@ fn FormFields(fields: Fields) -> impl IntoView {
 
 #[component]
 fn RowFields(row: AttributeRow) -> impl IntoView {
-    let kinds = ValueKind::ALL.map(|kind| {
-        let label = match kind {
-            ValueKind::Text => "text",
-            ValueKind::Number => "number",
-            ValueKind::Boolean => "true or false",
-        };
-        view! {
-            <option value=kind.as_str() selected=kind == row.kind>
-                {label}
-            </option>
-        }
-    });
     view! {
         <div class="playground-row">
             <input
@@ -249,7 +238,7 @@ fn RowFields(row: AttributeRow) -> impl IntoView {
                 value=row.name
             />
             <select class="input" name="type" aria-label="Type of the attribute">
-                {kinds.collect_view()}
+                {value_types(row.kind)}
             </select>
             <input
                 class="input"

@@ -6,7 +6,7 @@ use pennon_core::rule::{Attribute, Logic, MAX_CONDITIONS, Operator, Priority, Va
 use super::{
     field::fault,
     icon::{Drawing, Icon},
-    select::options,
+    select::{options, value_types},
 };
 use crate::{
     describe,
@@ -86,7 +86,7 @@ pub fn RuleFields(
                 formnovalidate=true
                 hidden=full
             >
-                <Drawing icon=Icon::Plus/>
+                <Drawing icon=Icon::PLUS/>
                 "Add condition"
             </button>
             <datalist id="attributes">{names.collect_view()}</datalist>
@@ -130,15 +130,6 @@ fn condition(
         }
     });
     let operators = operators.collect_view();
-    let types = ValueType::ALL.iter().map(|each| {
-        let label = match each {
-            ValueType::String => "text",
-            ValueType::Number => "number",
-            ValueType::Boolean => "true or false",
-        };
-        (each.as_str(), label)
-    });
-    let types = options(types, kind.as_str());
     let operands = ValueType::ALL
         .iter()
         .map(|each| operand(*each, *each == kind, &input.operand, wrong("operand")))
@@ -181,7 +172,7 @@ fn condition(
                 {operators}
             </select>
             <select class="input" name="valueType" aria-label="Type of the value">
-                {types}
+                {value_types(kind)}
             </select>
             {operands}
             <button
@@ -193,7 +184,7 @@ fn condition(
                 aria-label=format!("Remove condition {number}")
                 hidden=alone
             >
-                <Drawing icon=Icon::Close/>
+                <Drawing icon=Icon::CLOSE/>
             </button>
             {faults}
         </div>

@@ -1,6 +1,7 @@
 //! What a select offers.
 
 use leptos::prelude::*;
+use pennon_core::rule::ValueType;
 
 use crate::html::{Html, IntoHtml as _};
 
@@ -15,4 +16,17 @@ pub fn options<V: Into<String>, L: Into<String>>(
         view! { <option value=value selected=selected>{label.into()}</option> }
     });
     options.collect_view().into_html()
+}
+
+/// The options of a select for the type of a value.
+pub(super) fn value_types(chosen: ValueType) -> Html {
+    let types = ValueType::ALL.iter().map(|each| {
+        let label = match each {
+            ValueType::String => "text",
+            ValueType::Number => "number",
+            ValueType::Boolean => "true or false",
+        };
+        (each.as_str(), label)
+    });
+    options(types, chosen.as_str())
 }

@@ -16,24 +16,28 @@ const BASE_URL: &str = "https://flags.example.com";
 /// A way to ask.
 struct Language {
     name: &'static str,
-    /// True if it needs npm packages.
-    from_npm: bool,
     /// Whether the key goes to where everybody can read it.
     public: bool,
     /// Where each piece goes, and the piece.
     pieces: &'static [(&'static str, &'static str)],
 }
 
+impl Language {
+    /// Returns true if it needs npm packages.
+    fn is_from_npm(&self) -> bool {
+        let mut pieces = self.pieces.iter();
+        pieces.any(|(_, piece)| piece.starts_with("npm install"))
+    }
+}
+
 const LANGUAGES: &[Language] = &[
     Language {
         name: "curl",
-        from_npm: false,
         public: false,
         pieces: &[("Shell", include_str!("../../snippets/curl.sh"))],
     },
     Language {
         name: "Node.js",
-        from_npm: true,
         public: false,
         pieces: &[
             (
@@ -45,7 +49,6 @@ const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "Browser",
-        from_npm: true,
         public: true,
         pieces: &[
             ("Shell", "npm install @pennon/core"),
@@ -54,7 +57,6 @@ const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "React",
-        from_npm: true,
         public: true,
         pieces: &[
             ("Shell", "npm install @pennon/core @pennon/react"),
@@ -64,7 +66,6 @@ const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "Next.js",
-        from_npm: true,
         public: false,
         pieces: &[
             (
@@ -84,7 +85,6 @@ const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "NestJS",
-        from_npm: true,
         public: false,
         pieces: &[
             (
@@ -103,7 +103,6 @@ const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "OpenFeature",
-        from_npm: true,
         public: false,
         pieces: &[
             (
@@ -135,7 +134,7 @@ pub fn Snippets(
     };
     let tabs = LANGUAGES.iter().enumerate().map(|(place, language)| {
         let id = format!("language-{place}");
-        let npmrc = npmrc.clone().filter(|_| language.from_npm);
+        let npmrc = npmrc.clone().filter(|_| language.is_from_npm());
         let npmrc = npmrc.map(|npmrc| view! { <Registry npmrc/> });
         let pieces = language
             .pieces

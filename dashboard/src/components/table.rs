@@ -47,19 +47,18 @@ pub fn heads<const N: usize>(names: [&'static str; N]) -> Html {
 pub fn Cell(
     /// The label.
     label: &'static str,
-    /// The class of the cell.
+    /// Whether it matters less than others.
     #[prop(optional)]
-    class: Option<&'static str>,
+    quiet: bool,
     /// What is in it.
     children: Children,
 ) -> impl IntoView {
-    view! {
-        <td class=class>
-            <span class="cell-label">{label}</span>
-            {children()}
-        </td>
+    let content = view! { <span class="cell-label">{label}</span> {children()} };
+    if quiet {
+        view! { <td class="quiet">{content}</td> }.into_html()
+    } else {
+        view! { <td>{content}</td> }.into_html()
     }
-    .into_html()
 }
 
 /// A cell with a moment.
@@ -70,5 +69,5 @@ pub fn TimeCell(
     /// The moment.
     at: Timestamp,
 ) -> impl IntoView {
-    view! { <Cell label class="quiet"><Time at/></Cell> }
+    view! { <Cell label quiet=true><Time at/></Cell> }
 }

@@ -13,9 +13,9 @@ pub fn ThemeSwitch(
 ) -> impl IntoView {
     let choices = Theme::ALL.map(|each| {
         let (icon, title) = match each {
-            Theme::System => (Icon::Screen, "As the system"),
-            Theme::Light => (Icon::Sun, "Light"),
-            Theme::Dark => (Icon::Moon, "Dark"),
+            Theme::System => (Icon::SCREEN, "As the system"),
+            Theme::Light => (Icon::SUN, "Light"),
+            Theme::Dark => (Icon::MOON, "Dark"),
         };
         view! {
             <button

@@ -55,7 +55,7 @@ fn revert(entry: &AuditEntry) -> impl IntoView + use<> {
     let href = routes::audit_entry(entry.id);
     view! {
         <a class="button small" href=href>
-            <Drawing icon=Icon::Back/>
+            <Drawing icon=Icon::BACK/>
             "Revert"
             <span class="visually-hidden">" …"</span>
         </a>

@@ -58,7 +58,7 @@ fn row(token: Token, revoke: &'static str, now: Option<Timestamp>) -> impl IntoV
             </Cell>
             <Cell label="Role">{role::name(token.role)}</Cell>
             <TimeCell label="Created" at=token.created_at/>
-            <Cell label="Ends" class="quiet">
+            <Cell label="Ends" quiet=true>
                 {end}
             </Cell>
             <td class="row-actions">

@@ -128,7 +128,7 @@ fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
         <PageHead title="Account">
             <form method="post" action=SignOut::url()>
                 <button class="button">
-                    <Drawing icon=Icon::Leave/>
+                    <Drawing icon=Icon::LEAVE/>
                     "Sign out"
                 </button>
             </form>

@@ -148,7 +148,7 @@ fn List(
         let href = address(&filter, routes::AUDIT_EXPORT, None);
         view! {
             <a class="button" href=href download="pennon-audit.json">
-                <Drawing icon=Icon::Download/>
+                <Drawing icon=Icon::DOWNLOAD/>
                 "Export as JSON"
             </a>
         }

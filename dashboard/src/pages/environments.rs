@@ -107,7 +107,7 @@ fn Status(revoked: bool) -> impl IntoView {
 pub(super) fn NewEnvironmentLink() -> impl IntoView {
     view! {
         <a class="button primary" href=routes::NEW_ENVIRONMENT>
-            <Drawing icon=Icon::Plus/>
+            <Drawing icon=Icon::PLUS/>
             "New environment"
         </a>
     }
@@ -128,10 +128,10 @@ fn Product(environments: Vec<PolledEnvironment>) -> impl IntoView {
             <tr>
                 <Name environment=environment.clone()/>
                 <Prefix prefix=environment.sdk_key_prefix/>
-                <Cell label="Last polled" class="quiet">
+                <Cell label="Last polled" quiet=true>
                     {time_or(polling.last_polled_at, "Never")}
                 </Cell>
-                <Cell label="On the newest revision" class="quiet">
+                <Cell label="On the newest revision" quiet=true>
                     <Newest polls=polling.polls/>
                 </Cell>
                 <TimeCell label="Created" at=environment.created_at/>

@@ -85,7 +85,7 @@ fn List(people: Page<Colleague>, me: User, typed: Typed) -> impl IntoView {
     view! {
         <PageHead title="People" count=pagination.total>
             <a class="button primary" href=routes::NEW_PERSON>
-                <Drawing icon=Icon::Plus/>
+                <Drawing icon=Icon::PLUS/>
                 "Invite"
             </a>
         </PageHead>
@@ -120,7 +120,7 @@ fn row(colleague: Colleague, me: &User, refused: Option<&Form>) -> impl IntoView
             <td>
                 <RoleForm user=user.clone() tried/>
             </td>
-            <Cell label="Signed in" class="quiet">
+            <Cell label="Signed in" quiet=true>
                 {match signed_in_at {
                     Some(at) => view! { <Time at/> }.into_html(),
                     None => view! { <span title="Not in the last 30 days">"Not lately"</span> }.into_html(),

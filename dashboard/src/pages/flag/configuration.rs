@@ -104,7 +104,7 @@ fn time_to_live(shown: &Shown, current: &FlagConfiguration) -> impl IntoView + u
         let copy = several.then(|| {
             view! {
                 <a class="button" href=shown.address.editing(Edit::Copy(None))>
-                    <Drawing icon=Icon::Copy/>
+                    <Drawing icon=Icon::COPY/>
                     "Copy to…"
                 </a>
             }
@@ -152,7 +152,7 @@ fn ttl_editor(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
     let details = fields.into_iter().map(|error| {
         view! {
             <p class="field-error" id="ttl-error">
-                <Drawing icon=Icon::Alert/>
+                <Drawing icon=Icon::ALERT/>
                 <span>{error.detail}</span>
             </p>
         }

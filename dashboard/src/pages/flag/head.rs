@@ -40,7 +40,7 @@ pub(super) fn head(shown: &Shown) -> Html {
         view! {
             <div class="page-actions">
                 <a class="button" href=shown.address.editing(Edit::Details)>
-                    <Drawing icon=Icon::Pencil/>
+                    <Drawing icon=Icon::PENCIL/>
                     "Edit"
                 </a>
                 <form method="post" action=shown.address.href()>

@@ -22,7 +22,7 @@ pub(super) fn path(shown: &Shown, environment: &Environment, current: &FlagConfi
         view! {
             <li class="step step-add">
                 <a class="button" href=shown.address.editing(Edit::NewRule)>
-                    <Drawing icon=Icon::Plus/>
+                    <Drawing icon=Icon::PLUS/>
                     "Add rule"
                 </a>
             </li>

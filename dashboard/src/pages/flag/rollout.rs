@@ -43,7 +43,7 @@ fn nothing(shown: &Shown) -> Option<impl IntoView + use<>> {
         view! {
             <li class="step step-add" id="rollout">
                 <a class="button" href=shown.address.editing(Edit::Rollout)>
-                    <Drawing icon=Icon::Plus/>
+                    <Drawing icon=Icon::PLUS/>
                     "Add rollout"
                 </a>
             </li>
@@ -58,7 +58,7 @@ fn line(shown: &Shown, rollout: &FlagRollout) -> Html {
         view! {
             <div class="step-actions" role="group" aria-label="Rollout">
                 <a class="icon-button" href=shown.address.editing(Edit::Rollout) title="Edit" aria-label="Edit">
-                    <Drawing icon=Icon::Pencil/>
+                    <Drawing icon=Icon::PENCIL/>
                 </a>
                 <a
                     class="icon-button"
@@ -66,7 +66,7 @@ fn line(shown: &Shown, rollout: &FlagRollout) -> Html {
                     title="Remove"
                     aria-label="Remove"
                 >
-                    <Drawing icon=Icon::Bin/>
+                    <Drawing icon=Icon::BIN/>
                 </a>
             </div>
         }

@@ -59,14 +59,14 @@ fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> Html {
     let actions = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
         let order = movable.then(|| {
             view! {
-                {mover("up", "Move up", Icon::Up, &id, ends.0)}
-                {mover("down", "Move down", Icon::Down, &id, ends.1)}
+                {mover("up", "Move up", Icon::UP, &id, ends.0)}
+                {mover("down", "Move down", Icon::DOWN, &id, ends.1)}
             }
         });
         let handle = movable.then(|| {
             view! {
                 <span class="icon-button handle" aria-hidden="true" title="Drag to another place">
-                    <Drawing icon=Icon::Grip/>
+                    <Drawing icon=Icon::GRIP/>
                 </span>
             }
         });
@@ -76,10 +76,10 @@ fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> Html {
             <div class="step-actions" role="group" aria-label=text.clone()>
                 {order}
                 <a class="icon-button" href=edit title="Edit" aria-label="Edit">
-                    <Drawing icon=Icon::Pencil/>
+                    <Drawing icon=Icon::PENCIL/>
                 </a>
                 <a class="icon-button" href=delete title="Delete" aria-label="Delete">
-                    <Drawing icon=Icon::Bin/>
+                    <Drawing icon=Icon::BIN/>
                 </a>
                 {handle}
             </div>

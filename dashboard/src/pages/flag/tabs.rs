@@ -48,7 +48,7 @@ pub(super) fn tabs(shown: &Shown) -> Html {
                     <span class="picker-label">"Environment"</span>
                     <span class="picker-name">{current}</span>
                     <span class="quiet">{format!("1 of {}", places.len())}</span>
-                    <Drawing icon=Icon::Down/>
+                    <Drawing icon=Icon::DOWN/>
                 </summary>
                 <div class="picker-list">{groups.collect_view()}</div>
             </details>

@@ -79,7 +79,7 @@ pub fn Filters(
 fn search_field(value: String) -> Html {
     view! {
         <span class="search-box">
-            <Drawing icon=Icon::Search/>
+            <Drawing icon=Icon::SEARCH/>
             <input
                 class="input"
                 type="search"
