@@ -93,3 +93,60 @@ pub fn App() -> impl IntoView {
         </Router>
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use leptos_meta::ServerMetaContext;
+    use leptos_router::{RouteList, location::RequestUrl};
+
+    use super::App;
+    use crate::routes;
+
+    /// The addresses of the router, which takes literals only, with a colon before what varies.
+    fn routed() -> Vec<String> {
+        let owner = leptos::prelude::Owner::new_root(None);
+        let routes = owner.with(|| {
+            leptos::prelude::provide_context(RequestUrl::new(""));
+            leptos::prelude::provide_context(ServerMetaContext::new().0);
+            RouteList::generate(App)
+        });
+        let routes = routes.expect("routes").into_inner();
+        let address = |segments: &[leptos_router::PathSegment]| {
+            let raw = |segment: &leptos_router::PathSegment| match segment {
+                leptos_router::PathSegment::Param(name) => format!("/:{name}"),
+                other => format!("/{}", other.as_raw_str().trim_start_matches('/')),
+            };
+            segments.iter().map(raw).collect()
+        };
+        routes.iter().map(|route| address(route.path())).collect()
+    }
+
+    #[test]
+    fn the_router_has_the_addresses_to_which_pages_link() {
+        let linked = [
+            "/dashboard".to_owned(),
+            routes::SIGN_IN.to_owned(),
+            routes::FLAGS.to_owned(),
+            routes::NEW_FLAG.to_owned(),
+            routes::flag(":key"),
+            routes::flag_usage(":key"),
+            routes::flag_history(":key"),
+            routes::PLAYGROUND.to_owned(),
+            routes::ENVIRONMENTS.to_owned(),
+            routes::NEW_ENVIRONMENT.to_owned(),
+            routes::environment(":id"),
+            routes::AUDIT.to_owned(),
+            routes::audit_entry(":id"),
+            routes::PEOPLE.to_owned(),
+            routes::NEW_PERSON.to_owned(),
+            routes::person(":person"),
+            routes::ACCOUNT.to_owned(),
+            routes::HELP.to_owned(),
+        ];
+        let sorted = |mut addresses: Vec<String>| {
+            addresses.sort();
+            addresses
+        };
+        assert_eq!(sorted(routed()), sorted(linked.into()));
+    }
+}

@@ -13,9 +13,13 @@ use super::{
     icon::{Drawing, Icon},
     sparkline::Sparkline,
     table::{Cell, TimeCell},
-    time::Time,
+    time::time_or,
 };
-use crate::{html::IntoHtml as _, model::Naming, routes};
+use crate::{
+    html::{Html, IntoHtml as _},
+    model::Naming,
+    routes,
+};
 
 /// As many environments as surely fit beside the names; with more the table scrolls sideways.
 const FITTING: usize = 4;
@@ -33,8 +37,11 @@ pub fn FlagTable(
     /// Whether the reader may switch them.
     may_edit: bool,
 ) -> impl IntoView {
-    let columns = Columns::new(&table.environments);
     let wide = table.environments.len() > FITTING;
+    let columns = Columns {
+        naming: Naming::among(&table.environments),
+        environments: table.environments,
+    };
     let rows = table
         .flags
         .items
@@ -55,114 +62,75 @@ pub fn FlagTable(
 
 /// The environments, grouped by product when there are several products.
 struct Columns {
-    columns: Vec<Column>,
-    /// Each product with the number of its environments; none when there is only one product to speak of.
-    products: Option<Vec<(String, usize)>>,
-}
-
-struct Column {
-    environment: Environment,
-    /// Whether a product's group begins with it.
-    first: bool,
-}
-
-impl Column {
-    /// The names of the product and the environment.
-    fn names(&self) -> (&str, &str) {
-        let Environment { product, name, .. } = &self.environment;
-        (product.as_str(), name.as_str())
-    }
+    environments: Vec<Environment>,
+    naming: Naming,
 }
 
 impl Columns {
-    fn new(environments: &[Environment]) -> Self {
-        let groups: Vec<_> = environments
-            .chunk_by(|one, next| one.product == next.product)
-            .collect();
-        let products = groups
-            .iter()
-            .filter_map(|group| Some((group.first()?.product.to_string(), group.len())))
-            .collect();
-        let grouped = groups.len() > 1;
-        let columns = groups
-            .iter()
-            .flat_map(|group| group.iter().enumerate())
-            .map(|(place, environment)| Column {
-                environment: environment.clone(),
-                first: grouped && place == 0,
-            })
-            .collect();
-        Self {
-            columns,
-            products: grouped.then_some(products),
-        }
+    /// Returns true if a product's group begins at this place.
+    fn begins_group(&self, place: usize) -> bool {
+        let product = |place: usize| Some(&self.environments.get(place)?.product);
+        let before = place.checked_sub(1).and_then(product);
+        self.naming.with_products && before != product(place)
     }
 
-    fn head(&self) -> impl IntoView + use<> {
-        let rows = if self.products.is_some() { "2" } else { "1" };
-        let products = self.products.clone().map(|products| {
-            products
-                .into_iter()
-                .map(|(product, span)| {
-                    view! {
-                        <th class="product product-start" scope="colgroup" colspan=span.to_string()>
-                            <span class="environment-name" title=product.clone()>
-                                {product.clone()}
-                            </span>
-                        </th>
-                    }
-                })
-                .collect_view()
+    fn head(&self) -> Html {
+        let grouped = self.naming.with_products;
+        let rows = if grouped { "2" } else { "1" };
+        let names = self.environments.iter().enumerate().map(|(place, environment)| {
+            let prefix = grouped.then(|| {
+                view! { <span class="visually-hidden">{environment.product.to_string()} " / "</span> }
+            });
+            view! {
+                <th class="environment" scope="col" class:product-start=self.begins_group(place)>
+                    <span class="environment-name" title=self.naming.name_of(environment)>
+                        {prefix}
+                        {environment.name.to_string()}
+                    </span>
+                </th>
+            }
         });
-        let names = self
-            .columns
-            .iter()
-            .map(|column| {
-                let (product, name) = column.names();
-                let naming = Naming {
-                    with_products: self.products.is_some(),
-                };
-                let prefix = naming.with_products.then(|| {
-                    view! { <span class="visually-hidden">{product.to_owned()} " / "</span> }
-                });
-                view! {
-                    <th class="environment" scope="col" class:product-start=column.first>
-                        <span
-                            class="environment-name"
-                            title=naming.name(product, name)
-                        >
-                            {prefix}
-                            {name.to_owned()}
-                        </span>
-                    </th>
-                }
-            })
-            .collect_view();
+        let names = names.collect_view();
         let flag = view! {
             <th class="flag-name" scope="col" rowspan=rows>
                 "Flag"
             </th>
         };
-        let grouped = self.products.is_some();
-        let rest = ["24 h", "Evaluated", "Created"]
-            .into_iter()
-            .enumerate()
-            .map(|(place, head)| {
-                view! {
-                    <th scope="col" class:product-start=grouped && place == 0 rowspan=rows>
-                        {head}
-                    </th>
-                }
-            })
-            .collect_view();
-        match products {
-            Some(products) => view! {
-                <tr>{flag} {products} {rest}</tr>
-                <tr class="continued">{names}</tr>
+        let rest = ["24 h", "Evaluated", "Created"].into_iter().enumerate();
+        let rest = rest.map(|(place, head)| {
+            view! {
+                <th scope="col" class:product-start=grouped && place == 0 rowspan=rows>
+                    {head}
+                </th>
             }
-            .into_html(),
-            None => view! { <tr>{flag} {names} {rest}</tr> }.into_html(),
+        });
+        let rest = rest.collect_view();
+        if !grouped {
+            return view! { <tr>{flag} {names} {rest}</tr> }.into_html();
         }
+        view! {
+            <tr>{flag} {self.products()} {rest}</tr>
+            <tr class="continued">{names}</tr>
+        }
+        .into_html()
+    }
+
+    /// A cell for each product, above those of its environments.
+    fn products(&self) -> Html {
+        let same = |one: &Environment, next: &Environment| one.product == next.product;
+        let cells = self.environments.chunk_by(same).map(|group| {
+            let product = group
+                .first()
+                .map(|environment| environment.product.to_string());
+            view! {
+                <th class="product product-start" scope="colgroup" colspan=group.len().to_string()>
+                    <span class="environment-name" title=product.clone()>
+                        {product.clone()}
+                    </span>
+                </th>
+            }
+        });
+        cells.collect_view().into_html()
     }
 
     fn row(&self, row: FlagRow, may_edit: bool) -> impl IntoView + use<> {
@@ -173,18 +141,13 @@ impl Columns {
             hours,
             stale,
         } = row;
-        let cells = self
-            .columns
-            .iter()
-            .zip(cells)
-            .map(|(column, cell)| self.cell(&flag, column, cell, may_edit))
-            .collect_view();
+        let cells = cells.into_iter().zip(&self.environments).enumerate();
+        let cells = cells.map(|(place, (cell, environment))| {
+            self.cell(&flag, environment, self.begins_group(place), cell, may_edit)
+        });
+        let cells = cells.collect_view();
         let name = flag.name.to_string();
         let key = flag.key.to_string();
-        let evaluated = match last_evaluated_at {
-            Some(at) => view! { <Time at/> }.into_html(),
-            None => "never".into_html(),
-        };
         view! {
             <tr id=row_id(flag.id)>
                 <th class="flag-name" scope="row">
@@ -210,14 +173,14 @@ impl Columns {
                     </div>
                 </th>
                 {cells}
-                <td class:product-start=self.products.is_some()>
+                <td class:product-start=self.naming.with_products>
                     <span class="cell-label">"Last 24 h"</span>
-                    <a class="sparkline-link" href=format!("{}/usage", routes::flag(&key))>
+                    <a class="sparkline-link" href=routes::flag_usage(&key)>
                         <Sparkline hours/>
                     </a>
                 </td>
                 <Cell label="Evaluated" quiet=true>
-                    <span>{evaluated}</span>
+                    <span>{time_or(last_evaluated_at, "never")}</span>
                 </Cell>
                 <TimeCell label="Created" at=flag.created_at/>
             </tr>
@@ -227,33 +190,33 @@ impl Columns {
     fn cell(
         &self,
         flag: &Flag,
-        column: &Column,
+        environment: &Environment,
+        begins_group: bool,
         cell: Option<FlagCell>,
         may_edit: bool,
     ) -> impl IntoView + use<> {
-        let (product, name) = column.names();
-        let grouped = self.products.is_some();
-        let naming = Naming {
-            with_products: grouped,
-        };
-        let place = naming.name(product, name);
-        let product =
-            grouped.then(|| view! { <span class="cell-product">{product.to_owned()}</span> });
-        let environment = column.environment.id;
+        let Environment {
+            id, product, name, ..
+        } = environment;
+        let place = self.naming.name_of(environment);
+        let product = self.naming.with_products.then(|| {
+            view! { <span class="cell-product">{product.to_string()}</span> }
+        });
         let switch = cell.map(|cell| {
             let (flag_name, place) = (flag.name.to_string(), place.clone());
-            let asks = looks_like_production(name).then(|| routes::flag(flag.key.as_str()));
+            let asks =
+                looks_like_production(name.as_str()).then(|| routes::flag(flag.key.as_str()));
             if may_edit && flag.archived_at.is_none() {
-                view! { <FlagSwitch flag=flag.id name=flag_name environment place asks cell/> }
+                view! { <FlagSwitch flag=flag.id name=flag_name environment=*id place asks cell/> }
                     .into_html()
             } else {
                 view! { <Switch label=label(&flag_name, &place) cell locked=true/> }.into_html()
             }
         });
         view! {
-            <td class="environment" class:product-start=column.first>
+            <td class="environment" class:product-start=begins_group>
                 <span class="cell-label" title=place>
-                    {product} <span>{name.to_owned()}</span>
+                    {product} <span>{name.to_string()}</span>
                 </span>
                 {switch.unwrap_or_else(|| view! { <span class="quiet" title="Not configured here">"–"</span> }.into_html())}
             </td>
