@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{empty::Empty, page_head::PageHead, title::Title};
+use super::{empty::Empty, link_button::LinkButton, page_head::PageHead, title::Title};
 use crate::{error::AdminError, port::visit, routes};
 
 /// Says in place of a page what happened, what is still safe and what to do next.
@@ -26,9 +26,7 @@ pub fn Failure(
         <PageHead title/>
         <Empty>
             <p role="alert">{error.to_string()}</p>
-            <a class="button" href=href>
-                {action}
-            </a>
+            <LinkButton href=href label=action/>
         </Empty>
     }
 }

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
+use super::link_button::LinkButton;
 use super::notice::{Notice, Weight};
 use crate::html::IntoHtml as _;
 
@@ -54,9 +55,7 @@ pub fn ShownOnce(
             <div class="quiet">{children()}</div>
             <Secret secret copy advice/>
             <div class="form-actions">
-                <a class="button" href=href>
-                    {done}
-                </a>
+                <LinkButton href=href label=done/>
             </div>
         </section>
     }

@@ -1,7 +1,9 @@
 //! Who did what, and when.
 
 use leptos::prelude::*;
-use pennon_model::{audit::AuditFilter, page::Page, time::Timestamp, user::Role};
+use pennon_model::{
+    audit::AuditFilter, environment::Environment, page::Page, time::Timestamp, user::Role,
+};
 
 use super::flags::{page_length, page_request};
 use crate::{
@@ -11,6 +13,7 @@ use crate::{
         field::{Field, Input},
         frame::Section,
         icon::{Drawing, Icon},
+        link_button::LinkButton,
         page_head::PageHead,
         pager::Pager,
         timeline::Timeline,
@@ -20,7 +23,7 @@ use crate::{
     model::Naming,
     port::{
         audit::{AuditAdmin, Record},
-        environments::{EnvironmentAdmin, PolledEnvironment},
+        environments::EnvironmentAdmin,
         local, query, signed_in, signed_in_user, visit,
     },
     routes,
@@ -36,9 +39,9 @@ pub fn Audit() -> impl IntoView {
         let active = signed_in::<dyn EnvironmentAdmin>()?
             .active_environments()
             .await?;
-        let environments = Environments::of(&active);
+        let environments: Vec<_> = active.into_iter().map(|each| each.environment).collect();
         filter.accounts &= role >= Role::Admin;
-        environments.find(&mut filter);
+        find(&environments, &mut filter);
         let page = signed_in::<dyn AuditAdmin>()?
             .changes(&filter, request)
             .await?;
@@ -46,34 +49,14 @@ pub fn Audit() -> impl IntoView {
     })
 }
 
-/// The environments to narrow by.
-#[derive(Clone)]
-struct Environments {
-    naming: Naming,
-    /// Product and name of each.
-    all: Vec<(String, String)>,
-}
-
-impl Environments {
-    fn of(active: &[PolledEnvironment]) -> Self {
-        let environments = active.iter().map(|polled| &polled.environment);
-        let all = environments.map(|each| (each.product.to_string(), each.name.to_string()));
-        let all: Vec<_> = all.collect();
-        Self {
-            naming: Naming::of(all.iter().map(|(product, _)| product.as_str())),
-            all,
-        }
-    }
-
-    /// Takes what was typed for an environment apart, if it is what one of them is called. Otherwise it is a name.
-    fn find(&self, filter: &mut AuditFilter) {
-        let typed = filter.environment.as_deref().unwrap_or_default();
-        let is_called = |(product, name): &&(String, String)| {
-            self.naming.with_products && self.naming.name(product, name) == typed
-        };
-        if let Some((product, name)) = self.all.iter().find(is_called) {
-            (filter.product, filter.environment) = (Some(product.clone()), Some(name.clone()));
-        }
+/// Takes what was typed for an environment apart, if it is what one of them is called. Otherwise it is a name.
+fn find(environments: &[Environment], filter: &mut AuditFilter) {
+    let naming = Naming::among(environments);
+    let typed = filter.environment.as_deref().unwrap_or_default();
+    let is_called = |each: &&Environment| naming.with_products && naming.name_of(each) == typed;
+    if let Some(found) = environments.iter().find(is_called) {
+        filter.product = Some(found.product.to_string());
+        filter.environment = Some(found.name.to_string());
     }
 }
 
@@ -140,7 +123,7 @@ fn address(filter: &AuditFilter, path: &str, page: Option<i64>) -> String {
 fn List(
     filter: AuditFilter,
     page: Page<Record>,
-    environments: Environments,
+    environments: Vec<Environment>,
     role: Role,
 ) -> impl IntoView {
     let pagination = page.pagination;
@@ -158,7 +141,7 @@ fn List(
     } else {
         let filter = filter.clone();
         // Those of entries count, too: they may be of a product that is not there any more.
-        let known = environments.all.iter().map(|(product, _)| product.as_str());
+        let known = environments.iter().map(|each| each.product.as_str());
         let recorded = page.items.iter();
         let recorded = recorded.filter_map(|record| record.entry.product.as_deref());
         let naming = Naming::of(known.chain(recorded));
@@ -178,13 +161,12 @@ fn List(
 
 /// What to narrow the list by. The form is sent as an address, which can be shared.
 #[component]
-fn Filters(filter: AuditFilter, environments: Environments, role: Role) -> impl IntoView {
+fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> impl IntoView {
     let narrowed = is_narrowed(&filter) || filter.accounts;
     let called = called(&filter);
-    let names = environments.all.iter().map(|(product, name)| {
-        let name = environments.naming.name(product, name);
-        view! { <option value=name></option> }
-    });
+    let naming = Naming::among(&environments);
+    let names = environments.iter();
+    let names = names.map(|each| view! { <option value=naming.name_of(each)></option> });
     let names = names.collect_view();
     let accounts = (role >= Role::Admin).then(|| {
         view! {
@@ -224,9 +206,7 @@ fn Filters(filter: AuditFilter, environments: Environments, role: Role) -> impl 
                     {narrowed
                         .then(|| {
                             view! {
-                                <a class="button" href=Section::Audit.href()>
-                                    "Show all"
-                                </a>
+                                <LinkButton href=Section::Audit.href() label="Show all"/>
                             }
                         })}
                 </div>
@@ -253,9 +233,7 @@ fn Nothing(narrowed: bool) -> impl IntoView {
         view! {
             <Empty title="Nothing was changed that fits">
                 <p>"Names and keys have to be exact."</p>
-                <a class="button" href=Section::Audit.href()>
-                    "Show all changes"
-                </a>
+                <LinkButton href=Section::Audit.href() label="Show all changes"/>
             </Empty>
         }
         .into_html()

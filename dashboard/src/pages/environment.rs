@@ -15,6 +15,7 @@ use crate::{
     components::{
         answer::page,
         client_table::ClientTable,
+        fact::Fact,
         field::{Field, Input},
         frame::Section,
         new_key::new_key,
@@ -193,10 +194,7 @@ fn Page(
 fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoView {
     let use_of_it = active.then(|| {
         view! {
-            <div>
-                <dt>"Last polled"</dt>
-                <dd>{time_or(polling.last_polled_at, "Never")}</dd>
-            </div>
+            <Fact name="Last polled">{time_or(polling.last_polled_at, "Never")}</Fact>
             <div>
                 <dt title="Of the polls of the last 24 hours">"On the newest revision"</dt>
                 <dd>
@@ -207,22 +205,13 @@ fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoV
     });
     view! {
         <dl class="facts panel">
-            <div>
-                <dt>"Product"</dt>
-                <dd>{environment.product.to_string()}</dd>
-            </div>
-            <div>
-                <dt>"Key"</dt>
-                <dd>
-                    <code>{environment.sdk_key_prefix} "…"</code>
-                </dd>
-            </div>
-            <div>
-                <dt>"Created"</dt>
-                <dd>
-                    <Time at=environment.created_at/>
-                </dd>
-            </div>
+            <Fact name="Product">{environment.product.to_string()}</Fact>
+            <Fact name="Key">
+                <code>{environment.sdk_key_prefix} "…"</code>
+            </Fact>
+            <Fact name="Created">
+                <Time at=environment.created_at/>
+            </Fact>
             {use_of_it}
         </dl>
     }

@@ -14,7 +14,8 @@ use crate::{
         answer::page,
         empty::Empty,
         frame::Section,
-        icon::{Drawing, Icon},
+        icon::Icon,
+        link_button::LinkButton,
         page_head::PageHead,
         pager::Pager,
         share::Share,
@@ -106,10 +107,7 @@ fn Status(revoked: bool) -> impl IntoView {
 #[component]
 pub(super) fn NewEnvironmentLink() -> impl IntoView {
     view! {
-        <a class="button primary" href=routes::NEW_ENVIRONMENT>
-            <Drawing icon=Icon::PLUS/>
-            "New environment"
-        </a>
+        <LinkButton href=routes::NEW_ENVIRONMENT icon=Icon::PLUS primary=true label="New environment"/>
     }
 }
 

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::components::{
+    fact::Fact,
     frame::{Frame, Section},
     page_head::PageHead,
     shortcuts::Shortcuts,
@@ -32,34 +33,24 @@ pub fn Help() -> impl IntoView {
                 <section aria-labelledby="words-title">
                     <h2 id="words-title">"Words"</h2>
                     <dl class="words">
-                        <div>
-                            <dt>"Flag"</dt>
-                            <dd>"A question that code asks by its key, answered on or off."</dd>
-                        </div>
-                        <div>
-                            <dt>"Environment"</dt>
-                            <dd>
-                                "A place where an application runs. Each has an SDK key, and each flag is set there by itself."
-                            </dd>
-                        </div>
-                        <div>
-                            <dt>"Rule"</dt>
-                            <dd>"On or off for those whose attributes meet its conditions. A missing attribute meets none."</dd>
-                        </div>
-                        <div>
-                            <dt>"Rollout"</dt>
-                            <dd>"On for a percentage of users or tenants. Raising it takes nobody out."</dd>
-                        </div>
-                        <div>
-                            <dt>"SDK key"</dt>
-                            <dd>
-                                "What an application sends to get the flags of its environment. In a browser anybody can read it: use it there for flags that may be known."
-                            </dd>
-                        </div>
-                        <div>
-                            <dt>"Token"</dt>
-                            <dd>"What a script sends to the API in your name."</dd>
-                        </div>
+                        <Fact name="Flag">
+                            "A question that code asks by its key, answered on or off."
+                        </Fact>
+                        <Fact name="Environment">
+                            "A place where an application runs. Each has an SDK key, and each flag is set there by itself."
+                        </Fact>
+                        <Fact name="Rule">
+                            "On or off for those whose attributes meet its conditions. A missing attribute meets none."
+                        </Fact>
+                        <Fact name="Rollout">
+                            "On for a percentage of users or tenants. Raising it takes nobody out."
+                        </Fact>
+                        <Fact name="SDK key">
+                            "What an application sends to get the flags of its environment. In a browser anybody can read it: use it there for flags that may be known."
+                        </Fact>
+                        <Fact name="Token">
+                            "What a script sends to the API in your name."
+                        </Fact>
                     </dl>
                 </section>
                 <section aria-labelledby="keys-title">

@@ -6,6 +6,7 @@ use crate::{
     components::{
         empty::Empty,
         frame::{Frame, Section},
+        link_button::LinkButton,
         page_head::PageHead,
         title::Title,
     },
@@ -24,9 +25,7 @@ pub fn NotFound() -> impl IntoView {
             <PageHead title="Not found"/>
             <Empty title="There is no page at this address">
                 <p>"It may have moved, or the address may have lost a letter on its way here."</p>
-                <a class="button" href=Section::Flags.href()>
-                    "Go to the flags"
-                </a>
+                <LinkButton href=Section::Flags.href() label="Go to the flags"/>
             </Empty>
         </Frame>
     }

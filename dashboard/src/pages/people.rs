@@ -11,7 +11,8 @@ use crate::{
     components::{
         answer::page,
         frame::Section,
-        icon::{Drawing, Icon},
+        icon::Icon,
+        link_button::LinkButton,
         notice::{Notice, Weight},
         page_head::PageHead,
         pager::Pager,
@@ -84,10 +85,7 @@ fn List(people: Page<Colleague>, me: User, typed: Typed) -> impl IntoView {
     });
     view! {
         <PageHead title="People" count=pagination.total>
-            <a class="button primary" href=routes::NEW_PERSON>
-                <Drawing icon=Icon::PLUS/>
-                "Invite"
-            </a>
+            <LinkButton href=routes::NEW_PERSON icon=Icon::PLUS primary=true label="Invite"/>
         </PageHead>
         <div class="above">
             <RefusalNotice error=typed.error/>

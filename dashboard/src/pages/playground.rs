@@ -9,6 +9,7 @@ use crate::{
         answer::page,
         empty::Empty,
         frame::Section,
+        link_button::LinkButton,
         notice::{Notice, Weight},
         page_head::PageHead,
         playground::{ContextForm, Playground},
@@ -116,9 +117,7 @@ fn Page(found: Found) -> impl IntoView {
         view! {
             <Empty title="There is nowhere to try a flag yet">
                 <p>"A flag takes effect in an environment. Create one first."</p>
-                <a class="button" href=Section::Environments.href()>
-                    "Go to environments"
-                </a>
+                <LinkButton href=Section::Environments.href() label="Go to environments"/>
             </Empty>
         }
         .into_html()

@@ -13,6 +13,7 @@ use crate::{
         answer::page,
         effect::{Effect, is_alarming, says_something_else},
         frame::Section,
+        link_button::LinkButton,
         notice::{Notice, Weight},
         page_head::PageHead,
         refusal::RefusalNotice,
@@ -103,9 +104,7 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
                 {obstacle}
             </Notice>
             <div class="form-actions">
-                <a class="button" href=back>
-                    "Back to the changes"
-                </a>
+                <LinkButton href=back label="Back to the changes"/>
             </div>
         }
         .into_html(),
@@ -191,9 +190,7 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
                 <button class="button primary" class:danger=alarming>
                     {button}
                 </button>
-                <a class="button" href=back>
-                    "Leave it as it is"
-                </a>
+                <LinkButton href=back label="Leave it as it is"/>
             </form>
         </section>
     }

@@ -13,6 +13,7 @@ use crate::{
         flag_switch::{FlagSwitch, Switch, SwitchQuestion, label},
         form_actions::FormActions,
         icon::{Drawing, Icon},
+        link_button::LinkButton,
         refusal::{Refusal, RefusalNotice},
     },
     describe::{self, FlagStatus},
@@ -103,10 +104,7 @@ fn time_to_live(shown: &Shown, current: &FlagConfiguration) -> impl IntoView + u
         let several = shown.detail.places.len() > 1;
         let copy = several.then(|| {
             view! {
-                <a class="button" href=shown.address.editing(Edit::Copy(None))>
-                    <Drawing icon=Icon::COPY/>
-                    "Copy to…"
-                </a>
+                <LinkButton href=shown.address.editing(Edit::Copy(None)) icon=Icon::COPY label="Copy to…"/>
             }
         });
         view! {

@@ -9,7 +9,9 @@ use pennon_model::{
 
 use super::{Shown, actions::Action, address::Edit, overtaken};
 use crate::{
-    components::{effect::findings, refusal::RefusalNotice, select::options},
+    components::{
+        effect::findings, link_button::LinkButton, refusal::RefusalNotice, select::options,
+    },
     describe,
     html::{Html, IntoHtml as _, hidden, with_code},
     port::flag_page::CopyPreview,
@@ -56,9 +58,7 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> 
                     {options(choices, &chosen)}
                 </select>
                 <button class="button">"Show what changes"</button>
-                <a class="button" href=shown.address.href()>
-                    "Cancel"
-                </a>
+                <LinkButton href=shown.address.href() label="Cancel"/>
             </form>
             {preview}
         </section>

@@ -13,7 +13,8 @@ use crate::{
         field::{Field, Input},
         form_actions::FormActions,
         frame::Section,
-        icon::{Drawing, Icon},
+        icon::Icon,
+        link_button::LinkButton,
         notice::{Notice, Weight},
         page_head::Crumbs,
         refusal::{Refusal, RefusalNotice},
@@ -31,18 +32,14 @@ pub(super) fn head(shown: &Shown) -> Html {
     let flag = &shown.detail.flag;
     let key = flag.key.to_string();
     let label = format!("Copy the key {key}");
-    let copy = view! { <CopyButton text=key.clone() label worded=false/> };
-    let copy = copy.into_html();
+    let copy = view! { <CopyButton text=key label worded=false/> };
     let description = flag.description.as_ref().map(|text| {
         view! { <p class="flag-description">{text.as_str().to_owned()}</p> }
     });
     let actions = (shown.editor && !shown.archived()).then(|| {
         view! {
             <div class="page-actions">
-                <a class="button" href=shown.address.editing(Edit::Details)>
-                    <Drawing icon=Icon::PENCIL/>
-                    "Edit"
-                </a>
+                <LinkButton href=shown.address.editing(Edit::Details) icon=Icon::PENCIL label="Edit"/>
                 <form method="post" action=shown.address.href()>
                     {shown.hidden(Action::Archive, Some(flag.revision))}
                     <button class="button">"Archive"</button>
@@ -52,19 +49,33 @@ pub(super) fn head(shown: &Shown) -> Html {
         .into_html()
     });
     view! {
+        {names(shown, copy, description, actions)}
+        {archived(shown)}
+    }
+    .into_html()
+}
+
+/// What the flag is called, with what stands beside its key, beneath it, and at the end.
+fn names(
+    shown: &Shown,
+    copy: impl IntoView,
+    description: impl IntoView,
+    actions: impl IntoView,
+) -> Html {
+    let flag = &shown.detail.flag;
+    view! {
         <header class="page-head flag-head">
             <Crumbs section=Section::Flags/>
             <div class="flag-names">
                 <h1>{flag.name.to_string()}</h1>
                 <div class="flag-key">
-                    <code>{key}</code>
+                    <code>{flag.key.to_string()}</code>
                     {copy}
                 </div>
                 {description}
             </div>
             {actions}
         </header>
-        {archived(shown)}
     }
     .into_html()
 }
@@ -148,20 +159,8 @@ fn editor(shown: &Shown) -> Html {
             </Notice>
         }
     });
-    let header = view! {
-        <header class="page-head flag-head">
-            <Crumbs section=Section::Flags/>
-            <div class="flag-names">
-                <h1>{flag.name.to_string()}</h1>
-                <div class="flag-key">
-                    <code>{flag.key.to_string()}</code>
-                </div>
-            </div>
-        </header>
-    };
-    let header = header.into_html();
     view! {
-        {header}
+        {names(shown, (), (), ())}
         <form class="panel form details-form" method="post" action=shown.address.editing(Edit::Details)>
             {stale}
             <RefusalNotice error=other/>

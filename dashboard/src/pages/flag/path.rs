@@ -10,7 +10,7 @@ use super::{
     rollout, rules,
 };
 use crate::{
-    components::icon::{Drawing, Icon},
+    components::{icon::Icon, link_button::LinkButton},
     describe,
     html::{Html, IntoHtml as _},
 };
@@ -21,10 +21,7 @@ pub(super) fn path(shown: &Shown, environment: &Environment, current: &FlagConfi
     let add = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
         view! {
             <li class="step step-add">
-                <a class="button" href=shown.address.editing(Edit::NewRule)>
-                    <Drawing icon=Icon::PLUS/>
-                    "Add rule"
-                </a>
+                <LinkButton href=shown.address.editing(Edit::NewRule) icon=Icon::PLUS label="Add rule"/>
             </li>
         }
     });

@@ -9,6 +9,7 @@ use crate::{
     components::{
         form_actions::FormActions,
         icon::{Drawing, Icon},
+        link_button::LinkButton,
         refusal::RefusalNotice,
         rollout_fields::RolloutFields,
     },
@@ -42,10 +43,7 @@ fn nothing(shown: &Shown) -> Option<impl IntoView + use<>> {
     (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
         view! {
             <li class="step step-add" id="rollout">
-                <a class="button" href=shown.address.editing(Edit::Rollout)>
-                    <Drawing icon=Icon::PLUS/>
-                    "Add rollout"
-                </a>
+                <LinkButton href=shown.address.editing(Edit::Rollout) icon=Icon::PLUS label="Add rollout"/>
             </li>
         }
     })

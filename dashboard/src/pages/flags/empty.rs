@@ -12,6 +12,7 @@ use crate::{
     components::{
         empty::Empty,
         frame::Section,
+        link_button::LinkButton,
         notice::{Notice, Weight},
         snippet::Snippet,
     },
@@ -98,9 +99,7 @@ pub fn NoMatch(
     };
     view! {
         <Empty title>
-            <a class="button" href=Section::Flags.href()>
-                "Show all active flags"
-            </a>
+            <LinkButton href=Section::Flags.href() label="Show all active flags"/>
         </Empty>
     }
 }

@@ -1,0 +1,31 @@
+//! Links that look like buttons.
+
+use leptos::prelude::*;
+
+use super::icon::{Drawing, Icon};
+use crate::html::IntoHtml as _;
+
+/// A link that looks like a button.
+#[component]
+pub fn LinkButton(
+    /// Where it leads.
+    #[prop(into)]
+    href: String,
+    /// What it says.
+    #[prop(into)]
+    label: String,
+    /// An icon before the label.
+    #[prop(optional)]
+    icon: Option<Icon>,
+    /// Whether it is the first thing to do on its page.
+    #[prop(optional)]
+    primary: bool,
+) -> impl IntoView {
+    view! {
+        <a class=if primary { "button primary" } else { "button" } href=href>
+            {icon.map(|icon| view! { <Drawing icon/> })}
+            {label}
+        </a>
+    }
+    .into_html()
+}
