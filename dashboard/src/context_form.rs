@@ -47,7 +47,6 @@ pub struct Fields {
 impl Fields {
     /// The fields that say the same as a context.
     pub fn of(context: &Context<'_>) -> Self {
-        let text = |value: &Option<Cow<'_, str>>| value.as_deref().unwrap_or_default().to_owned();
         let row = |(name, value): (&Cow<'_, str>, &CustomValue<'_>)| {
             let (kind, value) = match value {
                 CustomValue::String(text) => (ValueType::String, text.to_string()),
@@ -61,12 +60,7 @@ impl Fields {
             }
         };
         Self {
-            built_in: [
-                text(&context.user_id),
-                text(&context.tenant_id),
-                text(&context.email),
-                text(&context.country),
-            ],
+            built_in: built_in(context).map(|text| text.unwrap_or_default().to_owned()),
             rows: context.custom.iter().map(row).collect(),
         }
     }
@@ -167,17 +161,21 @@ pub fn compact(context: &Context<'_>) -> String {
     serde_json::to_string(&members(context)).unwrap_or_default()
 }
 
+/// The built-in attributes of a context, in the order of [`Attribute::BUILT_IN`].
+fn built_in<'c>(context: &'c Context<'_>) -> [Option<&'c str>; 4] {
+    [
+        context.user_id.as_deref(),
+        context.tenant_id.as_deref(),
+        context.email.as_deref(),
+        context.country.as_deref(),
+    ]
+}
+
 fn members(context: &Context<'_>) -> Map<String, Value> {
-    let built_in = [
-        &context.user_id,
-        &context.tenant_id,
-        &context.email,
-        &context.country,
-    ];
     let mut members = Map::new();
-    for (attribute, text) in Attribute::BUILT_IN.iter().zip(built_in) {
+    for (attribute, text) in Attribute::BUILT_IN.iter().zip(built_in(context)) {
         if let Some(text) = text {
-            members.insert(attribute.as_str().to_owned(), Value::from(text.as_ref()));
+            members.insert(attribute.as_str().to_owned(), Value::from(text));
         }
     }
     if !context.custom.is_empty() {

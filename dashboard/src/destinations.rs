@@ -15,35 +15,34 @@ pub(crate) async fn find(text: &str) -> Result<Vec<Destination>, AdminError> {
     let wanted = text.to_lowercase();
     let sections = Section::everywhere(role)
         .filter(|section| section.name().to_lowercase().contains(&wanted))
-        .map(|section| Destination {
-            kind: "Page".to_owned(),
-            name: section.name().to_owned(),
-            detail: String::new(),
-            href: section.href().to_owned(),
-        });
+        .map(|section| destination("Page", section.name(), "", section.href()));
     let mut destinations: Vec<_> = sections.collect();
     if !text.is_empty() {
         let found = signed_in::<dyn SearchAdmin>()?.find(text).await?;
-        destinations.extend(found.flags.into_iter().map(|flag| Destination {
-            kind: match flag.archived_at {
-                Some(_) => "Archived flag".to_owned(),
-                None => "Flag".to_owned(),
-            },
-            name: flag.name.to_string(),
-            detail: flag.key.to_string(),
-            href: routes::flag(flag.key.as_str()),
-        }));
-        destinations.extend(
-            found
-                .environments
-                .into_iter()
-                .map(|environment| Destination {
-                    kind: "Environment".to_owned(),
-                    name: environment.name.to_string(),
-                    detail: environment.product.to_string(),
-                    href: routes::environment(environment.id),
-                }),
-        );
+        let flags = found.flags.iter().map(|flag| {
+            let kind = match flag.archived_at {
+                Some(_) => "Archived flag",
+                None => "Flag",
+            };
+            let key = flag.key.as_str();
+            destination(kind, flag.name.as_str(), key, &routes::flag(key))
+        });
+        destinations.extend(flags);
+        let environments = found.environments.iter().map(|environment| {
+            let (name, product) = (environment.name.as_str(), environment.product.as_str());
+            let href = routes::environment(environment.id);
+            destination("Environment", name, product, &href)
+        });
+        destinations.extend(environments);
     }
     Ok(destinations)
+}
+
+fn destination(kind: &str, name: &str, detail: &str, href: &str) -> Destination {
+    Destination {
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        detail: detail.to_owned(),
+        href: href.to_owned(),
+    }
 }

@@ -174,10 +174,11 @@ fn Sentences(
 /// Lint findings, and warnings about clients in use that cannot read the flag.
 #[component]
 fn Findings(flag: FlagConfig, outdated_clients: Vec<Client>) -> impl IntoView {
-    let numbers = Numbers::of(&flag.rules);
+    let mut rules = flag.rules.clone();
+    rules.sort_by_key(|rule| rule.priority);
     let lint = lint(&flag).into_iter();
     let mut items: Vec<Html> = lint
-        .map(|finding| numbers.told(finding).into_html())
+        .map(|finding| told(&rules, finding).into_html())
         .collect();
     let gaps = gaps([&flag], &outdated_clients, since);
     items.extend(gaps.iter().map(|gap| with_code(&gap.to_string())));
@@ -201,61 +202,46 @@ pub(crate) fn findings(items: Vec<Html>) -> Html {
     list.into_html()
 }
 
-/// The rules as people count them.
-struct Numbers(Vec<Rule>);
+/// A rule as people count it.
+fn name(rules: &[Rule], priority: Priority) -> String {
+    let place = rules.iter().position(|rule| rule.priority == priority);
+    place.map_or_else(
+        || "A rule".to_owned(),
+        |place| format!("Rule {}", place.saturating_add(1)),
+    )
+}
 
-impl Numbers {
-    fn of(rules: &[Rule]) -> Self {
-        let mut rules = rules.to_vec();
-        rules.sort_by_key(|rule| rule.priority);
-        Self(rules)
-    }
-
-    fn find(&self, priority: Priority) -> Option<(usize, &Rule)> {
-        (1_usize..)
-            .zip(&self.0)
-            .find(|(_, rule)| rule.priority == priority)
-    }
-
-    fn name(&self, priority: Priority) -> String {
-        self.find(priority).map_or_else(
-            || "A rule".to_owned(),
-            |(number, _)| format!("Rule {number}"),
-        )
-    }
-
-    fn told(&self, finding: Finding) -> String {
-        match finding {
-            Finding::NeverMatches { rule } => format!(
-                "{} matches nobody: its conditions cannot hold at the same time, or not at all.",
-                self.name(rule)
-            ),
-            Finding::ConditionNeverHolds { rule, condition } => {
-                let found = self
-                    .find(rule)
-                    .and_then(|(_, rule)| rule.conditions.get(condition));
-                let condition = found.map(describe::condition).unwrap_or_default();
-                format!(
-                    "In {}, “{condition}” holds for nobody.",
-                    self.name(rule).to_lowercase()
-                )
-            }
-            Finding::NeverReached {
-                rule,
-                behind: Some(behind),
-            } => format!(
-                "{} decides for nobody: {} has already decided for everyone whom it matches.",
-                self.name(rule),
-                self.name(behind).to_lowercase()
-            ),
-            Finding::NeverReached { rule, behind: None } => format!(
-                "{} decides for nobody: the rules before it have already decided for everyone whom it matches.",
-                self.name(rule)
-            ),
-            Finding::Constant { value } => format!(
-                "The flag would be {} for everyone: the rules and the rollout make no difference.",
-                describe::on_off(value)
-            ),
+/// A finding about rules in their order, as a sentence.
+fn told(rules: &[Rule], finding: Finding) -> String {
+    match finding {
+        Finding::NeverMatches { rule } => format!(
+            "{} matches nobody: its conditions cannot hold at the same time, or not at all.",
+            name(rules, rule)
+        ),
+        Finding::ConditionNeverHolds { rule, condition } => {
+            let found = rules.iter().find(|each| each.priority == rule);
+            let found = found.and_then(|rule| rule.conditions.get(condition));
+            format!(
+                "In {}, “{}” holds for nobody.",
+                name(rules, rule).to_lowercase(),
+                found.map(describe::condition).unwrap_or_default()
+            )
         }
+        Finding::NeverReached {
+            rule,
+            behind: Some(behind),
+        } => format!(
+            "{} decides for nobody: {} has already decided for everyone whom it matches.",
+            name(rules, rule),
+            name(rules, behind).to_lowercase()
+        ),
+        Finding::NeverReached { rule, behind: None } => format!(
+            "{} decides for nobody: the rules before it have already decided for everyone whom it matches.",
+            name(rules, rule)
+        ),
+        Finding::Constant { value } => format!(
+            "The flag would be {} for everyone: the rules and the rollout make no difference.",
+            describe::on_off(value)
+        ),
     }
 }

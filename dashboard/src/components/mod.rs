@@ -39,7 +39,6 @@ pub mod rollout_fields;
 pub mod rule_fields;
 pub mod select;
 pub mod send_again;
-pub mod share;
 pub mod shortcuts;
 pub mod shown_once;
 pub mod snippet;

@@ -10,7 +10,7 @@ use crate::{
     html::{Html, IntoHtml as _},
     port::{
         environments::{CreatedEnvironment, EnvironmentAdmin},
-        signed_in, visit,
+        signed_in,
     },
     routes,
 };
@@ -25,8 +25,6 @@ pub(crate) async fn new_key(
         environment,
         sdk_key,
     } = created;
-    let visit = visit()?;
-    let (base_url, npmrc) = (visit.base_url(), visit.npmrc());
     let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await;
     // The key is seen here or never.
     let naming = naming.unwrap_or_default();
@@ -62,7 +60,7 @@ pub(crate) async fn new_key(
                 advice="Pennon keeps a fingerprint, not the key. Put it where your application finds its secrets before you leave this page."
             />
             <h2>"Ask for a flag"</h2>
-            <Snippets base_url npmrc sdk_key/>
+            <Snippets sdk_key/>
             <div class="form-actions">
                 <a
                     class="button"

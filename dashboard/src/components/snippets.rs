@@ -7,7 +7,10 @@ use super::{
     notice::{Notice, Weight},
     snippet::Snippet,
 };
-use crate::{html::IntoHtml as _, port::Npmrc};
+use crate::{
+    html::IntoHtml as _,
+    port::{Npmrc, visit},
+};
 
 /// What stands in the snippets for the key and for the address. They are kept as files that are compiled, or run, as they are.
 const KEY: &str = "pnk_your_key";
@@ -117,14 +120,13 @@ const LANGUAGES: &[Language] = &[
 /// Code to copy for each language. The tabs are radio buttons, so that they need no script.
 #[component]
 pub fn Snippets(
-    /// Where applications reach the service.
-    base_url: String,
-    /// The settings of npm with which packages are installed from the service; none if it offers none.
-    npmrc: Option<Npmrc>,
     /// The key, where it may be shown.
     #[prop(optional)]
     sdk_key: Option<String>,
 ) -> impl IntoView {
+    let visit = visit().ok();
+    let npmrc = visit.as_ref().and_then(|visit| visit.npmrc());
+    let base_url = visit.map_or_else(|| BASE_URL.to_owned(), |visit| visit.base_url());
     let fill = |code: &str| {
         let code = code.trim_end().replace(BASE_URL, &base_url);
         match &sdk_key {

@@ -31,9 +31,9 @@ use crate::{
     html::{Html, IntoHtml as _},
     model::Naming,
     port::{
-        Expected, Npmrc,
+        Expected,
         environments::{EnvironmentAdmin, UsedEnvironment},
-        signed_in, signed_in_user, visit,
+        signed_in, signed_in_user,
     },
     posted::{Typed, posted, redirect},
     routes,
@@ -66,8 +66,7 @@ pub fn EnvironmentPage() -> impl IntoView {
             let environments = signed_in::<dyn EnvironmentAdmin>()?;
             let used = environments.environment(id).await?;
             let naming = environments.naming().await?;
-            let (base_url, npmrc) = (visit()?.base_url(), visit()?.npmrc());
-            Ok(view! { <Page used naming role base_url npmrc typed/> })
+            Ok(view! { <Page used naming role typed/> })
         };
         posted(|form| act(id, form), draw).await
     })
@@ -128,14 +127,7 @@ impl Action {
 }
 
 #[component]
-fn Page(
-    used: UsedEnvironment,
-    naming: Naming,
-    role: Role,
-    base_url: String,
-    npmrc: Option<Npmrc>,
-    typed: Typed,
-) -> impl IntoView {
+fn Page(used: UsedEnvironment, naming: Naming, role: Role, typed: Typed) -> impl IntoView {
     let UsedEnvironment {
         environment,
         polling,
@@ -164,7 +156,7 @@ fn Page(
                     "The key stands as " <code>"pnk_your_key"</code>
                     " here: it was shown once, when it was made."
                 </p>
-                <Snippets base_url npmrc/>
+                <Snippets/>
             </section>
             {manage}
         }

@@ -18,7 +18,6 @@ use crate::{
         link_button::LinkButton,
         page_head::PageHead,
         pager::Pager,
-        share::Share,
         table::{Cell, Table, TimeCell, heads},
         time::time_or,
     },
@@ -181,7 +180,21 @@ pub(crate) fn Newest(polls: Polls) -> impl IntoView {
         "In the last 24 hours {} polls came with the newest revision, {} with an older one, and {} with none yet.",
         polls.current, polls.outdated, polls.first
     );
-    view! { <Share percent title/> }.into_html()
+    let class = if percent == 100 {
+        "share whole"
+    } else {
+        "share"
+    };
+    view! {
+        <span class=class title=title>
+            <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+                <rect class="share-all" width="100" height="4"></rect>
+                <rect class="share-part" width=percent height="4"></rect>
+            </svg>
+            <span>{percent} " %"</span>
+        </span>
+    }
+    .into_html()
 }
 
 #[component]

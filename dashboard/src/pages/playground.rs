@@ -72,34 +72,30 @@ struct Found {
 impl Found {
     async fn find(asked: Asked) -> Result<Self, AdminError> {
         let choices = signed_in::<dyn PlaygroundAdmin>()?.choices().await?;
-        let is_asked = |environment: &&Environment| environment.id.to_string() == asked.environment;
-        let environment = choices.environments.iter().find(is_asked);
-        let environment = environment.map(|environment| environment.id);
-        let admin = signed_in::<dyn FlagPageAdmin>()?;
-        let detail = match admin.flag(&asked.flag, environment).await {
-            Err(AdminError::NotFound) => None,
-            detail => Some(detail?),
-        };
-        let first = choices
-            .environments
-            .first()
-            .map(|environment| environment.id);
-        let of_flag = detail
-            .as_ref()
-            .and_then(|detail| detail.environment.as_ref());
-        let current = detail.as_ref().and_then(|detail| {
-            let current = detail.shown.as_ref()?;
-            Some(current.config(&detail.flag))
-        });
-        Ok(Self {
-            environment: of_flag
+        let ids = || {
+            choices
+                .environments
+                .iter()
                 .map(|environment| environment.id)
-                .or(environment)
-                .or(first),
-            config: current,
-            flag: detail.map(|detail| detail.flag),
+        };
+        let chosen = ids().find(|id| id.to_string() == asked.environment);
+        let first = ids().next();
+        let admin = signed_in::<dyn FlagPageAdmin>()?;
+        let (flag, environment, config) = match admin.flag(&asked.flag, chosen).await {
+            Err(AdminError::NotFound) => (None, None, None),
+            detail => {
+                let detail = detail?;
+                let config = detail.shown.map(|current| current.config(&detail.flag));
+                let environment = detail.environment.map(|environment| environment.id);
+                (Some(detail.flag), environment, config)
+            }
+        };
+        Ok(Self {
+            environment: environment.or(chosen).or(first),
             asked,
             choices,
+            flag,
+            config,
         })
     }
 }

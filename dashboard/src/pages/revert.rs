@@ -82,9 +82,7 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
             </p>
         }
     });
-    let left_out = records.len().saturating_sub(SHOWN);
-    let left_out =
-        (left_out > 0).then(|| view! { <p class="quiet">{format!("… and {left_out} more.")}</p> });
+    let left_out = left_out(records.len(), "more");
     let told = records.into_iter().take(SHOWN).map(|record| {
         let entry = record.entry;
         view! {
@@ -147,10 +145,7 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
         [place] => format!("Revert in {place}"),
         places => format!("Revert in {} environments", places.len()),
     };
-    let left_out = effects.len().saturating_sub(SHOWN);
-    let left_out = (left_out > 0).then(
-        || view! { <p class="quiet">{format!("… and {left_out} more flag configurations.")}</p> },
-    );
+    let left_out = left_out(effects.len(), "more flag configurations");
     let told = shown_as_sentences(&effects);
     let rest = changes.iter().filter(|change| !told(change)).take(SHOWN);
     let rest = rest.map(member_changes).collect_view();
@@ -195,6 +190,12 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
         </section>
     }
     .into_html()
+}
+
+/// How many of so many things are not on the page, if any.
+fn left_out(all: usize, what: &'static str) -> Option<impl IntoView> {
+    let left_out = all.saturating_sub(SHOWN);
+    (left_out > 0).then(|| view! { <p class="quiet">{format!("… and {left_out} {what}.")}</p> })
 }
 
 /// The environments in which something will be otherwise.

@@ -32,6 +32,7 @@ use crate::{
         answer::page,
         empty::Empty,
         frame::Section,
+        icon::{Drawing, Icon},
         not_switched::NotSwitched,
         notice::{Notice, Weight},
         playground::ContextForm,
@@ -316,6 +317,27 @@ impl Shown {
     fn name_of(&self, environment: &Environment) -> String {
         self.naming().name_of(environment)
     }
+}
+
+/// A link to what can be done to a rule or the rollout.
+fn icon_link(href: String, icon: Icon, word: &'static str) -> Html {
+    view! {
+        <a class="icon-button" href=href title=word aria-label=word>
+            <Drawing icon/>
+        </a>
+    }
+    .into_html()
+}
+
+/// What is there now, beside the form that changes it.
+fn before(now: String) -> Html {
+    view! {
+        <p class="before no-scripts">
+            <span class="quiet">"Now: "</span>
+            {now}
+        </p>
+    }
+    .into_html()
 }
 
 /// That somebody else was faster, and how it stands now.

@@ -4,13 +4,12 @@ use leptos::prelude::*;
 use pennon_core::rule::Rule;
 use pennon_model::{configuration::FlagConfiguration, targeting::FlagRollout};
 
-use super::{Shown, actions::Action, address::Edit, effect, overtaken, path::sentence};
+use super::{
+    Shown, actions::Action, address::Edit, before, effect, icon_link, overtaken, path::sentence,
+};
 use crate::{
     components::{
-        form_actions::FormActions,
-        icon::{Drawing, Icon},
-        link_button::LinkButton,
-        refusal::RefusalNotice,
+        form_actions::FormActions, icon::Icon, link_button::LinkButton, refusal::RefusalNotice,
         rollout_fields::RolloutFields,
     },
     describe,
@@ -55,17 +54,8 @@ fn line(shown: &Shown, rollout: &FlagRollout) -> Html {
     let actions = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
         view! {
             <div class="step-actions" role="group" aria-label="Rollout">
-                <a class="icon-button" href=shown.address.editing(Edit::Rollout) title="Edit" aria-label="Edit">
-                    <Drawing icon=Icon::PENCIL/>
-                </a>
-                <a
-                    class="icon-button"
-                    href=shown.address.editing(Edit::RemoveRollout)
-                    title="Remove"
-                    aria-label="Remove"
-                >
-                    <Drawing icon=Icon::BIN/>
-                </a>
+                {icon_link(shown.address.editing(Edit::Rollout), Icon::PENCIL, "Edit")}
+                {icon_link(shown.address.editing(Edit::RemoveRollout), Icon::BIN, "Remove")}
             </div>
         }
     });
@@ -135,14 +125,7 @@ fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> Html {
     let seen = shown.typed().map(|form| form.parsed("revision"));
     let now = rollout.map(|rollout| rollout.revision);
     let revision = seen.filter(|_| !shown.stale()).unwrap_or(now);
-    let before = rollout.map(|rollout| {
-        view! {
-            <p class="before no-scripts">
-                <span class="quiet">"Now: "</span>
-                {describe::rollout(rollout.rollout)}
-            </p>
-        }
-    });
+    let before = rollout.map(|rollout| before(describe::rollout(rollout.rollout)));
     view! {
         <form
             class="step-editor"

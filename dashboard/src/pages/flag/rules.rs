@@ -8,7 +8,7 @@ use super::{
     Shown,
     actions::{Action, rule_anchor, said},
     address::Edit,
-    effect, overtaken,
+    before, effect, icon_link, overtaken,
     path::sentence,
 };
 use crate::{
@@ -70,17 +70,11 @@ fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> Html {
                 </span>
             }
         });
-        let edit = shown.address.editing(Edit::Rule(rule.id));
-        let delete = shown.address.editing(Edit::DeleteRule(rule.id));
         view! {
             <div class="step-actions" role="group" aria-label=text.clone()>
                 {order}
-                <a class="icon-button" href=edit title="Edit" aria-label="Edit">
-                    <Drawing icon=Icon::PENCIL/>
-                </a>
-                <a class="icon-button" href=delete title="Delete" aria-label="Delete">
-                    <Drawing icon=Icon::BIN/>
-                </a>
+                {icon_link(shown.address.editing(Edit::Rule(rule.id)), Icon::PENCIL, "Edit")}
+                {icon_link(shown.address.editing(Edit::DeleteRule(rule.id)), Icon::BIN, "Delete")}
                 {handle}
             </div>
         }
@@ -180,14 +174,7 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
                 .to_owned(),
         )
     });
-    let before = rule.map(|rule| {
-        view! {
-            <p class="before no-scripts">
-                <span class="quiet">"Now: "</span>
-                {describe::rule(&rule.rule)}
-            </p>
-        }
-    });
+    let before = rule.map(|rule| before(describe::rule(&rule.rule)));
     let id = rule.map(|rule| hidden("rule", rule.id.to_string()));
     let anchor = rule.map_or_else(|| "new-rule".to_owned(), |rule| rule_anchor(rule.id));
     let (title, save) = match rule {
