@@ -2,6 +2,15 @@
 
 use leptos::{prelude::*, tachys::html::InertElement};
 
+/// Draws a view as [`Html`].
+macro_rules! html {
+    ($($view:tt)*) => {
+        $crate::html::IntoHtml::into_html(leptos::prelude::view! { $($view)* })
+    };
+}
+
+pub(crate) use html;
+
 /// A rendered part of a page: static HTML.
 pub type Html = InertElement;
 
@@ -16,7 +25,7 @@ pub trait IntoHtml {
 
 /// Draws a hidden field.
 pub(crate) fn hidden(name: &str, value: impl Into<String>) -> Html {
-    view! { <input type="hidden" name=name.to_owned() value=value.into()/> }.into_html()
+    html! { <input type="hidden" name=name.to_owned() value=value.into()/> }
 }
 
 /// Draws a text in which backticks enclose code.
@@ -26,7 +35,7 @@ pub(crate) fn with_code(text: &str) -> Html {
         if index.is_multiple_of(2) {
             piece.into_html()
         } else {
-            view! { <code>{piece}</code> }.into_html()
+            html! { <code>{piece}</code> }
         }
     });
     pieces.collect_view().into_html()

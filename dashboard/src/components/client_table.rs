@@ -10,7 +10,7 @@ use super::{
     number::grouped,
     table::{Cell, Table, TimeCell, heads},
 };
-use crate::html::IntoHtml as _;
+use crate::html::{IntoHtml as _, html};
 
 /// The packages and versions in use, most recently seen first, or a sentence that says when they appear.
 #[component]
@@ -20,17 +20,16 @@ pub fn ClientTable(
 ) -> impl IntoView {
     let Page { items, pagination } = clients;
     if items.is_empty() {
-        return view! {
+        return html! {
             <p class="quiet">
                 "No client has fetched flags here in the last 31 days. When one does, its package and version appear within a minute."
             </p>
-        }
-        .into_html();
+        };
     }
     let shown = i64::try_from(items.len()).unwrap_or(i64::MAX);
     let has_other = items.iter().any(|usage| usage.client == Client::Other);
     let rows = items.into_iter().map(row).collect_view();
-    view! {
+    html! {
         <p class="quiet">
             "The packages that fetched flags in the last 31 days, or kept a stream open."
         </p>
@@ -57,17 +56,16 @@ pub fn ClientTable(
                 }
             })}
     }
-    .into_html()
 }
 
 fn row(usage: ClientUsage) -> impl IntoView {
     let (name, version) = match usage.client {
         Client::Known(package, version) => (
-            view! { <code>{package.as_str()}</code> }.into_html(),
-            view! { <code>{version.to_string()}</code> }.into_html(),
+            html! { <code>{package.as_str()}</code> },
+            html! { <code>{version.to_string()}</code> },
         ),
         Client::Newer(package) => (
-            view! { <code>{package.as_str()}</code> }.into_html(),
+            html! { <code>{package.as_str()}</code> },
             "Newer than this server".into_html(),
         ),
         Client::Other => ("Other clients".into_html(), "Unknown".into_html()),

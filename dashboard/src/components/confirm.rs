@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// A button that opens a panel; in the panel, what would stop working, and the button that does it. Both work without
 /// scripts: the panel is a popover.
@@ -24,7 +24,7 @@ pub fn Confirm(
         .into_iter()
         .map(|(name, value)| view! { <input type="hidden" name=name value=value/> })
         .collect_view();
-    view! {
+    html! {
         <button
             class="button danger"
             type="button"
@@ -52,5 +52,4 @@ pub fn Confirm(
             </form>
         </div>
     }
-    .into_html()
 }

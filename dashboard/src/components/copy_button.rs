@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::icon::{Drawing, Icon};
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// A button that copies a text. Without scripts there is nothing that it could do, and it stays out of sight.
 #[component]
@@ -21,12 +21,11 @@ pub fn CopyButton(
         "icon-button copy"
     };
     let words = worded.then(|| view! { <span class="copy-word">{label.clone()}</span> });
-    view! {
+    html! {
         <button class=class type="button" title=label.clone() aria-label=label data-copy=text>
             <Drawing icon=Icon::COPY/>
             <Drawing icon=Icon::CHECK/>
             {words}
         </button>
     }
-    .into_html()
 }

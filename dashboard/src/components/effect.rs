@@ -18,7 +18,7 @@ use crate::{
     effect::{Preview, ProposedChange},
     error::FieldError,
     form::Form,
-    html::{Html, IntoHtml as _, with_code},
+    html::{Html, IntoHtml as _, html, with_code},
     islands::effect::EffectBeforeSave,
     rule_form::{RolloutForm, RuleForm},
 };
@@ -75,9 +75,8 @@ pub fn Effect(
             </p>
         }
     });
-    let sample =
-        view! { <EffectBeforeSave flag environment change=ProposedChange::Known/> }.into_html();
-    view! {
+    let sample = html! { <EffectBeforeSave flag environment change=ProposedChange::Known/> };
+    html! {
         <div class="effect-words" class:alarming=alarming>
             {warning.into_html()}
             <Sentences before=before.clone() after=after.clone() later="After reverting"/>
@@ -87,7 +86,6 @@ pub fn Effect(
             {sample}
         </div>
     }
-    .into_html()
 }
 
 /// Returns true unless a change surely turns nobody on.
@@ -150,12 +148,12 @@ fn Sentences(
 ) -> impl IntoView {
     let (was, would_be) = sentences(&before, &after);
     if was == would_be {
-        return view! { <p class="quiet">"Nothing would change."</p> }.into_html();
+        return html! { <p class="quiet">"Nothing would change."</p> };
     }
     let off = (!before.enabled && !after.enabled).then(|| {
         view! { <p class="hint">"The flag is switched off here, so this counts from the moment it is switched on."</p> }
     });
-    view! {
+    html! {
         {off}
         <dl class="before-after">
             <dt>"Now"</dt>
@@ -168,7 +166,6 @@ fn Sentences(
             </dd>
         </dl>
     }
-    .into_html()
 }
 
 /// Lint findings, and warnings about clients in use that cannot read the flag.

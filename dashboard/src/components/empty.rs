@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::mark::Mark;
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// An empty place that teaches: a sentence, a button, perhaps something to copy.
 #[component]
@@ -14,12 +14,11 @@ pub fn Empty(
     /// Why one would want it, and how to get it.
     children: Children,
 ) -> impl IntoView {
-    view! {
+    html! {
         <section class="panel empty">
             <Mark/>
             {(!title.is_empty()).then(|| view! { <h2>{title}</h2> })}
             {children()}
         </section>
     }
-    .into_html()
 }

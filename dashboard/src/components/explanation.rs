@@ -10,7 +10,7 @@ use pennon_core::{
 
 use super::icon::{Drawing, Icon};
 use crate::describe;
-use crate::html::{Html, IntoHtml as _};
+use crate::html::{Html, html};
 
 /// How a step of the way ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -232,7 +232,7 @@ fn Scale(trace: RolloutTrace) -> impl IntoView {
 /// A step: its mark, its sentence, how it ended, and more about it.
 fn line(step: TraceStep, mark: &str, sentence: String, detail: impl IntoView) -> Html {
     let (class, note) = step.parts();
-    view! {
+    html! {
         <li class=class>
             <div class="trace-line">
                 <span class="trace-mark" aria-hidden="true">{mark.to_owned()}</span>
@@ -242,5 +242,4 @@ fn line(step: TraceStep, mark: &str, sentence: String, detail: impl IntoView) ->
             {detail}
         </li>
     }
-    .into_html()
 }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// A name and what it stands for, in a description list.
 #[component]
@@ -12,11 +12,10 @@ pub fn Fact(
     /// What it stands for.
     children: Children,
 ) -> impl IntoView {
-    view! {
+    html! {
         <div>
             <dt>{name}</dt>
             <dd>{children()}</dd>
         </div>
     }
-    .into_html()
 }

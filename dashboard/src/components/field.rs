@@ -8,7 +8,7 @@ use super::{
     select::options,
 };
 use crate::error::FieldError;
-use crate::html::{Html, IntoHtml as _, with_code};
+use crate::html::{Html, html, with_code};
 
 /// How a field is filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub fn Field(
     let example = (!example.is_empty()).then(|| format!("e.g. {example}"));
 
     let input = match input {
-        Input::Text => view! {
+        Input::Text => html! {
             <textarea
                 class="input"
                 id=name
@@ -93,9 +93,8 @@ pub fn Field(
             >
                 {escape(&value)}
             </textarea>
-        }
-        .into_html(),
-        Input::Choice(choices) => view! {
+        },
+        Input::Choice(choices) => html! {
             <select
                 class="input"
                 id=name
@@ -106,8 +105,7 @@ pub fn Field(
             >
                 {options(choices.iter().copied(), &value)}
             </select>
-        }
-        .into_html(),
+        },
         Input::Line
         | Input::Code
         | Input::Email
@@ -124,7 +122,7 @@ pub fn Field(
                 Input::Code => ("text", "input mono", "off"),
                 _ => ("text", "input", "off"),
             };
-            view! {
+            html! {
                 <input
                     class=class
                     type=kind
@@ -142,11 +140,10 @@ pub fn Field(
                     aria-describedby=described
                 />
             }
-            .into_html()
         }
     };
 
-    view! {
+    html! {
         <div class="field">
             <label for=name>
                 {label} {optional.then(|| view! { <span class="optional">" (optional)"</span> })}
@@ -156,16 +153,14 @@ pub fn Field(
             {error_id.map(|id| view! { <div id=id>{wrong}</div> })}
         </div>
     }
-    .into_html()
 }
 
 /// Says what is wrong with a field.
 pub(super) fn fault(detail: impl IntoView) -> Html {
-    view! {
+    html! {
         <p class="field-error">
             <Drawing icon=Icon::ALERT/>
             <span>{detail}</span>
         </p>
     }
-    .into_html()
 }

@@ -7,7 +7,7 @@ use pennon_model::{
 };
 
 use super::icon::{Drawing, Icon};
-use crate::{api::flags::SetEnabled, html::IntoHtml as _};
+use crate::{api::flags::SetEnabled, html::html};
 
 /// A switch that can be used: a form with one button, which the script of the page makes instant.
 ///
@@ -36,7 +36,7 @@ pub fn FlagSwitch(
     });
     let effect = asks.is_some().then(|| effect_of_on(cell, when_on));
     let label = label(&name, &place);
-    view! {
+    html! {
         <form
             class="switch-form"
             method=if asks.is_some() { "get" } else { "post" }
@@ -51,7 +51,6 @@ pub fn FlagSwitch(
             <SwitchFields label cell/>
         </form>
     }
-    .into_html()
 }
 
 /// The part of a form that differs after switching.
@@ -109,7 +108,7 @@ pub fn label(name: &str, place: &str) -> String {
 /// The dialog in which the switches of a page ask, and the message about what was switched. The script fills them in.
 #[component]
 pub fn SwitchQuestion() -> impl IntoView {
-    view! {
+    html! {
         <div data-unit>
             <dialog
                 class="dialog"
@@ -141,7 +140,6 @@ pub fn SwitchQuestion() -> impl IntoView {
             </div>
         </div>
     }
-    .into_html()
 }
 
 /// Describes the effect of switching a flag on.

@@ -16,7 +16,7 @@ use super::{
     time::time_or,
 };
 use crate::{
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, html},
     model::Naming,
     routes,
 };
@@ -48,7 +48,7 @@ pub fn FlagTable(
         .into_iter()
         .map(|row| columns.row(row, may_edit))
         .collect_view();
-    view! {
+    html! {
         <div class="table-panel cards flags-panel" class:wide=wide>
             <table class="table" id="flags">
                 <caption class="visually-hidden">"Flags and where they are on"</caption>
@@ -57,7 +57,6 @@ pub fn FlagTable(
             </table>
         </div>
     }
-    .into_html()
 }
 
 /// The environments, grouped by product when there are several products.
@@ -106,13 +105,12 @@ impl Columns {
         });
         let rest = rest.collect_view();
         if !grouped {
-            return view! { <tr>{flag} {names} {rest}</tr> }.into_html();
+            return html! { <tr>{flag} {names} {rest}</tr> };
         }
-        view! {
+        html! {
             <tr>{flag} {self.products()} {rest}</tr>
             <tr class="continued">{names}</tr>
         }
-        .into_html()
     }
 
     /// A cell for each product, above those of its environments.
@@ -207,10 +205,9 @@ impl Columns {
             let asks =
                 looks_like_production(name.as_str()).then(|| routes::flag(flag.key.as_str()));
             if may_edit && flag.archived_at.is_none() {
-                view! { <FlagSwitch flag=flag.id name=flag_name environment=*id place asks cell/> }
-                    .into_html()
+                html! { <FlagSwitch flag=flag.id name=flag_name environment=*id place asks cell/> }
             } else {
-                view! { <Switch label=label(&flag_name, &place) cell locked=true/> }.into_html()
+                html! { <Switch label=label(&flag_name, &place) cell locked=true/> }
             }
         });
         view! {
@@ -218,7 +215,7 @@ impl Columns {
                 <span class="cell-label" title=place>
                     {product} <span>{name.to_string()}</span>
                 </span>
-                {switch.unwrap_or_else(|| view! { <span class="quiet" title="Not configured here">"–"</span> }.into_html())}
+                {switch.unwrap_or_else(|| html! { <span class="quiet" title="Not configured here">"–"</span> })}
             </td>
         }
     }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// The button that sends a form, and the link that leads away from it.
 #[component]
@@ -23,7 +23,7 @@ pub fn FormActions(
     #[prop(optional)]
     focus_back: bool,
 ) -> impl IntoView {
-    view! {
+    html! {
         <div class="form-actions">
             <button class=if danger { "button danger primary" } else { "button primary" }>{action}</button>
             <a class="button" href=back autofocus=focus_back>
@@ -31,5 +31,4 @@ pub fn FormActions(
             </a>
         </div>
     }
-    .into_html()
 }

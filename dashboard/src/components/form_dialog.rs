@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::icon::{Drawing, Icon};
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// A link to a page with a form, and the dialog in which the script opens that form instead.
 ///
@@ -15,7 +15,7 @@ pub fn FormDialog(
     /// The text of the link, and the dialog's title.
     title: &'static str,
 ) -> impl IntoView {
-    view! {
+    html! {
         <a class="button primary" href=href data-dialog>
             <Drawing icon=Icon::PLUS/>
             {title}
@@ -31,5 +31,4 @@ pub fn FormDialog(
             <div class="dialog-place"></div>
         </dialog>
     }
-    .into_html()
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     api::session::SignOut,
-    html::IntoHtml as _,
+    html::html,
     model::Theme,
     port::{signed_in_user, visit},
     routes,
@@ -133,7 +133,7 @@ fn Sidebar(section: Option<Section>) -> impl IntoView {
         .map(|each| link(each, section))
         .collect_view();
     let jump = user.is_some().then(|| view! { <Palette/> });
-    view! {
+    html! {
         <header class="sidebar">
             <a class="brand" href=Section::Flags.href()>
                 <Mark/>
@@ -155,7 +155,6 @@ fn Sidebar(section: Option<Section>) -> impl IntoView {
             </div>
         </header>
     }
-    .into_html()
 }
 
 fn link(section: Section, current: Option<Section>) -> impl IntoView {

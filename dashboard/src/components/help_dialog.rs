@@ -6,12 +6,12 @@ use super::{
     icon::{Drawing, Icon},
     shortcuts::Shortcuts,
 };
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// The dialog that `?` opens; the script behind it is `dashboard/script`.
 #[component]
 pub fn HelpDialog() -> impl IntoView {
-    view! {
+    html! {
         <dialog class="help-dialog" id="help-dialog" aria-labelledby="help-title">
             <form method="dialog">
                 <h2 id="help-title">"Shortcuts"</h2>
@@ -22,5 +22,4 @@ pub fn HelpDialog() -> impl IntoView {
             <Shortcuts/>
         </dialog>
     }
-    .into_html()
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::icon::{Drawing, Icon};
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// A link that looks like a button.
 #[component]
@@ -21,11 +21,10 @@ pub fn LinkButton(
     #[prop(optional)]
     primary: bool,
 ) -> impl IntoView {
-    view! {
+    html! {
         <a class=if primary { "button primary" } else { "button" } href=href>
             {icon.map(|icon| view! { <Drawing icon/> })}
             {label}
         </a>
     }
-    .into_html()
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::icon::{Drawing, Icon};
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// How much a notice matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,11 +29,10 @@ pub fn Notice(
         Weight::Warning => ("notice warning", None, Icon::ALERT),
         Weight::Done => ("notice done", Some("status"), Icon::CHECK),
     };
-    view! {
+    html! {
         <div class=class role=role>
             <Drawing icon/>
             <div>{children()}</div>
         </div>
     }
-    .into_html()
 }

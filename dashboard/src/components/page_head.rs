@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::frame::Section;
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// The title of a page, the way back from it, and what can be done on it.
 #[component]
@@ -21,14 +21,13 @@ pub fn PageHead(
     #[prop(optional)]
     children: Option<Children>,
 ) -> impl IntoView {
-    view! {
+    html! {
         <header class="page-head">
             {above.map(|section| view! { <Crumbs section/> })}
             <h1>{title} {count.map(|count| view! { <span class="count">{count}</span> })}</h1>
             {children.map(|children| children())}
         </header>
     }
-    .into_html()
 }
 
 /// The way back to a section, and to what is between it and the page.
@@ -40,11 +39,10 @@ pub fn Crumbs(
     #[prop(optional)]
     between: Option<(String, String)>,
 ) -> impl IntoView {
-    view! {
+    html! {
         <nav class="crumbs" aria-label="Breadcrumbs">
             <a href=section.href()>{section.name()}</a>
             {between.map(|(href, name)| view! { <a href=href>{name}</a> })}
         </nav>
     }
-    .into_html()
 }

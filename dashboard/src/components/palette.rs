@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::icon::{Drawing, Icon};
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// A button and the dialog that it opens, as Ctrl K or Cmd K does too. The script behind it is `dashboard/script`; without it
 /// the button is out of sight.
@@ -11,7 +11,7 @@ use crate::html::IntoHtml as _;
 /// The field is a combobox: the focus stays in it while the arrows move through what was found.
 #[component]
 pub fn Palette() -> impl IntoView {
-    view! {
+    html! {
         <button
             class="button jump"
             type="button"
@@ -44,5 +44,4 @@ pub fn Palette() -> impl IntoView {
             <p class="palette-note" role="status"></p>
         </dialog>
     }
-    .into_html()
 }

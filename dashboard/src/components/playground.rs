@@ -16,7 +16,7 @@ use super::{
 use crate::{
     context_form::{self, AttributeRow, Fields},
     form::Form,
-    html::IntoHtml as _,
+    html::html,
     islands::playground::{ANSWER, PlaygroundIsland},
     playground::{Evaluated, Served, VERSION, explained, verdict},
 };
@@ -145,7 +145,7 @@ pub fn Playground(
 ) -> impl IntoView {
     let Evaluated { html, served } = evaluated(&flag, &case);
     let (fields, turn, words, address) = if case.as_json {
-        let fields = view! { <JsonField json=case.json()/> }.into_html();
+        let fields = html! { <JsonField json=case.json()/> };
         (
             fields,
             "form",
@@ -153,7 +153,7 @@ pub fn Playground(
             format!("{address}&as=json"),
         )
     } else {
-        let fields = view! { <FormFields fields=case.fields()/> }.into_html();
+        let fields = html! { <FormFields fields=case.fields()/> };
         (fields, "json", "Show as JSON", address)
     };
     view! {

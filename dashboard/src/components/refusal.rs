@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::notice::{Notice, Weight};
 use crate::error::{AdminError, FieldError};
-use crate::html::IntoHtml as _;
+use crate::html::{IntoHtml as _, html};
 
 /// A refusal, sorted into what belongs beneath fields and what concerns the whole form.
 #[derive(Clone, Default)]
@@ -64,13 +64,12 @@ pub fn RefusalNotice(
 ) -> impl IntoView {
     error.map(|error| {
         let more = match &error {
-            AdminError::SignedOut => view! {
+            AdminError::SignedOut => html! {
                 <a href=routes::SIGN_IN target="_blank">
                     "Sign in in another tab"
                 </a>
                 ", then send this form again: what you typed is still here."
-            }
-            .into_html(),
+            },
             AdminError::Invalid(errors) => errors
                 .iter()
                 .map(|FieldError { field, detail }| view! { <p>{format!("{field}: {detail}")}</p> })

@@ -5,7 +5,7 @@ use pennon_core::rollout::Strategy;
 
 use super::field::fault;
 use crate::{
-    describe, error::FieldError, html::IntoHtml as _, islands::rollout_editor::RolloutEditor,
+    describe, error::FieldError, html::html, islands::rollout_editor::RolloutEditor,
     rule_form::RolloutForm,
 };
 
@@ -41,7 +41,7 @@ pub fn RolloutFields(
     let described = wrong.map(|_| "percentage-error");
     let errors = errors.into_iter();
     let errors = errors.map(|FieldError { field, detail }| fault(format!("The {field} {detail}.")));
-    view! {
+    html! {
         <div class="rollout-fields">
             <div class="share-line">
                 <input
@@ -86,5 +86,4 @@ pub fn RolloutFields(
         </div>
         <RolloutEditor/>
     }
-    .into_html()
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     describe,
     error::FieldError,
-    html::{Html, IntoHtml as _},
+    html::{Html, html},
     islands::rule_editor::RuleEditor,
     rule_form::{ConditionForm, RuleForm},
 };
@@ -65,7 +65,7 @@ pub fn RuleFields(
     let conditions = conditions.collect_view();
     let too_few = errors.iter().any(|error| error.field == "conditions");
     let too_few = too_few.then(|| fault("A rule needs 1 to 50 conditions."));
-    view! {
+    html! {
         <div class="rule-fields">
             <div class="rule-line">
                 <fieldset class="choices">
@@ -96,7 +96,6 @@ pub fn RuleFields(
         </div>
         <RuleEditor/>
     }
-    .into_html()
 }
 
 /// A condition: attribute, comparison, type, value. There is a field for each type of value; the browser sends the one
@@ -150,7 +149,7 @@ fn condition(
         fault(format!("The {field} {detail}."))
     });
     let faults = faults.collect_view();
-    view! {
+    html! {
         <div class="condition" role="group" aria-label=format!("Condition {number}")>
             <input
                 class="input mono"
@@ -189,7 +188,6 @@ fn condition(
             {faults}
         </div>
     }
-    .into_html()
 }
 
 /// The field for a value of a type.
@@ -200,7 +198,7 @@ fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static st
         String::new()
     };
     if kind == ValueType::Boolean {
-        return view! {
+        return html! {
             <select
                 class="input"
                 name="operand"
@@ -215,14 +213,13 @@ fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static st
                     "false"
                 </option>
             </select>
-        }
-        .into_html();
+        };
     }
     let (mode, example, longest) = match kind {
         ValueType::Number => ("numeric", "whole number", "17"),
         _ => ("text", "value", "1024"),
     };
-    view! {
+    html! {
         <input
             class="input"
             type="text"
@@ -241,7 +238,6 @@ fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static st
             spellcheck="false"
         />
     }
-    .into_html()
 }
 
 fn comparison(operator: Operator, kind: ValueType) -> &'static str {

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// Keys and what each does.
 const SHORTCUTS: [(&[&str], &str); 5] = [
@@ -28,5 +28,5 @@ pub fn Shortcuts() -> impl IntoView {
             </div>
         }
     });
-    view! { <dl class="shortcuts">{rows.collect_view()}</dl> }.into_html()
+    html! { <dl class="shortcuts">{rows.collect_view()}</dl> }
 }

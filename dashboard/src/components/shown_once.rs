@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::copy_button::CopyButton;
 use super::link_button::LinkButton;
 use super::notice::{Notice, Weight};
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// The secret with a button that copies it, and the warning that this is the only time.
 #[component]
@@ -17,7 +17,7 @@ pub fn Secret(
     /// Where to put it before one leaves the page.
     advice: &'static str,
 ) -> impl IntoView {
-    view! {
+    html! {
         <div class="secret">
             <code tabindex="0">{secret.clone()}</code>
             <CopyButton text=secret label=copy.to_owned() worded=true/>
@@ -27,7 +27,6 @@ pub fn Secret(
             {advice}
         </Notice>
     }
-    .into_html()
 }
 
 /// A panel with a secret, what it is for, and where to go from here.
@@ -49,7 +48,7 @@ pub fn ShownOnce(
     /// What the secret is for.
     children: Children,
 ) -> impl IntoView {
-    view! {
+    html! {
         <section class="panel new-key" aria-labelledby="secret-title">
             <h2 id="secret-title">{title}</h2>
             <div class="quiet">{children()}</div>
@@ -59,5 +58,4 @@ pub fn ShownOnce(
             </div>
         </section>
     }
-    .into_html()
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// A piece of code under the name of where it goes, with a button that copies it.
 #[component]
@@ -15,7 +15,7 @@ pub fn Snippet(
     #[prop(into)]
     code: String,
 ) -> impl IntoView {
-    view! {
+    html! {
         <figure class="snippet">
             <figcaption>{title.clone()} <CopyButton text=code.clone() label=format!("Copy: {title}") worded=false/></figcaption>
             <pre tabindex="0">
@@ -23,5 +23,4 @@ pub fn Snippet(
             </pre>
         </figure>
     }
-    .into_html()
 }

@@ -8,7 +8,7 @@ use super::{
     snippet::Snippet,
 };
 use crate::{
-    html::IntoHtml as _,
+    html::html,
     port::{Npmrc, visit},
 };
 
@@ -142,7 +142,7 @@ pub fn Snippets(
             .pieces
             .iter()
             .map(|(title, code)| view! { <Snippet title=*title code=fill(code)/> });
-        view! {
+        html! {
             <input
                 class="visually-hidden"
                 type="radio"
@@ -158,15 +158,13 @@ pub fn Snippets(
                 {pieces.collect_view()}
             </section>
         }
-        .into_html()
     });
-    view! {
+    html! {
         <fieldset class="snippet-tabs" data-unit>
             <legend class="visually-hidden">"Language"</legend>
             {tabs.collect_view()}
         </fieldset>
     }
-    .into_html()
 }
 
 /// What to know before a key goes into a page.

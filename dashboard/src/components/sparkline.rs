@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use leptos::prelude::*;
 
 use super::number::grouped;
-use crate::html::IntoHtml as _;
+use crate::html::html;
 
 /// How high the highest hour is drawn, and how wide each.
 const HEIGHT: i64 = 20;
@@ -22,22 +22,20 @@ pub fn Sparkline(
         .fold(0_i64, |sum, hour| sum.saturating_add(*hour));
     if sum == 0 {
         let told = "Not evaluated in the last 24 hours";
-        return view! {
+        return html! {
             <span class="quiet" title=told>
                 <span aria-hidden="true">"–"</span>
                 <span class="visually-hidden">{told}</span>
             </span>
-        }
-        .into_html();
+        };
     }
     let told = format!("{} evaluations in the last 24 hours", grouped(sum));
-    view! {
+    html! {
         <svg class="sparkline" viewBox="0 0 96 21" role="img" aria-label=told.clone()>
             <title>{told.clone()}</title>
             <path d=outline(&hours)></path>
         </svg>
     }
-    .into_html()
 }
 
 /// The steps of the hours above the line, as a path.

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use pennon_model::time::Timestamp;
 
 use super::time::Time;
-use crate::html::{Html, IntoHtml as _};
+use crate::html::{Html, IntoHtml as _, html};
 
 /// A table with a caption that is read aloud; on a narrow screen a card for each row.
 #[component]
@@ -22,7 +22,7 @@ pub fn Table(
     /// The bodies.
     children: Children,
 ) -> impl IntoView {
-    view! {
+    html! {
         <div class=class>
             <table class="table" id=id>
                 <caption class="visually-hidden">{caption}</caption>
@@ -33,7 +33,6 @@ pub fn Table(
             </table>
         </div>
     }
-    .into_html()
 }
 
 /// Cells of a table's head.
@@ -55,9 +54,9 @@ pub fn Cell(
 ) -> impl IntoView {
     let content = view! { <span class="cell-label">{label}</span> {children()} };
     if quiet {
-        view! { <td class="quiet">{content}</td> }.into_html()
+        html! { <td class="quiet">{content}</td> }
     } else {
-        view! { <td>{content}</td> }.into_html()
+        html! { <td>{content}</td> }
     }
 }
 

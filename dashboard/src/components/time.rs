@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use pennon_model::time::Timestamp;
 
 use crate::{
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, html},
     port::{LocalTime, local, visit},
 };
 
@@ -27,7 +27,7 @@ pub fn Time(
 /// How long ago something happened, or the word for never.
 pub fn time_or(at: Option<Timestamp>, never: &'static str) -> Html {
     match at {
-        Some(at) => view! { <Time at/> }.into_html(),
+        Some(at) => html! { <Time at/> },
         None => never.into_html(),
     }
 }

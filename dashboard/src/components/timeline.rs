@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     audit_text::{FieldDiff, Piece, changes, sentence_of},
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, html},
     model::Naming,
     port::{audit::Record, local, visit},
     routes,
@@ -37,17 +37,16 @@ pub fn Timeline(
                     [record] => entry(record.clone(), naming),
                     group => entries(group, naming),
                 })
-                .map(|entry| view! { <li>{entry}</li> }.into_html())
+                .map(|entry| html! { <li>{entry}</li> })
                 .collect_view();
-            view! {
+            html! {
                 <section class="day">
                     <h2>{day}</h2>
                     <ol class="timeline">{records}</ol>
                 </section>
             }
-            .into_html()
         });
-    view! { <div class="days">{days.collect_view()}</div> }.into_html()
+    html! { <div class="days">{days.collect_view()}</div> }
 }
 
 /// The way to take back the action that wrote an entry.
@@ -73,7 +72,7 @@ fn entries(group: &[Record], naming: Naming) -> Html {
     let flag = newest.flag_key.clone().filter(|_| of_one_flag);
     let flag = match flag {
         Some(key) => {
-            view! { <a href=routes::flag_history(&key)><code>{key.clone()}</code></a> }.into_html()
+            html! { <a href=routes::flag_history(&key)><code>{key.clone()}</code></a> }
         }
         None => "several things".into_html(),
     };
@@ -85,15 +84,14 @@ fn entries(group: &[Record], naming: Naming) -> Html {
         let Record {
             entry, environment, ..
         } = record;
-        view! {
+        html! {
             <li class="entry">
                 <p class="audit-sentence">{sentence(&entry, environment, naming)}</p>
                 <Changes old=entry.old_value new=entry.new_value/>
             </li>
         }
-        .into_html()
     });
-    view! {
+    html! {
         <span class="entry-time">
             <Clock at=newest.occurred_at/>
         </span>
@@ -108,7 +106,6 @@ fn entries(group: &[Record], naming: Naming) -> Html {
         </div>
         {revert}
     }
-    .into_html()
 }
 
 fn entry(record: Record, naming: Naming) -> Html {
@@ -118,7 +115,7 @@ fn entry(record: Record, naming: Naming) -> Html {
         revertible,
     } = record;
     let revert = revertible.then(|| revert(&entry));
-    view! {
+    html! {
         <span class="entry-time">
             <Clock at=entry.occurred_at/>
         </span>
@@ -128,7 +125,6 @@ fn entry(record: Record, naming: Naming) -> Html {
         </div>
         {revert}
     }
-    .into_html()
 }
 
 /// Who did what, in a sentence with links.
@@ -142,8 +138,7 @@ pub fn Deed(
     naming: Naming,
 ) -> impl IntoView {
     let sentence = sentence(&entry, environment, naming);
-    view! { <p class="audit-sentence"><strong>{entry.actor_identity}</strong> " " {sentence}</p> }
-        .into_html()
+    html! { <p class="audit-sentence"><strong>{entry.actor_identity}</strong> " " {sentence}</p> }
 }
 
 /// The audit description without the actor.
@@ -153,12 +148,11 @@ fn sentence(entry: &AuditEntry, environment: Option<EnvironmentId>, naming: Nami
         Piece::Words(words) => words.into_html(),
         Piece::Flag(key) => {
             let href = routes::flag_history(&key);
-            view! { <a href=href><code>{key}</code></a> }.into_html()
+            html! { <a href=href><code>{key}</code></a> }
         }
         Piece::Environment(name) => {
             let href = environment.map(routes::environment);
-            view! { <a href=href title=product.clone()>{naming.name(&product, &name)}</a> }
-                .into_html()
+            html! { <a href=href title=product.clone()>{naming.name(&product, &name)}</a> }
         }
     });
     pieces.collect_view().into_html()
@@ -177,13 +171,12 @@ pub fn Changes(
         let FieldDiff { name, old, new } = change;
         let old = old.map(|old| view! { <del>{old}</del> });
         let new = new.map(|new| view! { <ins>{new}</ins> });
-        view! {
+        html! {
             <div>
                 <dt>{name}</dt>
                 <dd>{old} " " {new}</dd>
             </div>
         }
-        .into_html()
     });
     let rows: Vec<_> = rows.collect();
     (!rows.is_empty()).then(|| view! { <dl class="changes">{rows}</dl> })

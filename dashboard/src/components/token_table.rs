@@ -9,7 +9,7 @@ use super::{
     table::{Cell, Table, TimeCell, heads},
     time::Date,
 };
-use crate::html::IntoHtml as _;
+use crate::html::{IntoHtml as _, html};
 use crate::port::visit;
 
 /// A row for each token, with a button that revokes it: it posts the action `revoke` and the token's id to the page.
@@ -31,21 +31,20 @@ pub fn TokenTable(
             <span class="visually-hidden">"Actions"</span>
         </th>
     };
-    view! {
+    html! {
         <Table caption="Tokens" head=head.into_html()>
             <tbody>{rows}</tbody>
         </Table>
     }
-    .into_html()
 }
 
 fn row(token: Token, revoke: &'static str, now: Option<Timestamp>) -> impl IntoView {
     let over = now.is_some_and(|now| token.expires_at <= now);
     let name = token.name.to_string();
     let end = if over {
-        view! { <span class="tag">"Ended"</span> }.into_html()
+        html! { <span class="tag">"Ended"</span> }
     } else {
-        view! { <Date at=token.expires_at/> }.into_html()
+        html! { <Date at=token.expires_at/> }
     };
     let fields = vec![("do", revoke.to_owned()), ("token", token.id.to_string())];
     view! {

@@ -7,7 +7,7 @@ use pennon_core::Reason;
 use pennon_model::time::Timestamp;
 
 use super::number::grouped;
-use crate::html::IntoHtml as _;
+use crate::html::html;
 use crate::port::local;
 
 /// The reasons from the bottom of a bar to its top: what they are called, and by which class they are coloured.
@@ -84,7 +84,7 @@ pub fn UsageChart(
         .enumerate()
         .map(|(place, bar)| stack(place, bar, top, days))
         .collect_view();
-    view! {
+    html! {
         <figure class="chart">
             <ul class="chart-legend">{legend.collect_view()}</ul>
             <div class="chart-scale" aria-hidden="true">
@@ -101,7 +101,6 @@ pub fn UsageChart(
         </figure>
         <Numbers bars used days/>
     }
-    .into_html()
 }
 
 /// The numbers of the chart as a table.
@@ -131,7 +130,7 @@ fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool) -> impl IntoView {
             }
         })
         .collect_view();
-    view! {
+    html! {
         <details class="chart-numbers">
             <summary>"The numbers"</summary>
             <div class="table-panel" tabindex="0" role="region" aria-label="The numbers">
@@ -148,7 +147,6 @@ fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool) -> impl IntoView {
             </div>
         </details>
     }
-    .into_html()
 }
 
 /// One bar, with what it stands for.
@@ -176,14 +174,13 @@ fn stack(place: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<>
             ></rect>
         });
     }
-    view! {
+    html! {
         <g>
             <title>{told}</title>
             <rect class="chart-column" x=x.clone() y="0" width=STEP.to_string() height=HEIGHT.to_string()></rect>
             {parts}
         </g>
     }
-    .into_html()
 }
 
 #[expect(

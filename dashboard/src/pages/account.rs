@@ -23,7 +23,7 @@ use crate::{
     },
     error::AdminError,
     form::{Form, actions},
-    html::{Html, IntoHtml as _},
+    html::{Html, html},
     port::{
         account::{CreatedToken, NewToken, OwnAccount, PasswordChange},
         query, signed_in, signed_in_user, visit,
@@ -82,7 +82,7 @@ async fn act(form: Form) -> Result<Html, AdminError> {
         Action::Token => {
             let created = account.create_token(NewToken::from(&form)).await?;
             let base_url = visit()?.base_url();
-            Ok(view! { <Created created base_url/> }.into_html())
+            Ok(html! { <Created created base_url/> })
         }
         Action::Revoke => {
             let token = form.parsed("token").ok_or(AdminError::NotFound)?;
@@ -124,7 +124,7 @@ fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
         }
     });
     let no_tokens = tokens.is_empty();
-    view! {
+    html! {
         <PageHead title="Account">
             <form method="post" action=SignOut::url()>
                 <button class="button">
@@ -154,13 +154,12 @@ fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
             </section>
         </div>
     }
-    .into_html()
 }
 
 #[component]
 fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
     let Refusal { fields, other } = refusal;
-    view! {
+    html! {
         <form class="form" method="post">
             <RefusalNotice error=other/>
             <input type="hidden" name="do" value=Action::Password.as_str()/>
@@ -185,13 +184,12 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
             </div>
         </form>
     }
-    .into_html()
 }
 
 #[component]
 fn TokenForm(new: NewToken, most: Role, refusal: Refusal) -> impl IntoView {
     let Refusal { fields, other } = refusal;
-    view! {
+    html! {
         <form class="form panel new-token" method="post">
             <h3>"New token"</h3>
             <RefusalNotice error=other/>
@@ -225,7 +223,6 @@ fn TokenForm(new: NewToken, most: Role, refusal: Refusal) -> impl IntoView {
             </div>
         </form>
     }
-    .into_html()
 }
 
 /// A new token, on the only page that shows it.
@@ -233,7 +230,7 @@ fn TokenForm(new: NewToken, most: Role, refusal: Refusal) -> impl IntoView {
 fn Created(created: CreatedToken, base_url: String) -> impl IntoView {
     let CreatedToken { token, secret } = created;
     let name = token.name.to_string();
-    view! {
+    html! {
         <Title text=format!("Token {name} · Account")/>
         <PageHead above=Section::Account title=format!("Token {name} is ready")/>
         <ShownOnce
@@ -250,5 +247,4 @@ fn Created(created: CreatedToken, base_url: String) -> impl IntoView {
             </p>
         </ShownOnce>
     }
-    .into_html()
 }

@@ -19,7 +19,7 @@ use crate::{
         timeline::Timeline,
     },
     form::{Form, with_query},
-    html::IntoHtml as _,
+    html::html,
     model::Naming,
     port::{
         audit::{AuditAdmin, Record},
@@ -137,7 +137,7 @@ fn List(
         }
     });
     let list = if page.items.is_empty() {
-        view! { <Nothing narrowed=is_narrowed(&filter)/> }.into_html()
+        html! { <Nothing narrowed=is_narrowed(&filter)/> }
     } else {
         let filter = filter.clone();
         // Those of entries count, too: they may be of a product that is not there any more.
@@ -145,18 +145,16 @@ fn List(
         let recorded = page.items.iter();
         let recorded = recorded.filter_map(|record| record.entry.product.as_deref());
         let naming = Naming::of(known.chain(recorded));
-        view! {
+        html! {
             <Timeline records=page.items.clone() naming/>
             <Pager pagination href=move |page| address(&filter, Section::Audit.href(), Some(page))/>
         }
-        .into_html()
     };
-    view! {
+    html! {
         <PageHead title="Audit" count=pagination.total>{export}</PageHead>
         <Filters filter environments role/>
         {list}
     }
-    .into_html()
 }
 
 /// What to narrow the list by. The form is sent as an address, which can be shared.
@@ -176,7 +174,7 @@ fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> i
             </label>
         }
     });
-    view! {
+    html! {
         <search>
             <form class="audit-filters" method="get" action=Section::Audit.href()>
                 <Field
@@ -213,7 +211,6 @@ fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> i
             </form>
         </search>
     }
-    .into_html()
 }
 
 #[component]
@@ -230,19 +227,17 @@ fn Day(name: &'static str, label: &'static str, at: Option<Timestamp>) -> impl I
 #[component]
 fn Nothing(narrowed: bool) -> impl IntoView {
     if narrowed {
-        view! {
+        html! {
             <Empty title="Nothing was changed that fits">
                 <p>"Names and keys have to be exact."</p>
                 <LinkButton href=Section::Audit.href() label="Show all changes"/>
             </Empty>
         }
-        .into_html()
     } else {
-        view! {
+        html! {
             <Empty title="Nothing has been changed yet">
                 <p>"Every change of a flag or an environment is recorded here: who made it, when, and what was different before."</p>
             </Empty>
         }
-        .into_html()
     }
 }

@@ -28,7 +28,7 @@ use crate::{
     },
     error::{AdminError, FieldError},
     form::{Form, actions},
-    html::{Html, IntoHtml as _},
+    html::{Html, html},
     model::Naming,
     port::{
         Expected,
@@ -145,7 +145,7 @@ fn Page(used: UsedEnvironment, naming: Naming, role: Role, typed: Typed) -> impl
         ("tag", "Revoked")
     };
     let rest = if active {
-        view! {
+        html! {
             <section class="part" aria-labelledby="clients">
                 <h2 id="clients">"Clients"</h2>
                 <ClientTable clients/>
@@ -160,17 +160,15 @@ fn Page(used: UsedEnvironment, naming: Naming, role: Role, typed: Typed) -> impl
             </section>
             {manage}
         }
-        .into_html()
     } else {
-        view! {
+        html! {
             <Notice weight=Weight::Warning>
                 <strong>"This environment is revoked. "</strong>
                 "Its key is refused, nothing in it can be changed, and that is for good. Where the key was replaced, an environment of the same name has taken its place."
             </Notice>
         }
-        .into_html()
     };
-    view! {
+    html! {
         <Title text=format!("{name} · Environments")/>
         <header class="page-head">
             <Crumbs section=Section::Environments/>
@@ -179,7 +177,6 @@ fn Page(used: UsedEnvironment, naming: Naming, role: Role, typed: Typed) -> impl
         <Facts environment polling active/>
         {rest}
     }
-    .into_html()
 }
 
 #[component]
@@ -195,7 +192,7 @@ fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoV
             </div>
         }
     });
-    view! {
+    html! {
         <dl class="facts panel">
             <Fact name="Product">{environment.product.to_string()}</Fact>
             <Fact name="Key">
@@ -207,7 +204,6 @@ fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoV
             {use_of_it}
         </dl>
     }
-    .into_html()
 }
 
 /// What an administrator can do: the dangerous last.
@@ -248,7 +244,7 @@ fn Manage(
         " are refused at once and for good. ",
         "Every flag loses its column for this environment. What was set up here cannot be changed or brought back; the name may be used again.",
     );
-    view! {
+    html! {
         <section class="part" aria-labelledby="manage">
             <h2 id="manage">"Manage"</h2>
             <form class="form" method="post">
@@ -272,23 +268,21 @@ fn Manage(
             {revoke}
         </section>
     }
-    .into_html()
 }
 
 /// Since when the key has been in use, or not.
 #[component]
 fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
     let told = match last_used {
-        None => view! { "No application has used this key yet." }.into_html(),
-        Some(at) => view! {
+        None => html! { "No application has used this key yet." },
+        Some(at) => html! {
             "It was last used " <Time at/>
             {match polling.polls.total() {
                 0 => "; nobody fetched flags with it in the last 24 hours.".to_owned(),
                 1 => "; flags were fetched once in the last 24 hours.".to_owned(),
                 polls => format!("; flags were fetched {polls} times in the last 24 hours."),
             }}
-        }
-        .into_html(),
+        },
     };
     view! { <p class="last-used">{told}</p> }
 }
@@ -305,7 +299,7 @@ fn Danger(
 ) -> impl IntoView {
     let (typed, Refusal { fields, other }) = action.refusal(&typed);
     let open = typed.is_some();
-    view! {
+    html! {
         <details class="danger-zone" open=open>
             <summary>{title} "…"</summary>
             <form class="form" method="post" autocomplete="off">
@@ -327,5 +321,4 @@ fn Danger(
             </form>
         </details>
     }
-    .into_html()
 }

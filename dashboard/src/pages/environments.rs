@@ -21,7 +21,7 @@ use crate::{
         table::{Cell, Table, TimeCell, heads},
         time::time_or,
     },
-    html::IntoHtml as _,
+    html::{IntoHtml as _, html},
     port::{
         environments::{EnvironmentAdmin, PolledEnvironment},
         query, signed_in, signed_in_user,
@@ -40,10 +40,10 @@ pub fn Environments() -> impl IntoView {
         let environments = signed_in::<dyn EnvironmentAdmin>()?;
         if revoked {
             let page = environments.revoked_environments(request).await?;
-            return Ok(view! { <RevokedList page role/> }.into_html());
+            return Ok(html! { <RevokedList page role/> });
         }
         let active = environments.active_environments().await?;
-        Ok(view! { <ActiveList active role/> }.into_html())
+        Ok(html! { <ActiveList active role/> })
     })
 }
 
@@ -51,7 +51,7 @@ pub fn Environments() -> impl IntoView {
 fn ActiveList(active: Vec<PolledEnvironment>, role: Role) -> impl IntoView {
     let create = (role >= Role::Admin).then(|| view! { <NewEnvironmentLink/> });
     if active.is_empty() {
-        return view! {
+        return html! {
             <PageHead title="Environments"/>
             <Status revoked=false/>
             <Empty title="No environments yet">
@@ -60,8 +60,7 @@ fn ActiveList(active: Vec<PolledEnvironment>, role: Role) -> impl IntoView {
                 </p>
                 {create}
             </Empty>
-        }
-        .into_html();
+        };
     }
     let count = i64::try_from(active.len()).unwrap_or(i64::MAX);
     let head = view! {
@@ -76,14 +75,13 @@ fn ActiveList(active: Vec<PolledEnvironment>, role: Role) -> impl IntoView {
         .map(<[PolledEnvironment]>::to_vec)
         .map(|environments| view! { <Product environments/> })
         .collect_view();
-    view! {
+    html! {
         <PageHead title="Environments" count>{create}</PageHead>
         <Status revoked=false/>
         <Table caption="Active environments" head=head.into_html()>
             {products}
         </Table>
     }
-    .into_html()
 }
 
 /// The choice between active and revoked ones.
@@ -174,7 +172,7 @@ fn Prefix(prefix: String) -> impl IntoView {
 #[component]
 pub(crate) fn Newest(polls: Polls) -> impl IntoView {
     let Some(percent) = polls.percent_current() else {
-        return view! { <span class="quiet">"No polls in 24 h"</span> }.into_html();
+        return html! { <span class="quiet">"No polls in 24 h"</span> };
     };
     let title = format!(
         "In the last 24 hours {} polls came with the newest revision, {} with an older one, and {} with none yet.",
@@ -185,7 +183,7 @@ pub(crate) fn Newest(polls: Polls) -> impl IntoView {
     } else {
         "share"
     };
-    view! {
+    html! {
         <span class=class title=title>
             <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
                 <rect class="share-all" width="100" height="4"></rect>
@@ -194,7 +192,6 @@ pub(crate) fn Newest(polls: Polls) -> impl IntoView {
             <span>{percent} " %"</span>
         </span>
     }
-    .into_html()
 }
 
 #[component]
@@ -217,20 +214,18 @@ fn RevokedList(page: Page<Environment>, role: Role) -> impl IntoView {
     });
     let rows = rows.collect_view();
     let list = if pagination.total == 0 {
-        view! {
+        html! {
             <Empty title="No environment was revoked">
                 <p>"Environments whose key was revoked or replaced are kept here, to be read."</p>
             </Empty>
         }
-        .into_html()
     } else {
-        view! {
+        html! {
             <Table caption="Revoked environments" head=heads(["Name", "Product", "Key", "Created"])>
                 <tbody>{rows}</tbody>
             </Table>
             <Pager pagination href=|page| format!("{}&page={page}", routes::REVOKED_ENVIRONMENTS)/>
         }
-        .into_html()
     };
     view! {
         <PageHead title="Environments">{create}</PageHead>

@@ -22,7 +22,7 @@ use crate::{
         usage_chart::{Bar, REASONS, UsageChart},
     },
     form::{Form, with_query},
-    html::IntoHtml as _,
+    html::html,
     model::Naming,
     port::{
         Visit, query, signed_in,
@@ -159,31 +159,28 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
     let told = format!("{} evaluations{place} {when}", grouped(sum));
     let key = flag.key.to_string();
     let body = if environments.is_empty() {
-        view! { <NeverEvaluated key=key.clone()/> }.into_html()
+        html! { <NeverEvaluated key=key.clone()/> }
     } else {
         let chart = if sum == 0 {
-            view! {
+            html! {
                 <Empty title=format!("Not evaluated{place} {when}")>
                     <p>"It may be asked for seldom, or its code is gone."</p>
                 </Empty>
             }
-            .into_html()
         } else {
             let days = view.period == Period::Month;
-            view! {
+            html! {
                 <section class="panel usage-panel" aria-labelledby="usage-sum">
                     <h2 id="usage-sum">{told.clone()}</h2>
                     <UsageChart bars summary=told.clone() days/>
                 </section>
             }
-            .into_html()
         };
-        view! {
+        html! {
             <Choices key=key.clone() view/>
             {chart}
             <Places key=key.clone() environments view/>
         }
-        .into_html()
     };
     view! {
         <Title text=format!("Usage of {} · Flags", flag.name)/>
@@ -206,12 +203,11 @@ fn Choices(key: String, view: View) -> impl IntoView {
             </a>
         }
     });
-    view! {
+    html! {
         <nav class="segments usage-periods" aria-label="Period">
             {periods.collect_view()}
         </nav>
     }
-    .into_html()
 }
 
 /// The environments, each with its share and when it last asked.
@@ -251,7 +247,7 @@ fn Places(key: String, environments: Vec<FlagEnvironmentUsage>, view: View) -> i
             }
         })
         .collect_view();
-    view! {
+    html! {
         <Table
             caption="Evaluations by environment"
             class="table-panel usage-places"
@@ -275,7 +271,6 @@ fn Places(key: String, environments: Vec<FlagEnvironmentUsage>, view: View) -> i
             <code>"reportUsage"</code> "."
         </p>
     }
-    .into_html()
 }
 
 /// Nothing is known yet: how that changes.

@@ -11,7 +11,7 @@ use crate::{
         title::Title,
     },
     error::AdminError,
-    html::IntoHtml as _,
+    html::html,
     model::Naming,
     port::{
         audit::{AuditAdmin, Record},
@@ -48,7 +48,7 @@ pub fn History() -> impl IntoView {
 fn List(key_of_flag: String, page: Page<Record>, naming: Naming) -> impl IntoView {
     let pagination = page.pagination;
     let here = routes::flag_history(&key_of_flag);
-    view! {
+    html! {
         <Title text=format!("History of {key_of_flag} · Flags")/>
         <header class="page-head">
             <Crumbs section=Section::Flags between=(routes::flag(&key_of_flag), key_of_flag.clone())/>
@@ -60,5 +60,4 @@ fn List(key_of_flag: String, page: Page<Record>, naming: Naming) -> impl IntoVie
         <Timeline records=page.items naming/>
         <Pager pagination href=move |page| format!("{here}?page={page}")/>
     }
-    .into_html()
 }

@@ -24,7 +24,7 @@ use crate::{
     },
     error::AdminError,
     form::Form,
-    html::{Html, IntoHtml as _},
+    html::{Html, html},
     port::{
         Expected,
         people::{Colleague, PeopleAdmin},
@@ -120,8 +120,8 @@ fn row(colleague: Colleague, me: &User, refused: Option<&Form>) -> impl IntoView
             </td>
             <Cell label="Signed in" quiet=true>
                 {match signed_in_at {
-                    Some(at) => view! { <Time at/> }.into_html(),
-                    None => view! { <span title="Not in the last 30 days">"Not lately"</span> }.into_html(),
+                    Some(at) => html! { <Time at/> },
+                    None => html! { <span title="Not in the last 30 days">"Not lately"</span> },
                 }}
             </Cell>
             <TimeCell label="Joined" at=user.created_at/>
@@ -138,7 +138,7 @@ fn RoleForm(
 ) -> impl IntoView {
     let shown = tried.unwrap_or(user.role);
     let roles = role::choices(Role::Admin).iter().copied();
-    view! {
+    html! {
         <form method="post" class="role-form" class:tried=tried.is_some()>
             <input type="hidden" name="person" value=user.id.to_string()/>
             <input type="hidden" name="revision" value=user.revision/>
@@ -148,5 +148,4 @@ fn RoleForm(
             <button class="button primary">"Change role"</button>
         </form>
     }
-    .into_html()
 }

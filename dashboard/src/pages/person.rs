@@ -21,7 +21,7 @@ use crate::{
     },
     error::AdminError,
     form::{Form, actions},
-    html::{Html, IntoHtml as _},
+    html::{Html, html},
     port::{
         Expected,
         people::{Admission, PeopleAdmin},
@@ -115,15 +115,14 @@ fn Person(
         }
     });
     let password = if own {
-        view! {
+        html! {
             <p>
                 "This is your own account: "
                 <a href=Section::Account.href()>"change your password there"</a> "."
             </p>
         }
-        .into_html()
     } else {
-        view! {
+        html! {
             <form class="form" method="post">
                 <input type="hidden" name="do" value=Action::Reset.as_str()/>
                 <input type="hidden" name="revision" value=user.revision/>
@@ -141,7 +140,6 @@ fn Person(
                 </div>
             </form>
         }
-        .into_html()
     };
     let living = tokens.len();
     let no_tokens = tokens.is_empty();
@@ -149,7 +147,7 @@ fn Person(
         ("do", Action::Delete.as_str().to_owned()),
         ("revision", user.revision.to_string()),
     ];
-    view! {
+    html! {
         <Title text=format!("{email} · People")/>
         <PageHead above=Section::People title=email.clone()/>
         <div class="sections">
@@ -172,13 +170,12 @@ fn Person(
             <section aria-labelledby="tokens-title">
                 <h2 id="tokens-title">"Tokens"</h2>
                 {if no_tokens {
-                    view! { <p class="quiet">"No script works in their name."</p> }.into_html()
+                    html! { <p class="quiet">"No script works in their name."</p> }
                 } else {
-                    view! {
+                    html! {
                         <p class="quiet">"What scripts use in their name."</p>
                         <TokenTable tokens revoke=Action::Revoke.as_str()/>
                     }
-                        .into_html()
                 }}
             </section>
             <section aria-labelledby="delete-title">
@@ -213,5 +210,4 @@ fn Person(
             </section>
         </div>
     }
-    .into_html()
 }

@@ -17,7 +17,7 @@ use crate::{
     },
     error::AdminError,
     form::{Form, with_query},
-    html::IntoHtml as _,
+    html::html,
     model::Naming,
     port::{
         flag_page::FlagPageAdmin,
@@ -110,13 +110,12 @@ fn Page(found: Found) -> impl IntoView {
         config,
     } = found;
     let content = if environments.is_empty() {
-        view! {
+        html! {
             <Empty title="There is nowhere to try a flag yet">
                 <p>"A flag takes effect in an environment. Create one first."</p>
                 <LinkButton href=Section::Environments.href() label="Go to environments"/>
             </Empty>
         }
-        .into_html()
     } else {
         let key = asked.flag.clone();
         let not_here = (flag.is_some() && config.is_none()).then(|| {
@@ -147,7 +146,7 @@ fn Page(found: Found) -> impl IntoView {
                 </p>
             }
         });
-        view! {
+        html! {
             <form class="playground" method="get" action=Section::Playground.href()>
                 <Pick key=asked.flag keys environments environment/>
                 {unknown}
@@ -156,7 +155,6 @@ fn Page(found: Found) -> impl IntoView {
                 {playground}
             </form>
         }
-        .into_html()
     };
     view! {
         <PageHead title="Try it"/>

@@ -22,7 +22,7 @@ use crate::{
     },
     error::AdminError,
     form::Form,
-    html::{Html, IntoHtml as _},
+    html::{Html, html},
     model::Naming,
     port::{
         audit::{AuditAdmin, Record, Reversal},
@@ -85,18 +85,17 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
     let left_out = left_out(records.len(), "more");
     let told = records.into_iter().take(SHOWN).map(|record| {
         let entry = record.entry;
-        view! {
+        html! {
             <div class="entry">
                 <Deed entry=entry.clone() environment=record.environment naming/>
                 <Changes old=entry.old_value new=entry.new_value/>
             </div>
         }
-        .into_html()
     });
     let told = told.collect_view();
     let plan = match plan {
-        Ok(plan) => view! { <Planned plan naming back refused/> }.into_html(),
-        Err(obstacle) => view! {
+        Ok(plan) => html! { <Planned plan naming back refused/> },
+        Err(obstacle) => html! {
             <Notice weight=Weight::Warning>
                 <strong>"It cannot be reverted. "</strong>
                 {obstacle}
@@ -104,10 +103,9 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
             <div class="form-actions">
                 <LinkButton href=back label="Back to the changes"/>
             </div>
-        }
-        .into_html(),
+        },
     };
-    view! {
+    html! {
         <PageHead above=Section::Audit title="Revert a change"/>
         <div class="reversal">
             <section class="panel reversal-part" aria-labelledby="was">
@@ -119,7 +117,6 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
             {plan}
         </div>
     }
-    .into_html()
 }
 
 #[component]
@@ -166,13 +163,12 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
             } = effect;
             view! { <Effect flag environment=environment.id before after outdated_clients/> }
         });
-        view! {
+        html! {
             {heading}
             {words}
         }
-        .into_html()
     });
-    view! {
+    html! {
         <section class="panel reversal-part" aria-labelledby="will">
             <h2 id="will">"What will change now"</h2>
             <RefusalNotice error=refused/>
@@ -189,7 +185,6 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
             </form>
         </section>
     }
-    .into_html()
 }
 
 /// How many of so many things are not on the page, if any.
@@ -233,9 +228,8 @@ fn shown_as_sentences(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> b
 /// The changed members of one change.
 fn member_changes(change: &PlannedChange) -> Html {
     let effect = effect(change.action, change.now.as_ref());
-    view! {
+    html! {
         {effect.map(|effect| view! { <p>{effect}</p> })}
         <Changes old=change.now.clone() new=change.then.clone()/>
     }
-    .into_html()
 }

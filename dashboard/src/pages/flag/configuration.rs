@@ -18,7 +18,7 @@ use crate::{
     },
     describe::{self, FlagStatus},
     error::AdminError,
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, html},
     routes,
 };
 
@@ -49,15 +49,14 @@ pub(super) fn configuration(
             .then(|| routes::flag(&shown.address.key));
         let when_on = describe::flag(true, rules(), rollout);
         let environment = environment.id;
-        view! {
+        html! {
             <FlagSwitch flag=flag.id name environment place asks cell when_on/>
             <SwitchQuestion/>
         }
-        .into_html()
     } else {
-        view! { <Switch label=label(&name, &place) cell locked=true/> }.into_html()
+        html! { <Switch label=label(&name, &place) cell locked=true/> }
     };
-    view! {
+    html! {
         <div class="configuration">
             <div class="configuration-switch">
                 {switch}
@@ -71,7 +70,6 @@ pub(super) fn configuration(
         {question(shown, environment, current)}
         {ttl_editor(shown, current)}
     }
-    .into_html()
 }
 
 /// Asks whether to switch, and says what will be. With scripts, the switch itself does.

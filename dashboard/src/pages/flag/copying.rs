@@ -13,7 +13,7 @@ use crate::{
         effect::findings, link_button::LinkButton, refusal::RefusalNotice, select::options,
     },
     describe,
-    html::{Html, IntoHtml as _, hidden, with_code},
+    html::{Html, IntoHtml as _, hidden, html, with_code},
     port::flag_page::CopyPreview,
     routes,
 };
@@ -77,14 +77,13 @@ fn confirmation(
     let name = places.find(|place| place.id == to);
     let name = name.map(|place| shown.name_of(place)).unwrap_or_default();
     if preview.diff.differences.is_empty() {
-        return view! {
+        return html! {
             <p role="status">{format!("{name} is as {} already: nothing would change.", shown.name_of(environment))}</p>
-        }
-        .into_html();
+        };
     }
     let differences = preview.diff.differences.iter().flat_map(lines);
     let warnings = preview.warnings.iter().map(|warning| with_code(warning));
-    view! {
+    html! {
         <div class="copy-preview">
             <h4>{format!("What changes in {name}")}</h4>
             <ul class="differences">{differences.collect_view()}</ul>
@@ -97,7 +96,6 @@ fn confirmation(
             </form>
         </div>
     }
-    .into_html()
 }
 
 /// A difference as lines: the switch and the time to live are two.
@@ -141,11 +139,10 @@ fn line(what: &str, old: Option<String>, new: Option<String>) -> Html {
     };
     let old = old.map(|old| view! { <del>{old}</del> });
     let new = new.map(|new| view! { <ins>{new}</ins> });
-    view! {
+    html! {
         <li>
             <span class="difference-what">{format!("{what} {change}")}</span>
             <span class="difference-change">{old} " " {new}</span>
         </li>
     }
-    .into_html()
 }

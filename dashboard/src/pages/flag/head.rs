@@ -21,7 +21,7 @@ use crate::{
         time::Time,
     },
     error::AdminError,
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, html},
 };
 
 /// The head of the page.
@@ -37,7 +37,7 @@ pub(super) fn head(shown: &Shown) -> Html {
         view! { <p class="flag-description">{text.as_str().to_owned()}</p> }
     });
     let actions = (shown.editor && !shown.archived()).then(|| {
-        view! {
+        html! {
             <div class="page-actions">
                 <LinkButton href=shown.address.editing(Edit::Details) icon=Icon::PENCIL label="Edit"/>
                 <form method="post" action=shown.address.href()>
@@ -46,13 +46,11 @@ pub(super) fn head(shown: &Shown) -> Html {
                 </form>
             </div>
         }
-        .into_html()
     });
-    view! {
+    html! {
         {names(shown, copy, description, actions)}
         {archived(shown)}
     }
-    .into_html()
 }
 
 /// What the flag is called, with what stands beside its key, beneath it, and at the end.
@@ -63,7 +61,7 @@ fn names(
     actions: impl IntoView,
 ) -> Html {
     let flag = &shown.detail.flag;
-    view! {
+    html! {
         <header class="page-head flag-head">
             <Crumbs section=Section::Flags/>
             <div class="flag-names">
@@ -77,7 +75,6 @@ fn names(
             {actions}
         </header>
     }
-    .into_html()
 }
 
 /// That it is archived, and the way back.
@@ -122,14 +119,13 @@ pub(super) fn still_on(shown: &Shown) -> Html {
         }
     });
     let links = links.collect_view();
-    view! {
+    html! {
         <Notice weight=Weight::Danger>
             <strong>"Not archived. "</strong>
             "The flag is still on here; switch it off first, so that nobody is surprised:"
             <ul class="inline-list">{links}</ul>
         </Notice>
     }
-    .into_html()
 }
 
 /// Name and description as a form.
@@ -159,7 +155,7 @@ fn editor(shown: &Shown) -> Html {
             </Notice>
         }
     });
-    view! {
+    html! {
         {names(shown, (), (), ())}
         <form class="panel form details-form" method="post" action=shown.address.editing(Edit::Details)>
             {stale}
@@ -187,5 +183,4 @@ fn editor(shown: &Shown) -> Html {
             <FormActions action="Save" back=shown.address.href()/>
         </form>
     }
-    .into_html()
 }

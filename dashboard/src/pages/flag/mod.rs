@@ -44,7 +44,7 @@ use crate::{
     effect::ProposedChange,
     error::AdminError,
     form::Form,
-    html::{Html, IntoHtml as _, hidden},
+    html::{Html, hidden, html},
     islands::effect::EffectBeforeSave,
     model::Naming,
     port::{
@@ -91,7 +91,7 @@ pub fn FlagPage() -> impl IntoView {
             Err(AdminError::NotFound) => return Err(AdminError::NotFound),
             Err(later) => {
                 let error = error.unwrap_or(later);
-                view! { <SendAgain error form/> }.into_html()
+                html! { <SendAgain error form/> }
             }
         })
     })
@@ -213,29 +213,27 @@ impl Shown {
     /// The fields by which a form says what it does, and to what.
     fn hidden(&self, action: Action, revision: Option<i64>) -> Html {
         let environment = self.address.environment;
-        view! {
+        html! {
             {hidden("do", action.as_str())}
             {hidden("flag", self.detail.flag.id.to_string())}
             {environment.map(|environment| hidden("environment", environment.to_string()))}
             {revision.map(|revision| hidden("revision", revision.to_string()))}
         }
-        .into_html()
     }
 
     fn draw(self) -> Html {
         let title = format!("{} · Flags", self.detail.flag.key);
         let error = self.error().filter(|_| !self.told_in_place()).cloned();
         let body = match (&self.detail.environment, &self.detail.shown) {
-            (None, _) => view! {
+            (None, _) => html! {
                 <Empty title="No environments yet">
                     <p>"A flag takes effect in an environment, such as production. There is none yet."</p>
                 </Empty>
-            }
-            .into_html(),
+            },
             (Some(environment), None) => self.not_here(environment),
             (Some(environment), Some(current)) => self.here(environment, current),
         };
-        view! {
+        html! {
             <Title text=title/>
             {head::head(&self)}
             {error.map(|error| self.refusal(error))}
@@ -243,7 +241,6 @@ impl Shown {
             <div class="flag-ways">{tabs::tabs(&self)} {tabs::more(&self)}</div>
             {body}
         }
-        .into_html()
     }
 
     /// Whether the part of the page that is open says itself why it was refused.
@@ -258,13 +255,12 @@ impl Shown {
             .is_some_and(|form| Action::of(form) == Some(Action::Archive));
         match error {
             AdminError::Conflict(_) if archiving => head::still_on(self),
-            AdminError::Stale => view! {
+            AdminError::Stale => html! {
                 <Notice weight=Weight::Danger>
                     {AdminError::Stale.to_string()} " The page shows how it stands now."
                 </Notice>
-            }
-            .into_html(),
-            error => view! { <RefusalNotice error=Some(error)/> }.into_html(),
+            },
+            error => html! { <RefusalNotice error=Some(error)/> },
         }
     }
 
@@ -275,12 +271,11 @@ impl Shown {
         } else {
             "The flag was archived before this environment existed. Restored, it is off here, and can be switched on."
         };
-        view! {
+        html! {
             <Empty title=format!("Not configured in {name}")>
                 <p>{why}</p>
             </Empty>
         }
-        .into_html()
     }
 
     fn here(&self, environment: &Environment, current: &FlagConfiguration) -> Html {
@@ -291,7 +286,7 @@ impl Shown {
                 </Notice>
             }
         });
-        view! {
+        html! {
             {revoked}
             <section class="panel flag-panel" aria-labelledby="configuration">
                 {configuration::configuration(self, environment, current)}
@@ -300,13 +295,12 @@ impl Shown {
             </section>
             {playground::playground(self, environment, current)}
         }
-        .into_html()
     }
 
     /// What a change would do, for the form that makes it.
     fn effect_of(&self, change: ProposedChange) -> Option<Html> {
         let (flag, environment) = (self.detail.flag.id, self.address.environment?);
-        Some(view! { <EffectBeforeSave flag environment change/> }.into_html())
+        Some(html! { <EffectBeforeSave flag environment change/> })
     }
 
     fn naming(&self) -> Naming {
@@ -321,34 +315,31 @@ impl Shown {
 
 /// A link to what can be done to a rule or the rollout.
 fn icon_link(href: String, icon: Icon, word: &'static str) -> Html {
-    view! {
+    html! {
         <a class="icon-button" href=href title=word aria-label=word>
             <Drawing icon/>
         </a>
     }
-    .into_html()
 }
 
 /// What is there now, beside the form that changes it.
 fn before(now: String) -> Html {
-    view! {
+    html! {
         <p class="before no-scripts">
             <span class="quiet">"Now: "</span>
             {now}
         </p>
     }
-    .into_html()
 }
 
 /// That somebody else was faster, and how it stands now.
 fn overtaken(now: String) -> Html {
-    view! {
+    html! {
         <Notice weight=Weight::Danger>
             <strong>"Somebody else was faster. "</strong>
             {now}
         </Notice>
     }
-    .into_html()
 }
 
 /// What a flag would do in an environment if it had these rules and this rollout, as whole sentences.

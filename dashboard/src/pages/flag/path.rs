@@ -12,7 +12,7 @@ use super::{
 use crate::{
     components::{icon::Icon, link_button::LinkButton},
     describe,
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, html},
 };
 
 /// The list. Its last line is always there, so that nobody has to know what comes of no match.
@@ -27,7 +27,7 @@ pub(super) fn path(shown: &Shown, environment: &Environment, current: &FlagConfi
     });
     let rollout = current.rollout.as_ref().map(|rollout| rollout.rollout);
     let rest = describe::otherwise(!current.rules.is_empty(), rollout);
-    view! {
+    html! {
         <p class="path-note">
             {format!(
                 "It is switched off in {}, so everyone gets OFF. Once it is on, this decides:",
@@ -45,7 +45,6 @@ pub(super) fn path(shown: &Shown, environment: &Environment, current: &FlagConfi
         </ol>
         {order(shown, current)}
     }
-    .into_html()
 }
 
 /// A sentence in which ON and OFF stand out.

@@ -15,7 +15,7 @@ use crate::{
     describe,
     effect::ProposedChange,
     error::AdminError,
-    html::{Html, IntoHtml as _},
+    html::{Html, IntoHtml as _, html},
     rule_form::RolloutForm,
 };
 
@@ -28,13 +28,12 @@ pub(super) fn rollout(shown: &Shown, current: &FlagConfiguration) -> Html {
         (_, Some(rollout)) => line(shown, rollout),
         (_, None) => return nothing(shown).into_html(),
     };
-    view! {
+    html! {
         <li class="step step-rollout" id="rollout" tabindex="-1">
             <span class="step-mark">"then"</span>
             {body}
         </li>
     }
-    .into_html()
 }
 
 /// Where a rollout can be added.
@@ -59,7 +58,7 @@ fn line(shown: &Shown, rollout: &FlagRollout) -> Html {
             </div>
         }
     });
-    view! {
+    html! {
         <div class="step-text">
             <p title=describe::rollout_meaning(rollout)>{describe::rollout(rollout)}</p>
             <svg class="portion" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
@@ -69,7 +68,6 @@ fn line(shown: &Shown, rollout: &FlagRollout) -> Html {
         </div>
         {actions}
     }
-    .into_html()
 }
 
 /// Asks whether to remove the rollout, and says what will be.
@@ -77,7 +75,7 @@ fn removal(shown: &Shown, current: &FlagConfiguration, rollout: &FlagRollout) ->
     let rules: Vec<&Rule> = current.rules.iter().map(|rule| &rule.rule).collect();
     let effect = effect(current, rules, None);
     let error = shown.error().cloned();
-    view! {
+    html! {
         <form class="step-question" method="post" action=shown.address.editing(Edit::RemoveRollout)>
             <RefusalNotice error/>
             {shown.hidden(Action::RemoveRollout, Some(rollout.revision))}
@@ -95,7 +93,6 @@ fn removal(shown: &Shown, current: &FlagConfiguration, rollout: &FlagRollout) ->
             />
         </form>
     }
-    .into_html()
 }
 
 /// The rollout as a form.
@@ -126,7 +123,7 @@ fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> Html {
     let now = rollout.map(|rollout| rollout.revision);
     let revision = seen.filter(|_| !shown.stale()).unwrap_or(now);
     let before = rollout.map(|rollout| before(describe::rollout(rollout.rollout)));
-    view! {
+    html! {
         <form
             class="step-editor"
             id="rollout-form"
@@ -143,5 +140,4 @@ fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> Html {
             <FormActions action="Save rollout" back=format!("{}#rollout", shown.address.href())/>
         </form>
     }
-    .into_html()
 }

@@ -22,7 +22,7 @@ use crate::{
     effect::ProposedChange,
     error::AdminError,
     form::Form,
-    html::{Html, IntoHtml as _, hidden},
+    html::{Html, hidden, html},
     rule_form::RuleForm,
 };
 
@@ -45,11 +45,10 @@ pub(super) fn rules(shown: &Shown, current: &FlagConfiguration) -> Html {
         Edit::Rule(id) if gone(id) => Some(editor(shown, current, None)),
         _ => None,
     };
-    view! {
+    html! {
         {lines}
         {new}
     }
-    .into_html()
 }
 
 fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> Html {
@@ -79,14 +78,13 @@ fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> Html {
             </div>
         }
     });
-    view! {
+    html! {
         <li class="step rule" id=rule_anchor(rule.id) data-rule=id.clone() tabindex="-1">
             <span class="step-mark step-number"></span>
             <p class="step-text">{sentence(&text)}</p>
             {actions}
         </li>
     }
-    .into_html()
 }
 
 /// A button that moves a rule by one place. At its end it can do nothing; with scripts the ends change, so there it stays.
@@ -118,7 +116,7 @@ fn deletion(shown: &Shown, current: &FlagConfiguration, rule: &TargetingRule) ->
     let rollout = current.rollout.as_ref().map(|rollout| rollout.rollout);
     let effect = effect(current, others.map(|other| &other.rule), rollout);
     let error = shown.error().cloned();
-    view! {
+    html! {
         <li class="step rule open" id=rule_anchor(rule.id)>
             <span class="step-mark step-number"></span>
             <form class="step-question" method="post" action=shown.address.editing(shown.edit)>
@@ -137,7 +135,6 @@ fn deletion(shown: &Shown, current: &FlagConfiguration, rule: &TargetingRule) ->
             </form>
         </li>
     }
-    .into_html()
 }
 
 /// A rule as a form: the one that is being edited, or a new one.
@@ -191,7 +188,7 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
         ProposedChange::Rule(rule.rule.priority)
     });
     let effect = shown.effect_of(change);
-    view! {
+    html! {
         <li class="step rule open" id=anchor>
             <span class="step-mark step-number"></span>
             <form
@@ -217,7 +214,6 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
             </form>
         </li>
     }
-    .into_html()
 }
 
 /// How it stands now, if somebody else was faster.

@@ -9,7 +9,7 @@ use crate::{
         flag_switch::partly,
         icon::{Drawing, Icon},
     },
-    html::{Html, IntoHtml as _},
+    html::{Html, html},
     routes,
 };
 
@@ -21,12 +21,11 @@ pub(super) fn tabs(shown: &Shown) -> Html {
     let places = &shown.detail.places;
     if places.len() <= SIDE_BY_SIDE {
         let tabs = places.iter().map(|(place, cell)| tab(shown, place, *cell));
-        return view! {
+        return html! {
             <nav class="tabs" aria-label="Environments">
                 {tabs.collect_view()}
             </nav>
-        }
-        .into_html();
+        };
     }
     let groups = places.chunk_by(|(one, _), (next, _)| one.product == next.product);
     let groups = groups.map(|group| {
@@ -41,7 +40,7 @@ pub(super) fn tabs(shown: &Shown) -> Html {
     });
     let current = shown.detail.environment.as_ref();
     let current = current.map(|environment| shown.name_of(environment));
-    view! {
+    html! {
         <nav class="picker" aria-label="Environments">
             <details>
                 <summary class="button">
@@ -54,19 +53,17 @@ pub(super) fn tabs(shown: &Shown) -> Html {
             </details>
         </nav>
     }
-    .into_html()
 }
 
 /// The way to what is told of the flag elsewhere.
 pub(super) fn more(shown: &Shown) -> Html {
     let key = &shown.address.key;
-    view! {
+    html! {
         <nav class="flag-more" aria-label="More about this flag">
             <a href=routes::flag_usage(key)>"Usage"</a>
             <a href=routes::flag_history(key)>"History"</a>
         </nav>
     }
-    .into_html()
 }
 
 fn tab(shown: &Shown, place: &Environment, cell: Option<FlagCell>) -> impl IntoView + use<> {

@@ -16,7 +16,7 @@ use crate::{
         notice::{Notice, Weight},
         snippet::Snippet,
     },
-    html::IntoHtml as _,
+    html::html,
     routes,
 };
 
@@ -29,22 +29,21 @@ pub fn NoFlags(
     role: Role,
 ) -> impl IntoView {
     if no_environment {
-        return view! {
+        return html! {
             <Empty title="Start with an environment">
                 <p>
                     "A flag takes effect in an environment, such as production. An environment has its own key, with which your application asks for its flags."
                 </p>
                 {if role >= Role::Admin {
-                    view! { <NewEnvironmentLink/> }.into_html()
+                    html! { <NewEnvironmentLink/> }
                 } else {
-                    view! { <p>"Ask an admin to create one."</p> }.into_html()
+                    html! { <p>"Ask an admin to create one."</p> }
                 }}
             </Empty>
-        }
-        .into_html();
+        };
     }
     let create = (role >= Role::Editor).then(|| view! { <NewFlagLink/> });
-    view! {
+    html! {
         <Empty title="No flags yet">
             <p>
                 "A flag lets you turn a part of your application on and off while it runs, in each environment by itself. A new flag is off everywhere."
@@ -56,7 +55,6 @@ pub fn NoFlags(
             />
         </Empty>
     }
-    .into_html()
 }
 
 /// There are flags, but nowhere to switch them on.

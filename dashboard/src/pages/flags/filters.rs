@@ -13,7 +13,7 @@ use crate::{
         icon::{Drawing, Icon},
         select::options,
     },
-    html::{Html, IntoHtml as _},
+    html::{Html, html},
     model::Naming,
 };
 
@@ -43,7 +43,7 @@ pub fn Filters(
     };
     let orders = FlagTableOrder::ALL.iter();
     let orders = orders.map(|&each| (order_word(each), order_label(each)));
-    view! {
+    html! {
         <search class="toolbar">
             <form class="filters" id="filters" method="get" action=Section::Flags.href() data-addressed>
                 <div class="search">
@@ -72,12 +72,11 @@ pub fn Filters(
             <States query/>
         </search>
     }
-    .into_html()
 }
 
 /// The field to search in; with scripts `/` brings the focus there from anywhere on the page.
 fn search_field(value: String) -> Html {
-    view! {
+    html! {
         <span class="search-box">
             <Drawing icon=Icon::SEARCH/>
             <input
@@ -93,7 +92,6 @@ fn search_field(value: String) -> Html {
             <kbd aria-hidden="true">"/"</kbd>
         </span>
     }
-    .into_html()
 }
 
 /// The choice of states, by plain links that keep everything else.
@@ -110,10 +108,9 @@ fn States(query: FlagTableQuery) -> impl IntoView {
             </a>
         }
     });
-    view! {
+    html! {
         <nav class="segments" id="states" data-live aria-label="State">
             {lifecycles.collect_view()}
         </nav>
     }
-    .into_html()
 }

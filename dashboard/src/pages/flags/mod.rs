@@ -23,7 +23,7 @@ use crate::{
         answer::page, flag_switch::SwitchQuestion, flag_table::FlagTable, form_dialog::FormDialog,
         frame::Section, not_switched::NotSwitched, pager::Pager,
     },
-    html::IntoHtml as _,
+    html::html,
     port::{flags::FlagAdmin, query, signed_in, signed_in_user},
     routes,
 };
@@ -47,16 +47,15 @@ fn List(query: FlagTableQuery, table: Table, role: Role) -> impl IntoView {
     let no_environment = table.environments.is_empty();
     let create = (may_edit && !none_at_all).then(|| view! { <NewFlagLink/> });
     let list = if none_at_all {
-        view! { <NoFlags no_environment role/> }.into_html()
+        html! { <NoFlags no_environment role/> }
     } else {
         let warning = no_environment.then(|| view! { <NoEnvironment role/> });
-        view! {
+        html! {
             {warning}
             <Filters query=query.clone() environments=table.environments.clone()/>
             <Results query table may_edit/>
             <SwitchQuestion/>
         }
-        .into_html()
     };
     view! {
         <header class="page-head">
@@ -86,12 +85,12 @@ fn Results(query: FlagTableQuery, table: Table, may_edit: bool) -> impl IntoView
         .then(|| view! { <p class="hint">"In at least one environment."</p> });
     let stale = query.stale.then(|| view! { <p class="hint">{STALE}</p> });
     let rows = if table.flags.items.is_empty() {
-        view! { <NoMatch query=query.clone()/> }.into_html()
+        html! { <NoMatch query=query.clone()/> }
     } else {
         let table = narrowed(table, query.environment);
-        view! { <FlagTable table may_edit/> }.into_html()
+        html! { <FlagTable table may_edit/> }
     };
-    view! {
+    html! {
         <div class="results" id="results" data-live data-note=note(pagination)>
             {somewhere}
             {stale}
@@ -99,7 +98,6 @@ fn Results(query: FlagTableQuery, table: Table, may_edit: bool) -> impl IntoView
             <Pager pagination href=move |page| address(&at_page(&query, page))/>
         </div>
     }
-    .into_html()
 }
 
 /// How many there are, to be read aloud.
