@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::EnvironmentId;
+use crate::secret::Secret;
 use crate::text::{line, text};
 use crate::time::Timestamp;
 use pennon_core::string_enum;
@@ -28,6 +29,15 @@ pub struct Environment {
     /// Raised by every change of the environment itself, not of what is in it.
     #[serde(skip)]
     pub revision: i64,
+}
+
+/// An environment that has just been created, or has just got its key.
+#[derive(Clone, Debug)]
+pub struct CreatedEnvironment {
+    /// The environment.
+    pub environment: Environment,
+    /// Its key, which is shown once and can never be read again.
+    pub sdk_key: Secret,
 }
 
 text! {

@@ -35,6 +35,12 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
+    /// The first page, and as long as a page can be.
+    pub const LONGEST: Self = Self {
+        page: PageNumber(1),
+        limit: Limit::MAX,
+    };
+
     /// How many items come before the page.
     pub const fn offset(self) -> i64 {
         (self.page.0 - 1).saturating_mul(self.limit.0)
@@ -65,7 +71,7 @@ impl<T> Page<T> {
 
 /// The number of a page, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(into = "i64", try_from = "i64")]
+#[serde(try_from = "i64")]
 #[cfg_attr(
     feature = "schema",
     derive(utoipa::ToSchema),
@@ -75,7 +81,7 @@ pub struct PageNumber(i64);
 
 /// How many items a page may have: 1 to 100, 20 if not said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "i64", try_from = "i64")]
+#[serde(try_from = "i64")]
 #[cfg_attr(
     feature = "schema",
     derive(utoipa::ToSchema),
@@ -132,17 +138,5 @@ impl TryFrom<i64> for Limit {
             1..=100 => Ok(Self(number)),
             _ => Err(Invalid::new("must be an integer from 1 to 100")),
         }
-    }
-}
-
-impl From<PageNumber> for i64 {
-    fn from(number: PageNumber) -> Self {
-        number.0
-    }
-}
-
-impl From<Limit> for i64 {
-    fn from(limit: Limit) -> Self {
-        limit.0
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::id::{TokenId, UserId};
+use crate::secret::Secret;
 use crate::text::{line, text};
 use crate::time::Timestamp;
 use crate::user::Role;
@@ -27,6 +28,15 @@ pub struct Token {
     pub created_at: Timestamp,
     /// From when on it is refused.
     pub expires_at: Timestamp,
+}
+
+/// A token that has just been created.
+#[derive(Clone, Debug)]
+pub struct CreatedToken {
+    /// The token.
+    pub token: Token,
+    /// Its secret, which is shown once and can never be read again.
+    pub secret: Secret,
 }
 
 text! {

@@ -1,6 +1,7 @@
 //! A new SDK key, seen once.
 
 use leptos::prelude::*;
+use pennon_model::environment::CreatedEnvironment;
 
 use super::{
     frame::Section, page_head::PageHead, shown_once::Secret, snippets::Snippets, title::Title,
@@ -8,10 +9,7 @@ use super::{
 use crate::{
     error::AdminError,
     html::{Html, IntoHtml as _},
-    port::{
-        environments::{CreatedEnvironment, EnvironmentAdmin},
-        signed_in,
-    },
+    port::{environments::EnvironmentAdmin, signed_in},
     routes,
 };
 
@@ -25,6 +23,7 @@ pub(crate) async fn new_key(
         environment,
         sdk_key,
     } = created;
+    let sdk_key = sdk_key.expose().to_owned();
     let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await;
     // The key is seen here or never.
     let naming = naming.unwrap_or_default();

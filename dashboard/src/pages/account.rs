@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, server_fn::ServerFn};
 use pennon_model::{
-    token::Token,
+    token::{CreatedToken, Token},
     user::{Role, User},
 };
 
@@ -25,7 +25,7 @@ use crate::{
     form::{Form, actions},
     html::{Html, html},
     port::{
-        account::{CreatedToken, NewToken, OwnAccount, PasswordChange},
+        account::{NewToken, OwnAccount, PasswordChange},
         query, signed_in, signed_in_user, visit,
     },
     posted::{Typed, posted, redirect},
@@ -235,7 +235,7 @@ fn Created(created: CreatedToken, base_url: String) -> impl IntoView {
         <PageHead above=Section::Account title=format!("Token {name} is ready")/>
         <ShownOnce
             title="The token"
-            secret
+            secret=secret.expose().to_owned()
             copy="Copy token"
             advice="Pennon keeps a fingerprint, not the token. Put it where your script finds its secrets before you leave this page."
             href=Section::Account.href().to_owned()

@@ -1,6 +1,7 @@
 //! Creating an environment, and its key, which is seen once.
 
 use leptos::prelude::*;
+use pennon_model::environment::CreatedEnvironment;
 
 use crate::{
     components::{

@@ -1,7 +1,10 @@
 //! What pages ask about the account of whoever is signed in.
 
 use async_trait::async_trait;
-use pennon_model::{id::TokenId, token::Token};
+use pennon_model::{
+    id::TokenId,
+    token::{CreatedToken, Token},
+};
 
 use crate::error::AdminError;
 
@@ -39,13 +42,4 @@ pub struct NewToken {
     pub role: String,
     /// For how many days it is good; the form's field is called `expiresAt`.
     pub days: String,
-}
-
-/// A token that has just been created.
-#[derive(Clone)]
-pub struct CreatedToken {
-    /// The token.
-    pub token: Token,
-    /// Its secret, in full; it is shown once and can never be read again.
-    pub secret: String,
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use pennon_model::{
     client::ClientUsage,
-    environment::Environment,
+    environment::{CreatedEnvironment, Environment},
     id::EnvironmentId,
     page::{Page, PageRequest},
     time::Timestamp,
@@ -90,13 +90,4 @@ pub struct NewEnvironment {
     pub product: String,
     /// Its name.
     pub name: String,
-}
-
-/// An environment that has just been created, or has just got its key.
-#[derive(Clone)]
-pub struct CreatedEnvironment {
-    /// The environment.
-    pub environment: Environment,
-    /// Its key, in full; it is shown once and can never be read again.
-    pub sdk_key: String,
 }

@@ -13,16 +13,17 @@ use pennon_dashboard::form::Form;
 use pennon_dashboard::model::{Naming, Theme};
 use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::environments::{
-    CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, UsedEnvironment,
+    EnvironmentAdmin, NewEnvironment, PolledEnvironment, UsedEnvironment,
 };
 use pennon_dashboard::port::flags::{FlagAdmin, NewFlag};
 use pennon_dashboard::port::{LocalTime, Npmrc, Visit};
 use pennon_model::flag_table::{FlagCell, FlagRow, FlagTable, FlagTableQuery};
 use pennon_model::{
-    environment::{Environment, EnvironmentStatus},
+    environment::{CreatedEnvironment, Environment, EnvironmentStatus},
     flag::{Flag, FlagType},
     id::{EnvironmentId, FlagId, UserId},
     page::{Page, PageRequest},
+    secret::Secret,
     time::Timestamp,
     usage::{Polling, Polls},
     user::{Role, User},
@@ -249,7 +250,7 @@ impl EnvironmentAdmin for Fake {
         self.asked(format!("create environment {} / {}", new.product, new.name))?;
         Ok(CreatedEnvironment {
             environment: environment(3, &new.product, &new.name),
-            sdk_key: KEY.to_owned(),
+            sdk_key: Secret::new(KEY.to_owned()),
         })
     }
 
@@ -269,7 +270,7 @@ impl EnvironmentAdmin for Fake {
         self.asked(format!("rotate {} at {}: {typed}", seen.id, seen.revision))?;
         Ok(CreatedEnvironment {
             environment: environment(3, "shop", typed),
-            sdk_key: KEY.to_owned(),
+            sdk_key: Secret::new(KEY.to_owned()),
         })
     }
 

@@ -2,11 +2,12 @@
 
 use pennon_model::audit::AuditAction;
 use pennon_model::environment::{
-    Environment, EnvironmentFilter, EnvironmentName, EnvironmentStatus, ProductName,
+    CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentName, EnvironmentStatus,
+    ProductName,
 };
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
-use pennon_model::secret::{Secret, SecretHash};
+use pennon_model::secret::SecretHash;
 use pennon_model::text::NewName;
 
 use super::changes::EnvironmentChange;
@@ -22,12 +23,6 @@ use crate::store::{self, Tx};
 pub(crate) struct NewEnvironment {
     pub(crate) product: NewName<ProductName>,
     pub(crate) name: NewName<EnvironmentName>,
-}
-
-/// An environment and its key, which is shown this once.
-pub(crate) struct CreatedEnvironment {
-    pub(crate) environment: Environment,
-    pub(crate) sdk_key: Secret,
 }
 
 /// Creates an environment with every active flag, disabled, in it.

@@ -47,6 +47,15 @@ pub(crate) async fn list(
     store::flags::list(&mut admin.db.read().await?, selection, page).await
 }
 
+/// The flag with a key, archived or not.
+pub(crate) async fn by_key(
+    admin: &Admin,
+    _actor: &Actor,
+    key: &str,
+) -> Result<Option<Flag>, Error> {
+    find_by_key(&mut admin.db.read().await?, key).await
+}
+
 /// One flag.
 pub(crate) async fn get(admin: &Admin, _actor: &Actor, id: FlagId) -> Result<Flag, Error> {
     find(&mut admin.db.read().await?, id).await
@@ -114,6 +123,16 @@ pub(super) async fn find(tx: &mut Tx, id: FlagId) -> Result<Flag, Error> {
     store::flags::find(tx, id)
         .await?
         .ok_or(Error::NotFound(Entity::Flag))
+}
+
+/// The flag with a key, within a transaction.
+pub(super) async fn find_by_key(tx: &mut Tx, key: &str) -> Result<Option<Flag>, Error> {
+    let filter = FlagFilter {
+        key: Some(key.to_owned()),
+        ..FlagFilter::default()
+    };
+    let mut found = store::flags::list(tx, &filter, PageRequest::default()).await?;
+    Ok(found.items.pop())
 }
 
 /// One flag that can be changed, within a transaction.

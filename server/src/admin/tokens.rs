@@ -5,7 +5,7 @@ use pennon_model::id::TokenId;
 use pennon_model::secret::{Secret, SecretHash};
 use pennon_model::text::NewName;
 use pennon_model::time::Timestamp;
-use pennon_model::token::{Token, TokenName};
+use pennon_model::token::{CreatedToken, Token, TokenName};
 use pennon_model::user::Role;
 
 use super::sessions::days_after;
@@ -63,12 +63,6 @@ pub(crate) struct NewToken {
     pub(crate) name: NewName<TokenName>,
     pub(crate) role: Role,
     pub(crate) expires_at: Option<Timestamp>,
-}
-
-/// A token and its secret, which is shown this once.
-pub(crate) struct CreatedToken {
-    pub(crate) token: Token,
-    pub(crate) secret: Secret,
 }
 
 /// Creates a token for oneself, which may do no more than one may oneself.

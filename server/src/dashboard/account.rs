@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
-use pennon_dashboard::port::account::{CreatedToken, NewToken, OwnAccount, PasswordChange};
+use pennon_dashboard::port::account::{NewToken, OwnAccount, PasswordChange};
 use pennon_model::id::TokenId;
 use pennon_model::time::Timestamp;
-use pennon_model::token::Token;
+use pennon_model::token::{CreatedToken, Token};
 use pennon_model::user::Role;
 
-use super::{Form, SignedIn, to_admin_error};
+use super::{Form, SignedIn};
 use crate::admin::sessions::days_after;
 use crate::admin::tokens;
 use crate::admin::tokens::TokenSelector;
@@ -27,15 +27,11 @@ impl OwnAccount for SignedIn {
             },
             new: new.ok_or_else(|| form.refused())?,
         };
-        users::change_password(&self.admin, &self.actor, change)
-            .await
-            .map_err(to_admin_error)
+        Ok(users::change_password(&self.admin, &self.actor, change).await?)
     }
 
     async fn tokens(&self) -> Result<Vec<Token>, AdminError> {
-        tokens::list(&self.admin, &self.actor, AccountSelector::Mine)
-            .await
-            .map_err(to_admin_error)
+        Ok(tokens::list(&self.admin, &self.actor, AccountSelector::Mine).await?)
     }
 
     async fn create_token(&self, new: NewToken) -> Result<CreatedToken, AdminError> {
@@ -51,13 +47,7 @@ impl OwnAccount for SignedIn {
             role,
             expires_at: Some(end),
         };
-        let created = tokens::create(&self.admin, &self.actor, new)
-            .await
-            .map_err(to_admin_error)?;
-        Ok(CreatedToken {
-            token: created.token,
-            secret: created.secret.expose().to_owned(),
-        })
+        Ok(tokens::create(&self.admin, &self.actor, new).await?)
     }
 
     async fn revoke_token(&self, token: TokenId) -> Result<(), AdminError> {
@@ -65,9 +55,7 @@ impl OwnAccount for SignedIn {
             owner: AccountSelector::Mine,
             token: Some(token),
         };
-        tokens::revoke(&self.admin, &self.actor, which)
-            .await
-            .map_err(to_admin_error)
+        Ok(tokens::revoke(&self.admin, &self.actor, which).await?)
     }
 }
 

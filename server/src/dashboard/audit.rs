@@ -7,7 +7,7 @@ use pennon_model::audit::{AuditFilter, AuditRecord};
 use pennon_model::id::AuditId;
 use pennon_model::page::{Page, PageRequest};
 
-use super::{SignedIn, sentence, to_admin_error};
+use super::{SignedIn, sentence};
 use crate::admin::{audit, reversal};
 
 #[async_trait]
@@ -17,16 +17,12 @@ impl AuditAdmin for SignedIn {
         filter: &AuditFilter,
         page: PageRequest,
     ) -> Result<Page<Record>, AdminError> {
-        let page = audit::list(&self.admin, &self.actor, filter, page)
-            .await
-            .map_err(to_admin_error)?;
+        let page = audit::list(&self.admin, &self.actor, filter, page).await?;
         Ok(page.map(|recorded| self.record(recorded)))
     }
 
     async fn reversal(&self, id: AuditId) -> Result<Reversal, AdminError> {
-        let found = reversal::preview(&self.admin, &self.actor, id)
-            .await
-            .map_err(to_admin_error)?;
+        let found = reversal::preview(&self.admin, &self.actor, id).await?;
         let reversal::Reversal { entries, plan } = found.ok_or(AdminError::NotFound)?;
         Ok(Reversal {
             records: entries.into_iter().map(|each| self.record(each)).collect(),
@@ -36,8 +32,7 @@ impl AuditAdmin for SignedIn {
 
     async fn revert(&self, id: AuditId, fingerprint: &str) -> Result<(), AdminError> {
         reversal::revert(&self.admin, &self.actor, id, fingerprint)
-            .await
-            .map_err(to_admin_error)?
+            .await?
             .map_err(|obstacle| AdminError::Conflict(sentence(&obstacle.to_string())))
     }
 }

@@ -7,17 +7,18 @@ use pennon_dashboard::error::{AdminError, FieldError};
 use pennon_dashboard::model::Naming;
 use pennon_dashboard::port::Expected;
 use pennon_dashboard::port::environments::{
-    CreatedEnvironment, EnvironmentAdmin, NewEnvironment, PolledEnvironment, UsedEnvironment,
+    EnvironmentAdmin, NewEnvironment, PolledEnvironment, UsedEnvironment,
 };
-use pennon_model::environment::{self, Environment, EnvironmentFilter, EnvironmentStatus};
+use pennon_model::environment::{
+    self, CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentStatus,
+};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::usage::Polling;
 
-use super::{Form, SignedIn, expected, to_admin_error};
+use super::{Form, SignedIn, expected};
 use crate::admin::environments;
 use crate::admin::usage::{self, Period};
-use crate::error::Error;
 
 /// The number of clients on the page of an environment: those seen last.
 const CLIENTS_SHOWN: i64 = 10;
@@ -25,11 +26,9 @@ const CLIENTS_SHOWN: i64 = 10;
 #[async_trait]
 impl EnvironmentAdmin for SignedIn {
     async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError> {
-        let mut active = environments::active(&self.admin, &self.actor)
-            .await
-            .map_err(to_admin_error)?;
+        let mut active = environments::active(&self.admin, &self.actor).await?;
         environment::sort(&mut active);
-        let polling = self.polling().await.map_err(to_admin_error)?;
+        let polling = self.polling().await?;
         let polled = |environment: Environment| PolledEnvironment {
             polling: polling.get(&environment.id).copied().unwrap_or_default(),
             environment,
@@ -38,9 +37,7 @@ impl EnvironmentAdmin for SignedIn {
     }
 
     async fn naming(&self) -> Result<Naming, AdminError> {
-        let active = environments::active(&self.admin, &self.actor)
-            .await
-            .map_err(to_admin_error)?;
+        let active = environments::active(&self.admin, &self.actor).await?;
         let products = active
             .iter()
             .map(|environment| environment.product.as_str());
@@ -55,26 +52,18 @@ impl EnvironmentAdmin for SignedIn {
             status: Some(EnvironmentStatus::Revoked),
             ..EnvironmentFilter::default()
         };
-        environments::list(&self.admin, &self.actor, &revoked, page)
-            .await
-            .map_err(to_admin_error)
+        Ok(environments::list(&self.admin, &self.actor, &revoked, page).await?)
     }
 
     async fn environment(&self, id: EnvironmentId) -> Result<UsedEnvironment, AdminError> {
-        let environment = environments::get(&self.admin, &self.actor, id)
-            .await
-            .map_err(to_admin_error)?;
-        let polling = self.polling().await.map_err(to_admin_error)?;
-        let last_used = usage::key_last_used(&self.admin, &self.actor, &environment)
-            .await
-            .map_err(to_admin_error)?;
+        let environment = environments::get(&self.admin, &self.actor, id).await?;
+        let polling = self.polling().await?;
+        let last_used = usage::key_last_used(&self.admin, &self.actor, &environment).await?;
         let few = PageRequest {
             limit: CLIENTS_SHOWN.try_into().unwrap_or_default(),
             ..PageRequest::default()
         };
-        let clients = usage::clients(&self.admin, &self.actor, id, few)
-            .await
-            .map_err(to_admin_error)?;
+        let clients = usage::clients(&self.admin, &self.actor, id, few).await?;
         Ok(UsedEnvironment {
             polling: polling.get(&id).copied().unwrap_or_default(),
             environment,
@@ -87,7 +76,7 @@ impl EnvironmentAdmin for SignedIn {
         &self,
         new: NewEnvironment,
     ) -> Result<CreatedEnvironment, AdminError> {
-        let actor = self.actor.administrator().map_err(to_admin_error)?;
+        let actor = self.actor.administrator()?;
         let mut form = Form::default();
         let product = form.field("product", new.product.try_into());
         let name = form.field("name", new.name.try_into());
@@ -95,10 +84,7 @@ impl EnvironmentAdmin for SignedIn {
             return Err(form.refused());
         };
         let new = environments::NewEnvironment { product, name };
-        environments::create(&self.admin, &actor, new)
-            .await
-            .map(created)
-            .map_err(to_admin_error)
+        Ok(environments::create(&self.admin, &actor, new).await?)
     }
 
     async fn rename_environment(
@@ -106,21 +92,14 @@ impl EnvironmentAdmin for SignedIn {
         which: Expected<EnvironmentId>,
         name: String,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.administrator().map_err(to_admin_error)?;
+        let actor = self.actor.administrator()?;
         let mut form = Form::default();
         let Some(name) = form.field("name", name.try_into()) else {
             return Err(form.refused());
         };
-        environments::rename(
-            &self.admin,
-            &actor,
-            which.id,
-            &expected(which.revision),
-            Some(name),
-        )
-        .await
-        .map(drop)
-        .map_err(to_admin_error)
+        let expected = expected(which.revision);
+        environments::rename(&self.admin, &actor, which.id, &expected, Some(name)).await?;
+        Ok(())
     }
 
     async fn rotate_key(
@@ -128,12 +107,10 @@ impl EnvironmentAdmin for SignedIn {
         which: Expected<EnvironmentId>,
         typed: &str,
     ) -> Result<CreatedEnvironment, AdminError> {
-        let actor = self.actor.administrator().map_err(to_admin_error)?;
+        let actor = self.actor.administrator()?;
         self.confirm(which.id, typed).await?;
-        environments::rotate_key(&self.admin, &actor, which.id, &expected(which.revision))
-            .await
-            .map(created)
-            .map_err(to_admin_error)
+        let expected = expected(which.revision);
+        Ok(environments::rotate_key(&self.admin, &actor, which.id, &expected).await?)
     }
 
     async fn revoke_environment(
@@ -141,25 +118,21 @@ impl EnvironmentAdmin for SignedIn {
         which: Expected<EnvironmentId>,
         typed: &str,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.administrator().map_err(to_admin_error)?;
+        let actor = self.actor.administrator()?;
         self.confirm(which.id, typed).await?;
-        environments::revoke(&self.admin, &actor, which.id, &expected(which.revision))
-            .await
-            .map(drop)
-            .map_err(to_admin_error)
+        environments::revoke(&self.admin, &actor, which.id, &expected(which.revision)).await?;
+        Ok(())
     }
 }
 
 impl SignedIn {
-    async fn polling(&self) -> Result<HashMap<EnvironmentId, Polling>, Error> {
-        usage::polling(&self.admin, &self.actor, Period::default()).await
+    async fn polling(&self) -> Result<HashMap<EnvironmentId, Polling>, AdminError> {
+        Ok(usage::polling(&self.admin, &self.actor, Period::default()).await?)
     }
 
     /// Makes sure that somebody who is about to do harm has typed the name of what they harm.
     async fn confirm(&self, id: EnvironmentId, typed: &str) -> Result<(), AdminError> {
-        let environment = environments::get(&self.admin, &self.actor, id)
-            .await
-            .map_err(to_admin_error)?;
+        let environment = environments::get(&self.admin, &self.actor, id).await?;
         if typed.trim() == environment.name.as_str().trim() {
             return Ok(());
         }
@@ -167,12 +140,5 @@ impl SignedIn {
             field: "confirmation".to_owned(),
             detail: format!("must be `{}`", environment.name),
         }]))
-    }
-}
-
-fn created(created: environments::CreatedEnvironment) -> CreatedEnvironment {
-    CreatedEnvironment {
-        environment: created.environment,
-        sdk_key: created.sdk_key.expose().to_owned(),
     }
 }

@@ -11,15 +11,12 @@ use pennon_model::configuration::{ConfigurationDiff, FlagEnvironmentId, FlagOver
 use pennon_model::environment::{Environment, looks_like_production};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 
-use super::{Form, SignedIn, expected, to_admin_error};
-use crate::admin::Admin;
+use super::{Form, SignedIn, expected};
 use crate::admin::flags::FlagPatch;
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
 use crate::admin::targeting::{self, ConfigurationPatch, Rules};
 use crate::admin::{flags, warnings};
-use crate::auth::actor::Actor;
-use crate::error::{Entity, Error};
 
 #[async_trait]
 impl FlagPageAdmin for SignedIn {
@@ -29,13 +26,11 @@ impl FlagPageAdmin for SignedIn {
         environment: Option<EnvironmentId>,
     ) -> Result<FlagOverview, AdminError> {
         let choose = |active: &[Environment]| environment.or_else(|| most_important(active));
-        let overview = targeting::overview(&self.admin, &self.actor, key.to_owned(), choose);
-        overview.await.map_err(to_admin_error)
+        Ok(targeting::overview(&self.admin, &self.actor, key, choose).await?)
     }
 
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError> {
-        let attributes = targeting::attributes(&self.admin, &self.actor, environment).await;
-        let attributes = attributes.map_err(to_admin_error)?;
+        let attributes = targeting::attributes(&self.admin, &self.actor, environment).await?;
         let names = attributes
             .iter()
             .map(|attribute| attribute.as_str().to_owned());
@@ -49,14 +44,10 @@ impl FlagPageAdmin for SignedIn {
         name: String,
         description: String,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(to_admin_error)?;
+        let actor = self.actor.editor()?;
         let mut form = Form::default();
         let name = form.field("name", name.try_into());
-        let description = Some(description).filter(|text| !text.is_empty());
-        let description = form.field(
-            "description",
-            description.map(TryInto::try_into).transpose(),
-        );
+        let description = form.description(description);
         let (Some(name), Some(description)) = (name, description) else {
             return Err(form.refused());
         };
@@ -64,21 +55,19 @@ impl FlagPageAdmin for SignedIn {
             name: Some(name),
             description: description.map_or(Patch::Clear, Patch::Set),
         };
-        let updated = flags::update(&self.admin, &actor, flag, &expected(revision), patch).await;
-        updated.map(drop).map_err(to_admin_error)
+        flags::update(&self.admin, &actor, flag, &expected(revision), patch).await?;
+        Ok(())
     }
 
     async fn archive(&self, flag: FlagId, revision: i64) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(to_admin_error)?;
-        flags::archive(&self.admin, &actor, flag, &expected(revision))
-            .await
-            .map_err(to_admin_error)
+        let actor = self.actor.editor()?;
+        Ok(flags::archive(&self.admin, &actor, flag, &expected(revision)).await?)
     }
 
     async fn restore(&self, flag: FlagId, revision: i64) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(to_admin_error)?;
-        let restored = flags::restore(&self.admin, &actor, flag, &expected(revision)).await;
-        restored.map(drop).map_err(to_admin_error)
+        let actor = self.actor.editor()?;
+        flags::restore(&self.admin, &actor, flag, &expected(revision)).await?;
+        Ok(())
     }
 
     async fn set_ttl(
@@ -87,10 +76,9 @@ impl FlagPageAdmin for SignedIn {
         seen: Option<Ttl>,
         ttl: Option<Ttl>,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(to_admin_error)?;
+        let actor = self.actor.editor()?;
         let admin = &self.admin;
-        let current = targeting::configuration(admin, &actor, id).await;
-        let current = current.map_err(to_admin_error)?;
+        let current = targeting::configuration(admin, &actor, id).await?;
         if current.ttl != seen {
             return Err(AdminError::Stale);
         }
@@ -99,8 +87,8 @@ impl FlagPageAdmin for SignedIn {
             ttl: ttl.map_or(Patch::Clear, Patch::Set),
         };
         let unchanged = expected(current.revision);
-        let configured = targeting::configure(admin, &actor, id, &unchanged, patch).await;
-        configured.map(drop).map_err(to_admin_error)
+        targeting::configure(admin, &actor, id, &unchanged, patch).await?;
+        Ok(())
     }
 
     async fn add_rule(
@@ -109,7 +97,7 @@ impl FlagPageAdmin for SignedIn {
         shown: &[Expected<RuleId>],
         input: &RuleForm,
     ) -> Result<RuleId, AdminError> {
-        let actor = self.actor.editor().map_err(to_admin_error)?;
+        let actor = self.actor.editor()?;
         let Rules { rules, revision } = self.rules_as_shown(id, shown).await?;
         let last = rules.last().map_or(0, |rule| rule.rule.priority.get());
         let mut form = Form::default();
@@ -119,8 +107,9 @@ impl FlagPageAdmin for SignedIn {
         };
         let rule = input.rule(priority).map_err(AdminError::Invalid)?;
         let (admin, unchanged) = (&self.admin, expected(revision));
-        let rule = targeting::create_rule(admin, &actor, id, &unchanged, rule).await;
-        rule.map(|rule| rule.id).map_err(to_admin_error)
+        Ok(targeting::create_rule(admin, &actor, id, &unchanged, rule)
+            .await?
+            .id)
     }
 
     async fn replace_rule(
@@ -130,21 +119,18 @@ impl FlagPageAdmin for SignedIn {
         revision: i64,
         input: &RuleForm,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(to_admin_error)?;
-        let priority = priority(&self.admin, &actor, id, rule)
-            .await
-            .map_err(to_admin_error)?;
+        let actor = self.actor.editor()?;
+        let Rules { rules, .. } = targeting::rules(&self.admin, &actor, id).await?;
+        let old = rules.into_iter().find(|each| each.id == rule);
+        let priority = old.ok_or(AdminError::NotFound)?.rule.priority;
         let new = input.rule(priority).map_err(AdminError::Invalid)?;
-        let expected = expected(revision);
-        let replaced = targeting::replace_rule(&self.admin, &actor, rule, &expected, new).await;
-        replaced.map(drop).map_err(to_admin_error)
+        targeting::replace_rule(&self.admin, &actor, rule, &expected(revision), new).await?;
+        Ok(())
     }
 
     async fn delete_rule(&self, rule: RuleId, revision: i64) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(to_admin_error)?;
-        targeting::delete_rule(&self.admin, &actor, rule, &expected(revision))
-            .await
-            .map_err(to_admin_error)
+        let actor = self.actor.editor()?;
+        Ok(targeting::delete_rule(&self.admin, &actor, rule, &expected(revision)).await?)
     }
 
     async fn reorder_rules(
@@ -153,11 +139,11 @@ impl FlagPageAdmin for SignedIn {
         shown: &[Expected<RuleId>],
         order: &[RuleId],
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(to_admin_error)?;
+        let actor = self.actor.editor()?;
         let Rules { revision, .. } = self.rules_as_shown(id, shown).await?;
         let (admin, unchanged) = (&self.admin, expected(revision));
-        let rules = targeting::reorder_rules(admin, &actor, id, &unchanged, order).await;
-        rules.map(drop).map_err(to_admin_error)
+        targeting::reorder_rules(admin, &actor, id, &unchanged, order).await?;
+        Ok(())
     }
 
     async fn set_rollout(
@@ -166,18 +152,16 @@ impl FlagPageAdmin for SignedIn {
         revision: Option<i64>,
         input: &RolloutForm,
     ) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(to_admin_error)?;
+        let actor = self.actor.editor()?;
         let rollout = input.rollout().map_err(AdminError::Invalid)?;
         let (admin, unchanged) = (&self.admin, revision.map_or(Precondition::Absent, expected));
-        let set = targeting::set_rollout(admin, &actor, id, &unchanged, rollout).await;
-        set.map(drop).map_err(to_admin_error)
+        targeting::set_rollout(admin, &actor, id, &unchanged, rollout).await?;
+        Ok(())
     }
 
     async fn remove_rollout(&self, id: FlagEnvironmentId, revision: i64) -> Result<(), AdminError> {
-        let actor = self.actor.editor().map_err(to_admin_error)?;
-        targeting::delete_rollout(&self.admin, &actor, id, &expected(revision))
-            .await
-            .map_err(to_admin_error)
+        let actor = self.actor.editor()?;
+        Ok(targeting::delete_rollout(&self.admin, &actor, id, &expected(revision)).await?)
     }
 
     async fn preview_copy(&self, copy: Copying) -> Result<CopyPreview, AdminError> {
@@ -211,8 +195,7 @@ impl SignedIn {
         id: FlagEnvironmentId,
         shown: &[Expected<RuleId>],
     ) -> Result<Rules, AdminError> {
-        let rules = targeting::rules(&self.admin, &self.actor, id).await;
-        let rules = rules.map_err(to_admin_error)?;
+        let rules = targeting::rules(&self.admin, &self.actor, id).await?;
         let current = rules.rules.iter().map(|rule| Expected {
             id: rule.id,
             revision: rule.revision,
@@ -230,14 +213,12 @@ impl SignedIn {
         preconditions: &targeting::CopyPreconditions,
         dry_run: bool,
     ) -> Result<ConfigurationDiff, AdminError> {
-        let actor = self.actor.editor().map_err(to_admin_error)?;
+        let actor = self.actor.editor()?;
         let to = FlagEnvironmentId {
             flag: copy.flag,
             environment: copy.to,
         };
-        targeting::copy(&self.admin, &actor, to, copy.from, preconditions, dry_run)
-            .await
-            .map_err(to_admin_error)
+        Ok(targeting::copy(&self.admin, &actor, to, copy.from, preconditions, dry_run).await?)
     }
 }
 
@@ -248,17 +229,4 @@ fn most_important(active: &[Environment]) -> Option<EnvironmentId> {
         .find(|environment| looks_like_production(environment.name.as_str()));
     let chosen = production.or(active.first());
     chosen.map(|environment| environment.id)
-}
-
-/// The place that a rule has among the rules of the pair.
-async fn priority(
-    admin: &Admin,
-    actor: &Actor,
-    id: FlagEnvironmentId,
-    rule: RuleId,
-) -> Result<Priority, Error> {
-    let Rules { rules, .. } = targeting::rules(admin, actor, id).await?;
-    let rule = rules.into_iter().find(|each| each.id == rule);
-    rule.map(|rule| rule.rule.priority)
-        .ok_or(Error::NotFound(Entity::Rule))
 }

@@ -25,6 +25,7 @@ use pennon_dashboard::port::people::PeopleAdmin;
 use pennon_dashboard::port::playground::PlaygroundAdmin;
 use pennon_dashboard::port::search::SearchAdmin;
 use pennon_dashboard::port::usage::UsageAdmin;
+use pennon_model::text::Description;
 
 use crate::admin::Admin;
 use crate::admin::precondition::Precondition;
@@ -85,40 +86,46 @@ impl Form {
         parsed.map_err(record).ok()
     }
 
+    /// A description, which an empty text leaves out.
+    fn description(&mut self, text: String) -> Option<Option<Description>> {
+        let text = Some(text).filter(|text| !text.is_empty());
+        self.field("description", text.map(TryInto::try_into).transpose())
+    }
+
     fn refused(self) -> AdminError {
         AdminError::Invalid(self.0)
     }
 }
 
 /// The one place that says in the dashboard's words what went wrong.
-pub(crate) fn to_admin_error(error: Error) -> AdminError {
-    match error {
-        Error::Unauthenticated | Error::WrongCredential | Error::SessionRequired => {
-            AdminError::SignedOut
-        }
-        Error::WrongPassword => AdminError::WrongCredentials,
-        Error::TooManyAttempts {
-            retry_after_seconds,
-        } => AdminError::TooManyAttempts(retry_after_seconds),
-        Error::Forbidden(_) => AdminError::Forbidden,
-        Error::NotFound(_) | Error::NoSuchPath | Error::MethodNotAllowed => AdminError::NotFound,
-        Error::Conflict(conflict) => AdminError::Conflict(sentence(&conflict.to_string())),
-        Error::Stale { .. } => AdminError::Stale,
-        Error::Invalid(faults) => {
-            AdminError::Invalid(faults.into_iter().map(field_error).collect())
-        }
-        Error::Unavailable(_) | Error::Unconfirmed(_) | Error::TimedOut => AdminError::Unavailable,
-        Error::Overloaded | Error::TooManyRequests => AdminError::Overloaded,
-        Error::StorageFull(_) => AdminError::StorageFull,
-        Error::Malformed(detail) => AdminError::Transport(detail),
-        error @ (Error::MalformedRequest
-        | Error::HeadTooLarge(_)
-        | Error::UnsupportedMediaType
-        | Error::TooLarge(_)
-        | Error::TooSlow(_)) => AdminError::Transport(error.to_string()),
-        Error::Internal(detail) => {
-            tracing::error!(detail, "internal error");
-            AdminError::Internal
+impl From<Error> for AdminError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Unauthenticated | Error::WrongCredential | Error::SessionRequired => {
+                Self::SignedOut
+            }
+            Error::WrongPassword => Self::WrongCredentials,
+            Error::TooManyAttempts {
+                retry_after_seconds,
+            } => Self::TooManyAttempts(retry_after_seconds),
+            Error::Forbidden(_) => Self::Forbidden,
+            Error::NotFound(_) | Error::NoSuchPath | Error::MethodNotAllowed => Self::NotFound,
+            Error::Conflict(conflict) => Self::Conflict(sentence(&conflict.to_string())),
+            Error::Stale { .. } => Self::Stale,
+            Error::Invalid(faults) => Self::Invalid(faults.into_iter().map(field_error).collect()),
+            Error::Unavailable(_) | Error::Unconfirmed(_) | Error::TimedOut => Self::Unavailable,
+            Error::Overloaded | Error::TooManyRequests => Self::Overloaded,
+            Error::StorageFull(_) => Self::StorageFull,
+            Error::Malformed(detail) => Self::Transport(detail),
+            error @ (Error::MalformedRequest
+            | Error::HeadTooLarge(_)
+            | Error::UnsupportedMediaType
+            | Error::TooLarge(_)
+            | Error::TooSlow(_)) => Self::Transport(error.to_string()),
+            Error::Internal(detail) => {
+                tracing::error!(detail, "internal error");
+                Self::Internal
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use pennon_model::page::{Page, PageRequest};
 use pennon_model::token::Token;
 use pennon_model::user::{Role, User};
 
-use super::{Form, SignedIn, expected, to_admin_error};
+use super::{Form, SignedIn, expected};
 use crate::admin::tokens::TokenSelector;
 use crate::admin::users::{AccountSelector, NewUser, UserPatch};
 use crate::admin::{tokens, users};
@@ -18,27 +18,21 @@ use crate::auth::password::NewPassword;
 #[async_trait]
 impl PeopleAdmin for SignedIn {
     async fn people(&self, page: PageRequest) -> Result<Page<Colleague>, AdminError> {
-        let actor = self.actor.administrator().map_err(to_admin_error)?;
-        let people = users::with_sign_ins(&self.admin, &actor, page)
-            .await
-            .map_err(to_admin_error)?;
+        let actor = self.actor.administrator()?;
+        let people = users::with_sign_ins(&self.admin, &actor, page).await?;
         Ok(people.map(|(user, signed_in_at)| Colleague { user, signed_in_at }))
     }
 
     async fn person(&self, id: UserId) -> Result<(User, Vec<Token>), AdminError> {
-        let actor = self.actor.administrator().map_err(to_admin_error)?;
+        let actor = self.actor.administrator()?;
         let whose = AccountSelector::Of(Some(id));
-        let user = users::get(&self.admin, &actor, whose)
-            .await
-            .map_err(to_admin_error)?;
-        let tokens = tokens::list(&self.admin, &actor, whose)
-            .await
-            .map_err(to_admin_error)?;
+        let user = users::get(&self.admin, &actor, whose).await?;
+        let tokens = tokens::list(&self.admin, &actor, whose).await?;
         Ok((user, tokens))
     }
 
     async fn invite(&self, new: NewPerson) -> Result<Admission, AdminError> {
-        let actor = self.actor.administrator().map_err(to_admin_error)?;
+        let actor = self.actor.administrator()?;
         let mut form = Form::default();
         let email = form.field("email", new.email.try_into());
         let role = form.field("role", Role::parse(&new.role));
@@ -51,9 +45,7 @@ impl PeopleAdmin for SignedIn {
             password,
             role,
         };
-        let user = users::create(&self.admin, &actor, new)
-            .await
-            .map_err(to_admin_error)?;
+        let user = users::create(&self.admin, &actor, new).await?;
         Ok(Admission { user, made_up })
     }
 
@@ -84,14 +76,12 @@ impl PeopleAdmin for SignedIn {
     }
 
     async fn delete_person(&self, which: Expected<UserId>) -> Result<(), AdminError> {
-        let actor = self.actor.administrator().map_err(to_admin_error)?;
+        let actor = self.actor.administrator()?;
         let (whose, expected) = (
             AccountSelector::Of(Some(which.id)),
             expected(which.revision),
         );
-        users::delete(&self.admin, &actor, whose, &expected)
-            .await
-            .map_err(to_admin_error)
+        Ok(users::delete(&self.admin, &actor, whose, &expected).await?)
     }
 
     async fn revoke_token_of(&self, owner: UserId, token: TokenId) -> Result<(), AdminError> {
@@ -99,9 +89,7 @@ impl PeopleAdmin for SignedIn {
             owner: AccountSelector::Of(Some(owner)),
             token: Some(token),
         };
-        tokens::revoke(&self.admin, &self.actor, which)
-            .await
-            .map_err(to_admin_error)
+        Ok(tokens::revoke(&self.admin, &self.actor, which).await?)
     }
 }
 
@@ -118,13 +106,11 @@ impl SignedIn {
     }
 
     async fn update(&self, which: Expected<UserId>, patch: UserPatch) -> Result<User, AdminError> {
-        let actor = self.actor.administrator().map_err(to_admin_error)?;
+        let actor = self.actor.administrator()?;
         let (whose, expected) = (
             AccountSelector::Of(Some(which.id)),
             expected(which.revision),
         );
-        users::update(&self.admin, &actor, whose, &expected, patch)
-            .await
-            .map_err(to_admin_error)
+        Ok(users::update(&self.admin, &actor, whose, &expected, patch).await?)
     }
 }

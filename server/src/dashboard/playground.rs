@@ -9,9 +9,9 @@ use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::environment;
 use pennon_model::flag::FlagFilter;
 use pennon_model::id::{EnvironmentId, FlagId};
-use pennon_model::page::{Limit, PageNumber, PageRequest};
+use pennon_model::page::PageRequest;
 
-use super::{SignedIn, to_admin_error};
+use super::SignedIn;
 use crate::admin::targeting;
 use crate::admin::{environments, flags, usage};
 
@@ -23,18 +23,11 @@ impl PlaygroundAdmin for SignedIn {
             archived: Some(false),
             ..FlagFilter::default()
         };
-        let page = PageRequest {
-            page: PageNumber::default(),
-            limit: Limit::MAX,
-        };
-        let flags = flags::list(admin, actor, &active, page);
-        let keys = flags.await.map_err(to_admin_error)?.items.into_iter();
-        let mut environments = environments::active(admin, actor)
-            .await
-            .map_err(to_admin_error)?;
+        let flags = flags::list(admin, actor, &active, PageRequest::LONGEST).await?;
+        let mut environments = environments::active(admin, actor).await?;
         environment::sort(&mut environments);
         Ok(Choices {
-            keys: keys.map(|flag| flag.key.to_string()).collect(),
+            keys: flags.map(|flag| flag.key.to_string()).items,
             environments,
         })
     }
@@ -45,17 +38,13 @@ impl PlaygroundAdmin for SignedIn {
         environment: EnvironmentId,
     ) -> Result<FlagConfig, AdminError> {
         let id = FlagEnvironmentId { flag, environment };
-        targeting::flag_config(&self.admin, &self.actor, id)
-            .await
-            .map_err(to_admin_error)
+        Ok(targeting::flag_config(&self.admin, &self.actor, id).await?)
     }
 
     async fn outdated_clients(
         &self,
         environment: EnvironmentId,
     ) -> Result<Vec<Client>, AdminError> {
-        usage::outdated_clients(&self.admin, &self.actor, environment)
-            .await
-            .map_err(to_admin_error)
+        Ok(usage::outdated_clients(&self.admin, &self.actor, environment).await?)
     }
 }

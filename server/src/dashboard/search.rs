@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::search::{Found, SearchAdmin};
 use pennon_model::flag::{Flag, FlagFilter};
-use pennon_model::page::{Limit, PageNumber, PageRequest};
+use pennon_model::page::PageRequest;
 
-use super::{SignedIn, to_admin_error};
+use super::SignedIn;
 use crate::admin::{environments, flags};
 
 /// How many of each are shown.
@@ -17,14 +17,19 @@ impl SearchAdmin for SignedIn {
     async fn find(&self, text: &str) -> Result<Found, AdminError> {
         let wanted = text.to_lowercase();
         // The one with exactly this key is asked for by itself: there may be more that contain it than are read.
-        let mut flags = self.select(Some(text), None).await?;
-        flags.extend(self.select(None, Some(text)).await?);
+        let exact = flags::by_key(&self.admin, &self.actor, text).await?;
+        let filter = FlagFilter {
+            search: Some(text.to_owned()),
+            ..FlagFilter::default()
+        };
+        let mut flags = flags::list(&self.admin, &self.actor, &filter, PageRequest::LONGEST)
+            .await?
+            .items;
+        flags.extend(exact);
         flags.sort_by_cached_key(|flag| distance(flag, &wanted));
         flags.dedup_by_key(|flag| flag.id);
         flags.truncate(SHOWN);
-        let mut environments = environments::active(&self.admin, &self.actor)
-            .await
-            .map_err(to_admin_error)?;
+        let mut environments = environments::active(&self.admin, &self.actor).await?;
         environments.retain(|environment| {
             let name = format!("{} {}", environment.product, environment.name);
             name.to_lowercase().contains(&wanted)
@@ -34,28 +39,6 @@ impl SearchAdmin for SignedIn {
             flags,
             environments,
         })
-    }
-}
-
-impl SignedIn {
-    async fn select(
-        &self,
-        key: Option<&str>,
-        search: Option<&str>,
-    ) -> Result<Vec<Flag>, AdminError> {
-        let selection = FlagFilter {
-            key: key.map(str::to_owned),
-            search: search.map(str::to_owned),
-            ..FlagFilter::default()
-        };
-        let page = PageRequest {
-            page: PageNumber::default(),
-            limit: Limit::MAX,
-        };
-        let flags = flags::list(&self.admin, &self.actor, &selection, page)
-            .await
-            .map_err(to_admin_error)?;
-        Ok(flags.items)
     }
 }
 

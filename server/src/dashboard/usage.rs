@@ -4,35 +4,22 @@ use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
 use pennon_dashboard::port::usage::{FlagUsage, UsageAdmin};
 use pennon_model::environment::nearness_to_users;
-use pennon_model::flag::FlagFilter;
-use pennon_model::page::PageRequest;
 use pennon_model::time::Timestamp;
 
-use super::{SignedIn, to_admin_error};
+use super::SignedIn;
 use crate::admin::usage::Period;
 use crate::admin::{flags, usage};
 
 #[async_trait]
 impl UsageAdmin for SignedIn {
     async fn flag_usage(&self, key: &str, from: Timestamp) -> Result<FlagUsage, AdminError> {
-        let selection = FlagFilter {
-            key: Some(key.to_owned()),
-            ..FlagFilter::default()
-        };
-        let page = PageRequest::default();
-        let found = flags::list(&self.admin, &self.actor, &selection, page).await;
-        let flag = found
-            .map_err(to_admin_error)?
-            .items
-            .pop()
-            .ok_or(AdminError::NotFound)?;
+        let flag = flags::by_key(&self.admin, &self.actor, key).await?;
+        let flag = flag.ok_or(AdminError::NotFound)?;
         let period = Period {
             from: Some(from),
             to: None,
         };
-        let usage = usage::of_flag(&self.admin, &self.actor, flag.id, period)
-            .await
-            .map_err(to_admin_error)?;
+        let usage = usage::of_flag(&self.admin, &self.actor, flag.id, period).await?;
         let mut environments = usage.environments;
         environments.sort_by_cached_key(|each| {
             let name = each.environment.clone();

@@ -5,11 +5,10 @@ use std::collections::HashSet;
 use pennon_core::rule::Attribute;
 use pennon_model::configuration::{FlagConfiguration, FlagEnvironmentId, FlagOverview};
 use pennon_model::environment::{self, Environment};
-use pennon_model::flag::{Flag, FlagFilter};
+use pennon_model::flag::Flag;
 use pennon_model::id::EnvironmentId;
-use pennon_model::page::PageRequest;
 
-use crate::admin::{Admin, environments};
+use crate::admin::{Admin, environments, flags};
 use crate::auth::actor::Actor;
 use crate::error::{Entity, Error};
 use crate::store::{self, Tx};
@@ -18,16 +17,11 @@ use crate::store::{self, Tx};
 pub(crate) async fn overview(
     admin: &Admin,
     _actor: &Actor,
-    key: String,
+    key: &str,
     choose: impl FnOnce(&[Environment]) -> Option<EnvironmentId>,
 ) -> Result<FlagOverview, Error> {
-    let selection = FlagFilter {
-        key: Some(key),
-        ..FlagFilter::default()
-    };
     let mut tx = admin.db.read().await?;
-    let flags = store::flags::list(&mut tx, &selection, PageRequest::default()).await?;
-    let flag = flags.items.into_iter().next();
+    let flag = flags::find_by_key(&mut tx, key).await?;
     let flag = flag.ok_or(Error::NotFound(Entity::Flag))?;
     let mut active = store::environments::active(&mut tx).await?;
     let cells = store::configurations::cells(&mut tx, &[flag.id]).await?;

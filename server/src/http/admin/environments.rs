@@ -1,7 +1,9 @@
 //! Environments.
 
 use axum::extract::State;
-use pennon_model::environment::{Environment, EnvironmentFilter, EnvironmentName};
+use pennon_model::environment::{
+    CreatedEnvironment, Environment, EnvironmentFilter, EnvironmentName,
+};
 use pennon_model::id::EnvironmentId;
 use pennon_model::page::Page;
 use serde::Serialize;
@@ -9,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::admin::Admin;
 use crate::admin::environments;
-use crate::admin::environments::{CreatedEnvironment, NewEnvironment};
+use crate::admin::environments::NewEnvironment;
 use crate::auth::actor::{Actor, Administrator};
 use crate::error::Error;
 use crate::http::body::{Body, NoBody};

@@ -1,13 +1,13 @@
 //! Personal access tokens.
 
 use axum::extract::State;
-use pennon_model::token::Token;
+use pennon_model::token::{CreatedToken, Token};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::admin::Admin;
 use crate::admin::tokens;
-use crate::admin::tokens::{CreatedToken, NewToken, TokenSelector};
+use crate::admin::tokens::{NewToken, TokenSelector};
 use crate::admin::users::AccountSelector;
 use crate::auth::actor::{Actor, Person};
 use crate::error::Error;

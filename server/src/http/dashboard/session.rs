@@ -13,7 +13,6 @@ use pennon_dashboard::routes::{EVENTS, SIGN_IN};
 use super::super::body::received;
 use super::{cookie, not_received, wants_html};
 use crate::auth::actor::Person;
-use crate::dashboard::to_admin_error;
 use crate::state::Service;
 
 /// The most that a form may have that somebody sends who is not signed in, in bytes. It may be a long one that was begun
@@ -48,7 +47,7 @@ pub(super) async fn find(
     ) {
         Some(secret) => Person::from_cookie(&service.auth, secret, request.extensions())
             .await
-            .map_err(to_admin_error),
+            .map_err(AdminError::from),
         None => Err(AdminError::SignedOut),
     };
     let path = request.uri().path();

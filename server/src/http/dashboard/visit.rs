@@ -18,7 +18,6 @@ use super::super::npm::npmrc;
 use super::{cookie, wants_html, zone};
 use crate::admin::sessions::{self, Credentials, SESSION_DAYS, SessionKind};
 use crate::auth::actor::Person;
-use crate::dashboard::to_admin_error;
 use crate::state::Service;
 
 /// The header by which Leptos tells its client to go elsewhere.
@@ -82,8 +81,7 @@ impl Visit for CurrentVisit {
             address,
             SessionKind::Dashboard,
         )
-        .await
-        .map_err(to_admin_error)?;
+        .await?;
         let seconds = SESSION_DAYS.saturating_mul(DAY_SECONDS);
         self.set_session(signed_in.secret.expose(), seconds);
         Ok(())
@@ -91,9 +89,7 @@ impl Visit for CurrentVisit {
 
     async fn sign_out(&self) -> Result<(), AdminError> {
         if let Some(actor) = &self.actor {
-            sessions::sign_out(&self.service.admin, actor)
-                .await
-                .map_err(to_admin_error)?;
+            sessions::sign_out(&self.service.admin, actor).await?;
         }
         self.set_session("", 0);
         Ok(())
