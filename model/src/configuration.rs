@@ -50,13 +50,47 @@ pub struct Configuration {
     /// Raised by every change.
     #[serde(skip)]
     pub revision: i64,
+    /// The environment's config revision at the last change of the configuration, the rules or the rollout.
+    #[serde(skip)]
+    pub config_revision: i64,
+}
+
+impl Configuration {
+    /// Returns the switch and the time to live.
+    pub fn switch(&self) -> Switch {
+        Switch {
+            is_enabled: self.is_enabled,
+            ttl: self.ttl,
+        }
+    }
+}
+
+/// A flag, an environment, and the flag's configuration there.
+#[derive(Clone, Debug)]
+pub struct FlagEnvironment {
+    /// The flag.
+    pub flag: Flag,
+    /// The environment.
+    pub environment: Environment,
+    /// The switch and the time to live.
+    pub configuration: Configuration,
+}
+
+impl FlagEnvironment {
+    /// Returns the ids of the flag and the environment.
+    pub fn id(&self) -> FlagEnvironmentId {
+        FlagEnvironmentId {
+            flag: self.flag.id,
+            environment: self.environment.id,
+        }
+    }
 }
 
 /// Everything that decides about a flag in an environment.
 #[derive(Clone, Debug)]
 pub struct FlagConfiguration {
-    /// The switch and the time to live.
-    pub configuration: Configuration,
+    /// The flag in the environment.
+    pub target: FlagEnvironment,
     /// The rules, by ascending priority.
     pub rules: Vec<TargetingRule>,
     /// The rollout.
@@ -65,14 +99,19 @@ pub struct FlagConfiguration {
 
 impl FlagConfiguration {
     /// Returns the flag as the engine takes it.
-    pub fn config(&self, flag: &Flag) -> FlagConfig {
+    pub fn config(&self) -> FlagConfig {
+        let FlagEnvironment {
+            flag,
+            configuration,
+            ..
+        } = &self.target;
         FlagConfig {
             key: flag.key.as_str().into(),
             archived: flag.archived_at.is_some(),
-            enabled: self.configuration.is_enabled,
+            enabled: configuration.is_enabled,
             rules: self.rules.iter().map(|rule| rule.rule.clone()).collect(),
             rollout: self.rollout.as_ref().map(|rollout| rollout.rollout),
-            ttl: self.configuration.ttl,
+            ttl: configuration.ttl,
         }
     }
 }

@@ -8,6 +8,7 @@ use pennon_model::id::AuditId;
 use pennon_model::page::{Page, PageRequest};
 
 use super::{SignedIn, sentence};
+use crate::admin::reversal::RevertError;
 use crate::admin::{audit, reversal};
 
 #[async_trait]
@@ -31,9 +32,13 @@ impl AuditAdmin for SignedIn {
     }
 
     async fn revert(&self, id: AuditId, fingerprint: &str) -> Result<(), AdminError> {
-        reversal::revert(&self.admin, &self.actor, id, fingerprint)
-            .await?
-            .map_err(|obstacle| AdminError::Conflict(sentence(&obstacle.to_string())))
+        match reversal::revert(&self.admin, &self.actor, id, fingerprint).await {
+            Ok(()) => Ok(()),
+            Err(RevertError::Failed(error)) => Err(error.into()),
+            Err(RevertError::Obstacle(obstacle)) => {
+                Err(AdminError::Conflict(sentence(&obstacle.to_string())))
+            }
+        }
     }
 }
 

@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 
 use pennon_core::ttl::Ttl;
-use pennon_model::configuration::Configuration;
-use pennon_model::environment::Environment;
-use pennon_model::flag::Flag;
+use pennon_model::configuration::{Configuration, FlagEnvironment, FlagEnvironmentId};
 use pennon_model::flag_table::FlagCell;
 use pennon_model::id::{EnvironmentId, FlagId};
 use sqlx::QueryBuilder;
@@ -23,6 +21,7 @@ struct ConfigurationRow {
     is_enabled: bool,
     ttl_override_seconds: Option<i64>,
     revision: i64,
+    config_revision: i64,
 }
 
 /// A flag, an environment, and the flag's configuration there.
@@ -47,6 +46,7 @@ struct FlagEnvironmentRow {
     is_enabled: bool,
     ttl_override_seconds: Option<i64>,
     revision: i64,
+    config_revision: i64,
 }
 
 #[derive(sqlx::FromRow)]
@@ -59,65 +59,40 @@ struct CellRow {
     percentage: Option<i64>,
 }
 
-/// The configuration of a flag in an environment.
+/// Reads a flag, an environment, and the flag's configuration there; none if one of the three is missing.
 pub(crate) async fn find(
     tx: &mut Tx,
-    flag: FlagId,
-    environment: EnvironmentId,
-) -> Result<Option<Configuration>, Error> {
-    let row: Option<ConfigurationRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select flag_id, environment_id, is_enabled, ttl_override_seconds, revision from flag_environments
-         where flag_id = $1 and environment_id = $2",
-    ).bind(flag.uuid()).bind(environment.uuid()).fetch_optional(conn).await)?;
-    row.map(Configuration::try_from).transpose()
-}
-
-/// Reads a flag, an environment, and the flag's configuration there; none if one of the three is missing.
-pub(crate) async fn find_flag_environment(
-    tx: &mut Tx,
-    flag: FlagId,
-    environment: EnvironmentId,
-) -> Result<Option<(Flag, Environment, Configuration)>, Error> {
+    id: FlagEnvironmentId,
+) -> Result<Option<FlagEnvironment>, Error> {
     let row: Option<FlagEnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(
         "select flags.id as flag_id, flags.key, flags.name as flag_name, flags.description, flags.type,
                 flags.created_by, flags.created_at as flag_created_at, flags.archived_at,
                 flags.revision as flag_revision, environments.id as environment_id, environments.product,
                 environments.name as environment_name, environments.sdk_key_prefix, environments.status,
                 environments.created_at as environment_created_at, environments.revision as environment_revision,
-                pair.is_enabled, pair.ttl_override_seconds, pair.revision
+                pair.is_enabled, pair.ttl_override_seconds, pair.revision, pair.config_revision
          from flag_environments pair
          join flags on flags.id = pair.flag_id
          join environments on environments.id = pair.environment_id
          where pair.flag_id = $1 and pair.environment_id = $2",
-    ).bind(flag.uuid()).bind(environment.uuid()).fetch_optional(conn).await)?;
-    row.map(FlagEnvironmentRow::parts).transpose()
+    ).bind(id.flag.uuid()).bind(id.environment.uuid()).fetch_optional(conn).await)?;
+    row.map(FlagEnvironment::try_from).transpose()
 }
 
 /// The configurations of all flags in all active environments.
 pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<Configuration>, Error> {
     let rows: Vec<ConfigurationRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select flag_id, environment_id, is_enabled, ttl_override_seconds, revision from flag_environments
-         where environment_id in (select id from environments where status = 'active')",
+        "select flag_id, environment_id, is_enabled, ttl_override_seconds, revision, config_revision
+         from flag_environments where environment_id in (select id from environments where status = 'active')",
     ).fetch_all(conn).await)?;
     rows.into_iter().map(Configuration::try_from).collect()
 }
 
-/// The revision at which what a flag serves in an environment last changed.
-pub(crate) async fn config_revision(
-    tx: &mut Tx,
-    flag: FlagId,
-    environment: EnvironmentId,
-) -> Result<i64, Error> {
-    Ok(on_conn!(tx, conn => sqlx::query_scalar(
-        "select config_revision from flag_environments where flag_id = $1 and environment_id = $2",
-    ).bind(flag.uuid()).bind(environment.uuid()).fetch_one(conn).await)?)
-}
-
-/// Keeps a changed configuration, as of the environment's revision.
+/// Keeps a configuration, changed or not, as of the environment's config revision.
 pub(crate) async fn update(tx: &mut Tx, configuration: &Configuration) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "update flag_environments
-         set is_enabled = $3, ttl_override_seconds = $4, revision = revision + 1,
+         set is_enabled = $3, ttl_override_seconds = $4, revision = $5,
              config_revision = (select config_revision from environments where id = $2)
          where flag_id = $1 and environment_id = $2",
     )
@@ -125,21 +100,9 @@ pub(crate) async fn update(tx: &mut Tx, configuration: &Configuration) -> Result
     .bind(configuration.environment_id.uuid())
     .bind(configuration.is_enabled)
     .bind(configuration.ttl.map(|ttl| i64::from(ttl.seconds())))
+    .bind(configuration.revision)
     .execute(conn).await.map(drop))?;
     Ok(())
-}
-
-/// Records that what a flag serves in one environment has changed, and answers the environment's new revision.
-pub(crate) async fn touch(
-    tx: &mut Tx,
-    flag: FlagId,
-    environment: EnvironmentId,
-) -> Result<i64, Error> {
-    let revision = environments::raise_config_revision(tx, environment).await?;
-    on_conn!(tx, conn => sqlx::query(
-        "update flag_environments set config_revision = $3 where flag_id = $1 and environment_id = $2",
-    ).bind(flag.uuid()).bind(environment.uuid()).bind(revision).execute(conn).await.map(drop))?;
-    Ok(revision)
 }
 
 /// Records that what a flag serves in all active environments has changed.
@@ -268,40 +231,43 @@ pub(super) fn ttl(seconds: Option<i64>, id: Uuid) -> Result<Option<Ttl>, Error> 
     ttl.map_err(|problem| bad_row("flag_environments", id, problem))
 }
 
-impl FlagEnvironmentRow {
-    fn parts(self) -> Result<(Flag, Environment, Configuration), Error> {
+impl TryFrom<FlagEnvironmentRow> for FlagEnvironment {
+    type Error = Error;
+
+    fn try_from(row: FlagEnvironmentRow) -> Result<Self, Error> {
         let flag = FlagRow {
-            id: self.flag_id,
-            key: self.key,
-            name: self.flag_name,
-            description: self.description,
-            r#type: self.r#type,
-            created_by: self.created_by,
-            created_at: self.flag_created_at,
-            archived_at: self.archived_at,
-            revision: self.flag_revision,
+            id: row.flag_id,
+            key: row.key,
+            name: row.flag_name,
+            description: row.description,
+            r#type: row.r#type,
+            created_by: row.created_by,
+            created_at: row.flag_created_at,
+            archived_at: row.archived_at,
+            revision: row.flag_revision,
         };
         let environment = EnvironmentRow {
-            id: self.environment_id,
-            product: self.product,
-            name: self.environment_name,
-            sdk_key_prefix: self.sdk_key_prefix,
-            status: self.status,
-            created_at: self.environment_created_at,
-            revision: self.environment_revision,
+            id: row.environment_id,
+            product: row.product,
+            name: row.environment_name,
+            sdk_key_prefix: row.sdk_key_prefix,
+            status: row.status,
+            created_at: row.environment_created_at,
+            revision: row.environment_revision,
         };
         let configuration = ConfigurationRow {
-            flag_id: self.flag_id,
-            environment_id: self.environment_id,
-            is_enabled: self.is_enabled,
-            ttl_override_seconds: self.ttl_override_seconds,
-            revision: self.revision,
+            flag_id: row.flag_id,
+            environment_id: row.environment_id,
+            is_enabled: row.is_enabled,
+            ttl_override_seconds: row.ttl_override_seconds,
+            revision: row.revision,
+            config_revision: row.config_revision,
         };
-        Ok((
-            flag.try_into()?,
-            environment.try_into()?,
-            configuration.try_into()?,
-        ))
+        Ok(Self {
+            flag: flag.try_into()?,
+            environment: environment.try_into()?,
+            configuration: configuration.try_into()?,
+        })
     }
 }
 
@@ -315,6 +281,7 @@ impl TryFrom<ConfigurationRow> for Configuration {
             is_enabled: row.is_enabled,
             ttl: ttl(row.ttl_override_seconds, row.flag_id)?,
             revision: row.revision,
+            config_revision: row.config_revision,
         })
     }
 }

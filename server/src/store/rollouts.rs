@@ -42,31 +42,24 @@ pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<FlagRollout>, Error> {
     rows.into_iter().map(FlagRollout::try_from).collect()
 }
 
-/// Keeps a rollout, new or changed, and answers it as it is kept.
+/// Keeps a rollout, new or changed, as of the environment's config revision.
 ///
 /// A new one starts at a revision that no rollout of the pair has ever had, so that a tag of one that was deleted does
 /// not fit its successor.
-pub(crate) async fn upsert(
-    tx: &mut Tx,
-    flag: FlagId,
-    environment: EnvironmentId,
-    rollout: Rollout,
-    now: Timestamp,
-) -> Result<FlagRollout, Error> {
-    let row: RolloutRow = on_conn!(tx, conn => sqlx::query_as(
+pub(crate) async fn upsert(tx: &mut Tx, rollout: &FlagRollout) -> Result<(), Error> {
+    on_conn!(tx, conn => sqlx::query(
         "insert into rollouts (flag_id, environment_id, percentage, strategy, created_at, updated_at, revision)
-         values ($1, $2, $3, $4, $5, $5, (select config_revision + 1 from environments where id = $2))
+         values ($1, $2, $3, $4, $5, $5, (select config_revision from environments where id = $2))
          on conflict (flag_id, environment_id) do update
-         set percentage = $3, strategy = $4, updated_at = $5, revision = rollouts.revision + 1
-         returning flag_id, environment_id, percentage, strategy, created_at, updated_at, revision",
+         set percentage = $3, strategy = $4, updated_at = $5, revision = rollouts.revision + 1",
     )
-    .bind(flag.uuid())
-    .bind(environment.uuid())
-    .bind(i64::from(rollout.percentage.get()))
-    .bind(rollout.strategy.as_str())
-    .bind(now.millis())
-    .fetch_one(conn).await)?;
-    row.try_into()
+    .bind(rollout.flag_id.uuid())
+    .bind(rollout.environment_id.uuid())
+    .bind(i64::from(rollout.rollout.percentage.get()))
+    .bind(rollout.rollout.strategy.as_str())
+    .bind(rollout.updated_at.millis())
+    .execute(conn).await.map(drop))?;
+    Ok(())
 }
 
 /// Deletes a rollout.

@@ -34,8 +34,8 @@ pub(super) fn configuration(
     let rollout = current.rollout.as_ref().map(|rollout| rollout.rollout);
     let rules = || current.rules.iter().map(|rule| &rule.rule);
     let cell = FlagCell {
-        enabled: current.configuration.is_enabled && !shown.archived(),
-        revision: current.configuration.revision,
+        enabled: current.target.configuration.is_enabled && !shown.archived(),
+        revision: current.target.configuration.revision,
         rules: u32::try_from(current.rules.len()).unwrap_or(u32::MAX),
         rollout: rollout.map(|rollout| rollout.percentage.get()),
     };
@@ -77,7 +77,7 @@ fn question(shown: &Shown, environment: &Environment, current: &FlagConfiguratio
     let Edit::Switch(on) = shown.edit else {
         return None;
     };
-    let configuration = &current.configuration;
+    let configuration = &current.target.configuration;
     let rules = current.rules.iter().map(|rule| &rule.rule);
     let rollout = current.rollout.as_ref().map(|rollout| rollout.rollout);
     let verb = if on { "Turn on" } else { "Turn off" };
@@ -97,7 +97,7 @@ fn question(shown: &Shown, environment: &Environment, current: &FlagConfiguratio
 }
 
 fn time_to_live(shown: &Shown, current: &FlagConfiguration) -> impl IntoView + use<> {
-    let kept = describe::time_to_live(current.configuration.ttl);
+    let kept = describe::time_to_live(current.target.configuration.ttl);
     let links = shown.may_edit().then(|| {
         let several = shown.detail.places.len() > 1;
         let copy = several.then(|| {
@@ -128,7 +128,7 @@ fn ttl_editor(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
     if shown.edit != Edit::Ttl {
         return None;
     }
-    let current = current.configuration.ttl;
+    let current = current.target.configuration.ttl;
     let now = current.map(|ttl| ttl.seconds().to_string());
     let now = now.unwrap_or_default();
     let seen = shown.typed().filter(|_| !shown.stale());

@@ -188,7 +188,7 @@ impl Shown {
             return false;
         };
         match self.edit {
-            Edit::Switch(on) => current.configuration.is_enabled == on,
+            Edit::Switch(on) => current.target.configuration.is_enabled == on,
             Edit::DeleteRule(id) => !current.rules.iter().any(|rule| rule.id == id),
             Edit::RemoveRollout => current.rollout.is_none(),
             _ => false,
@@ -349,7 +349,7 @@ fn effect<'r>(
     rollout: Option<Rollout>,
 ) -> String {
     let sentence = describe::flag(true, rules, rollout);
-    if current.configuration.is_enabled {
+    if current.target.configuration.is_enabled {
         format!("Then: {sentence}")
     } else {
         format!("It is off here, so nothing changes now. Once it is on: {sentence}")

@@ -47,7 +47,7 @@ pub(super) fn playground(
                 <Playground
                     id=detail.flag.id
                     environment=environment.id
-                    flag=current.config(&detail.flag)
+                    flag=current.config()
                     case=ContextForm::from(&query())
                     address=page.href()
                 />

@@ -3,7 +3,6 @@
 //! A reversal consists of ordinary changes, as a person would make them by hand: it needs the same role, meets the same
 //! refusals, and is in the audit log as what it is. What one action wrote, such as a copy, is taken back as a whole.
 
-mod recorded;
 mod undo;
 
 use std::collections::HashMap;
@@ -14,7 +13,7 @@ use pennon_model::id::{AuditId, EnvironmentId};
 use pennon_model::reversal::Plan;
 use pennon_model::user::Role;
 
-use self::undo::{PendingRevert, UndoError};
+use self::undo::PendingRevert;
 use super::{Admin, audit, changes, usage};
 use crate::auth::actor::Actor;
 use crate::error::Error;
@@ -55,6 +54,15 @@ pub(crate) enum Obstacle {
     TooMany,
 }
 
+/// The reason why an action was not reverted.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RevertError {
+    #[error(transparent)]
+    Obstacle(#[from] Obstacle),
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
 /// The role that taking back a change of this kind needs; none if that is never possible.
 pub(crate) fn needed(action: AuditAction) -> Option<Role> {
     match action {
@@ -86,15 +94,17 @@ pub(crate) async fn preview(
     actor: &Actor,
     id: AuditId,
 ) -> Result<Option<Reversal>, Error> {
-    if audit::get(admin, actor, id).await?.is_none() {
+    let Some(one) = audit::get(admin, actor, id).await? else {
         return Ok(None);
-    }
+    };
     let mut tx = admin.db.read().await?;
-    let (entries, pending) = pending(admin, &mut tx, actor, id).await?;
+    let entries = action(&mut tx, actor, &one).await?;
+    let pending = pending(admin, &mut tx, &entries).await;
     drop(tx);
     let plan = match pending {
-        Ok(pending) => Ok(with_outdated_clients(admin, actor, pending.plan()?).await?),
-        Err(obstacle) => Err(obstacle),
+        Ok((_, plan)) => Ok(with_outdated_clients(admin, actor, plan).await?),
+        Err(RevertError::Obstacle(obstacle)) => Err(obstacle),
+        Err(RevertError::Failed(error)) => return Err(error),
     };
     Ok(Some(Reversal { entries, plan }))
 }
@@ -125,46 +135,40 @@ pub(crate) async fn revert(
     actor: &Actor,
     id: AuditId,
     fingerprint: &str,
-) -> Result<Result<(), Obstacle>, Error> {
+) -> Result<(), RevertError> {
     let mut tx = admin.db.write().await?;
-    let (_, pending) = pending(admin, &mut tx, actor, id).await?;
-    let pending = match pending {
-        Ok(pending) => pending,
-        Err(obstacle) => return Ok(Err(obstacle)),
-    };
-    if pending.fingerprint() != fingerprint {
-        return Err(Error::Stale { current: None });
+    let one = store::audit::find(&mut tx, id).await?;
+    let entries = action(&mut tx, actor, &one.ok_or(Obstacle::Gone)?).await?;
+    let (pending, plan) = pending(admin, &mut tx, &entries).await?;
+    if plan.fingerprint != fingerprint {
+        return Err(Error::Stale { current: None }.into());
     }
     let changed = pending.carry_out(admin, &mut tx, actor).await?;
-    changes::commit(admin, tx, changed).await.map(Ok)
+    Ok(changes::commit(admin, tx, changed).await?)
 }
 
-/// The entries of the action that wrote this one, and all that they are about as it was before them.
-async fn pending(
-    admin: &Admin,
-    tx: &mut Tx,
-    actor: &Actor,
-    id: AuditId,
-) -> Result<(Vec<AuditRecord>, Result<PendingRevert, Obstacle>), Error> {
-    let Some(one) = store::audit::find(tx, id).await? else {
-        return Ok((Vec::new(), Err(Obstacle::Gone)));
-    };
+/// The entries of the action that wrote this one, if the actor may take them back.
+async fn action(tx: &mut Tx, actor: &Actor, one: &AuditRecord) -> Result<Vec<AuditRecord>, Error> {
     let most = i64::try_from(MOST_ENTRIES.saturating_add(1)).unwrap_or(i64::MAX);
     let entries = store::audit::group(tx, one.entry.group_id, most).await?;
     let needed = entries.iter().filter_map(|each| needed(each.entry.action));
-    if let Some(role) = needed.max()
-        && actor.role() < role
-    {
-        return Err(Error::Forbidden(role));
+    match needed.max() {
+        Some(role) if actor.role() < role => Err(Error::Forbidden(role)),
+        _ => Ok(entries),
     }
+}
+
+/// All that entries are about as it was before them, and the plan that leads there.
+async fn pending(
+    admin: &Admin,
+    tx: &mut Tx,
+    entries: &[AuditRecord],
+) -> Result<(PendingRevert, Plan), RevertError> {
     if entries.len() > MOST_ENTRIES {
-        return Ok((entries, Err(Obstacle::TooMany)));
+        return Err(Obstacle::TooMany.into());
     }
-    let pending = match PendingRevert::of(admin, tx, &entries).await {
-        Ok(pending) => Ok(pending),
-        Err(UndoError::Obstacle(obstacle)) => Err(obstacle),
-        Err(UndoError::Failed(Error::NotFound(_))) => Err(Obstacle::Gone),
-        Err(UndoError::Failed(error)) => return Err(error),
-    };
-    Ok((entries, pending))
+    match PendingRevert::of(admin, tx, entries).await {
+        Err(RevertError::Failed(Error::NotFound(_))) => Err(Obstacle::Gone.into()),
+        pending => pending,
+    }
 }

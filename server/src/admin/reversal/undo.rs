@@ -1,41 +1,35 @@
 //! All that entries are about, as it stands and as it was before them.
 
+use std::collections::HashSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pennon_core::rollout::Rollout;
 use pennon_core::rule::Rule;
 use pennon_model::audit::{AuditAction, AuditEntry, AuditRecord};
-use pennon_model::configuration::FlagEnvironmentId;
+use pennon_model::configuration::{FlagConfiguration, FlagEnvironmentId};
 use pennon_model::environment::{Environment, EnvironmentStatus};
 use pennon_model::flag::Flag;
-use pennon_model::id::{EnvironmentId, FlagId};
+use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 use pennon_model::reversal::{Plan, PlannedChange, PlannedEffect};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::super::audit::value;
 use super::super::changes::EnvironmentChange;
-use super::super::targeting::{self, CurrentConfiguration, DesiredConfiguration};
+use super::super::targeting::{self, DesiredConfiguration, differences};
 use super::super::{Admin, environments, flags};
-use super::Obstacle;
-use super::recorded::{after, before, changed, read};
+use super::{Obstacle, RevertError};
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::store::{self, Tx};
 
 /// Something as it stands, and as it is to be.
-struct BeforeAfter<T> {
-    now: T,
-    then: T,
-}
-
-/// How a flag is set up in an environment, and how it is to be.
-struct ConfigurationRevert {
-    now: CurrentConfiguration,
-    then: DesiredConfiguration,
-    /// The revision of all that the two have in common.
-    revision: i64,
+struct BeforeAfter<Now, Then = Now> {
+    now: Now,
+    then: Then,
 }
 
 /// All that entries are about.
@@ -43,51 +37,31 @@ struct ConfigurationRevert {
 pub(super) struct PendingRevert {
     environments: Vec<BeforeAfter<Environment>>,
     flags: Vec<BeforeAfter<Flag>>,
-    configurations: Vec<ConfigurationRevert>,
+    configurations: Vec<BeforeAfter<FlagConfiguration, DesiredConfiguration>>,
     /// True if the revert overwrites a change that was made after the entries.
     overwrites: bool,
 }
 
-/// The reason why entries cannot be undone.
-pub(super) enum UndoError {
-    Obstacle(Obstacle),
-    Failed(Error),
-}
-
-impl From<Obstacle> for UndoError {
-    fn from(obstacle: Obstacle) -> Self {
-        Self::Obstacle(obstacle)
-    }
-}
-
-impl From<Error> for UndoError {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
 impl PendingRevert {
-    /// Undoes entries, of which the newest is first.
+    /// Undoes entries, of which the newest is first, and plans what that changes.
     pub(super) async fn of(
         admin: &Admin,
         tx: &mut Tx,
         entries: &[AuditRecord],
-    ) -> Result<Self, UndoError> {
+    ) -> Result<(Self, Plan), RevertError> {
         let mut pending = Self::default();
         for recorded in entries {
             pending.undo(admin, tx, recorded).await?;
         }
-        if pending
-            .configurations
-            .iter()
-            .any(ConfigurationRevert::has_two_in_one_place)
-        {
+        let mut configurations = pending.configurations.iter();
+        if configurations.any(|configuration| has_two_in_one_place(&configuration.then)) {
             return Err(Obstacle::PlaceTaken.into());
         }
-        if pending.changes_nothing() {
+        let plan = pending.plan(admin)?;
+        if plan.changes.is_empty() {
             return Err(Obstacle::AlreadySo.into());
         }
-        Ok(pending)
+        Ok((pending, plan))
     }
 
     async fn undo(
@@ -95,13 +69,13 @@ impl PendingRevert {
         admin: &Admin,
         tx: &mut Tx,
         recorded: &AuditRecord,
-    ) -> Result<(), UndoError> {
+    ) -> Result<(), RevertError> {
         let entry = &recorded.entry;
         match entry.action {
             AuditAction::FlagCreated | AuditAction::FlagUpdated | AuditAction::FlagArchived => {
                 let id = recorded.flag.ok_or(Obstacle::Gone)?;
                 let flag = self.flag(tx, id).await?;
-                let overwrites = undo_flag(admin, &mut flag.then, entry)?;
+                let overwrites = undo_flag(admin, flag, entry)?;
                 self.overwrites |= overwrites;
                 Ok(())
             }
@@ -115,8 +89,8 @@ impl PendingRevert {
             | AuditAction::RuleDeleted
             | AuditAction::RolloutConfigured
             | AuditAction::RolloutDeleted => {
-                let configuration = self.configuration(tx, recorded).await?;
-                let overwrites = configuration.undo(recorded)?;
+                let desired = self.configuration(tx, recorded).await?;
+                let overwrites = undo_in(desired, recorded)?;
                 self.overwrites |= overwrites;
                 Ok(())
             }
@@ -133,38 +107,31 @@ impl PendingRevert {
         }
     }
 
-    async fn flag(&mut self, tx: &mut Tx, id: FlagId) -> Result<&mut BeforeAfter<Flag>, Error> {
-        let place = self.flags.iter().position(|flag| flag.now.id == id);
-        if place.is_none() {
+    /// The flag as it is to be.
+    async fn flag(&mut self, tx: &mut Tx, id: FlagId) -> Result<&mut Flag, RevertError> {
+        if self.flags.iter().all(|known| known.now.id != id) {
             let now = flags::find(tx, id).await?;
             let then = now.clone();
             self.flags.push(BeforeAfter { now, then });
         }
-        let found = match place {
-            Some(place) => self.flags.get_mut(place),
-            None => self.flags.last_mut(),
-        };
-        found.ok_or_else(|| Error::Internal("a flag that was found is lost".to_owned()))
+        let mut flags = self.flags.iter_mut();
+        let flag = flags.find(|known| known.now.id == id);
+        Ok(&mut flag.ok_or(Obstacle::Gone)?.then)
     }
 
-    fn rename(&mut self, now: Environment, entry: &AuditEntry) -> Result<(), UndoError> {
-        if let Some(name) = changed(entry, "name")? {
-            let then = Environment {
-                name,
-                ..now.clone()
-            };
-            self.overwrites |= Some(&now.name) != after(entry, "name")?.as_ref();
-            self.environments.push(BeforeAfter { now, then });
-        }
+    fn rename(&mut self, now: Environment, entry: &AuditEntry) -> Result<(), RevertError> {
+        let mut then = now.clone();
+        self.overwrites |= restore(entry, "name", &mut then.name)?;
+        self.environments.push(BeforeAfter { now, then });
         Ok(())
     }
 
-    /// The set-up that an entry is about, if it can be changed.
+    /// The set-up that an entry is about as it is to be, if it can be changed.
     async fn configuration(
         &mut self,
         tx: &mut Tx,
         recorded: &AuditRecord,
-    ) -> Result<&mut ConfigurationRevert, UndoError> {
+    ) -> Result<&mut DesiredConfiguration, RevertError> {
         let flag = recorded.flag.ok_or(Obstacle::Gone)?;
         let environment = current(tx, recorded.environment).await?.id;
         let known = self.flags.iter().find(|known| known.now.id == flag);
@@ -176,74 +143,51 @@ impl PendingRevert {
             return Err(Obstacle::FlagArchived.into());
         }
         let id = FlagEnvironmentId { flag, environment };
-        let place = self
-            .configurations
-            .iter()
-            .position(|configuration| configuration.now.id() == id);
-        if place.is_none() {
-            let now = CurrentConfiguration::find(tx, id).await?;
-            let configuration = ConfigurationRevert {
-                revision: store::configurations::config_revision(tx, flag, environment).await?,
-                then: now.desired(),
-                now,
-            };
-            self.configurations.push(configuration);
+        let is_it = |known: &BeforeAfter<FlagConfiguration, _>| known.now.target.id() == id;
+        if !self.configurations.iter().any(is_it) {
+            let now = targeting::find_whole(tx, id).await?;
+            let then = DesiredConfiguration::of(&now);
+            self.configurations.push(BeforeAfter { now, then });
         }
-        let found = match place {
-            Some(place) => self.configurations.get_mut(place),
-            None => self.configurations.last_mut(),
-        };
-        found.ok_or_else(|| Error::Internal("a set-up that was found is lost".to_owned()).into())
-    }
-
-    fn changes_nothing(&self) -> bool {
-        let same_flag = |flag: &BeforeAfter<Flag>| flag.now == flag.then;
-        let same_name = |one: &BeforeAfter<Environment>| one.now.name == one.then.name;
-        let is_same = |configuration: &ConfigurationRevert| {
-            configuration
-                .now
-                .steps_to_desired(&configuration.then)
-                .is_empty()
-        };
-        self.flags.iter().all(same_flag)
-            && self.environments.iter().all(same_name)
-            && self.configurations.iter().all(is_same)
+        let mut configurations = self.configurations.iter_mut();
+        let configuration = configurations.find(|known| is_it(known));
+        Ok(&mut configuration.ok_or(Obstacle::Gone)?.then)
     }
 
     /// The fingerprint of the current state of everything concerned.
-    pub(super) fn fingerprint(&self) -> String {
+    fn fingerprint(&self) -> String {
         let environments = self.environments.iter();
         let environments = environments.map(|one| format!("{} {}", one.now.id, one.now.revision));
         let flags = self.flags.iter();
         let flags = flags.map(|flag| format!("{} {}", flag.now.id, flag.now.revision));
         let configurations = self.configurations.iter();
         let configurations = configurations.map(|configuration| {
-            let FlagEnvironmentId { flag, environment } = configuration.now.id();
-            format!("{flag} {environment} {}", configuration.revision)
+            let FlagEnvironmentId { flag, environment } = configuration.now.target.id();
+            let revision = configuration.now.target.configuration.config_revision;
+            format!("{flag} {environment} {revision}")
         });
         let all: Vec<String> = environments.chain(flags).chain(configurations).collect();
         URL_SAFE_NO_PAD.encode(Sha256::digest(all.join("\n")))
     }
 
-    /// The plan for the preview.
-    pub(super) fn plan(&self) -> Result<Plan, Error> {
+    /// The changes that make everything be as it was.
+    fn plan(&self, admin: &Admin) -> Result<Plan, Error> {
         let mut changes = Vec::new();
         for BeforeAfter { now, then } in &self.environments {
-            changes.push(PlannedChange {
-                environment: Some(then.clone()),
-                ..planned(AuditAction::EnvironmentUpdated, now, then)?
-            });
+            if now.name != then.name {
+                changes.push(PlannedChange {
+                    environment: Some(then.clone()),
+                    ..planned(AuditAction::EnvironmentUpdated, Some(now), Some(then))?
+                });
+            }
         }
         for BeforeAfter { now, then } in &self.flags {
-            if now == then {
-                continue;
-            }
             let goes = now.archived_at.is_none() && then.archived_at.is_some();
-            let change = if goes {
+            let change = match () {
+                () if now == then => continue,
                 // That it is archived is all that changes.
-                planned(AuditAction::FlagArchived, now, now)?
-            } else {
-                planned(AuditAction::FlagUpdated, now, then)?
+                () if goes => planned(AuditAction::FlagArchived, Some(now), Some(now))?,
+                () => planned(AuditAction::FlagUpdated, Some(now), Some(then))?,
             };
             changes.push(PlannedChange {
                 flag: Some(now.key.clone()),
@@ -251,26 +195,25 @@ impl PendingRevert {
             });
         }
         let mut effects = Vec::new();
-        for ConfigurationRevert { now, then, .. } in &self.configurations {
-            let steps = now.steps_to_desired(then);
+        for BeforeAfter { now, then } in &self.configurations {
+            let steps = targeting::steps_to(admin, now, then);
             if steps.is_empty() {
                 continue;
             }
-            let (flag, environment) = now.about();
-            for difference in now.differences(&steps) {
+            let (flag, environment) = (&now.target.flag, &now.target.environment);
+            for difference in differences(&now.target, &steps) {
+                let (old, new) = (difference.old_value, difference.new_value);
                 changes.push(PlannedChange {
-                    action: difference.action,
                     flag: Some(flag.key.clone()),
                     environment: Some(environment.clone()),
-                    now: difference.old_value.map(|part| value(&part)).transpose()?,
-                    then: difference.new_value.map(|part| value(&part)).transpose()?,
+                    ..planned(difference.action, old.as_ref(), new.as_ref())?
                 });
             }
             effects.push(PlannedEffect {
                 flag: flag.id,
                 environment: environment.clone(),
-                before: now.config(&now.desired()),
-                after: now.config(then),
+                before: now.config(),
+                after: then.config(now),
                 outdated_clients: Vec::new(),
             });
         }
@@ -291,8 +234,10 @@ impl PendingRevert {
         actor: &Actor,
     ) -> Result<Vec<EnvironmentChange>, Error> {
         let mut changes = Vec::new();
-        for BeforeAfter { now, then } in &self.environments {
-            environments::rename_within(admin, tx, actor, now, then.name.clone()).await?;
+        for BeforeAfter { now, then } in self.environments {
+            if now.name != then.name {
+                environments::rename_within(admin, tx, actor, &now, then.name).await?;
+            }
         }
         let mut archived = Vec::new();
         for BeforeAfter { now, then } in self.flags {
@@ -311,7 +256,7 @@ impl PendingRevert {
             }
         }
         for configuration in self.configurations {
-            let id = configuration.now.id();
+            let id = configuration.now.target.id();
             changes.extend(targeting::apply(admin, tx, actor, id, &configuration.then).await?);
         }
         for flag in &archived {
@@ -322,7 +267,7 @@ impl PendingRevert {
 }
 
 /// The environment that is in an environment's place now, after the keys that it got meanwhile.
-async fn current(tx: &mut Tx, id: Option<EnvironmentId>) -> Result<Environment, UndoError> {
+async fn current(tx: &mut Tx, id: Option<EnvironmentId>) -> Result<Environment, RevertError> {
     let id = id.ok_or(Obstacle::Gone)?;
     let environment = store::environments::newest_of_lineage(tx, id).await?;
     let environment = environment.ok_or(Obstacle::Gone)?;
@@ -333,16 +278,18 @@ async fn current(tx: &mut Tx, id: Option<EnvironmentId>) -> Result<Environment, 
 }
 
 /// Undoes an entry about a flag, and answers whether it overwrites what was changed later.
-fn undo_flag(admin: &Admin, flag: &mut Flag, entry: &AuditEntry) -> Result<bool, UndoError> {
+fn undo_flag(admin: &Admin, flag: &mut Flag, entry: &AuditEntry) -> Result<bool, RevertError> {
     let is_archived = flag.archived_at.is_some();
-    let came_back = changed::<Option<String>>(entry, "archivedAt")?.is_some();
+    let (old, new) = member(entry, "archivedAt");
     match entry.action {
         AuditAction::FlagArchived => flag.archived_at = None,
-        AuditAction::FlagUpdated if !came_back => {
+        AuditAction::FlagUpdated if old == new => {
             if is_archived {
                 return Err(Obstacle::FlagArchived.into());
             }
-            return describe(flag, entry);
+            let name = restore(entry, "name", &mut flag.name)?;
+            let description = restore(entry, "description", &mut flag.description)?;
+            return Ok(name || description);
         }
         _ if is_archived => {}
         _ => flag.archived_at = Some(admin.clock.now()),
@@ -350,100 +297,111 @@ fn undo_flag(admin: &Admin, flag: &mut Flag, entry: &AuditEntry) -> Result<bool,
     Ok(false)
 }
 
-/// Gives a flag back the name and the description that an entry took from it.
-fn describe(flag: &mut Flag, entry: &AuditEntry) -> Result<bool, UndoError> {
-    let mut overwrites = false;
-    if let Some(name) = changed(entry, "name")? {
-        overwrites |= Some(&flag.name) != after(entry, "name")?.as_ref();
-        flag.name = name;
+/// Undoes an entry about a flag in an environment, and answers whether it overwrites what was changed later.
+fn undo_in(
+    desired: &mut DesiredConfiguration,
+    recorded: &AuditRecord,
+) -> Result<bool, RevertError> {
+    let entry = &recorded.entry;
+    match entry.action {
+        AuditAction::FlagEnvironmentUpdated => {
+            let switch = &mut desired.switch;
+            let is_enabled = restore(entry, "isEnabled", &mut switch.is_enabled)?;
+            let ttl = restore(entry, "ttlOverrideSeconds", &mut switch.ttl)?;
+            Ok(is_enabled || ttl)
+        }
+        AuditAction::RuleCreated | AuditAction::RuleUpdated | AuditAction::RuleDeleted => {
+            undo_rule(&mut desired.rules, recorded)
+        }
+        _ => {
+            let left: Option<Rollout> = whole(entry.new_value.as_ref())?;
+            let now = desired.rollout;
+            desired.rollout = whole(entry.old_value.as_ref())?;
+            Ok(now.is_some() && now != left)
+        }
     }
-    if let Some(description) = changed(entry, "description")? {
-        overwrites |= Some(&flag.description) != after(entry, "description")?.as_ref();
-        flag.description = description;
+}
+
+fn undo_rule(
+    rules: &mut Vec<(Option<RuleId>, Rule)>,
+    recorded: &AuditRecord,
+) -> Result<bool, RevertError> {
+    let entry = &recorded.entry;
+    let left: Option<Rule> = whole(entry.new_value.as_ref())?;
+    let place = rules.iter().position(|(id, _)| *id == recorded.rule);
+    let Some(then) = whole(entry.old_value.as_ref())? else {
+        let gone = place.map(|place| rules.remove(place));
+        return Ok(gone.is_some_and(|(_, rule)| Some(rule) != left));
+    };
+    let there = place.and_then(|place| rules.get_mut(place));
+    match there {
+        Some((_, rule)) => {
+            let overwrites = left.is_some_and(|left| *rule != left);
+            *rule = then;
+            Ok(overwrites)
+        }
+        None if entry.action == AuditAction::RuleUpdated => Err(Obstacle::Gone.into()),
+        None => {
+            // It may have been brought back already, under another id.
+            if !rules.iter().any(|(_, rule)| *rule == then) {
+                rules.push((recorded.rule, then));
+            }
+            Ok(false)
+        }
     }
+}
+
+fn has_two_in_one_place(desired: &DesiredConfiguration) -> bool {
+    let mut places = HashSet::new();
+    let mut rules = desired.rules.iter();
+    !rules.all(|(_, rule)| places.insert(rule.priority.get()))
+}
+
+/// Gives a member the value that it had before an entry, if the entry changed it, and answers whether that overwrites what
+/// was changed later.
+fn restore<T: DeserializeOwned + PartialEq>(
+    entry: &AuditEntry,
+    name: &str,
+    value: &mut T,
+) -> Result<bool, Error> {
+    let (old, new) = member(entry, name);
+    if old == new {
+        return Ok(false);
+    }
+    let overwrites = *value != read(new)?;
+    *value = read(old)?;
     Ok(overwrites)
 }
 
-impl ConfigurationRevert {
-    /// Undoes an entry, and answers whether it overwrites what was changed later.
-    fn undo(&mut self, recorded: &AuditRecord) -> Result<bool, UndoError> {
-        let entry = &recorded.entry;
-        match entry.action {
-            AuditAction::FlagEnvironmentUpdated => self.configure(entry).map_err(UndoError::from),
-            AuditAction::RuleCreated | AuditAction::RuleUpdated | AuditAction::RuleDeleted => {
-                self.undo_rule(recorded)
-            }
-            _ => {
-                let left: Option<Rollout> = whole(entry.new_value.as_ref())?;
-                let now = self.then.rollout;
-                self.then.rollout = whole(entry.old_value.as_ref())?;
-                Ok(now.is_some() && now != left)
-            }
-        }
-    }
-
-    fn configure(&mut self, entry: &AuditEntry) -> Result<bool, Error> {
-        let switch = &mut self.then.switch;
-        let mut overwrites = false;
-        if let Some(is_enabled) = changed(entry, "isEnabled")? {
-            overwrites |= Some(switch.is_enabled) != after(entry, "isEnabled")?;
-            switch.is_enabled = is_enabled;
-        }
-        if let Some(ttl) = changed(entry, "ttlOverrideSeconds")? {
-            overwrites |= Some(switch.ttl) != after(entry, "ttlOverrideSeconds")?;
-            switch.ttl = ttl;
-        }
-        Ok(overwrites)
-    }
-
-    fn undo_rule(&mut self, recorded: &AuditRecord) -> Result<bool, UndoError> {
-        let entry = &recorded.entry;
-        let left: Option<Rule> = whole(entry.new_value.as_ref())?;
-        let rules = &mut self.then.rules;
-        let place = rules.iter().position(|(id, _)| *id == recorded.rule);
-        if entry.action == AuditAction::RuleCreated {
-            let gone = place.map(|place| rules.remove(place));
-            return Ok(gone.is_some_and(|(_, rule)| Some(rule) != left));
-        }
-        let then: Rule = before(entry)?;
-        let there = place.and_then(|place| rules.get_mut(place));
-        match there {
-            Some((_, rule)) => {
-                let overwrites = left.is_some_and(|left| *rule != left);
-                *rule = then;
-                Ok(overwrites)
-            }
-            None if entry.action == AuditAction::RuleUpdated => Err(Obstacle::Gone.into()),
-            None => {
-                // It may have been brought back already, under another id.
-                if !rules.iter().any(|(_, rule)| *rule == then) {
-                    rules.push((recorded.rule, then));
-                }
-                Ok(false)
-            }
-        }
-    }
-
-    fn has_two_in_one_place(&self) -> bool {
-        let mut places: Vec<_> = self.then.rules.iter().collect();
-        places.sort_unstable_by_key(|(_, rule)| rule.priority);
-        let mut neighbours = places.windows(2);
-        neighbours
-            .any(|pair| matches!(pair, [(_, one), (_, next)] if one.priority == next.priority))
-    }
+/// A member of the object before and after the recorded change.
+fn member(entry: &AuditEntry, name: &str) -> (Value, Value) {
+    let of = |object: &Option<Value>| {
+        let member = object.as_ref().and_then(|object| object.get(name));
+        member.cloned().unwrap_or_default()
+    };
+    (of(&entry.old_value), of(&entry.new_value))
 }
 
 /// An object that is recorded as a whole, if it is there.
-fn whole<T: DeserializeOwned>(value: Option<&serde_json::Value>) -> Result<Option<T>, Error> {
-    value.cloned().map(read).transpose()
+fn whole<T: DeserializeOwned>(object: Option<&Value>) -> Result<Option<T>, Error> {
+    object.cloned().map(read).transpose()
 }
 
-fn planned<T: Serialize>(action: AuditAction, now: &T, then: &T) -> Result<PlannedChange, Error> {
+fn read<T: DeserializeOwned>(recorded: Value) -> Result<T, Error> {
+    serde_json::from_value(recorded)
+        .map_err(|error| Error::Internal(format!("an audit value cannot be read: {error}")))
+}
+
+fn planned<T: Serialize>(
+    action: AuditAction,
+    now: Option<&T>,
+    then: Option<&T>,
+) -> Result<PlannedChange, Error> {
     Ok(PlannedChange {
         action,
         flag: None,
         environment: None,
-        now: Some(value(now)?),
-        then: Some(value(then)?),
+        now: now.map(value).transpose()?,
+        then: then.map(value).transpose()?,
     })
 }

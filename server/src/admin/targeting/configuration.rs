@@ -1,17 +1,15 @@
 //! The configuration of a flag in an environment: its switch and its time to live.
 
 use pennon_core::ttl::Ttl;
-use pennon_model::audit::AuditAction;
-use pennon_model::configuration::{Configuration, FlagEnvironmentId};
+use pennon_model::configuration::{Configuration, FlagEnvironmentId, Switch};
 
-use super::FlagEnvironment;
-use crate::admin::changes::EnvironmentChange;
+use super::step::{Step, commit};
+use super::{find, find_writable};
+use crate::admin::Admin;
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
-use crate::admin::{Admin, audit, changes};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
-use crate::store::{self, Tx};
 
 /// A change of a configuration: what is absent stays as it is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,9 +24,8 @@ pub(crate) async fn configuration(
     _actor: &Actor,
     id: FlagEnvironmentId,
 ) -> Result<Configuration, Error> {
-    Ok(FlagEnvironment::find(&mut admin.db.read().await?, id)
-        .await?
-        .configuration)
+    let target = find(&mut admin.db.read().await?, id).await?;
+    Ok(target.configuration)
 }
 
 /// Changes the configuration of a flag in an environment, and answers it as it is then.
@@ -40,53 +37,28 @@ pub(crate) async fn configure(
     patch: ConfigurationPatch,
 ) -> Result<Configuration, Error> {
     let mut tx = admin.db.write().await?;
-    let target = FlagEnvironment::find_writable(&mut tx, id).await?;
+    let target = find_writable(&mut tx, id).await?;
     let old = &target.configuration;
     precondition.check(old.revision)?;
-    let is_enabled = patch.is_enabled.unwrap_or(old.is_enabled);
-    let ttl = patch.ttl.applied_to(old.ttl);
-    if (is_enabled, ttl) == (old.is_enabled, old.ttl) {
+    let switch = Switch {
+        is_enabled: patch.is_enabled.unwrap_or(old.is_enabled),
+        ttl: patch.ttl.applied_to(old.ttl),
+    };
+    if switch == old.switch() {
         return Ok(target.configuration);
     }
-    let change = EnvironmentChange {
-        environment: id.environment,
-        flag: Some(id.flag),
-        revision: store::environments::raise_config_revision(&mut tx, id.environment).await?,
-    };
-    let new = update(admin, &mut tx, actor, &target, is_enabled, ttl).await?;
-    changes::commit(admin, tx, vec![change]).await?;
+    let new = switched(old, switch);
+    let step = Step::Configure(new.clone());
+    commit(admin, tx, actor, &target, step).await?;
     Ok(new)
 }
 
-/// Keeps another configuration, within a transaction.
-pub(super) async fn update(
-    admin: &Admin,
-    tx: &mut Tx,
-    actor: &Actor,
-    target: &FlagEnvironment,
-    is_enabled: bool,
-    ttl: Option<Ttl>,
-) -> Result<Configuration, Error> {
-    let (new, entry) = changed(target, is_enabled, ttl)?;
-    store::configurations::update(tx, &new).await?;
-    entry.record(admin, tx, actor).await?;
-    Ok(new)
-}
-
-/// The changed configuration of a pair, and the audit entry of the change.
-pub(super) fn changed(
-    target: &FlagEnvironment,
-    is_enabled: bool,
-    ttl: Option<Ttl>,
-) -> Result<(Configuration, audit::Entry<'_>), Error> {
-    let old = &target.configuration;
-    let new = Configuration {
-        is_enabled,
-        ttl,
+/// A configuration with another switch and time to live.
+pub(super) fn switched(old: &Configuration, switch: Switch) -> Configuration {
+    Configuration {
+        is_enabled: switch.is_enabled,
+        ttl: switch.ttl,
         revision: old.revision + 1,
         ..old.clone()
-    };
-    let entry = target.entry(AuditAction::FlagEnvironmentUpdated);
-    let entry = entry.from(Some(old))?.to(&new)?;
-    Ok((new, entry))
+    }
 }

@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 
 use pennon_core::rule::Attribute;
-use pennon_model::configuration::{FlagConfiguration, FlagEnvironmentId, FlagOverview};
+use pennon_model::configuration::{FlagEnvironmentId, FlagOverview};
 use pennon_model::environment::{self, Environment};
-use pennon_model::flag::Flag;
 use pennon_model::id::EnvironmentId;
 
+use super::whole;
 use crate::admin::{Admin, environments, flags};
 use crate::auth::actor::Actor;
 use crate::error::{Entity, Error};
-use crate::store::{self, Tx};
+use crate::store;
 
 /// The flag with this key, and how it stands in the environment that `choose` picks, given the active ones.
 pub(crate) async fn overview(
@@ -30,8 +30,16 @@ pub(crate) async fn overview(
         None => None,
     };
     environment::sort(&mut active);
-    let shown = match &environment {
-        Some(environment) => shown(&mut tx, &flag, environment).await?,
+    let target = match &environment {
+        Some(environment) => {
+            let (flag, environment) = (flag.id, environment.id);
+            let id = FlagEnvironmentId { flag, environment };
+            store::configurations::find(&mut tx, id).await?
+        }
+        None => None,
+    };
+    let shown = match target {
+        Some(target) => Some(whole(&mut tx, target).await?),
         None => None,
     };
     let place = |environment: Environment| {
@@ -44,26 +52,6 @@ pub(crate) async fn overview(
         environment,
         shown,
     })
-}
-
-async fn shown(
-    tx: &mut Tx,
-    flag: &Flag,
-    environment: &Environment,
-) -> Result<Option<FlagConfiguration>, Error> {
-    let id = FlagEnvironmentId {
-        flag: flag.id,
-        environment: environment.id,
-    };
-    let configuration = store::configurations::find(tx, id.flag, id.environment).await?;
-    let Some(configuration) = configuration else {
-        return Ok(None);
-    };
-    Ok(Some(FlagConfiguration {
-        configuration,
-        rules: store::rules::list(tx, id.flag, id.environment).await?,
-        rollout: store::rollouts::find(tx, id.flag, id.environment).await?,
-    }))
 }
 
 /// The custom attributes that the newest rules of an environment go by, the newest first.

@@ -1,16 +1,16 @@
 //! The rollout of a flag in an environment.
 
 use pennon_core::rollout::Rollout;
-use pennon_model::audit::AuditAction;
 use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::targeting::FlagRollout;
 
-use super::{FlagEnvironment, commit};
+use super::step::{Step, commit};
+use super::{find, find_writable};
+use crate::admin::Admin;
 use crate::admin::precondition::Precondition;
-use crate::admin::{Admin, audit};
 use crate::auth::actor::{Actor, Editor};
 use crate::error::{Entity, Error};
-use crate::store::{self, Tx};
+use crate::store;
 
 /// What became of something that is set whether or not it was there before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +26,8 @@ pub(crate) async fn rollout(
     id: FlagEnvironmentId,
 ) -> Result<FlagRollout, Error> {
     let mut tx = admin.db.read().await?;
-    let target = FlagEnvironment::find(&mut tx, id).await?;
-    find(&mut tx, &target)
+    find(&mut tx, id).await?;
+    store::rollouts::find(&mut tx, id.flag, id.environment)
         .await?
         .ok_or(Error::NotFound(Entity::Rollout))
 }
@@ -41,8 +41,8 @@ pub(crate) async fn set_rollout(
     rollout: Rollout,
 ) -> Result<(FlagRollout, Upserted), Error> {
     let mut tx = admin.db.write().await?;
-    let target = FlagEnvironment::find_writable(&mut tx, id).await?;
-    let old = find(&mut tx, &target).await?;
+    let target = find_writable(&mut tx, id).await?;
+    let old = store::rollouts::find(&mut tx, id.flag, id.environment).await?;
     match &old {
         Some(old) => precondition.check(old.revision)?,
         None => precondition.check_absent()?,
@@ -50,12 +50,19 @@ pub(crate) async fn set_rollout(
     if let Some(old) = old.clone().filter(|old| old.rollout == rollout) {
         return Ok((old, Upserted::Updated));
     }
-    let new = upsert(admin, &mut tx, actor, &target, old.as_ref(), rollout).await?;
-    commit(admin, tx, id).await?;
     let upserted = match old {
         Some(_) => Upserted::Updated,
         None => Upserted::Inserted,
     };
+    let mut new = changed(admin, id, old.as_ref(), rollout);
+    let step = Step::SetRollout {
+        old,
+        new: new.clone(),
+    };
+    let revision = commit(admin, tx, actor, &target, step).await?;
+    if upserted == Upserted::Inserted {
+        new.revision = revision;
+    }
     Ok((new, upserted))
 }
 
@@ -67,66 +74,28 @@ pub(crate) async fn delete_rollout(
     precondition: &Precondition,
 ) -> Result<(), Error> {
     let mut tx = admin.db.write().await?;
-    let target = FlagEnvironment::find_writable(&mut tx, id).await?;
-    let old = find(&mut tx, &target).await?;
+    let target = find_writable(&mut tx, id).await?;
+    let old = store::rollouts::find(&mut tx, id.flag, id.environment).await?;
     let old = old.ok_or(Error::NotFound(Entity::Rollout))?;
     precondition.check(old.revision)?;
-    delete(admin, &mut tx, actor, &target, &old).await?;
-    commit(admin, tx, id).await.map(drop)
+    let step = Step::DeleteRollout(old);
+    commit(admin, tx, actor, &target, step).await.map(drop)
 }
 
-/// The rollout of a pair, within a transaction.
-pub(super) async fn find(
-    tx: &mut Tx,
-    target: &FlagEnvironment,
-) -> Result<Option<FlagRollout>, Error> {
-    store::rollouts::find(tx, target.flag.id, target.environment.id).await
-}
-
-/// Keeps a rollout, within a transaction.
-pub(super) async fn upsert(
+/// A rollout in the place of one. The revision of the first is that of the environment when it is written.
+pub(super) fn changed(
     admin: &Admin,
-    tx: &mut Tx,
-    actor: &Actor,
-    target: &FlagEnvironment,
+    id: FlagEnvironmentId,
     old: Option<&FlagRollout>,
     rollout: Rollout,
-) -> Result<FlagRollout, Error> {
-    let (flag, environment) = (target.flag.id, target.environment.id);
+) -> FlagRollout {
     let now = admin.clock.now();
-    let new = store::rollouts::upsert(tx, flag, environment, rollout, now).await?;
-    configured(target, old, &new)?
-        .record(admin, tx, actor)
-        .await?;
-    Ok(new)
-}
-
-/// The audit entry of a new or changed rollout.
-pub(super) fn configured<'a>(
-    target: &'a FlagEnvironment,
-    old: Option<&FlagRollout>,
-    new: &FlagRollout,
-) -> Result<audit::Entry<'a>, Error> {
-    let entry = target.entry(AuditAction::RolloutConfigured);
-    entry.from(old)?.to(new)
-}
-
-/// Deletes a rollout, within a transaction.
-pub(super) async fn delete(
-    admin: &Admin,
-    tx: &mut Tx,
-    actor: &Actor,
-    target: &FlagEnvironment,
-    old: &FlagRollout,
-) -> Result<(), Error> {
-    store::rollouts::delete(tx, old.flag_id, old.environment_id).await?;
-    deleted(target, old)?.record(admin, tx, actor).await
-}
-
-/// The audit entry of a deletion.
-pub(super) fn deleted<'a>(
-    target: &'a FlagEnvironment,
-    old: &FlagRollout,
-) -> Result<audit::Entry<'a>, Error> {
-    target.entry(AuditAction::RolloutDeleted).from(Some(old))
+    FlagRollout {
+        flag_id: id.flag,
+        environment_id: id.environment,
+        rollout,
+        created_at: old.map_or(now, |old| old.created_at),
+        updated_at: now,
+        revision: old.map_or(0, |old| old.revision + 1),
+    }
 }

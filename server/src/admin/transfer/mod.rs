@@ -7,7 +7,7 @@ mod warnings;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use pennon_model::configuration::Configuration;
+use pennon_model::configuration::{Configuration, FlagConfiguration, FlagEnvironment};
 use pennon_model::environment::{Environment, EnvironmentName, ProductName};
 use pennon_model::flag::{Flag, FlagKey, FlagName, FlagType};
 use pennon_model::id::{EnvironmentId, FlagId};
@@ -20,7 +20,7 @@ pub(crate) use self::plan::Carried;
 pub(crate) use self::warnings::warnings;
 
 use super::Admin;
-use super::targeting::{ConfigurationContent, CurrentConfiguration};
+use super::targeting::ConfigurationContent;
 use crate::auth::actor::Administrator;
 use crate::error::{Error, Fault};
 use crate::store::{self, Tx};
@@ -131,7 +131,7 @@ impl Installation {
             Some(PortableConfiguration {
                 product: product.clone(),
                 environment: name.clone(),
-                content: self.current(flag, environment)?.content(),
+                content: self.current(flag, environment)?.into(),
             })
         };
         PortableFlag {
@@ -145,7 +145,7 @@ impl Installation {
     }
 
     /// How a flag is set up in an environment; none if it is not configured there.
-    fn current(&self, flag: &Flag, environment: &Environment) -> Option<CurrentConfiguration> {
+    fn current(&self, flag: &Flag, environment: &Environment) -> Option<FlagConfiguration> {
         let configuration = self.configurations.get(&(flag.id, environment.id))?;
         Some(self.current_as(flag.clone(), environment, configuration.clone()))
     }
@@ -156,11 +156,17 @@ impl Installation {
         flag: Flag,
         environment: &Environment,
         configuration: Configuration,
-    ) -> CurrentConfiguration {
+    ) -> FlagConfiguration {
         let pair = (flag.id, environment.id);
-        let rules = self.rules.get(&pair).cloned().unwrap_or_default();
-        let rollout = self.rollouts.get(&pair).cloned();
-        CurrentConfiguration::new(flag, environment.clone(), configuration, rules, rollout)
+        FlagConfiguration {
+            target: FlagEnvironment {
+                flag,
+                environment: environment.clone(),
+                configuration,
+            },
+            rules: self.rules.get(&pair).cloned().unwrap_or_default(),
+            rollout: self.rollouts.get(&pair).cloned(),
+        }
     }
 
     fn environment(&self, configuration: &PortableConfiguration) -> Option<&Environment> {

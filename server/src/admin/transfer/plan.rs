@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Document, Installation, PortableConfiguration, PortableFlag};
 use crate::admin::Admin;
 use crate::admin::flags::{self, NewFlag};
-use crate::admin::targeting::CurrentConfiguration;
+use crate::admin::targeting::{self, ConfigurationContent, Step, differences};
 use crate::auth::actor::Actor;
 use crate::error::{Conflict, Entity, Error};
 use crate::store::batch::{self, Batch};
@@ -150,10 +150,8 @@ impl Planner<'_> {
         let is_set_up = |wanted: &PortableConfiguration| {
             let environment = self.start.environment(wanted);
             let current = environment.and_then(|one| self.start.current(flag, one));
-            current
-                .map(CurrentConfiguration::content)
-                .unwrap_or_default()
-                == wanted.content
+            let content = current.map(ConfigurationContent::from);
+            content.unwrap_or_default() == wanted.content
         };
         let texts = (&flag.name, &flag.description) == (&wanted.name, &wanted.description);
         texts
@@ -214,15 +212,23 @@ impl Planner<'_> {
             environment,
             configuration.ok_or(Error::NotFound(Entity::Configuration))?,
         );
-        let (admin, actor) = (self.admin, self.actor);
-        let (configuration, differences) =
-            current.plan(admin, actor, &wanted.content, &mut self.batch)?;
-        if differences.is_empty() {
+        let steps = targeting::steps_to_content(self.admin, &current, &wanted.content);
+        if steps.is_empty() {
             return Ok(());
         }
-        flag.configurations.insert(environment.id, configuration);
         flag.touched.insert(environment.id);
-        self.carry_differences(&flag.flag, wanted, differences);
+        self.carry_differences(&flag.flag, wanted, differences(&current.target, &steps));
+        for step in steps {
+            let entry = step.entry(&current.target)?;
+            self.batch.entries.push(entry.made(self.admin, self.actor));
+            match step {
+                Step::Configure(new) => drop(flag.configurations.insert(environment.id, new)),
+                Step::DeleteRule(old) => self.batch.deleted_rules.push(old.id),
+                Step::ReplaceRule { new, .. } | Step::CreateRule(new) => self.batch.rules.push(new),
+                Step::SetRollout { new, .. } => self.batch.rollouts.push(new),
+                Step::DeleteRollout(old) => self.batch.deleted_rollouts.push(old),
+            }
+        }
         Ok(())
     }
 
@@ -319,6 +325,7 @@ impl PlannedFlag {
                 is_enabled: false,
                 ttl: None,
                 revision: 1,
+                config_revision: 0,
             };
             let configuration = self.configurations.entry(environment_id).or_insert(new);
             if configuration.is_enabled {

@@ -1,0 +1,158 @@
+//! The changes of a flag in an environment, one by one, and how they are written.
+
+use pennon_model::audit::AuditAction;
+use pennon_model::configuration::{Configuration, Difference, FlagEnvironment, Part};
+use pennon_model::targeting::{FlagRollout, TargetingRule};
+
+use crate::admin::changes::{self, EnvironmentChange};
+use crate::admin::{Admin, audit};
+use crate::auth::actor::Actor;
+use crate::error::Error;
+use crate::store::{self, Tx};
+
+/// One change of a flag in an environment, with the rows before and after it.
+pub(in crate::admin) enum Step {
+    /// The configuration before it is that of the flag in the environment.
+    Configure(Configuration),
+    DeleteRule(TargetingRule),
+    ReplaceRule {
+        old: TargetingRule,
+        new: TargetingRule,
+    },
+    CreateRule(TargetingRule),
+    /// A first rollout gets its revision when it is written.
+    SetRollout {
+        old: Option<FlagRollout>,
+        new: FlagRollout,
+    },
+    DeleteRollout(FlagRollout),
+}
+
+impl Step {
+    /// The audit entry of the change, in the making.
+    pub(in crate::admin) fn entry<'a>(
+        &self,
+        target: &'a FlagEnvironment,
+    ) -> Result<audit::Entry<'a>, Error> {
+        let entry = |action| {
+            audit::Entry::of(action)
+                .flag(&target.flag)
+                .environment(&target.environment)
+        };
+        match self {
+            Self::Configure(new) => entry(AuditAction::FlagEnvironmentUpdated)
+                .from(Some(&target.configuration))?
+                .to(new),
+            Self::DeleteRule(old) => entry(AuditAction::RuleDeleted).rule(old.id).from(Some(old)),
+            Self::ReplaceRule { old, new } => entry(AuditAction::RuleUpdated)
+                .rule(old.id)
+                .from(Some(old))?
+                .to(new),
+            Self::CreateRule(new) => entry(AuditAction::RuleCreated).rule(new.id).to(new),
+            Self::SetRollout { old, new } => entry(AuditAction::RolloutConfigured)
+                .from(old.as_ref())?
+                .to(new),
+            Self::DeleteRollout(old) => entry(AuditAction::RolloutDeleted).from(Some(old)),
+        }
+    }
+
+    fn difference(&self, target: &FlagEnvironment) -> Difference {
+        let switch = |of: &Configuration| Some(Part::Switch(of.switch()));
+        let rule = |of: &TargetingRule| Some(Part::Rule(of.rule.clone()));
+        let rollout = |of: &FlagRollout| Some(Part::Rollout(of.rollout));
+        let (action, old_value, new_value) = match self {
+            Self::Configure(new) => (
+                AuditAction::FlagEnvironmentUpdated,
+                switch(&target.configuration),
+                switch(new),
+            ),
+            Self::DeleteRule(old) => (AuditAction::RuleDeleted, rule(old), None),
+            Self::ReplaceRule { old, new } => (AuditAction::RuleUpdated, rule(old), rule(new)),
+            Self::CreateRule(new) => (AuditAction::RuleCreated, None, rule(new)),
+            Self::SetRollout { old, new } => (
+                AuditAction::RolloutConfigured,
+                old.as_ref().and_then(rollout),
+                rollout(new),
+            ),
+            Self::DeleteRollout(old) => (AuditAction::RolloutDeleted, rollout(old), None),
+        };
+        let rule_id = match self {
+            Self::DeleteRule(old) | Self::ReplaceRule { old, .. } => Some(old.id),
+            _ => None,
+        };
+        Difference {
+            action,
+            rule_id,
+            old_value,
+            new_value,
+        }
+    }
+}
+
+/// What steps change.
+pub(in crate::admin) fn differences(target: &FlagEnvironment, steps: &[Step]) -> Vec<Difference> {
+    steps.iter().map(|step| step.difference(target)).collect()
+}
+
+/// Takes a step and commits, and answers the environment's new config revision.
+pub(super) async fn commit(
+    admin: &Admin,
+    mut tx: Tx,
+    actor: &Actor,
+    target: &FlagEnvironment,
+    step: Step,
+) -> Result<i64, Error> {
+    let change = take(admin, &mut tx, actor, target, &[step]).await?;
+    changes::commit(admin, tx, vec![change]).await?;
+    Ok(change.revision)
+}
+
+/// Takes steps, within a transaction: writes them and their audit entries as the environment's next config revision.
+pub(super) async fn take(
+    admin: &Admin,
+    tx: &mut Tx,
+    actor: &Actor,
+    target: &FlagEnvironment,
+    steps: &[Step],
+) -> Result<EnvironmentChange, Error> {
+    let environment = target.environment.id;
+    let revision = store::environments::raise_config_revision(tx, environment).await?;
+    make_room(tx, steps).await?;
+    let mut configuration = &target.configuration;
+    for step in steps {
+        match step {
+            Step::Configure(new) => configuration = new,
+            Step::DeleteRule(_) => {}
+            Step::ReplaceRule { new, .. } => store::rules::update(tx, new).await?,
+            Step::CreateRule(new) => store::rules::insert(tx, new).await?,
+            Step::SetRollout { new, .. } => store::rollouts::upsert(tx, new).await?,
+            Step::DeleteRollout(old) => {
+                store::rollouts::delete(tx, old.flag_id, old.environment_id).await?;
+            }
+        }
+        step.entry(target)?.record(admin, tx, actor).await?;
+    }
+    // Whatever the steps are, the row tells the config revision of the last one.
+    store::configurations::update(tx, configuration).await?;
+    Ok(EnvironmentChange {
+        environment,
+        flag: Some(target.flag.id),
+        revision,
+    })
+}
+
+/// Deletes rules, and takes their priorities from those that move, so that other rules can have them.
+async fn make_room(tx: &mut Tx, steps: &[Step]) -> Result<(), Error> {
+    for step in steps {
+        match step {
+            Step::DeleteRule(old) => store::rules::delete(tx, old.id).await?,
+            Step::ReplaceRule { old, new }
+                if steps.len() > 1 && old.rule.priority != new.rule.priority =>
+            {
+                store::rules::set_aside(tx, old.id).await?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
