@@ -27,9 +27,7 @@ pub use admin::StartError;
 pub use admin::provisioning::BootstrapFile;
 pub use cli::{Command, CommandLine, run};
 pub use clock::{Clock, Entropy, SystemClock};
-pub use config::{
-    DatabaseSettings, Hidden, ListenAddress, LogFormat, SecretError, Secrets, Settings,
-};
+pub use config::{DatabaseSettings, ListenAddress, LogFormat, SecretError, Secrets, Settings};
 pub use http::description;
 pub use serve::{Listeners, serve};
 pub use state::{FirstAdministrator, Service};

@@ -4,13 +4,14 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::extract::FromRef;
+use pennon_model::secret::Secret;
 use tokio::sync::watch;
 
 use crate::admin::provisioning::BootstrapFile;
 use crate::admin::{Admin, StartError, first_start, packages};
 use crate::auth::{Auth, secret};
 use crate::clock::{Clock, Entropy};
-use crate::config::{Hidden, NpmAccess, Secrets, Settings};
+use crate::config::{NpmAccess, Secrets, Settings};
 use crate::error::Error;
 use crate::evaluation::Serving;
 use crate::in_flight::InFlightLimits;
@@ -163,10 +164,10 @@ impl FromRef<Service> for Runtime {
 /// The secret that was given, or the one that the database keeps.
 async fn jwt_secret(
     db: &Db,
-    given: Option<&Hidden>,
+    given: Option<&Secret>,
     entropy: &Entropy,
 ) -> Result<Vec<u8>, StartError> {
-    match given.map(Hidden::expose) {
+    match given.map(Secret::expose) {
         Some(secret) if secret.len() < 32 => Err(StartError::WeakJwtSecret),
         Some(secret) => Ok(secret.as_bytes().to_vec()),
         None => {

@@ -5,13 +5,13 @@ use std::path::Path;
 use pennon_core::context::is_email;
 use pennon_model::audit::AuditAction;
 use pennon_model::id::UserId;
+use pennon_model::secret::Secret;
 use pennon_model::user::{Role, User};
 
 use super::provisioning::{BootstrapFile, Provisioning};
 use super::{Admin, StartError, audit, changes, provisioning};
 use crate::auth::actor::Actor;
 use crate::auth::password::NewPassword;
-use crate::config::Hidden;
 use crate::error::{Error, listed};
 use crate::store::{self, Tx};
 
@@ -37,7 +37,7 @@ struct NewAdministrator {
 pub(crate) async fn complete(
     admin: &Admin,
     email: &str,
-    password: Option<&Hidden>,
+    password: Option<&Secret>,
     file: Option<BootstrapFile>,
 ) -> Result<Option<FirstAdministrator>, StartError> {
     let mut tx = admin.db.read().await?;
@@ -109,7 +109,7 @@ async fn apply(
     }
 }
 
-fn given_password(password: &Hidden) -> Result<NewPassword, StartError> {
+fn given_password(password: &Secret) -> Result<NewPassword, StartError> {
     NewPassword::try_from(password.expose().to_owned()).map_err(|_| {
         StartError::FirstAdministrator("PENNON_ADMIN_PASSWORD must have 12 to 256 characters")
     })
@@ -126,7 +126,7 @@ impl NewAdministrator {
     async fn make(
         admin: &Admin,
         email: &str,
-        password: Option<&Hidden>,
+        password: Option<&Secret>,
     ) -> Result<Self, StartError> {
         if !is_email(email) {
             return Err(StartError::FirstAdministrator(

@@ -26,6 +26,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pennon_model::secret::Secret;
 use uuid::Uuid;
 
 use crate::auth::access_token::AccessTokens;
@@ -34,7 +35,7 @@ use crate::auth::password::Passwords;
 use crate::auth::throttle::Throttle;
 use crate::auth::{self, Auth};
 use crate::clock::{Clock, Entropy};
-use crate::config::{Hidden, Settings};
+use crate::config::Settings;
 use crate::error::Error;
 use crate::evaluation::Serving;
 use crate::feed::ChangeFeed;
@@ -134,7 +135,7 @@ impl Admin {
 
     /// Opens a database that exists, for the use cases of the command line.
     pub(crate) async fn open(
-        database_url: &Hidden,
+        database_url: &Secret,
         settings: &Settings,
         mode: OpenMode,
         clock: Arc<dyn Clock>,

@@ -2,7 +2,6 @@
 
 mod secrets;
 
-use std::convert::Infallible;
 use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -131,7 +130,7 @@ pub struct DatabaseSettings {
     /// because other users of the machine could see it: set `DATABASE_URL`, or `DATABASE_URL_FILE` to a file that contains
     /// the URL. Default without any of them: `sqlite://data/pennon.db`
     #[arg(long, value_name = "URL")]
-    pub database_url: Option<Hidden>,
+    pub database_url: Option<Secret>,
 }
 
 impl Settings {
@@ -235,35 +234,6 @@ fn public_url(text: &str) -> Result<Uri, String> {
         ));
     }
     origin.parse().map_err(|_| EXPECTED.to_owned())
-}
-
-/// A setting that is not printed, because it holds a secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hidden(Secret);
-
-impl Hidden {
-    fn new(text: String) -> Self {
-        Self(Secret::new(text))
-    }
-
-    /// The text, for the one place that needs it.
-    pub fn expose(&self) -> &str {
-        self.0.expose()
-    }
-}
-
-impl FromStr for Hidden {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(Self::new(text.to_owned()))
-    }
-}
-
-impl From<&str> for Hidden {
-    fn from(text: &str) -> Self {
-        Self::new(text.to_owned())
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{DatabaseSettings, Hidden, Settings};
+use pennon_model::secret::Secret;
+
+use super::{DatabaseSettings, Settings};
 
 /// The database of a server that was started without a setting.
 const DEFAULT_DATABASE: &str = "sqlite://data/pennon.db";
@@ -16,11 +18,11 @@ const DEFAULT_DATABASE: &str = "sqlite://data/pennon.db";
 #[derive(Clone, Debug)]
 pub struct Secrets {
     /// The URL of the database, which may contain a password.
-    pub database_url: Hidden,
+    pub database_url: Secret,
     /// The password of the first administrator. Without it, one is generated and printed once.
-    pub admin_password: Option<Hidden>,
+    pub admin_password: Option<Secret>,
     /// The secret that signs access tokens. Without it, one is generated and kept in the database.
-    pub jwt_secret: Option<Hidden>,
+    pub jwt_secret: Option<Secret>,
 }
 
 /// The reason that a secret cannot be read. It never contains the secret.
@@ -86,7 +88,7 @@ impl Secrets {
 
 impl DatabaseSettings {
     /// The URL of the database: the option's, or else the one of the environment.
-    pub(crate) fn url(&self) -> Result<Hidden, SecretError> {
+    pub(crate) fn url(&self) -> Result<Secret, SecretError> {
         if let Some(url) = &self.database_url {
             return if has_password(url.expose()) {
                 Err(SecretError::PasswordInOption)
@@ -99,19 +101,19 @@ impl DatabaseSettings {
 }
 
 /// Reads a secret from the variable `name`, or from the file that `{name}_FILE` names; none if neither is set.
-fn read(name: &'static str) -> Result<Option<Hidden>, SecretError> {
+fn read(name: &'static str) -> Result<Option<Secret>, SecretError> {
     let file: Option<OsString> = env::var_os(format!("{name}_FILE"));
     match (env::var(name), file) {
         (Err(VarError::NotPresent), None) => Ok(None),
         (Err(VarError::NotPresent), Some(file)) => read_file(name, Path::new(&file)).map(Some),
-        (Ok(secret), None) => Ok(Some(Hidden::new(secret))),
+        (Ok(secret), None) => Ok(Some(Secret::new(secret))),
         (Err(VarError::NotUnicode(_)), None) => Err(SecretError::NotText { name }),
         (_, Some(_)) => Err(SecretError::Ambiguous { name }),
     }
 }
 
 /// Reads a file that holds a secret, without the newline that most editors append.
-fn read_file(name: &'static str, file: &Path) -> Result<Hidden, SecretError> {
+fn read_file(name: &'static str, file: &Path) -> Result<Secret, SecretError> {
     let mut secret = fs::read_to_string(file).map_err(|problem| SecretError::Unreadable {
         name,
         file: file.to_owned(),
@@ -127,7 +129,7 @@ fn read_file(name: &'static str, file: &Path) -> Result<Hidden, SecretError> {
         let file = file.to_owned();
         return Err(SecretError::Empty { name, file });
     }
-    Ok(Hidden::new(secret))
+    Ok(Secret::new(secret))
 }
 
 /// Returns true if a database URL contains a password, even one in a form that no database accepts.
