@@ -25,6 +25,18 @@ impl Timestamp {
         Self(millis)
     }
 
+    /// The point so many milliseconds later, or earlier if they are negative.
+    #[must_use]
+    pub const fn plus_millis(self, millis: i64) -> Self {
+        Self(self.0.saturating_add(millis))
+    }
+
+    /// The point so many days of 24 hours later, or earlier if they are negative.
+    #[must_use]
+    pub const fn plus_days(self, days: i64) -> Self {
+        self.plus_millis(days.saturating_mul(24 * 60 * 60 * 1000))
+    }
+
     /// Milliseconds since the start of 1970 in UTC.
     pub const fn millis(self) -> i64 {
         self.0

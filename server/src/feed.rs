@@ -116,7 +116,7 @@ impl Reader {
 
     /// Sends what is new. What happened just before the first subscription is sent, too: to hear of it twice does no harm.
     async fn read(&mut self, feed: &ChangeFeed) -> Result<(), Error> {
-        let since = Timestamp::from_millis(self.newest.millis().saturating_sub(DISORDER_MILLIS));
+        let since = self.newest.plus_millis(-DISORDER_MILLIS);
         let events = store::audit::since(&mut feed.0.db.read().await?, since).await?;
         let before = std::mem::take(&mut self.sent);
         for event in events {

@@ -6,7 +6,7 @@ use pennon_model::flag_table::{FlagRow, FlagTable, FlagTableQuery};
 use pennon_model::time::Timestamp;
 
 use super::Admin;
-use super::usage::{DAY_MILLIS, HOUR_MILLIS, hour_of};
+use super::usage::{HOUR_MILLIS, hour_of};
 use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::store;
@@ -29,8 +29,8 @@ pub(crate) async fn page(
 ) -> Result<FlagTable, Error> {
     let now = admin.clock.now();
     let since = StaleSince {
-        unchanged: days_before(now, UNCHANGED_DAYS),
-        unasked: days_before(now, UNASKED_DAYS),
+        unchanged: now.plus_days(-UNCHANGED_DAYS),
+        unasked: now.plus_days(-UNASKED_DAYS),
     };
     let mut tx = admin.db.read().await?;
     let mut environments = store::environments::active(&mut tx).await?;
@@ -79,11 +79,7 @@ fn by_hour(first: Timestamp, evaluations: Vec<(i64, i64)>) -> Vec<i64> {
     hours
 }
 
-fn days_before(now: Timestamp, days: i64) -> Timestamp {
-    Timestamp::from_millis(now.millis().saturating_sub(days.saturating_mul(DAY_MILLIS)))
-}
-
 fn first_hour(now: Timestamp) -> Timestamp {
     let passed = i64::try_from(HOURS.saturating_sub(1)).unwrap_or_default();
-    Timestamp::from_millis(hour_of(now).saturating_sub(passed.saturating_mul(HOUR_MILLIS)))
+    hour_of(now).plus_millis(passed.saturating_mul(-HOUR_MILLIS))
 }

@@ -25,8 +25,6 @@ const KEEP_EXPIRED_DAYS: i64 = 7;
 /// How long a spent refresh token may come back because its answer was lost, in milliseconds.
 const LOST_ANSWER_MILLIS: i64 = 10_000;
 
-const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
-
 /// A session that has just begun.
 pub(crate) struct SignedIn {
     pub(crate) user: User,
@@ -104,15 +102,15 @@ async fn begin(
         user: &user,
         cookie: (kind == SessionKind::Dashboard).then_some(hash),
         created_at: now,
-        expires_at: days_after(now, SESSION_DAYS),
+        expires_at: now.plus_days(SESSION_DAYS),
     };
     store::sessions::insert(&mut tx, &session).await?;
     if kind == SessionKind::Api {
         let expires_at = session.expires_at;
         store::sessions::insert_refresh_token(&mut tx, session.id, hash, now, expires_at).await?;
     }
-    let (expired, oldest) = (-KEEP_EXPIRED_DAYS, -KEEP_EXPIRED_DAYS - SESSION_DAYS);
-    let (expired, oldest) = (days_after(now, expired), days_after(now, oldest));
+    let expired = now.plus_days(-KEEP_EXPIRED_DAYS);
+    let oldest = expired.plus_days(-SESSION_DAYS);
     store::sessions::forget_expired(&mut tx, expired, oldest).await?;
     tx.commit().await?;
     Ok(SignedIn {
@@ -128,7 +126,7 @@ async fn begin(
 /// or after its successor was used, is in the hands of two, one of whom is a thief: that ends the session.
 pub(crate) async fn refresh(admin: &Admin, token: &str) -> Result<SignedIn, Error> {
     let (hash, now) = (SecretHash::of(token), admin.clock.now());
-    let oldest = days_after(now, -SESSION_DAYS);
+    let oldest = now.plus_days(-SESSION_DAYS);
     // Looked up twice, so that nobody without a token can take the writers' turn.
     let mut reading = admin.db.read().await?;
     if store::sessions::refresh_token(&mut reading, hash, now, oldest)
@@ -175,7 +173,7 @@ async fn replace_refresh_token(
 ) -> Result<Secret, Error> {
     let (masked, secret) = secret::generate_masked(token, &admin.entropy);
     let (spent, next) = (SecretHash::of(token), SecretHash::of(secret.expose()));
-    let expires_at = days_after(now, SESSION_DAYS);
+    let expires_at = now.plus_days(SESSION_DAYS);
     store::sessions::spend(&mut tx, session, spent, masked, now).await?;
     store::sessions::insert_refresh_token(&mut tx, session, next, now, expires_at).await?;
     tx.commit().await?;
@@ -185,7 +183,7 @@ async fn replace_refresh_token(
 
 /// The time after which a token must have been spent for its successor to be repeated.
 fn grace_begins(now: Timestamp) -> Timestamp {
-    Timestamp::from_millis(now.millis().saturating_sub(LOST_ANSWER_MILLIS))
+    now.plus_millis(-LOST_ANSWER_MILLIS)
 }
 
 /// When this instance next erases the successors of spent refresh tokens, in milliseconds since 1970; 0 if there are none.
@@ -198,7 +196,7 @@ impl Successors {
     }
 
     fn expect_erasure(&self, now: Timestamp) {
-        let due = now.millis().saturating_add(LOST_ANSWER_MILLIS);
+        let due = now.plus_millis(LOST_ANSWER_MILLIS).millis();
         let _already_expected = self.0.compare_exchange(0, due, Relaxed, Relaxed);
     }
 }
@@ -230,9 +228,4 @@ pub(crate) async fn sign_out(admin: &Admin, actor: &Person) -> Result<(), Error>
     tx.commit().await?;
     admin.feed.signed_out();
     Ok(())
-}
-
-/// A point in time so many days later.
-pub(crate) fn days_after(now: Timestamp, days: i64) -> Timestamp {
-    Timestamp::from_millis(now.millis().saturating_add(days.saturating_mul(DAY_MILLIS)))
 }

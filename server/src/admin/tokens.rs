@@ -8,7 +8,6 @@ use pennon_model::time::Timestamp;
 use pennon_model::token::{CreatedToken, Token, TokenName};
 use pennon_model::user::Role;
 
-use super::sessions::days_after;
 use super::users::{self, AccountSelector};
 use super::{Admin, audit};
 use crate::auth::actor::{Actor, Person};
@@ -32,7 +31,7 @@ pub(crate) struct TokenDays(i64);
 impl TokenDays {
     /// The point in time at which a token of today expires.
     pub(super) fn after(self, now: Timestamp) -> Timestamp {
-        days_after(now, self.0)
+        now.plus_days(self.0)
     }
 }
 
@@ -167,7 +166,7 @@ fn expiry(wanted: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Error>
     let problem = match wanted {
         None => return Ok(TokenDays::default().after(now)),
         Some(time) if time <= now => "must be in the future",
-        Some(time) if time > days_after(now, MOST_DAYS) => "must be at most 366 days ahead",
+        Some(time) if time > now.plus_days(MOST_DAYS) => "must be at most 366 days ahead",
         Some(time) => return Ok(time),
     };
     Err(Error::Invalid(vec![Fault::pointer("/expiresAt", problem)]))

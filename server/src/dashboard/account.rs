@@ -9,7 +9,6 @@ use pennon_model::token::{CreatedToken, Token};
 use pennon_model::user::Role;
 
 use super::{Form, SignedIn};
-use crate::admin::sessions::days_after;
 use crate::admin::tokens;
 use crate::admin::tokens::TokenSelector;
 use crate::admin::users::{self, AccountSelector, CurrentPassword};
@@ -62,7 +61,7 @@ impl OwnAccount for SignedIn {
 impl SignedIn {
     fn end(&self, days: &str) -> Result<Timestamp, &'static str> {
         let days = days.parse().ok();
-        let end = days.map(|days| days_after(self.admin.clock.now(), days));
+        let end = days.map(|days| self.admin.clock.now().plus_days(days));
         end.ok_or("must be a number of days")
     }
 }

@@ -10,7 +10,7 @@ use pennon_model::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{DAY_MILLIS, hour_of};
+use super::hour_of;
 use crate::admin::{Admin, environments};
 use crate::auth::actor::Actor;
 use crate::error::Error;
@@ -18,8 +18,8 @@ use crate::snapshot::ClientCounts;
 use crate::store::clients::ClientHour;
 use crate::store::{self, Tx};
 
-/// The time after its last request in which a client counts as in use.
-const IN_USE_MILLIS: i64 = 7 * DAY_MILLIS;
+/// The number of days after its last request in which a client counts as in use.
+const IN_USE_DAYS: i64 = 7;
 
 /// The maximum number of clients that are looked at for what they cannot read.
 const MAX_IN_USE: i64 = 1000;
@@ -154,11 +154,9 @@ pub(crate) async fn outdated_clients(
     _actor: &Actor,
     id: EnvironmentId,
 ) -> Result<Vec<Client>, Error> {
-    let since = admin.clock.now().millis().saturating_sub(IN_USE_MILLIS);
-    let since = hour_of(Timestamp::from_millis(since));
+    let since = hour_of(admin.clock.now().plus_days(-IN_USE_DAYS));
     let mut tx = admin.db.read().await?;
     let lineage = store::environments::lineage(&mut tx, id).await?;
-    let since = Timestamp::from_millis(since);
     let mut clients = store::clients::in_use_since(&mut tx, lineage, since, MAX_IN_USE).await?;
     clients.retain(|client| match client {
         Client::Known(_, version) => !reads_everything(version, capabilities::since),

@@ -31,7 +31,6 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 const MINUTE_MILLIS: i64 = 60 * 1000;
 pub(super) const HOUR_MILLIS: i64 = 60 * MINUTE_MILLIS;
-pub(super) const DAY_MILLIS: i64 = 24 * HOUR_MILLIS;
 
 /// How long hourly counts are kept, in days; also the longest period that can be asked for.
 const KEEP_DAYS: i64 = 31;
@@ -115,6 +114,7 @@ pub(crate) fn report(
     is_kept.then_some(()).ok_or(Error::Overloaded)
 }
 
-pub(super) fn hour_of(now: Timestamp) -> i64 {
-    now.millis() - now.millis().rem_euclid(HOUR_MILLIS)
+/// The beginning of the hour.
+pub(super) fn hour_of(now: Timestamp) -> Timestamp {
+    now.plus_millis(-now.millis().rem_euclid(HOUR_MILLIS))
 }

@@ -10,7 +10,7 @@ use pennon_model::usage::PollKind;
 use uuid::Uuid;
 
 use super::clients::{self, ClientSums};
-use super::{DAY_MILLIS, HOUR_MILLIS, KEEP_DAYS, hour_of};
+use super::{HOUR_MILLIS, KEEP_DAYS, hour_of};
 use crate::admin::Admin;
 use crate::error::Error;
 use crate::snapshot::{ClientCounts, Counts, UsageReport};
@@ -34,13 +34,13 @@ pub(super) struct Sums {
     /// What is being brought. Until it is known to have arrived it stays as it is.
     batch: Option<Batch>,
     /// The hour in which old rows were last deleted.
-    cleaned: Option<i64>,
+    cleaned: Option<Timestamp>,
 }
 
 /// Counts that arrive together, once.
 struct Batch {
     id: Uuid,
-    evaluations: Vec<Evaluations>,
+    evaluations: Vec<(i64, (EnvironmentId, FlagId, Reason), u64)>,
     polls: Vec<Polls>,
     clients: Vec<(i64, EnvironmentId, ClientCounts)>,
     reports: Vec<(i64, UsageReport)>,
@@ -48,7 +48,7 @@ struct Batch {
 
 impl Sums {
     pub(super) fn add(&mut self, counts: Counts, now: Timestamp) {
-        let hour = hour_of(now);
+        let hour = hour_of(now).millis();
         for (environment, flag, reason, count) in counts.evaluations {
             self.evaluations
                 .add(hour, (environment, flag, reason), count);
@@ -91,7 +91,7 @@ impl Sums {
 
     /// As many sums as one transaction is to have.
     fn next_batch(&mut self, admin: &Admin, now: Timestamp) -> Option<Batch> {
-        let evaluations = to_evaluations(self.evaluations.take(BATCH));
+        let evaluations = self.evaluations.take(BATCH);
         let polls = self.polls.take(BATCH).into_iter();
         let polls = polls.map(|(hour, (lineage, kind), count)| Polls {
             lineage,
@@ -135,8 +135,7 @@ impl Sums {
         let mut tx = admin.db.write().await?;
         store::usage::forget_before(&mut tx, oldest_hour(now)).await?;
         store::clients::forget_before(&mut tx, oldest_hour(now)).await?;
-        let hour_ago = Timestamp::from_millis(now.millis().saturating_sub(HOUR_MILLIS));
-        store::usage::forget_reports_before(&mut tx, hour_ago).await?;
+        store::usage::forget_reports_before(&mut tx, now.plus_millis(-HOUR_MILLIS)).await?;
         tx.commit().await?;
         self.cleaned = Some(hour);
         Ok(())
@@ -171,9 +170,8 @@ impl Batch {
             .collect();
         let mut new = store::usage::begin_reports(tx, &ids, now).await?;
         let mut sums = Hourly::default();
-        for one in &self.evaluations {
-            let what = (one.lineage, one.flag, one.reason);
-            sums.add(one.hour.millis(), what, one.count);
+        for (hour, what, count) in &self.evaluations {
+            sums.add(*hour, *what, *count);
         }
         for (hour, report) in &self.reports {
             // A second report with the same id finds it gone.
@@ -183,7 +181,14 @@ impl Batch {
                 }
             }
         }
-        Ok(to_evaluations(sums.take(usize::MAX)))
+        let evaluations = |((hour, (lineage, flag, reason)), count)| Evaluations {
+            lineage,
+            flag,
+            hour: Timestamp::from_millis(hour),
+            reason,
+            count,
+        };
+        Ok(sums.0.into_iter().map(evaluations).collect())
     }
 }
 
@@ -226,28 +231,14 @@ impl<K: Copy + Eq + Hash> Hourly<K> {
     }
 }
 
-fn to_evaluations(sums: Vec<(i64, (EnvironmentId, FlagId, Reason), u64)>) -> Vec<Evaluations> {
-    let sums = sums.into_iter();
-    let evaluations = sums.map(|(hour, (lineage, flag, reason), count)| Evaluations {
-        lineage,
-        flag,
-        hour: Timestamp::from_millis(hour),
-        reason,
-        count,
-    });
-    evaluations.collect()
-}
-
 /// Notes the latest of the times at which something was seen.
 fn note<K: Eq + Hash>(seen: &mut HashMap<K, Timestamp>, key: K, at: Timestamp) {
     let latest = seen.entry(key).or_insert(at);
-    if latest.millis() < at.millis() {
-        *latest = at;
-    }
+    *latest = at.max(*latest);
 }
 
 fn oldest_hour(now: Timestamp) -> Timestamp {
-    Timestamp::from_millis(hour_of(now).saturating_sub(KEEP_DAYS * DAY_MILLIS))
+    hour_of(now).plus_days(-KEEP_DAYS)
 }
 
 #[cfg(test)]

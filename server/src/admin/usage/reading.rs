@@ -9,7 +9,7 @@ use pennon_model::usage::{FlagEnvironmentUsage, FlagHour, Polling, Polls};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{DAY_MILLIS, HOUR_MILLIS, KEEP_DAYS, MINUTE_MILLIS};
+use super::{KEEP_DAYS, MINUTE_MILLIS, hour_of};
 use crate::admin::{Admin, environments, flags};
 use crate::auth::actor::Actor;
 use crate::error::{Error, Fault};
@@ -173,8 +173,8 @@ pub(crate) async fn key_last_used(
     let polled = store::usage::environment_last_seen(&mut tx, lineage).await?;
     let evaluated = store::usage::last_evaluated_in(&mut tx, lineage).await?;
     // What was before belongs to the keys that this one has replaced.
-    let created = environment.created_at.millis();
-    let created = Timestamp::from_millis(created - created.rem_euclid(MINUTE_MILLIS));
+    let created = environment.created_at;
+    let created = created.plus_millis(-created.millis().rem_euclid(MINUTE_MILLIS));
     Ok(polled.max(evaluated).filter(|last| *last >= created))
 }
 
@@ -182,16 +182,13 @@ impl Period {
     /// The first hour and the last moment, or what is wrong with the two.
     fn bounds(self, now: Timestamp) -> Result<(Timestamp, Timestamp), Error> {
         let to = self.to.unwrap_or(now);
-        let from = self
-            .from
-            .map_or(to.millis().saturating_sub(DAY_MILLIS), Timestamp::millis);
-        let fault = if from > to.millis() {
+        let from = self.from.unwrap_or(to.plus_days(-1));
+        let fault = if from > to {
             "must not be after `to`"
-        } else if to.millis().saturating_sub(from) > KEEP_DAYS * DAY_MILLIS {
+        } else if from < to.plus_days(-KEEP_DAYS) {
             "must be at most 31 days before `to`"
         } else {
-            let hour = from - from.rem_euclid(HOUR_MILLIS);
-            return Ok((Timestamp::from_millis(hour), to));
+            return Ok((hour_of(from), to));
         };
         Err(Error::Invalid(vec![Fault::parameter("from", fault)]))
     }
