@@ -3,7 +3,7 @@
 use pennon_model::audit::{AuditAction, AuditEntry, AuditFilter, AuditRecord, AuditSubjects};
 use pennon_model::environment::Environment;
 use pennon_model::flag::Flag;
-use pennon_model::id::{AuditId, RuleId, TokenId, UserId};
+use pennon_model::id::{AuditId, RuleId, UserId};
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::time::Timestamp;
 use pennon_model::token::Token;
@@ -17,86 +17,73 @@ use crate::store::Tx;
 use crate::store::audit;
 
 /// An entry in the making: what was done, to what, and how that was before and after.
-pub(crate) struct Entry<'a> {
+pub(crate) struct Entry {
     action: AuditAction,
-    flag: Option<&'a Flag>,
-    environment: Option<&'a Environment>,
-    rule: Option<RuleId>,
-    user: Option<UserId>,
-    token: Option<TokenId>,
+    flag_key: Option<String>,
+    environment: Option<String>,
+    product: Option<String>,
+    concerned: AuditSubjects,
     old: Option<Value>,
     new: Option<Value>,
 }
 
-impl<'a> Entry<'a> {
+impl Entry {
     /// Begins with what was done.
     pub(crate) fn of(action: AuditAction) -> Self {
         Self {
             action,
-            flag: None,
+            flag_key: None,
             environment: None,
-            rule: None,
-            user: None,
-            token: None,
+            product: None,
+            concerned: AuditSubjects::default(),
             old: None,
             new: None,
         }
     }
 
     /// The flag concerned.
-    pub(crate) fn flag(self, flag: &'a Flag) -> Self {
-        Self {
-            flag: Some(flag),
-            ..self
-        }
+    pub(crate) fn flag(mut self, flag: &Flag) -> Self {
+        self.flag_key = Some(flag.key.to_string());
+        self.concerned.flag = Some(flag.id);
+        self
     }
 
     /// The environment concerned, as it is after the change.
-    pub(crate) fn environment(self, environment: &'a Environment) -> Self {
-        Self {
-            environment: Some(environment),
-            ..self
-        }
+    pub(crate) fn environment(mut self, environment: &Environment) -> Self {
+        self.environment = Some(environment.name.to_string());
+        self.product = Some(environment.product.to_string());
+        self.concerned.environment = Some(environment.id);
+        self
     }
 
     /// The rule concerned.
-    pub(crate) fn rule(self, rule: RuleId) -> Self {
-        Self {
-            rule: Some(rule),
-            ..self
-        }
+    pub(crate) fn rule(mut self, rule: RuleId) -> Self {
+        self.concerned.rule = Some(rule);
+        self
     }
 
     /// The account concerned.
-    pub(crate) fn user(self, user: UserId) -> Self {
-        Self {
-            user: Some(user),
-            ..self
-        }
+    pub(crate) fn user(mut self, user: UserId) -> Self {
+        self.concerned.user = Some(user);
+        self
     }
 
     /// The token concerned, and with it its owner.
-    pub(crate) fn token(self, token: &Token) -> Self {
-        Self {
-            token: Some(token.id),
-            ..self.user(token.user_id)
-        }
+    pub(crate) fn token(mut self, token: &Token) -> Self {
+        self.concerned.token = Some(token.id);
+        self.user(token.user_id)
     }
 
     /// The object before, if it was there.
-    pub(crate) fn from(self, old: Option<&impl Serialize>) -> Result<Self, Error> {
-        Ok(Self {
-            old: old.map(value).transpose()?,
-            ..self
-        })
+    pub(crate) fn from(mut self, old: Option<&impl Serialize>) -> Result<Self, Error> {
+        self.old = old.map(value).transpose()?;
+        Ok(self)
     }
 
     /// The object after.
-    pub(crate) fn to(self, new: &impl Serialize) -> Result<Self, Error> {
-        Ok(Self {
-            new: Some(value(new)?),
-            ..self
-        })
+    pub(crate) fn to(mut self, new: &impl Serialize) -> Result<Self, Error> {
+        self.new = Some(value(new)?);
+        Ok(self)
     }
 
     /// Writes the entry in the transaction of the change itself, if the actor may still make the change.
@@ -123,13 +110,9 @@ impl<'a> Entry<'a> {
             action: self.action,
             actor_identity: actor.identity(),
             occurred_at: now,
-            flag_key: self.flag.map(|flag| flag.key.to_string()),
-            environment: self
-                .environment
-                .map(|environment| environment.name.to_string()),
-            product: self
-                .environment
-                .map(|environment| environment.product.to_string()),
+            flag_key: self.flag_key,
+            environment: self.environment,
+            product: self.product,
             old_value: self.old,
             new_value: self.new,
         };
@@ -137,11 +120,7 @@ impl<'a> Entry<'a> {
             actor: actor.user().map(|user| user.id),
             actor_token: actor.token(),
             request: actor.request().cloned(),
-            flag: self.flag.map(|flag| flag.id),
-            environment: self.environment.map(|environment| environment.id),
-            rule: self.rule,
-            user: self.user,
-            token: self.token,
+            ..self.concerned
         };
         (entry, concerned)
     }

@@ -21,6 +21,15 @@ pub(crate) struct EnvironmentChange {
 }
 
 impl EnvironmentChange {
+    /// A change of the environment itself, or of more than one flag in it.
+    pub(crate) fn of_environment(environment: EnvironmentId, revision: i64) -> Self {
+        Self {
+            environment,
+            flag: None,
+            revision,
+        }
+    }
+
     /// The same flag's change in each of several environments.
     pub(crate) fn of_flag(flag: FlagId, raised: Vec<(EnvironmentId, i64)>) -> Vec<Self> {
         let change = |(environment, revision)| Self {

@@ -57,16 +57,10 @@ pub(super) async fn create_within(
     let hash = SecretHash::of(key.secret.expose());
     store::environments::insert(tx, environment, hash).await?;
     let revision = store::configurations::insert_for_environment(tx, environment.id).await?;
-    audit::Entry::of(AuditAction::EnvironmentCreated)
-        .environment(environment)
-        .to(environment)?
+    entry(AuditAction::EnvironmentCreated, None, environment)?
         .record(admin, tx, actor)
         .await?;
-    Ok(EnvironmentChange {
-        environment: environment.id,
-        flag: None,
-        revision,
-    })
+    Ok(EnvironmentChange::of_environment(environment.id, revision))
 }
 
 /// The reason that the settings allow no environment of a product; none if they do.
@@ -114,10 +108,7 @@ pub(super) async fn rename_within(
         ..old.clone()
     };
     store::environments::rename(tx, old.id, &new.name).await?;
-    audit::Entry::of(AuditAction::EnvironmentUpdated)
-        .environment(&new)
-        .from(Some(old))?
-        .to(&new)?
+    entry(AuditAction::EnvironmentUpdated, Some(old), &new)?
         .record(admin, tx, actor)
         .await?;
     Ok(new)
@@ -134,17 +125,10 @@ pub(crate) async fn revoke(
     let old = find_active(&mut tx, id, precondition).await?;
     let new = revoked(&mut tx, &old).await?;
     let revision = store::environments::raise_config_revision(&mut tx, id).await?;
-    audit::Entry::of(AuditAction::EnvironmentRevoked)
-        .environment(&new)
-        .from(Some(&old))?
-        .to(&new)?
+    entry(AuditAction::EnvironmentRevoked, Some(&old), &new)?
         .record(admin, &mut tx, actor)
         .await?;
-    let change = EnvironmentChange {
-        environment: id,
-        flag: None,
-        revision,
-    };
+    let change = EnvironmentChange::of_environment(id, revision);
     changes::commit_revocation(admin, tx, id, vec![change]).await?;
     Ok(new)
 }
@@ -166,17 +150,10 @@ pub(crate) async fn rotate_key(
     store::environments::insert(&mut tx, &new, hash).await?;
     store::configurations::move_all(&mut tx, old.id, new.id).await?;
     let revision = store::environments::inherit_config_revision(&mut tx, new.id, old.id).await?;
-    audit::Entry::of(AuditAction::SdkKeyRotated)
-        .environment(&new)
-        .from(Some(&old))?
-        .to(&new)?
+    entry(AuditAction::SdkKeyRotated, Some(&old), &new)?
         .record(admin, &mut tx, actor)
         .await?;
-    let change = EnvironmentChange {
-        environment: new.id,
-        flag: None,
-        revision,
-    };
+    let change = EnvironmentChange::of_environment(new.id, revision);
     changes::commit_revocation(admin, tx, old.id, vec![change]).await?;
     Ok(CreatedEnvironment {
         environment: new,
@@ -201,6 +178,15 @@ pub(super) fn new_environment(
         created_at: now,
         revision: 1,
     }
+}
+
+/// The audit entry of a changed environment, in the making.
+fn entry(
+    action: AuditAction,
+    old: Option<&Environment>,
+    new: &Environment,
+) -> Result<audit::Entry, Error> {
+    audit::Entry::of(action).environment(new).from(old)?.to(new)
 }
 
 async fn revoked(tx: &mut Tx, environment: &Environment) -> Result<Environment, Error> {

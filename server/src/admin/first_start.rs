@@ -4,12 +4,11 @@ use std::path::Path;
 
 use pennon_core::context::is_email;
 use pennon_model::audit::AuditAction;
-use pennon_model::id::UserId;
 use pennon_model::secret::Secret;
 use pennon_model::user::{Role, User};
 
 use super::provisioning::{BootstrapFile, Provisioning};
-use super::{Admin, StartError, audit, changes, provisioning};
+use super::{Admin, StartError, audit, changes, provisioning, users};
 use crate::auth::actor::Actor;
 use crate::auth::password::NewPassword;
 use crate::error::{Error, listed};
@@ -136,18 +135,9 @@ impl NewAdministrator {
         let given = password.map(given_password).transpose()?;
         let is_generated = given.is_none();
         let password = given.unwrap_or_else(|| NewPassword::made_up(&admin.entropy));
-        let now = admin.clock.now();
-        let user = User {
-            id: UserId::new(admin.entropy.id(now)),
-            email: email.to_owned(),
-            role: Role::Admin,
-            created_at: now,
-            revision: 1,
-        };
-        let hash = admin.auth.passwords.hash(&password, &admin.entropy);
         Ok(Self {
-            user,
-            password_hash: hash.await?,
+            user: users::created(admin, email, Role::Admin),
+            password_hash: users::hash(admin, &password).await?,
             generated: is_generated.then(|| password.expose().to_owned()),
         })
     }

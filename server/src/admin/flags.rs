@@ -31,9 +31,14 @@ pub(crate) struct FlagPatch {
 
 /// Creates a flag, disabled in every active environment.
 pub(crate) async fn create(admin: &Admin, actor: &Editor, new: NewFlag) -> Result<Flag, Error> {
+    let flag = created(admin, actor, new);
     let mut tx = admin.db.write().await?;
-    let (flag, changes) = insert(admin, &mut tx, actor, new).await?;
-    changes::commit(admin, tx, changes).await?;
+    store::flags::insert(&mut tx, &flag).await?;
+    let raised = store::configurations::insert_for_flag(&mut tx, flag.id).await?;
+    entry(AuditAction::FlagCreated, None, &flag)?
+        .record(admin, &mut tx, actor)
+        .await?;
+    changes::commit(admin, tx, EnvironmentChange::of_flag(flag.id, raised)).await?;
     Ok(flag)
 }
 
@@ -146,23 +151,6 @@ async fn find_active(tx: &mut Tx, id: FlagId, precondition: &Precondition) -> Re
     }
 }
 
-/// Adds a flag, disabled in every active environment, within a transaction.
-async fn insert(
-    admin: &Admin,
-    tx: &mut Tx,
-    actor: &Actor,
-    new: NewFlag,
-) -> Result<(Flag, Vec<EnvironmentChange>), Error> {
-    let flag = created(admin, actor, new);
-    store::flags::insert(tx, &flag).await?;
-    let raised = store::configurations::insert_for_flag(tx, flag.id).await?;
-    entry(AuditAction::FlagCreated, None, &flag)?
-        .record(admin, tx, actor)
-        .await?;
-    let changes = EnvironmentChange::of_flag(flag.id, raised);
-    Ok((flag, changes))
-}
-
 /// A flag that does not exist yet.
 pub(super) fn created(admin: &Admin, actor: &Actor, new: NewFlag) -> Flag {
     let now = admin.clock.now();
@@ -199,11 +187,11 @@ pub(super) fn archived(old: &Flag, archived_at: Option<Timestamp>) -> Flag {
 }
 
 /// The audit entry of a changed flag, in the making.
-pub(super) fn entry<'a>(
+pub(super) fn entry(
     action: AuditAction,
     old: Option<&Flag>,
-    new: &'a Flag,
-) -> Result<audit::Entry<'a>, Error> {
+    new: &Flag,
+) -> Result<audit::Entry, Error> {
     audit::Entry::of(action).flag(new).from(old)?.to(new)
 }
 
@@ -254,12 +242,9 @@ pub(super) async fn put_away(
     let now = admin.clock.now();
     store::flags::archive(tx, old.id, now).await?;
     let raised = store::configurations::touch_everywhere(tx, old.id).await?;
-    entry(
-        AuditAction::FlagArchived,
-        Some(old),
-        &archived(old, Some(now)),
-    )?
-    .record(admin, tx, actor)
-    .await?;
+    let new = archived(old, Some(now));
+    entry(AuditAction::FlagArchived, Some(old), &new)?
+        .record(admin, tx, actor)
+        .await?;
     Ok(EnvironmentChange::of_flag(old.id, raised))
 }

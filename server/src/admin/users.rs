@@ -73,19 +73,8 @@ pub(crate) async fn create(
     new: NewUser,
 ) -> Result<User, Error> {
     needs_session(actor)?;
-    let hash = admin
-        .auth
-        .passwords
-        .hash(&new.password, &admin.entropy)
-        .await?;
-    let now = admin.clock.now();
-    let user = User {
-        id: UserId::new(admin.entropy.id(now)),
-        email: new.email.into(),
-        role: new.role,
-        created_at: now,
-        revision: 1,
-    };
+    let hash = hash(admin, &new.password).await?;
+    let user = created(admin, new.email.as_str(), new.role);
     let mut tx = admin.db.write().await?;
     if !store::users::insert(&mut tx, &user, &hash).await? {
         return Err(Conflict::EmailTaken.into());
@@ -97,6 +86,22 @@ pub(crate) async fn create(
         .await?;
     tx.commit().await?;
     Ok(user)
+}
+
+/// A user who does not exist yet.
+pub(super) fn created(admin: &Admin, email: &str, role: Role) -> User {
+    let now = admin.clock.now();
+    User {
+        id: UserId::new(admin.entropy.id(now)),
+        email: email.to_owned(),
+        role,
+        created_at: now,
+        revision: 1,
+    }
+}
+
+pub(super) async fn hash(admin: &Admin, password: &NewPassword) -> Result<String, Error> {
+    admin.auth.passwords.hash(password, &admin.entropy).await
 }
 
 /// One page of users, newest first.
@@ -161,7 +166,7 @@ pub(crate) async fn update(
 ) -> Result<User, Error> {
     let proven = prove_own_password(admin, actor, whose, &patch).await?;
     let hash = match &patch.password {
-        Some(password) => Some(admin.auth.passwords.hash(password, &admin.entropy).await?),
+        Some(password) => Some(hash(admin, password).await?),
         None => None,
     };
     let mut tx = admin.db.write().await?;
@@ -234,11 +239,7 @@ pub(crate) async fn change_password(
 ) -> Result<(), Error> {
     let id = person.user().id;
     let old_hash = verify_current(admin, person.user(), &change.current).await?;
-    let hash = admin
-        .auth
-        .passwords
-        .hash(&change.new, &admin.entropy)
-        .await?;
+    let hash = hash(admin, &change.new).await?;
     let mut tx = admin.db.write().await?;
     audit::Entry::of(AuditAction::PasswordChanged)
         .user(id)

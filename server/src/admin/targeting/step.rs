@@ -30,10 +30,7 @@ pub(in crate::admin) enum Step {
 
 impl Step {
     /// The audit entry of the change, in the making.
-    pub(in crate::admin) fn entry<'a>(
-        &self,
-        target: &'a FlagEnvironment,
-    ) -> Result<audit::Entry<'a>, Error> {
+    pub(in crate::admin) fn entry(&self, target: &FlagEnvironment) -> Result<audit::Entry, Error> {
         let entry = |action| {
             audit::Entry::of(action)
                 .flag(&target.flag)

@@ -76,10 +76,6 @@ async fn write(
 ) -> Result<Vec<EnvironmentChange>, Error> {
     actor.confirm(tx, admin.clock.now()).await?;
     let raised = batch::write(tx).await?;
-    let change = |(environment, revision)| EnvironmentChange {
-        environment,
-        flag: None,
-        revision,
-    };
+    let change = |(environment, revision)| EnvironmentChange::of_environment(environment, revision);
     Ok(raised.into_iter().map(change).collect())
 }
