@@ -4,7 +4,7 @@ use pennon_core::FlagConfig;
 use pennon_core::rollout::Rollout;
 use pennon_core::rule::Rule;
 use pennon_core::ttl::Ttl;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::audit::AuditAction;
 use crate::environment::Environment;
@@ -33,7 +33,7 @@ impl FlagEnvironmentId {
 }
 
 /// The configuration of one flag in one environment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Configuration {

@@ -1,15 +1,15 @@
 //! Environments: where flags take effect.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::id::EnvironmentId;
 use crate::secret::Secret;
-use crate::text::{line, text};
+use crate::text::name;
 use crate::time::Timestamp;
 use pennon_core::string_enum;
 
 /// An environment of a product, with its one SDK key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Environment {
@@ -40,22 +40,14 @@ pub struct CreatedEnvironment {
     pub sdk_key: Secret,
 }
 
-text! {
+name! {
     /// A product's name: one line of 1 to 64 characters.
-    #[cfg_attr(
-        feature = "schema",
-        schema(min_length = 1, max_length = 64, pattern = r"^[^\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB]*[^\s\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB][^\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB]*$", example = "Web shop")
-    )]
-    pub struct ProductName = |text| line(text, 64, "must have at most 64 characters")
+    pub struct ProductName = 64, "Web shop"
 }
 
-text! {
+name! {
     /// An environment's name: one line of 1 to 64 characters.
-    #[cfg_attr(
-        feature = "schema",
-        schema(min_length = 1, max_length = 64, pattern = r"^[^\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB]*[^\s\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB][^\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB]*$", example = "production")
-    )]
-    pub struct EnvironmentName = |text| line(text, 64, "must have at most 64 characters")
+    pub struct EnvironmentName = 64, "production"
 }
 
 string_enum! {

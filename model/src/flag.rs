@@ -1,15 +1,15 @@
 //! Feature flags, as they are administered.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::id::FlagId;
-use crate::text::{Description, line, text};
+use crate::text::{Description, name, text};
 use crate::time::Timestamp;
 use pennon_core::Invalid;
 use pennon_core::string_enum;
 
 /// A feature flag. It takes effect through its configuration in an environment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Flag {
@@ -56,13 +56,9 @@ text! {
     }
 }
 
-text! {
+name! {
     /// A flag's display name: one line of 1 to 200 characters.
-    #[cfg_attr(
-        feature = "schema",
-        schema(min_length = 1, max_length = 200, pattern = r"^[^\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB]*[^\s\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB][^\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB]*$", example = "Pay by invoice")
-    )]
-    pub struct FlagName = |text| line(text, 200, "must have at most 200 characters")
+    pub struct FlagName = 200, "Pay by invoice"
 }
 
 string_enum! {

@@ -13,7 +13,7 @@ macro_rules! ids {
         #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-        #[serde(into = "Uuid", try_from = "String")]
+        #[serde(try_from = "String")]
         #[cfg_attr(feature = "schema", schema(value_type = String, format = "uuid", example = "01a1fa8d-1ad7-7000-be8e-25c8e4232ff5"))]
         pub struct $name(Uuid);
 
@@ -26,12 +26,6 @@ macro_rules! ids {
             /// The bits.
             pub const fn uuid(self) -> Uuid {
                 self.0
-            }
-        }
-
-        impl From<$name> for Uuid {
-            fn from(id: $name) -> Self {
-                id.0
             }
         }
 

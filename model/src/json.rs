@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// A JSON value whose texts are slices of the request, except those with escapes.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,26 +106,5 @@ impl<'de> Visitor<'de> for JsonVisitor {
 }
 
 /// The name of a member.
-struct Name<'a>(Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Name<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameVisitor;
-        impl<'de> Visitor<'de> for NameVisitor {
-            type Value = Name<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("the name of a member")
-            }
-
-            fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Name<'de>, E> {
-                Ok(Name(Cow::Borrowed(value)))
-            }
-
-            fn visit_str<E>(self, value: &str) -> Result<Name<'de>, E> {
-                Ok(Name(Cow::Owned(value.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(NameVisitor)
-    }
-}
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);

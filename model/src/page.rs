@@ -1,11 +1,11 @@
 //! Long lists, a page at a time.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use pennon_core::Invalid;
 
 /// One page of a list, and where it stands in the whole.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Page<T> {
     /// The page's items; none past the end.
     pub items: Vec<T>,
@@ -14,7 +14,7 @@ pub struct Page<T> {
 }
 
 /// Where a page stands in its list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Pagination {
     /// The page's number, from 1.
@@ -70,8 +70,7 @@ impl<T> Page<T> {
 }
 
 /// The number of a page, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "i64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(
     feature = "schema",
     derive(utoipa::ToSchema),
@@ -80,8 +79,7 @@ impl<T> Page<T> {
 pub struct PageNumber(i64);
 
 /// How many items a page may have: 1 to 100, 20 if not said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "i64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(
     feature = "schema",
     derive(utoipa::ToSchema),

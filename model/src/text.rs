@@ -8,7 +8,7 @@ macro_rules! text {
         #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-        #[serde(into = "String", try_from = "String")]
+        #[serde(try_from = "String")]
         #[cfg_attr(feature = "schema", schema(value_type = String))]
         pub struct $name(String);
 
@@ -35,12 +35,6 @@ macro_rules! text {
             }
         }
 
-        impl From<$name> for String {
-            fn from(text: $name) -> Self {
-                text.0
-            }
-        }
-
         impl std::fmt::Display for $name {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 self.0.fmt(formatter)
@@ -49,7 +43,24 @@ macro_rules! text {
     };
 }
 
-pub(crate) use text;
+/// Declares a name: one line of at most so many characters.
+macro_rules! name {
+    ($(#[$meta:meta])* pub struct $name:ident = $max:tt, $example:tt) => {
+        $crate::text::text! {
+            $(#[$meta])*
+            #[cfg_attr(
+                feature = "schema",
+                schema(min_length = 1, max_length = $max, pattern = r"^[^\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB]*[^\s\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB][^\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB]*$", example = $example)
+            )]
+            pub struct $name = |text| {
+                let too_long = concat!("must have at most ", $max, " characters");
+                $crate::text::line(text, $max, too_long)
+            }
+        }
+    };
+}
+
+pub(crate) use {name, text};
 
 /// A single line that says something: no control characters, not only white space, at most `max` characters.
 pub(crate) fn line(text: &str, max: usize, too_long: &'static str) -> Result<(), Invalid> {

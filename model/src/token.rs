@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::id::{TokenId, UserId};
 use crate::secret::Secret;
-use crate::text::{line, text};
+use crate::text::name;
 use crate::time::Timestamp;
 use crate::user::Role;
 
@@ -39,11 +39,7 @@ pub struct CreatedToken {
     pub secret: Secret,
 }
 
-text! {
+name! {
     /// A token's name: one line of 1 to 64 characters.
-    #[cfg_attr(
-        feature = "schema",
-        schema(min_length = 1, max_length = 64, pattern = r"^[^\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB]*[^\s\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB][^\u0000-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB]*$", example = "deploy")
-    )]
-    pub struct TokenName = |text| line(text, 64, "must have at most 64 characters")
+    pub struct TokenName = 64, "deploy"
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::id::EnvironmentId;
 use crate::time::Timestamp;
+use pennon_core::string_enum;
 
 /// The evaluations of a flag in an environment. Environments that replaced each other by key rotations count as one.
 #[derive(Clone, Debug, Serialize)]
@@ -71,29 +72,17 @@ pub struct Polling {
     pub polls: Polls,
 }
 
-/// The configuration that a client has when it fetches one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PollKind {
-    /// None.
-    First,
-    /// The one that is served.
-    Current,
-    /// Another one.
-    Outdated,
-}
-
-impl PollKind {
-    /// Every kind, in the order of declaration.
-    pub const ALL: [Self; 3] = [Self::First, Self::Current, Self::Outdated];
-
-    /// The kind as it is stored.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::First => "first",
-            Self::Current => "current",
-            Self::Outdated => "outdated",
-        }
+string_enum! {
+    /// The configuration that a client has when it fetches one.
+    pub enum PollKind {
+        /// None.
+        First = "first",
+        /// The one that is served.
+        Current = "current",
+        /// Another one.
+        Outdated = "outdated",
     }
+    else "must be `first`, `current` or `outdated`"
 }
 
 #[cfg(test)]

@@ -171,7 +171,7 @@ impl EnvironmentUsage {
             }
         }
         counts.reports.append(&mut lock(&self.reports));
-        for (kind, count) in PollKind::ALL.into_iter().zip(&self.polls) {
+        for (kind, count) in PollKind::ALL.iter().copied().zip(&self.polls) {
             if let Some(count) = taken(count) {
                 counts.polls.push((self.lineage, kind, count));
             }
