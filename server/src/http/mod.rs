@@ -12,7 +12,6 @@ mod coding;
 mod context;
 mod cors;
 mod dashboard;
-mod deadline;
 pub(crate) mod duplicates;
 mod edge;
 mod error;
@@ -24,7 +23,6 @@ mod health;
 mod if_match;
 mod if_none_match;
 mod malformed;
-mod measure;
 mod npm;
 mod ofrep;
 mod openapi;
@@ -34,6 +32,7 @@ mod reference;
 mod request_id;
 mod respond;
 mod sdk;
+mod timing;
 
 use std::any::Any;
 
@@ -44,12 +43,11 @@ use http::{Method, StatusCode};
 use tower_http::catch_panic::CatchPanicLayer;
 
 pub(crate) use self::admission::OnSpareConnection;
-use self::deadline::Deadline;
 pub(crate) use self::edge::Edge;
 pub(crate) use self::malformed::refusal_of_head;
-use self::measure::Measure;
-pub(crate) use self::measure::metrics_router;
 use self::openapi::Routes;
+use self::timing::Timing;
+pub(crate) use self::timing::metrics_router;
 use crate::error::Error;
 use crate::state::Service;
 
@@ -60,8 +58,8 @@ pub(crate) fn edge(service: Service) -> Edge {
 
 /// Routes with bounds of time, and with an answer to every panic.
 pub(crate) fn protected(routes: Router, service: Service) -> Edge {
-    let measure = Measure(service.runtime.metrics.clone());
-    let routes = routes.layer((measure, Deadline, CatchPanicLayer::custom(panicked)));
+    let timing = Timing(service.runtime.metrics.clone());
+    let routes = routes.layer((timing, CatchPanicLayer::custom(panicked)));
     Edge::new(routes, service)
 }
 

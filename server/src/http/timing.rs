@@ -1,10 +1,10 @@
-//! How long requests take, by route.
+//! How long an answer may take to begin, and how long answers take, by route.
 
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::response::{IntoResponse, Response};
@@ -13,6 +13,7 @@ use axum::{Router, http::Method};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use prometheus::Histogram;
+use tokio::time::timeout;
 use tower::{Layer, Service as Tower};
 
 use crate::error::Error;
@@ -47,15 +48,19 @@ fn levels(service: &Service) -> Levels {
     }
 }
 
-/// Measures each route, if there is anybody to tell.
+/// How long a request may be worked on. What it has begun to write is rolled back, unless it is being committed.
+const TIME: Duration = Duration::from_secs(30);
+
+/// Gives up on a request that is not answered in time, and measures each route, if there is anybody to tell. An answer that
+/// has begun may go on, so streams do.
 #[derive(Clone)]
-pub(super) struct Measure(pub(super) Option<Arc<Metrics>>);
+pub(super) struct Timing(pub(super) Option<Arc<Metrics>>);
 
-impl<S> Layer<S> for Measure {
-    type Service = Measured<S>;
+impl<S> Layer<S> for Timing {
+    type Service = Timed<S>;
 
-    fn layer(&self, inner: S) -> Measured<S> {
-        Measured {
+    fn layer(&self, inner: S) -> Timed<S> {
+        Timed {
             inner,
             metrics: self.0.clone(),
             route: Arc::default(),
@@ -65,43 +70,55 @@ impl<S> Layer<S> for Measure {
 
 /// One route. Its histograms are looked up once each, so that a request costs a few atomic additions.
 #[derive(Clone)]
-pub(super) struct Measured<S> {
+pub(super) struct Timed<S> {
     inner: S,
     metrics: Option<Arc<Metrics>>,
     route: Arc<OnceLock<Route>>,
 }
 
-type Answer = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+impl<S> Timed<S> {
+    /// What takes the time from now on until there is an answer with a status.
+    fn stopwatch(&self, request: &Request) -> Option<impl FnOnce(StatusCode) + Send + use<S>> {
+        let (metrics, route) = (self.metrics.clone()?, Arc::clone(&self.route));
+        let path = request.extensions().get::<MatchedPath>().cloned();
+        let method = known(request.method());
+        let since = Instant::now();
+        Some(move |status| {
+            let path = path.as_ref().map_or("none", MatchedPath::as_str);
+            route
+                .get_or_init(|| Route::new(path))
+                .histogram(&metrics, path, method, status)
+                .observe(since.elapsed().as_secs_f64());
+        })
+    }
+}
 
-impl<S> Tower<Request> for Measured<S>
+impl<S> Tower<Request> for Timed<S>
 where
-    S: Tower<Request, Response = Response, Error = Infallible, Future = Answer>,
+    S: Tower<Request, Error = Infallible> + 'static,
+    S::Response: IntoResponse,
+    S::Future: Send + 'static,
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = Answer;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         self.inner.poll_ready(context)
     }
 
-    fn call(&mut self, request: Request) -> Answer {
-        let Some(metrics) = self.metrics.clone() else {
-            return self.inner.call(request);
-        };
-        let route = Arc::clone(&self.route);
-        let path = request.extensions().get::<MatchedPath>().cloned();
-        let method = known(request.method());
-        let since = Instant::now();
-        let answer = self.inner.call(request);
+    fn call(&mut self, request: Request) -> Self::Future {
+        let stopwatch = self.stopwatch(&request);
+        // No timer is set for what is answered at once.
+        let answer = timeout(TIME, self.inner.call(request));
         Box::pin(async move {
-            let response = answer.await?;
-            let seconds = since.elapsed().as_secs_f64();
-            let path = path.as_ref().map_or("none", MatchedPath::as_str);
-            route
-                .get_or_init(|| Route::new(path))
-                .histogram(&metrics, path, method, response.status())
-                .observe(seconds);
+            let response = match answer.await {
+                Ok(answered) => answered?.into_response(),
+                Err(_) => Error::TimedOut.into_response(),
+            };
+            if let Some(stop) = stopwatch {
+                stop(response.status());
+            }
             Ok(response)
         })
     }
@@ -155,5 +172,33 @@ impl Route {
             metrics.durations(method, path, status.as_str())
         };
         own.map_or_else(look_up, |own| own.get_or_init(look_up).clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::body::Body;
+    use axum::routing::get;
+    use http::StatusCode;
+    use http::header::RETRY_AFTER;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_takes_too_long_is_given_up() {
+        let app = Router::new()
+            .route("/hangs", get(std::future::pending::<()>))
+            .route("/takes_its_time", get(|| tokio::time::sleep(TIME / 2)))
+            .layer(Timing(None));
+        let ask = async |path: &str| {
+            let request = Request::builder().uri(path).body(Body::empty());
+            app.clone().oneshot(request.unwrap()).await.unwrap()
+        };
+        let given_up = ask("/hangs").await;
+        assert_eq!(given_up.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(given_up.headers()[RETRY_AFTER], "1");
+        assert_eq!(ask("/takes_its_time").await.status(), StatusCode::OK);
     }
 }
