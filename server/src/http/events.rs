@@ -5,10 +5,9 @@
 
 use std::time::Duration;
 
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
-use http::{HeaderName, HeaderValue};
 use pennon_model::audit::{AuditAction, ChangeEvent, RequestId};
 use pennon_model::id::EnvironmentId;
 use pennon_model::time::Timestamp;
@@ -17,6 +16,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
+use super::event_stream::{EventResult, event_stream};
 use crate::admin::audit::newest;
 use crate::auth::actor::Person;
 use crate::feed::Notification;
@@ -80,14 +80,7 @@ impl Events {
     }
 
     /// The next event; none when the stream ends.
-    async fn next(&mut self) -> Option<Result<Event, axum::Error>> {
-        tokio::select! {
-            () = self.service.runtime.stopping() => None,
-            event = self.event() => event,
-        }
-    }
-
-    async fn event(&mut self) -> Option<Result<Event, axum::Error>> {
+    async fn next(&mut self) -> Option<EventResult> {
         if !self.begun {
             self.begun = true;
             return self.position().await;
@@ -116,7 +109,7 @@ impl Events {
         }
     }
 
-    async fn position(&self) -> Option<Result<Event, axum::Error>> {
+    async fn position(&self) -> Option<EventResult> {
         let newest = newest(&self.service.admin, &self.person).await.ok()?;
         let position = StreamPosition {
             at: newest.map(Timestamp::millis),
@@ -138,7 +131,7 @@ impl Events {
     }
 
     /// The event for a change; none if it is not for this person to know.
-    fn tell(&self, news: &ChangeEvent) -> Option<Result<Event, axum::Error>> {
+    fn tell(&self, news: &ChangeEvent) -> Option<EventResult> {
         if news.action.is_about_accounts() && self.person.administrator().is_err() {
             return None;
         }
@@ -157,18 +150,12 @@ impl Events {
 
 impl IntoResponse for Events {
     fn into_response(self) -> Response {
-        let heartbeat = Duration::from_secs(self.service.runtime.settings.stream_heartbeat.into());
+        let runtime = self.service.runtime.clone();
         let events = unfold(self, async |mut events| {
             let event = events.next().await?;
             Some((event, events))
         });
-        // Nginx would otherwise hold events back until it has enough of them.
-        let unbuffered = (
-            HeaderName::from_static("x-accel-buffering"),
-            HeaderValue::from_static("no"),
-        );
-        let events = Sse::new(events).keep_alive(KeepAlive::new().interval(heartbeat));
-        ([unbuffered], events).into_response()
+        event_stream(&runtime, events)
     }
 }
 

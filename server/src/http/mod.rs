@@ -15,6 +15,7 @@ mod dashboard;
 pub(crate) mod duplicates;
 mod edge;
 mod error;
+mod event_stream;
 mod events;
 mod existing;
 pub(crate) mod fields;

@@ -1,10 +1,9 @@
 //! The stream of changes, for clients that want to know at once.
 
 use std::convert::Infallible;
-use std::time::Duration;
 
 use axum::extract::{FromRequestParts, State};
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use http::header::CACHE_CONTROL;
@@ -17,6 +16,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::client::NamedClient;
 use crate::evaluation::sdk_environment::FollowedEnvironment;
+use crate::http::event_stream::{EventResult, event_stream};
 use crate::http::openapi::{Answer, Answered, Input, OperationBuilder, Schemas};
 use crate::snapshot::{Follower, OpenStream};
 use crate::state::Runtime;
@@ -83,14 +83,7 @@ fn spread_ms(clients: usize) -> Option<usize> {
 
 impl Changes {
     /// The next event; none when the stream ends.
-    async fn next(&mut self) -> Option<Result<Event, axum::Error>> {
-        tokio::select! {
-            () = self.runtime.stopping() => None,
-            event = self.change() => event,
-        }
-    }
-
-    async fn change(&mut self) -> Option<Result<Event, axum::Error>> {
+    async fn next(&mut self) -> Option<EventResult> {
         loop {
             let document = self.follower.next().await?.document().await;
             let (etag, id) = (document.etag(), document.id());
@@ -106,21 +99,13 @@ impl Changes {
 
 impl IntoResponse for Changes {
     fn into_response(self) -> Response {
-        let heartbeat = Duration::from_secs(self.runtime.settings.stream_heartbeat.into());
+        let runtime = self.runtime.clone();
         let events = unfold(self, async |mut changes| {
             let event = changes.next().await?;
             Some((event, changes))
         });
-        let headers = [
-            (CACHE_CONTROL, HeaderValue::from_static("no-store")),
-            // Nginx would otherwise hold events back until it has enough of them.
-            (
-                HeaderName::from_static("x-accel-buffering"),
-                HeaderValue::from_static("no"),
-            ),
-        ];
-        let events = Sse::new(events).keep_alive(KeepAlive::new().interval(heartbeat));
-        (headers, events).into_response()
+        let unstored = [(CACHE_CONTROL, HeaderValue::from_static("no-store"))];
+        (unstored, event_stream(&runtime, events)).into_response()
     }
 }
 
