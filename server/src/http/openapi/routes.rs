@@ -77,9 +77,7 @@ fn filter(method: &HttpMethod) -> MethodFilter {
 }
 
 /// Routes, in groups that the description shows as chapters.
-#[derive(Default)]
 pub(crate) struct Routes {
-    pub(super) router: Router<Service>,
     pub(super) groups: Vec<Group>,
 }
 
@@ -99,14 +97,12 @@ impl Routes {
             routes: Vec::new(),
         };
         Self {
-            router: Router::new(),
             groups: vec![group],
         }
     }
 
     /// The routes and one more in the last group.
     pub(crate) fn with(mut self, route: Route) -> Self {
-        self.router = self.router.route(&route.path, route.handler.clone());
         if let Some(group) = self.groups.last_mut() {
             group.routes.push(route);
         }
@@ -115,23 +111,23 @@ impl Routes {
 
     /// These routes, and then the others.
     pub(crate) fn and(mut self, others: Self) -> Self {
-        self.router = self.router.merge(others.router);
         self.groups.extend(others.groups);
         self
     }
 
     /// The routes below a prefix.
     pub(crate) fn below(mut self, prefix: &str) -> Self {
-        self.router = Router::new();
         for route in self.groups.iter_mut().flat_map(|group| &mut group.routes) {
             route.path.insert_str(0, prefix);
-            self.router = self.router.route(&route.path, route.handler.clone());
         }
         self
     }
 
     /// What serves the routes.
     pub(crate) fn into_router(self) -> Router<Service> {
-        self.router
+        let routes = self.groups.into_iter().flat_map(|group| group.routes);
+        routes.fold(Router::new(), |router, route| {
+            router.route(&route.path, route.handler)
+        })
     }
 }
