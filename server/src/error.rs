@@ -280,7 +280,7 @@ fn means_away(code: &str) -> bool {
 /// SQLite says so with code 13; its codes 778 and 4874 are the failed writes of a quota or a limit of the file's size
 /// (<https://sqlite.org/rescode.html>). PostgreSQL says so with 53100
 /// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
-pub(crate) fn means_full(error: &sqlx::Error) -> bool {
+fn means_full(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(DatabaseError::code);
     code.is_some_and(|code| matches!(&*code, "13" | "778" | "4874" | "53100"))
 }

@@ -63,8 +63,7 @@ pub(crate) async fn insert(
     .bind(entry.action.is_about_accounts())
     .bind(group.uuid())
     .bind(concerned.request.as_ref().map(RequestId::as_str))
-    .execute(conn).await.map(drop))?;
-    Ok(())
+    .execute(conn).await.map(drop))
 }
 
 /// Ends a text with the conditions of a filter. Only those that are asked for stand in it, because an index serves only those

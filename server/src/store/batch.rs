@@ -13,11 +13,10 @@ use pennon_model::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
 use pennon_model::targeting::{FlagRollout, TargetingRule};
 use pennon_model::text::Description;
 use pennon_model::time::Timestamp;
-use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Tx, on_conn};
+use super::{Tx, insert_rows, on_conn};
 use crate::error::Error;
 
 /// The number of rows that one statement stages. SQLite binds at most 32,766 values in one, PostgreSQL 65,535.
@@ -74,11 +73,7 @@ pub(crate) struct Batch {
 macro_rules! stage {
     ($tx:expr, $insert:literal, $rows:expr, |$list:ident, $row:pat_param| $bind:expr) => {
         for rows in $rows.chunks(ROWS) {
-            on_conn!(&mut *$tx, conn => {
-                let mut query = QueryBuilder::new($insert);
-                query.push_values(rows, |mut $list, $row| { $bind; });
-                query.build().execute(conn).await.map(drop)
-            })?;
+            insert_rows!($tx, $insert, rows, |$list, $row| $bind, "")?;
         }
     };
 }
@@ -262,8 +257,7 @@ async fn overtake(tx: &mut Tx, environment: Uuid, revision: i64) -> Result<(), E
          where environment_id = $1 and config_revision < $2
            and config_revision >= (select config_revision from staged_revisions where environment_id = $1)
            and flag_id in (select id from staged_flags where is_new)",
-    ).bind(environment).bind(revision).execute(conn).await.map(drop))?;
-    Ok(())
+    ).bind(environment).bind(revision).execute(conn).await.map(drop))
 }
 
 /// New flags. Their configurations expect that nobody else raises the environment's revision meanwhile.
@@ -339,6 +333,5 @@ const CHANGE: &str = "
 ";
 
 async fn execute(tx: &mut Tx, statements: &'static str) -> Result<(), Error> {
-    on_conn!(tx, conn => sqlx::raw_sql(statements).execute(conn).await.map(drop))?;
-    Ok(())
+    on_conn!(tx, conn => sqlx::raw_sql(statements).execute(conn).await.map(drop))
 }

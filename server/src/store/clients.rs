@@ -7,7 +7,8 @@ use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::{Tx, on_conn, push_one_of};
+use super::usage::number;
+use super::{Tx, insert_rows, on_conn, push_one_of};
 use crate::error::Error;
 
 /// Requests of a client to an environment within an hour, to add.
@@ -59,38 +60,29 @@ pub(crate) async fn of_hour(
 
 /// Adds requests, of which no two are of the same environment, hour and client.
 pub(crate) async fn add(tx: &mut Tx, added: &[ClientHour]) -> Result<(), Error> {
-    if added.is_empty() {
-        return Ok(());
-    }
-    on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new(
-            "insert into client_hours (lineage_id, hour, client, polls, streams, last_seen_at) ",
-        );
-        query.push_values(added, |mut row, one| {
-            row.push_bind(one.lineage.uuid())
-                .push_bind(one.hour.millis())
-                .push_bind(one.client.to_string())
-                .push_bind(i64::try_from(one.requests.polls).unwrap_or(i64::MAX))
-                .push_bind(i64::try_from(one.requests.streams).unwrap_or(i64::MAX))
-                .push_bind(one.last_seen_at.millis());
-        });
-        query.push(
-            " on conflict (lineage_id, hour, client) do update set
+    insert_rows!(
+        tx,
+        "insert into client_hours (lineage_id, hour, client, polls, streams, last_seen_at) ",
+        added,
+        |row, one| row
+            .push_bind(one.lineage.uuid())
+            .push_bind(one.hour.millis())
+            .push_bind(one.client.to_string())
+            .push_bind(number(one.requests.polls))
+            .push_bind(number(one.requests.streams))
+            .push_bind(one.last_seen_at.millis()),
+        " on conflict (lineage_id, hour, client) do update set
              polls = client_hours.polls + excluded.polls,
              streams = client_hours.streams + excluded.streams,
              last_seen_at = case when client_hours.last_seen_at < excluded.last_seen_at
-             then excluded.last_seen_at else client_hours.last_seen_at end",
-        );
-        query.build().persistent(false).execute(conn).await.map(drop)
-    })?;
-    Ok(())
+             then excluded.last_seen_at else client_hours.last_seen_at end"
+    )
 }
 
 /// Deletes the hours before this one.
 pub(crate) async fn forget_before(tx: &mut Tx, hour: Timestamp) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("delete from client_hours where hour < $1")
-        .bind(hour.millis()).execute(conn).await.map(drop))?;
-    Ok(())
+        .bind(hour.millis()).execute(conn).await.map(drop))
 }
 
 /// The clients that asked in at least two hours since this one, most recently seen first; not more than `most`.

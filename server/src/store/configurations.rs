@@ -101,8 +101,7 @@ pub(crate) async fn update(tx: &mut Tx, configuration: &Configuration) -> Result
     .bind(configuration.is_enabled)
     .bind(configuration.ttl.map(|ttl| i64::from(ttl.seconds())))
     .bind(configuration.revision)
-    .execute(conn).await.map(drop))?;
-    Ok(())
+    .execute(conn).await.map(drop))
 }
 
 /// Records that what a flag serves in all active environments has changed.
@@ -161,8 +160,7 @@ pub(crate) async fn move_all(
         .bind(from.uuid()).bind(to.uuid()).execute(conn).await.map(drop))?;
     // They show their environment, so they are not what they were.
     on_conn!(tx, conn => sqlx::query("update rules set revision = revision + 1 where environment_id = $1")
-        .bind(to.uuid()).execute(conn).await.map(drop))?;
-    Ok(())
+        .bind(to.uuid()).execute(conn).await.map(drop))
 }
 
 /// Configures all active flags, disabled, in a new environment.
@@ -180,12 +178,12 @@ pub(crate) async fn insert_for_environment(
 
 /// The names of the active environments in which a flag is enabled, as `product/name`.
 pub(crate) async fn enabled_in(tx: &mut Tx, flag: FlagId) -> Result<Vec<String>, Error> {
-    Ok(on_conn!(tx, conn => sqlx::query_scalar(
+    on_conn!(tx, conn => sqlx::query_scalar(
         "select environments.product || '/' || environments.name
          from flag_environments join environments on environments.id = flag_environments.environment_id
          where flag_environments.flag_id = $1 and flag_environments.is_enabled and environments.status = 'active'
          order by environments.product, environments.name",
-    ).bind(flag.uuid()).fetch_all(conn).await)?)
+    ).bind(flag.uuid()).fetch_all(conn).await)
 }
 
 /// Returns the cells of these flags in the active environments in which they are configured.

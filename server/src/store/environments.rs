@@ -11,7 +11,7 @@ use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, bindable, is_unique_violation, on_conn};
+use super::{Tx, bad_row, bindable, on_conn, unless_taken};
 use crate::error::{Conflict, Error};
 
 #[derive(sqlx::FromRow)]
@@ -38,7 +38,7 @@ pub(crate) async fn insert(
     environment: &Environment,
     sdk_key: SecretHash,
 ) -> Result<(), Error> {
-    let inserted = on_conn!(tx, conn => sqlx::query(
+    let is_inserted = on_conn!(tx, conn => unless_taken(sqlx::query(
         "insert into environments (id, product, name, sdk_key_hash, sdk_key_prefix, status, created_at, revision, lineage_id)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $1)",
     )
@@ -50,11 +50,10 @@ pub(crate) async fn insert(
     .bind(environment.status.as_str())
     .bind(environment.created_at.millis())
     .bind(environment.revision)
-    .execute(conn).await.map(drop));
-    match inserted {
-        Err(error) if is_unique_violation(&error) => Err(Conflict::EnvironmentNameTaken.into()),
-        other => Ok(other?),
-    }
+    .execute(conn).await))?;
+    is_inserted
+        .then_some(())
+        .ok_or_else(|| Conflict::EnvironmentNameTaken.into())
 }
 
 /// Returns true if there is an environment, active or revoked. Environments are never deleted, so false means that there
@@ -154,21 +153,19 @@ pub(crate) async fn rename(
     id: EnvironmentId,
     name: &EnvironmentName,
 ) -> Result<(), Error> {
-    let renamed = on_conn!(tx, conn => sqlx::query(
+    let is_renamed = on_conn!(tx, conn => unless_taken(sqlx::query(
         "update environments set name = $2, revision = revision + 1 where id = $1",
-    ).bind(id.uuid()).bind(name.as_str()).execute(conn).await.map(drop));
-    match renamed {
-        Err(error) if is_unique_violation(&error) => Err(Conflict::EnvironmentNameTaken.into()),
-        other => Ok(other?),
-    }
+    ).bind(id.uuid()).bind(name.as_str()).execute(conn).await))?;
+    is_renamed
+        .then_some(())
+        .ok_or_else(|| Conflict::EnvironmentNameTaken.into())
 }
 
 /// Revokes an environment, for good.
 pub(crate) async fn revoke(tx: &mut Tx, id: EnvironmentId) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "update environments set status = 'revoked', revision = revision + 1 where id = $1",
-    ).bind(id.uuid()).execute(conn).await.map(drop))?;
-    Ok(())
+    ).bind(id.uuid()).execute(conn).await.map(drop))
 }
 
 /// Lets what `heir` serves count as newer than all that `predecessor` ever served, and joins their usage.
@@ -177,19 +174,19 @@ pub(crate) async fn inherit_config_revision(
     heir: EnvironmentId,
     predecessor: EnvironmentId,
 ) -> Result<i64, Error> {
-    Ok(on_conn!(tx, conn => sqlx::query_scalar(
+    on_conn!(tx, conn => sqlx::query_scalar(
         "update environments set config_revision =
             (select before.config_revision + 1 from environments before where before.id = $2),
             lineage_id = (select before.lineage_id from environments before where before.id = $2)
          where id = $1 returning config_revision",
-    ).bind(heir.uuid()).bind(predecessor.uuid()).fetch_one(conn).await)?)
+    ).bind(heir.uuid()).bind(predecessor.uuid()).fetch_one(conn).await)
 }
 
 /// Records that what the environment serves has changed.
 pub(crate) async fn raise_config_revision(tx: &mut Tx, id: EnvironmentId) -> Result<i64, Error> {
-    Ok(on_conn!(tx, conn => sqlx::query_scalar(
+    on_conn!(tx, conn => sqlx::query_scalar(
         "update environments set config_revision = config_revision + 1 where id = $1 returning config_revision",
-    ).bind(id.uuid()).fetch_one(conn).await)?)
+    ).bind(id.uuid()).fetch_one(conn).await)
 }
 
 /// Records that what every active environment serves has changed, and answers which ones they are.

@@ -176,7 +176,7 @@ async fn select(
     limit: i64,
     offset: i64,
 ) -> Result<Vec<PageRow>, Error> {
-    Ok(on_conn!(tx, conn => {
+    on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("");
         if wanted.stale {
             push_since!(query, since);
@@ -210,7 +210,7 @@ async fn select(
         }
         query.push(" limit ").push_bind(limit).push(" offset ").push_bind(offset);
         query.build_query_as().fetch_all(conn).await
-    })?)
+    })
 }
 
 /// The use of each of these flags, in one environment or in any.

@@ -7,7 +7,7 @@ use pennon_model::text::Description;
 use pennon_model::time::Timestamp;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, bindable, is_unique_violation, on_conn};
+use super::{Tx, bad_row, bindable, on_conn, unless_taken};
 use crate::error::{Conflict, Error};
 
 /// The text of a query for one page of flags, in each order. Its parameters: 1 archived, 2 pattern, 3 limit, 4 offset,
@@ -70,7 +70,7 @@ pub(super) struct FlagRow {
 
 /// Adds a flag.
 pub(crate) async fn insert(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
-    let inserted = on_conn!(tx, conn => sqlx::query(
+    let is_inserted = on_conn!(tx, conn => unless_taken(sqlx::query(
         "insert into flags (id, key, name, description, type, created_by, created_at, revision)
          values ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
@@ -82,11 +82,10 @@ pub(crate) async fn insert(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     .bind(&flag.created_by)
     .bind(flag.created_at.millis())
     .bind(flag.revision)
-    .execute(conn).await.map(drop));
-    match inserted {
-        Err(error) if is_unique_violation(&error) => Err(Conflict::FlagKeyTaken.into()),
-        other => Ok(other?),
-    }
+    .execute(conn).await))?;
+    is_inserted
+        .then_some(())
+        .ok_or_else(|| Conflict::FlagKeyTaken.into())
 }
 
 /// One flag.
@@ -155,22 +154,19 @@ pub(crate) async fn update(tx: &mut Tx, flag: &Flag) -> Result<(), Error> {
     .bind(flag.id.uuid())
     .bind(flag.name.as_str())
     .bind(flag.description.as_ref().map(Description::as_str))
-    .execute(conn).await.map(drop))?;
-    Ok(())
+    .execute(conn).await.map(drop))
 }
 
 /// Takes a flag out of the archive.
 pub(crate) async fn restore(tx: &mut Tx, id: FlagId) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("update flags set archived_at = null, revision = revision + 1 where id = $1")
-        .bind(id.uuid()).execute(conn).await.map(drop))?;
-    Ok(())
+        .bind(id.uuid()).execute(conn).await.map(drop))
 }
 
 /// Marks a flag as archived.
 pub(crate) async fn archive(tx: &mut Tx, id: FlagId, now: Timestamp) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("update flags set archived_at = $2, revision = revision + 1 where id = $1")
-        .bind(id.uuid()).bind(now.millis()).execute(conn).await.map(drop))?;
-    Ok(())
+        .bind(id.uuid()).bind(now.millis()).execute(conn).await.map(drop))
 }
 
 /// A search as a pattern for `like … escape '\'`.

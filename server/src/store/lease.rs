@@ -1,7 +1,6 @@
 //! The use of a PostgreSQL server for as long as it is there: transactions that end when it is lost.
 
 use std::io::ErrorKind;
-use std::pin::Pin;
 use std::time::Duration;
 
 use sqlx::error::DatabaseError;
@@ -10,9 +9,10 @@ use sqlx::{AssertSqlSafe, Executor, Postgres, Transaction};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::WRITE_LOCK_TIMEOUT;
 use super::postgres::{Pools, READERS, WRITERS};
 use super::statements::Statements;
+use super::{Access, WRITE_LOCK_TIMEOUT};
+use crate::error::Error;
 
 /// The longest pause in the middle of a write, after which the instance loses its turn. A suspended one would otherwise
 /// keep all others from writing. It may have two writes at the server, the second of which gets the turn after
@@ -70,10 +70,10 @@ impl LeasedTx {
         self.lease.until_lost(take).await
     }
 
-    pub(super) async fn commit(self) -> Result<(), CommitError> {
+    pub(super) async fn commit(self) -> Result<(), Error> {
         let Self { tx, mut lease, .. } = self;
         if lease.is_over() {
-            return Err(CommitError::Failed(lost()));
+            return Err(lost().into());
         }
         match lease.until_lost(tx.commit()).await {
             // The server may have received the commit.
@@ -82,19 +82,11 @@ impl LeasedTx {
                     || is_of_pooler(&error)
                     || matches!(error, sqlx::Error::Io(_) | sqlx::Error::PoolClosed) =>
             {
-                Err(CommitError::Unknown(error))
+                Err(Error::Unconfirmed(error))
             }
-            committed => committed.map_err(CommitError::Failed),
+            committed => Ok(committed?),
         }
     }
-}
-
-/// Why a commit was not confirmed.
-pub(super) enum CommitError {
-    /// Nothing was written.
-    Failed(sqlx::Error),
-    /// Nobody knows whether it was.
-    Unknown(sqlx::Error),
 }
 
 /// Returns the error of all work with a lost server.
@@ -102,16 +94,34 @@ pub(super) fn lost() -> sqlx::Error {
     sqlx::Error::PoolClosed
 }
 
-pub(super) async fn begin_to_read(
-    pool: &PgPool,
+/// Begins a transaction, once more for each connection that turns out to have been cut off: nothing was done on it yet.
+/// The future is on the heap, because a connection that must be opened takes a large one for its TLS.
+pub(super) async fn begin(
+    pools: &Pools,
+    access: Access,
 ) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-    pool.begin_with("begin transaction isolation level repeatable read, read only")
-        .await
+    for _ in 0..WRITERS.max(READERS) {
+        match Box::pin(begin_once(pools, access)).await {
+            Err(error) if is_cut_off(&error) => {}
+            other => return other,
+        }
+    }
+    Box::pin(begin_once(pools, access)).await
 }
 
-pub(super) async fn begin_to_write(
-    pool: &PgPool,
+async fn begin_once(
+    pools: &Pools,
+    access: Access,
 ) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+    const READ: &str = "begin transaction isolation level repeatable read, read only";
+    match access {
+        Access::Read => pools.readers.begin_with(READ).await,
+        Access::Write => begin_to_write(&pools.writers).await,
+        Access::Prepare => pools.writers.begin().await,
+    }
+}
+
+async fn begin_to_write(pool: &PgPool) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
     let began = Instant::now();
     let mut tx = pool.begin().await?;
     take_turn(&mut tx, WRITE_LOCK_TIMEOUT.saturating_sub(began.elapsed())).await?;
@@ -132,23 +142,6 @@ async fn take_turn(
          select pg_advisory_xact_lock(22594200760438272)"
     );
     tx.execute(AssertSqlSafe(statements)).await.map(drop)
-}
-
-/// Begins a transaction, once more for each connection that turns out to have been cut off: nothing was done on it yet.
-/// The future is on the heap, because a connection that must be opened takes a large one for its TLS.
-pub(super) async fn past_dead_connections<T, F>(
-    begin: impl Fn() -> Pin<Box<F>>,
-) -> Result<T, sqlx::Error>
-where
-    F: Future<Output = Result<T, sqlx::Error>>,
-{
-    for _ in 0..WRITERS.max(READERS) {
-        match begin().await {
-            Err(error) if is_cut_off(&error) => {}
-            other => return other,
-        }
-    }
-    begin().await
 }
 
 /// Returns true if the server, or a proxy in front of it, has closed the connection. PostgreSQL sends 57P01 before it

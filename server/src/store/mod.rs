@@ -43,7 +43,7 @@ use std::time::Duration;
 use pennon_model::id::AuditId;
 use sqlx::{Sqlite, Transaction};
 
-use self::lease::{CommitError, LeasedTx};
+use self::lease::LeasedTx;
 pub(crate) use self::open::{CopyError, OpenError, OpenMode};
 use self::postgres::Server;
 pub(crate) use self::restore::{RestoreError, Restored};
@@ -88,6 +88,16 @@ enum Open {
     Postgres(LeasedTx),
 }
 
+/// What a transaction is for.
+#[derive(Clone, Copy)]
+enum Access {
+    Read,
+    /// To write, with the writers' turn.
+    Write,
+    /// To write what needs no turn.
+    Prepare,
+}
+
 /// Runs one query text on whichever connection the transaction has, for as long as the database is there.
 macro_rules! on_conn {
     ($tx:expr, $conn:ident => $query:expr) => {{
@@ -121,6 +131,28 @@ macro_rules! push_one_of {
 }
 
 use push_one_of;
+
+/// Inserts rows, if there are any, by one statement that ends with `$end`. It is a macro because each driver has a builder of
+/// its own.
+///
+/// The statement is not kept to be used again: its text depends on the number of rows. With a thousand rows it takes close to
+/// a megabyte, and a connection would keep the last hundred of them.
+macro_rules! insert_rows {
+    ($tx:expr, $insert:expr, $rows:expr, |$list:ident, $row:pat_param| $bind:expr, $end:expr) => {
+        if $rows.is_empty() {
+            Ok(())
+        } else {
+            on_conn!(&mut *$tx, conn => {
+                let mut query = sqlx::QueryBuilder::new($insert);
+                query.push_values($rows, |mut $list, $row| { $bind; });
+                query.push($end);
+                query.build().persistent(false).execute(conn).await.map(drop)
+            })
+        }
+    };
+}
+
+use insert_rows;
 
 impl Db {
     /// Connects to the database that the URL names.
@@ -164,34 +196,26 @@ impl Db {
 
     /// Begins to read: all that the transaction sees is of one moment.
     pub(crate) async fn read(&self) -> Result<Tx, Error> {
-        let begun = match &self.driver {
-            Driver::Sqlite(file) => file.begin_to_read().await.map(Open::Sqlite),
-            Driver::Postgres(server) => server.begin_to_read().await.map(Open::Postgres),
-        };
-        self.transaction(begun)
+        self.begin(Access::Read).await
     }
 
     /// Begins to write. Writers take turns from here on, on every instance: administration is rare, and a write that
     /// has the database to itself cannot race with another.
     pub(crate) async fn write(&self) -> Result<Tx, Error> {
-        let begun = match &self.driver {
-            Driver::Sqlite(file) => file.begin_to_write().await.map(Open::Sqlite),
-            Driver::Postgres(server) => server.begin_to_write().await.map(Open::Postgres),
-        };
-        self.transaction(begun)
+        self.begin(Access::Write).await
     }
 
     /// Begins to write without a turn. Until [`Tx::take_turn`], nothing may be written that others could wait for or
     /// collide with: temporary tables, and on PostgreSQL rows that nobody else can name.
     pub(crate) async fn prepare(&self) -> Result<Tx, Error> {
-        let begun = match &self.driver {
-            Driver::Sqlite(file) => file.begin_to_prepare().await.map(Open::Sqlite),
-            Driver::Postgres(server) => server.begin_to_prepare().await.map(Open::Postgres),
-        };
-        self.transaction(begun)
+        self.begin(Access::Prepare).await
     }
 
-    fn transaction(&self, begun: Result<Open, sqlx::Error>) -> Result<Tx, Error> {
+    async fn begin(&self, access: Access) -> Result<Tx, Error> {
+        let begun = match &self.driver {
+            Driver::Sqlite(file) => file.begin(access).await.map(Open::Sqlite),
+            Driver::Postgres(server) => server.begin(access).await.map(Open::Postgres),
+        };
         Ok(Tx {
             open: self.storage.watch(begun)?,
             storage: Arc::clone(&self.storage),
@@ -266,10 +290,10 @@ impl Tx {
     /// Waits for the turn of a transaction that began without one. In a SQLite file, the first write has taken it.
     pub(crate) async fn take_turn(&mut self) -> Result<(), Error> {
         let Self { open, storage, .. } = self;
-        if let Open::Postgres(tx) = open {
-            storage.watch(tx.take_turn().await)?;
+        match open {
+            Open::Sqlite(_) => Ok(()),
+            Open::Postgres(tx) => storage.watch(tx.take_turn().await),
         }
-        Ok(())
     }
 
     /// Begins another action: the audit entries from here on are a group of their own.
@@ -285,14 +309,10 @@ impl Tx {
     /// Keeps what was written.
     pub(crate) async fn commit(self) -> Result<(), Error> {
         let Self { open, storage, .. } = self;
-        match open {
-            Open::Sqlite(tx) => storage.watch(tx.commit().await)?,
-            Open::Postgres(tx) => tx.commit().await.map_err(|error| match error {
-                CommitError::Failed(error) => Error::from(storage.seen(error)),
-                CommitError::Unknown(error) => Error::Unconfirmed(error),
-            })?,
-        }
-        Ok(())
+        storage.watch(match open {
+            Open::Sqlite(tx) => tx.commit().await.map_err(Error::from),
+            Open::Postgres(tx) => tx.commit().await,
+        })
     }
 }
 
@@ -307,9 +327,10 @@ fn bindable(filter: Option<&String>) -> Option<String> {
     filter.map(|text| text.replace('\0', "\u{1}"))
 }
 
-/// Whether a query failed because a unique index already has the value.
-fn is_unique_violation(error: &sqlx::Error) -> bool {
-    error
-        .as_database_error()
-        .is_some_and(sqlx::error::DatabaseError::is_unique_violation)
+/// Returns false for a write that failed because a unique index already has the value.
+fn unless_taken<T>(written: Result<T, sqlx::Error>) -> Result<bool, sqlx::Error> {
+    match written {
+        Err(sqlx::Error::Database(answer)) if answer.is_unique_violation() => Ok(false),
+        other => other.map(|_| true),
+    }
 }

@@ -98,8 +98,9 @@ impl Db {
 }
 
 async fn source(server: &Server) -> Result<Source, sqlx::Error> {
-    if server.is_pooled() {
-        let connection = PgConnection::connect_with(&server.options_for("polling")).await?;
+    if server.target().pooled {
+        let connection =
+            PgConnection::connect_with(&server.target().options_for("polling")).await?;
         let mut ticks = interval(POLL_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         return Ok(Source::Polled(Poll {
@@ -113,7 +114,7 @@ async fn source(server: &Server) -> Result<Source, sqlx::Error> {
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .max_lifetime(None)
         .idle_timeout(None)
-        .connect_lazy_with(server.options_for("listening"));
+        .connect_lazy_with(server.target().options_for("listening"));
     let mut listener = PgListener::connect_with(&own).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;

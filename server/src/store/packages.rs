@@ -48,8 +48,7 @@ pub(crate) async fn insert(
     .bind(&version.integrity)
     .bind(&version.shasum)
     .bind(version.stored_at.millis())
-    .execute(conn).await.map(drop))?;
-    Ok(())
+    .execute(conn).await.map(drop))
 }
 
 /// The versions of a package, those of the newest releases last.
@@ -76,17 +75,16 @@ pub(crate) async fn version(
 
 /// The tarball with this checksum.
 pub(crate) async fn tarball(tx: &mut Tx, integrity: &str) -> Result<Option<Vec<u8>>, Error> {
-    Ok(on_conn!(tx, conn => sqlx::query_scalar(
+    on_conn!(tx, conn => sqlx::query_scalar(
         "select content from package_tarballs where integrity = $1",
-    ).bind(integrity).fetch_optional(conn).await)?)
+    ).bind(integrity).fetch_optional(conn).await)
 }
 
 /// Records that a release was started.
 pub(crate) async fn started(tx: &mut Tx, version: &str, now: Timestamp) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "update package_versions set last_started_at = $2 where version = $1",
-    ).bind(version).bind(now.millis()).execute(conn).await.map(drop))?;
-    Ok(())
+    ).bind(version).bind(now.millis()).execute(conn).await.map(drop))
 }
 
 /// Deletes all releases but the `kept` that were started last.
@@ -99,6 +97,5 @@ pub(crate) async fn prune(tx: &mut Tx, kept: i64) -> Result<(), Error> {
     ).bind(kept).execute(conn).await.map(drop))?;
     on_conn!(tx, conn => sqlx::query(
         "delete from package_tarballs where integrity not in (select integrity from package_versions)",
-    ).execute(conn).await.map(drop))?;
-    Ok(())
+    ).execute(conn).await.map(drop))
 }

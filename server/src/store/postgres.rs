@@ -11,18 +11,18 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::future::join;
+use sqlx::Connection;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
-use sqlx::{Connection, Postgres, Transaction};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use super::lease::{Lease, LeasedTx, begin_to_read, begin_to_write, lost, past_dead_connections};
+use super::lease::{Lease, LeasedTx, begin, lost};
 use super::pooler::ensure_sessions;
 use super::reach::reach;
 use super::schema::{self, Outdated};
 use super::skew::Skew;
 use super::target::Target;
-use super::{ACQUIRE_TIMEOUT, OpenError, OpenMode, WRITE_LOCK_TIMEOUT};
+use super::{ACQUIRE_TIMEOUT, Access, OpenError, OpenMode, WRITE_LOCK_TIMEOUT};
 use crate::clock::{Clock, Confirmed, Entropy};
 
 /// The time that the start waits for a server that is itself still starting.
@@ -71,7 +71,7 @@ struct Parts {
 
 #[derive(Clone)]
 pub(super) struct Pools {
-    writers: PgPool,
+    pub(super) writers: PgPool,
     pub(super) readers: PgPool,
 }
 
@@ -108,40 +108,15 @@ impl Server {
         Ok((pools.ok_or_else(lost)?, Lease::new(receiver)))
     }
 
-    pub(super) async fn begin_to_read(&self) -> Result<LeasedTx, sqlx::Error> {
+    pub(super) async fn begin(&self, access: Access) -> Result<LeasedTx, sqlx::Error> {
         let (pools, mut lease) = self.lease()?;
-        let begin = || Box::pin(begin_to_read(&pools.readers));
-        let tx = lease.until_lost(past_dead_connections(begin)).await?;
-        Ok(self.leased(tx, lease))
+        let tx = lease.until_lost(begin(&pools, access)).await?;
+        Ok(LeasedTx::new(tx, lease, self.0.target.pooled))
     }
 
-    pub(super) async fn begin_to_write(&self) -> Result<LeasedTx, sqlx::Error> {
-        let (pools, mut lease) = self.lease()?;
-        let begin = || Box::pin(begin_to_write(&pools.writers));
-        let tx = lease.until_lost(past_dead_connections(begin)).await?;
-        Ok(self.leased(tx, lease))
-    }
-
-    /// Begins as [`begin_to_write`](Self::begin_to_write) does, but without the turn.
-    pub(super) async fn begin_to_prepare(&self) -> Result<LeasedTx, sqlx::Error> {
-        let (pools, mut lease) = self.lease()?;
-        let begin = || Box::pin(pools.writers.begin());
-        let tx = lease.until_lost(past_dead_connections(begin)).await?;
-        Ok(self.leased(tx, lease))
-    }
-
-    fn leased(&self, tx: Transaction<'static, Postgres>, lease: Lease) -> LeasedTx {
-        LeasedTx::new(tx, lease, self.is_pooled())
-    }
-
-    /// Returns the options for connections of one purpose, which the server shows its administrator.
-    pub(super) fn options_for(&self, purpose: &str) -> PgConnectOptions {
-        self.0.target.options_for(purpose)
-    }
-
-    /// Returns true if a pooler lends connections to the server for one transaction each.
-    pub(super) fn is_pooled(&self) -> bool {
-        self.0.target.pooled
+    /// The server as the URL names it.
+    pub(super) fn target(&self) -> &Target {
+        &self.0.target
     }
 
     pub(super) async fn close(&self) {
@@ -214,7 +189,7 @@ impl Server {
         {
             return Ok(Some(connection));
         }
-        match PgConnection::connect_with(&self.options_for("probing")).await {
+        match PgConnection::connect_with(&self.0.target.options_for("probing")).await {
             Err(sqlx::Error::Database(answer)) if answer.code().as_deref() == Some("53300") => {
                 self.ask_reader().await.map(|()| None)
             }
@@ -247,7 +222,7 @@ impl Server {
                and (state <> 'idle' or not $2)",
         )
         .bind(name.unwrap_or_default())
-        .bind(self.is_pooled())
+        .bind(self.0.target.pooled)
         .execute(self.0.target.statements(&mut tx))
         .await?;
         tx.commit().await

@@ -69,8 +69,7 @@ pub(crate) async fn delete(
     environment: EnvironmentId,
 ) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("delete from rollouts where flag_id = $1 and environment_id = $2")
-        .bind(flag.uuid()).bind(environment.uuid()).execute(conn).await.map(drop))?;
-    Ok(())
+        .bind(flag.uuid()).bind(environment.uuid()).execute(conn).await.map(drop))
 }
 
 /// A rollout from its columns.

@@ -7,7 +7,7 @@ use pennon_model::time::Timestamp;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, is_unique_violation, on_conn};
+use super::{Tx, bad_row, on_conn, unless_taken};
 use crate::error::{Conflict, Error};
 
 #[derive(sqlx::FromRow)]
@@ -26,7 +26,7 @@ struct RuleRow {
 
 /// Adds a rule.
 pub(crate) async fn insert(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Error> {
-    let inserted = on_conn!(tx, conn => sqlx::query(
+    let is_inserted = on_conn!(tx, conn => unless_taken(sqlx::query(
         "insert into rules (id, flag_id, environment_id, priority, logic, value, conditions, created_at, updated_at,
                             revision)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
@@ -41,11 +41,10 @@ pub(crate) async fn insert(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Erro
     .bind(rule.created_at.millis())
     .bind(rule.updated_at.millis())
     .bind(rule.revision)
-    .execute(conn).await.map(drop));
-    match inserted {
-        Err(error) if is_unique_violation(&error) => Err(Conflict::PriorityTaken.into()),
-        other => Ok(other?),
-    }
+    .execute(conn).await))?;
+    is_inserted
+        .then_some(())
+        .ok_or_else(|| Conflict::PriorityTaken.into())
 }
 
 /// One rule.
@@ -59,7 +58,7 @@ pub(crate) async fn find(tx: &mut Tx, id: RuleId) -> Result<Option<TargetingRule
 
 /// Keeps a replaced rule.
 pub(crate) async fn update(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Error> {
-    let updated = on_conn!(tx, conn => sqlx::query(
+    let is_updated = on_conn!(tx, conn => unless_taken(sqlx::query(
         "update rules set priority = $2, logic = $3, value = $4, conditions = $5, updated_at = $6,
                           revision = revision + 1
          where id = $1",
@@ -70,25 +69,22 @@ pub(crate) async fn update(tx: &mut Tx, rule: &TargetingRule) -> Result<(), Erro
     .bind(rule.rule.value)
     .bind(Json(&rule.rule.conditions))
     .bind(rule.updated_at.millis())
-    .execute(conn).await.map(drop));
-    match updated {
-        Err(error) if is_unique_violation(&error) => Err(Conflict::PriorityTaken.into()),
-        other => Ok(other?),
-    }
+    .execute(conn).await))?;
+    is_updated
+        .then_some(())
+        .ok_or_else(|| Conflict::PriorityTaken.into())
 }
 
 /// Gives up a rule's priority, which another rule is about to get, until the rule is kept with a new one.
 pub(crate) async fn set_aside(tx: &mut Tx, id: RuleId) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("update rules set priority = -priority where id = $1")
-        .bind(id.uuid()).execute(conn).await.map(drop))?;
-    Ok(())
+        .bind(id.uuid()).execute(conn).await.map(drop))
 }
 
 /// Deletes a rule.
 pub(crate) async fn delete(tx: &mut Tx, id: RuleId) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("delete from rules where id = $1")
-        .bind(id.uuid()).execute(conn).await.map(drop))?;
-    Ok(())
+        .bind(id.uuid()).execute(conn).await.map(drop))
 }
 
 /// The rules of a flag in an environment, by ascending priority.
@@ -131,9 +127,9 @@ pub(crate) async fn count(
     flag: FlagId,
     environment: EnvironmentId,
 ) -> Result<i64, Error> {
-    Ok(on_conn!(tx, conn => sqlx::query_scalar(
+    on_conn!(tx, conn => sqlx::query_scalar(
         "select count(*) from rules where flag_id = $1 and environment_id = $2",
-    ).bind(flag.uuid()).bind(environment.uuid()).fetch_one(conn).await)?)
+    ).bind(flag.uuid()).bind(environment.uuid()).fetch_one(conn).await)
 }
 
 /// Returns the rule that these columns hold.

@@ -63,8 +63,7 @@ pub(crate) async fn insert(tx: &mut Tx, session: &NewSession<'_>) -> Result<(), 
     .bind(session.cookie.as_ref().map(SecretHash::as_bytes))
     .bind(session.created_at.millis())
     .bind(session.expires_at.millis())
-    .execute(conn).await.map(drop))?;
-    Ok(())
+    .execute(conn).await.map(drop))
 }
 
 /// Gives a session another refresh token, and with it more time.
@@ -79,8 +78,7 @@ pub(crate) async fn insert_refresh_token(
         "insert into refresh_tokens (hash, session_id, created_at) values ($1, $2, $3)",
     ).bind(token.as_bytes()).bind(session.uuid()).bind(now.millis()).execute(conn).await.map(drop))?;
     on_conn!(tx, conn => sqlx::query("update sessions set expires_at = $2 where id = $1")
-        .bind(session.uuid()).bind(expires_at.millis()).execute(conn).await.map(drop))?;
-    Ok(())
+        .bind(session.uuid()).bind(expires_at.millis()).execute(conn).await.map(drop))
 }
 
 /// A refresh token, spent or not, as long as its session has neither ended nor expired and it came after `oldest`.
@@ -139,8 +137,7 @@ pub(crate) async fn spend(
     ).bind(session.uuid()).execute(conn).await.map(drop))?;
     on_conn!(tx, conn => sqlx::query(
         "update refresh_tokens set spent_at = $2, successor = $3 where hash = $1 and spent_at is null",
-    ).bind(token.as_bytes()).bind(now.millis()).bind(successor.as_bytes().as_slice()).execute(conn).await.map(drop))?;
-    Ok(())
+    ).bind(token.as_bytes()).bind(now.millis()).bind(successor.as_bytes().as_slice()).execute(conn).await.map(drop))
 }
 
 /// Erases the successors of all tokens that were spent before `then`, and returns how many others there are.
@@ -148,9 +145,9 @@ pub(crate) async fn erase_successors(tx: &mut Tx, then: Timestamp) -> Result<i64
     on_conn!(tx, conn => sqlx::query(
         "update refresh_tokens set successor = null where successor is not null and spent_at < $1",
     ).bind(then.millis()).execute(conn).await.map(drop))?;
-    Ok(on_conn!(tx, conn => sqlx::query_scalar(
+    on_conn!(tx, conn => sqlx::query_scalar(
         "select count(*) from refresh_tokens where successor is not null",
-    ).fetch_one(conn).await)?)
+    ).fetch_one(conn).await)
 }
 
 /// Whose session it is, as long as it has neither ended nor expired.
@@ -199,8 +196,7 @@ pub(crate) async fn last_begun(
 /// Ends a session.
 pub(crate) async fn end(tx: &mut Tx, id: SessionId, now: Timestamp) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("update sessions set ended_at = $2 where id = $1 and ended_at is null")
-        .bind(id.uuid()).bind(now.millis()).execute(conn).await.map(drop))?;
-    Ok(())
+        .bind(id.uuid()).bind(now.millis()).execute(conn).await.map(drop))
 }
 
 /// Ends all sessions of a user but one.
@@ -212,8 +208,7 @@ pub(crate) async fn end_all(
 ) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "update sessions set ended_at = $3 where user_id = $1 and ($2 is null or id <> $2) and ended_at is null",
-    ).bind(user.uuid()).bind(but.map(SessionId::uuid)).bind(now.millis()).execute(conn).await.map(drop))?;
-    Ok(())
+    ).bind(user.uuid()).bind(but.map(SessionId::uuid)).bind(now.millis()).execute(conn).await.map(drop))
 }
 
 /// Forgets the sessions that expired before `then`, and the refresh tokens that are older than any that can still work.
@@ -225,6 +220,5 @@ pub(crate) async fn forget_expired(
     on_conn!(tx, conn => sqlx::query("delete from sessions where expires_at < $1")
         .bind(then.millis()).execute(conn).await.map(drop))?;
     on_conn!(tx, conn => sqlx::query("delete from refresh_tokens where created_at < $1")
-        .bind(oldest_token.millis()).execute(conn).await.map(drop))?;
-    Ok(())
+        .bind(oldest_token.millis()).execute(conn).await.map(drop))
 }

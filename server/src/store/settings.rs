@@ -5,9 +5,9 @@ use crate::error::Error;
 
 /// Keeps `value` under `name` unless there is one already, and answers the one that is kept.
 pub(crate) async fn get_or_insert(tx: &mut Tx, name: &str, value: &str) -> Result<String, Error> {
-    Ok(on_conn!(tx, conn => sqlx::query_scalar(
+    on_conn!(tx, conn => sqlx::query_scalar(
         "insert into settings (name, value) values ($1, $2)
          on conflict (name) do update set value = settings.value
          returning value",
-    ).bind(name).bind(value).fetch_one(conn).await)?)
+    ).bind(name).bind(value).fetch_one(conn).await)
 }

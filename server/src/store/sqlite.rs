@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::schema::{self, Outdated};
-use super::{CopyError, OpenError, OpenMode, WRITE_LOCK_TIMEOUT};
+use super::{Access, CopyError, OpenError, OpenMode, WRITE_LOCK_TIMEOUT};
 
 /// The result codes of SQLite (<https://sqlite.org/rescode.html>).
 const SQLITE_BUSY: u32 = 5;
@@ -91,12 +91,20 @@ impl File {
         Ok((opened, outdated))
     }
 
-    pub(super) async fn begin_to_read(&self) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
-        self.readers.begin().await
+    pub(super) async fn begin(
+        &self,
+        access: Access,
+    ) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
+        match access {
+            Access::Read => self.readers.begin().await,
+            Access::Write => self.begin_to_write().await,
+            // It locks the file with its first write.
+            Access::Prepare => self.preparer.begin().await,
+        }
     }
 
     /// Waits for the other writes of this process, and for those of others.
-    pub(super) async fn begin_to_write(&self) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
+    async fn begin_to_write(&self) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
         let deadline = Instant::now() + WRITE_LOCK_TIMEOUT;
         let next = timeout_at(deadline, self.next.acquire()).await;
         let _next = next.map_err(|_| sqlx::Error::PoolTimedOut)?;
@@ -107,13 +115,6 @@ impl File {
                 begun => return begun,
             }
         }
-    }
-
-    /// Begins a transaction that locks the file with its first write.
-    pub(super) async fn begin_to_prepare(
-        &self,
-    ) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
-        self.preparer.begin().await
     }
 
     /// Writes the content of the database at this moment into a new file.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::{Error, means_full};
+use crate::error::Error;
 use crate::store::{Tx, on_conn};
 
 /// Remembers that a write failed because the disk is full, until one succeeds again.
@@ -17,17 +17,15 @@ impl Storage {
         self.full.load(Ordering::Relaxed)
     }
 
-    /// Hands on the result of a statement, and notes whether it failed because the disk is full.
-    pub(super) fn watch<T>(&self, result: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
-        result.map_err(|error| self.seen(error))
-    }
-
-    /// Hands on an error, and notes whether its cause is a full disk. The log says so once.
-    pub(super) fn seen(&self, error: sqlx::Error) -> sqlx::Error {
-        if means_full(&error) && !self.full.swap(true, Ordering::Relaxed) {
+    /// Hands on the result of a statement, and notes whether it failed because the disk is full. The log says so once.
+    pub(super) fn watch<T>(&self, result: Result<T, impl Into<Error>>) -> Result<T, Error> {
+        let result = result.map_err(Into::into);
+        if let Err(Error::StorageFull(error)) = &result
+            && !self.full.swap(true, Ordering::Relaxed)
+        {
             tracing::error!(%error, "the disk of the database is full: changes and sign-ins fail until there is space");
         }
-        error
+        result
     }
 
     /// Notes that a write has reached the disk.
@@ -43,6 +41,5 @@ pub(super) async fn write_something(tx: &mut Tx) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "insert into settings (name, value) values ('storage_check', '0')
          on conflict (name) do update set value = cast(cast(settings.value as bigint) + 1 as text)",
-    ).execute(conn).await.map(drop))?;
-    Ok(())
+    ).execute(conn).await.map(drop))
 }

@@ -60,8 +60,7 @@ pub(crate) async fn of_user(tx: &mut Tx, user: UserId) -> Result<Vec<Token>, Err
 /// Removes a token.
 pub(crate) async fn delete(tx: &mut Tx, id: TokenId) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("delete from tokens where id = $1")
-        .bind(id.uuid()).execute(conn).await.map(drop))?;
-    Ok(())
+        .bind(id.uuid()).execute(conn).await.map(drop))
 }
 
 /// A token that is good now, and whose it is.

@@ -1,7 +1,4 @@
 //! Usage: hourly counts, and when something was last seen.
-//!
-//! What is added has another number of rows each time, and so another statement. None of these is kept to be used again: with
-//! a thousand rows each takes close to a megabyte, and a connection would keep the last hundred of them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -12,7 +9,7 @@ use pennon_model::usage::PollKind;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::{Tx, on_conn};
+use super::{Tx, insert_rows, on_conn};
 use crate::error::Error;
 
 #[derive(sqlx::FromRow)]
@@ -125,52 +122,45 @@ pub(crate) async fn begin_reports(
 /// Deletes the ids of reports that were counted before this time.
 pub(crate) async fn forget_reports_before(tx: &mut Tx, time: Timestamp) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("delete from usage_reports where counted_at < $1")
-        .bind(time.millis()).execute(conn).await.map(drop))?;
-    Ok(())
+        .bind(time.millis()).execute(conn).await.map(drop))
 }
 
 /// Adds evaluations, of which no two are of the same flag, environment, hour and reason, also to what all environments
 /// have together. Sums stop at a bound rather than overflow.
 pub(crate) async fn add_evaluations(tx: &mut Tx, added: &[Evaluations]) -> Result<(), Error> {
-    if added.is_empty() {
-        return Ok(());
-    }
     let mut together: HashMap<(FlagId, i64), u64> = HashMap::new();
     for one in added {
         let sum = together.entry((one.flag, one.hour.millis())).or_default();
         *sum = sum.saturating_add(one.count);
     }
-    on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new(
-            "insert into usage_hours (lineage_id, flag_id, hour, reason, evaluations) ",
-        );
-        query.push_values(added, |mut row, one| {
-            row.push_bind(one.lineage.uuid())
-                .push_bind(one.flag.uuid())
-                .push_bind(one.hour.millis())
-                .push_bind(one.reason.as_str())
-                .push_bind(number(one.count));
-        });
-        query.push(concat!(
+    insert_rows!(
+        tx,
+        "insert into usage_hours (lineage_id, flag_id, hour, reason, evaluations) ",
+        added,
+        |row, one| row
+            .push_bind(one.lineage.uuid())
+            .push_bind(one.flag.uuid())
+            .push_bind(one.hour.millis())
+            .push_bind(one.reason.as_str())
+            .push_bind(number(one.count)),
+        concat!(
             " on conflict (flag_id, lineage_id, hour, reason) do update set evaluations = ",
             added_to!("usage_hours"),
-        ));
-        query.build().persistent(false).execute(conn).await.map(drop)
-    })?;
-    on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new("insert into flag_hours (flag_id, hour, evaluations) ");
-        query.push_values(together, |mut row, ((flag, hour), count)| {
-            row.push_bind(flag.uuid())
-                .push_bind(hour)
-                .push_bind(number(count));
-        });
-        query.push(concat!(
+        )
+    )?;
+    insert_rows!(
+        tx,
+        "insert into flag_hours (flag_id, hour, evaluations) ",
+        &together,
+        |row, ((flag, hour), count)| row
+            .push_bind(flag.uuid())
+            .push_bind(*hour)
+            .push_bind(number(*count)),
+        concat!(
             " on conflict (flag_id, hour) do update set evaluations = ",
             added_to!("flag_hours"),
-        ));
-        query.build().persistent(false).execute(conn).await.map(drop)
-    })?;
-    Ok(())
+        )
+    )
 }
 
 /// Notes how late flags were evaluated, each in an environment at most once.
@@ -178,45 +168,32 @@ pub(crate) async fn flags_seen(
     tx: &mut Tx,
     seen: &HashMap<(EnvironmentId, FlagId), Timestamp>,
 ) -> Result<(), Error> {
-    if seen.is_empty() {
-        return Ok(());
-    }
-    on_conn!(tx, conn => {
-        let mut query =
-            QueryBuilder::new("insert into flags_last_seen (flag_id, lineage_id, evaluated_at) ");
-        query.push_values(seen, |mut row, ((lineage, flag), at)| {
-            row.push_bind(flag.uuid())
-                .push_bind(lineage.uuid())
-                .push_bind(at.millis());
-        });
-        query.push(
-            " on conflict (flag_id, lineage_id) do update set evaluated_at = excluded.evaluated_at
-             where flags_last_seen.evaluated_at < excluded.evaluated_at",
-        );
-        query.build().persistent(false).execute(conn).await.map(drop)
-    })?;
-    Ok(())
+    insert_rows!(
+        tx,
+        "insert into flags_last_seen (flag_id, lineage_id, evaluated_at) ",
+        seen,
+        |row, ((lineage, flag), at)| row
+            .push_bind(flag.uuid())
+            .push_bind(lineage.uuid())
+            .push_bind(at.millis()),
+        " on conflict (flag_id, lineage_id) do update set evaluated_at = excluded.evaluated_at
+         where flags_last_seen.evaluated_at < excluded.evaluated_at"
+    )
 }
 
 /// Adds fetches of configurations, of which no two are of the same environment, hour and kind.
 pub(crate) async fn add_polls(tx: &mut Tx, added: &[Polls]) -> Result<(), Error> {
-    if added.is_empty() {
-        return Ok(());
-    }
-    on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new("insert into poll_hours (lineage_id, hour, kind, polls) ");
-        query.push_values(added, |mut row, one| {
-            row.push_bind(one.lineage.uuid())
-                .push_bind(one.hour.millis())
-                .push_bind(one.kind.as_str())
-                .push_bind(number(one.count));
-        });
-        query.push(
-            " on conflict (lineage_id, hour, kind) do update set polls = poll_hours.polls + excluded.polls",
-        );
-        query.build().persistent(false).execute(conn).await.map(drop)
-    })?;
-    Ok(())
+    insert_rows!(
+        tx,
+        "insert into poll_hours (lineage_id, hour, kind, polls) ",
+        added,
+        |row, one| row
+            .push_bind(one.lineage.uuid())
+            .push_bind(one.hour.millis())
+            .push_bind(one.kind.as_str())
+            .push_bind(number(one.count)),
+        " on conflict (lineage_id, hour, kind) do update set polls = poll_hours.polls + excluded.polls"
+    )
 }
 
 /// Notes how late environments were polled.
@@ -224,22 +201,14 @@ pub(crate) async fn environments_seen(
     tx: &mut Tx,
     seen: &HashMap<EnvironmentId, Timestamp>,
 ) -> Result<(), Error> {
-    if seen.is_empty() {
-        return Ok(());
-    }
-    on_conn!(tx, conn => {
-        let mut query =
-            QueryBuilder::new("insert into environments_last_seen (lineage_id, polled_at) ");
-        query.push_values(seen, |mut row, (lineage, at)| {
-            row.push_bind(lineage.uuid()).push_bind(at.millis());
-        });
-        query.push(
-            " on conflict (lineage_id) do update set polled_at = excluded.polled_at
-             where environments_last_seen.polled_at < excluded.polled_at",
-        );
-        query.build().persistent(false).execute(conn).await.map(drop)
-    })?;
-    Ok(())
+    insert_rows!(
+        tx,
+        "insert into environments_last_seen (lineage_id, polled_at) ",
+        seen,
+        |row, (lineage, at)| row.push_bind(lineage.uuid()).push_bind(at.millis()),
+        " on conflict (lineage_id) do update set polled_at = excluded.polled_at
+         where environments_last_seen.polled_at < excluded.polled_at"
+    )
 }
 
 /// Deletes the hours before this one, and the names of what was added before.
@@ -251,8 +220,7 @@ pub(crate) async fn forget_before(tx: &mut Tx, hour: Timestamp) -> Result<(), Er
     on_conn!(tx, conn => sqlx::query("delete from poll_hours where hour < $1")
         .bind(hour.millis()).execute(conn).await.map(drop))?;
     on_conn!(tx, conn => sqlx::query("delete from usage_batches where brought_at < $1")
-        .bind(hour.millis()).execute(conn).await.map(drop))?;
-    Ok(())
+        .bind(hour.millis()).execute(conn).await.map(drop))
 }
 
 /// The evaluations of a flag, by environment and reason, between two hours inclusively.
@@ -293,10 +261,10 @@ pub(crate) async fn of_environment(
     from: Timestamp,
     to: Timestamp,
 ) -> Result<Vec<(i64, i64)>, Error> {
-    Ok(on_conn!(tx, conn => sqlx::query_as(
+    on_conn!(tx, conn => sqlx::query_as(
         "select hour, cast(sum(evaluations) as bigint) from usage_hours
          where lineage_id = $1 and hour >= $2 and hour <= $3 group by hour order by hour",
-    ).bind(lineage.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?)
+    ).bind(lineage.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)
 }
 
 /// How often an environment was polled, by hour and kind, between two hours inclusively.
@@ -306,10 +274,10 @@ pub(crate) async fn polls(
     from: Timestamp,
     to: Timestamp,
 ) -> Result<Vec<(i64, String, i64)>, Error> {
-    Ok(on_conn!(tx, conn => sqlx::query_as(
+    on_conn!(tx, conn => sqlx::query_as(
         "select hour, kind, polls from poll_hours
          where lineage_id = $1 and hour >= $2 and hour <= $3 order by hour, kind",
-    ).bind(lineage.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?)
+    ).bind(lineage.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)
 }
 
 /// When an environment was last polled.
@@ -329,13 +297,13 @@ pub(crate) async fn polls_of_active(
     from: Timestamp,
     to: Timestamp,
 ) -> Result<Vec<(Uuid, String, i64)>, Error> {
-    Ok(on_conn!(tx, conn => sqlx::query_as(
+    on_conn!(tx, conn => sqlx::query_as(
         "select environment.id, hour.kind, cast(sum(hour.polls) as bigint)
          from environments environment
          join poll_hours hour on hour.lineage_id = coalesce(environment.lineage_id, environment.id)
          where environment.status = 'active' and hour.hour >= $1 and hour.hour <= $2
          group by environment.id, hour.kind",
-    ).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)?)
+    ).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)
 }
 
 /// When each active environment was last polled.
@@ -363,7 +331,7 @@ pub(crate) async fn last_evaluated_in(
 }
 
 /// A count as a column holds it.
-fn number(count: u64) -> i64 {
+pub(super) fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 

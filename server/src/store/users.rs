@@ -92,10 +92,8 @@ pub(crate) async fn list(
 
 /// How many users have a role.
 pub(crate) async fn count(tx: &mut Tx, role: Role) -> Result<i64, Error> {
-    Ok(
-        on_conn!(tx, conn => sqlx::query_scalar("select count(*) from users where role = $1")
-        .bind(role.as_str()).fetch_one(conn).await)?,
-    )
+    on_conn!(tx, conn => sqlx::query_scalar("select count(*) from users where role = $1")
+        .bind(role.as_str()).fetch_one(conn).await)
 }
 
 /// Writes a user's role and revision, and the password if there is another one.
@@ -111,8 +109,7 @@ pub(crate) async fn update(
     .bind(user.role.as_str())
     .bind(user.revision)
     .bind(password_hash)
-    .execute(conn).await.map(drop))?;
-    Ok(())
+    .execute(conn).await.map(drop))
 }
 
 /// Puts one password in the place of another; false if the account has a third one, or is gone.
@@ -132,8 +129,7 @@ pub(crate) async fn replace_password(
 /// Deletes a user, with all sessions and tokens.
 pub(crate) async fn delete(tx: &mut Tx, id: UserId) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query("delete from users where id = $1")
-        .bind(id.uuid()).execute(conn).await.map(drop))?;
-    Ok(())
+        .bind(id.uuid()).execute(conn).await.map(drop))
 }
 
 /// A user with the hash of the password.
