@@ -11,7 +11,7 @@ use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, bindable, on_conn};
+use super::{Tx, bad_row, bindable, on_conn, page_of};
 use crate::error::Error;
 
 #[derive(sqlx::FromRow)]
@@ -126,16 +126,12 @@ pub(crate) async fn list(
         query.push(" offset ").push_bind(page.offset());
         query.build_query_as().fetch_all(conn).await
     })?;
-    let total: i64 = on_conn!(tx, conn => {
+    let total = on_conn!(tx, conn => {
         let mut query = QueryBuilder::new("select count(*) from audit_entries where ");
         push_conditions!(query, filter);
         query.build_query_scalar().fetch_one(conn).await
     })?;
-    let items = rows
-        .into_iter()
-        .map(AuditRecord::try_from)
-        .collect::<Result<_, _>>()?;
-    Ok(page.page_of(items, total))
+    page_of(page, rows, total)
 }
 
 #[derive(sqlx::FromRow)]

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use pennon_core::ttl::Ttl;
 use pennon_model::configuration::{Configuration, FlagEnvironment, FlagEnvironmentId};
+use pennon_model::environment::Environment;
+use pennon_model::flag::Flag;
 use pennon_model::flag_table::FlagCell;
 use pennon_model::id::{EnvironmentId, FlagId};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::environments::EnvironmentRow;
+use super::environments::{EnvironmentRow, environment_columns};
 use super::flags::FlagRow;
 use super::{Tx, bad_row, environments, on_conn, push_one_of};
 use crate::error::Error;
@@ -24,28 +26,15 @@ struct ConfigurationRow {
     config_revision: i64,
 }
 
-/// A flag, an environment, and the flag's configuration there.
 #[derive(sqlx::FromRow)]
 struct FlagEnvironmentRow {
-    flag_id: Uuid,
-    key: String,
-    flag_name: String,
-    description: Option<String>,
-    r#type: String,
-    created_by: String,
-    flag_created_at: i64,
-    archived_at: Option<i64>,
-    flag_revision: i64,
-    environment_id: Uuid,
-    product: String,
-    environment_name: String,
-    sdk_key_prefix: String,
-    status: String,
-    environment_created_at: i64,
-    environment_revision: i64,
+    #[sqlx(flatten)]
+    flag: FlagRow,
+    #[sqlx(flatten)]
+    environment: EnvironmentRow,
     is_enabled: bool,
     ttl_override_seconds: Option<i64>,
-    revision: i64,
+    configuration_revision: i64,
     config_revision: i64,
 }
 
@@ -64,18 +53,15 @@ pub(crate) async fn find(
     tx: &mut Tx,
     id: FlagEnvironmentId,
 ) -> Result<Option<FlagEnvironment>, Error> {
-    let row: Option<FlagEnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select flags.id as flag_id, flags.key, flags.name as flag_name, flags.description, flags.type,
-                flags.created_by, flags.created_at as flag_created_at, flags.archived_at,
-                flags.revision as flag_revision, environments.id as environment_id, environments.product,
-                environments.name as environment_name, environments.sdk_key_prefix, environments.status,
-                environments.created_at as environment_created_at, environments.revision as environment_revision,
-                pair.is_enabled, pair.ttl_override_seconds, pair.revision, pair.config_revision
+    let row: Option<FlagEnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select flags.id, key, flags.name, description, type, created_by, flags.created_at, archived_at, flags.revision, ",
+        environment_columns!(), ", is_enabled, ttl_override_seconds, pair.revision as configuration_revision,
+         pair.config_revision
          from flag_environments pair
          join flags on flags.id = pair.flag_id
          join environments on environments.id = pair.environment_id
          where pair.flag_id = $1 and pair.environment_id = $2",
-    ).bind(id.flag.uuid()).bind(id.environment.uuid()).fetch_optional(conn).await)?;
+    )).bind(id.flag.uuid()).bind(id.environment.uuid()).fetch_optional(conn).await)?;
     row.map(FlagEnvironment::try_from).transpose()
 }
 
@@ -233,38 +219,20 @@ impl TryFrom<FlagEnvironmentRow> for FlagEnvironment {
     type Error = Error;
 
     fn try_from(row: FlagEnvironmentRow) -> Result<Self, Error> {
-        let flag = FlagRow {
-            id: row.flag_id,
-            key: row.key,
-            name: row.flag_name,
-            description: row.description,
-            r#type: row.r#type,
-            created_by: row.created_by,
-            created_at: row.flag_created_at,
-            archived_at: row.archived_at,
-            revision: row.flag_revision,
-        };
-        let environment = EnvironmentRow {
-            id: row.environment_id,
-            product: row.product,
-            name: row.environment_name,
-            sdk_key_prefix: row.sdk_key_prefix,
-            status: row.status,
-            created_at: row.environment_created_at,
-            revision: row.environment_revision,
-        };
-        let configuration = ConfigurationRow {
-            flag_id: row.flag_id,
-            environment_id: row.environment_id,
+        let flag = Flag::try_from(row.flag)?;
+        let environment = Environment::try_from(row.environment)?;
+        let configuration = Configuration {
+            flag_id: flag.id,
+            environment_id: environment.id,
             is_enabled: row.is_enabled,
-            ttl_override_seconds: row.ttl_override_seconds,
-            revision: row.revision,
+            ttl: ttl(row.ttl_override_seconds, flag.id.uuid())?,
+            revision: row.configuration_revision,
             config_revision: row.config_revision,
         };
         Ok(Self {
-            flag: flag.try_into()?,
-            environment: environment.try_into()?,
-            configuration: configuration.try_into()?,
+            flag,
+            environment,
+            configuration,
         })
     }
 }

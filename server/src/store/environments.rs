@@ -11,18 +11,27 @@ use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, bindable, on_conn, unless_taken};
+use super::{Tx, bad_row, bindable, on_conn, page_of, unless_taken};
 use crate::error::{Conflict, Error};
+
+/// The columns of an [`EnvironmentRow`], under names that a flag in the same row leaves free.
+macro_rules! environment_columns {
+    () => {
+        "environments.id as environment_id, product, environments.name as environment_name, sdk_key_prefix, status,
+         environments.created_at as environment_created_at, environments.revision as environment_revision"
+    };
+}
+pub(super) use environment_columns;
 
 #[derive(sqlx::FromRow)]
 pub(super) struct EnvironmentRow {
-    pub(super) id: Uuid,
-    pub(super) product: String,
-    pub(super) name: String,
-    pub(super) sdk_key_prefix: String,
-    pub(super) status: String,
-    pub(super) created_at: i64,
-    pub(super) revision: i64,
+    environment_id: Uuid,
+    product: String,
+    environment_name: String,
+    sdk_key_prefix: String,
+    status: String,
+    environment_created_at: i64,
+    environment_revision: i64,
 }
 
 #[derive(sqlx::FromRow)]
@@ -66,9 +75,9 @@ pub(crate) async fn any(tx: &mut Tx) -> Result<bool, Error> {
 
 /// One environment.
 pub(crate) async fn find(tx: &mut Tx, id: EnvironmentId) -> Result<Option<Environment>, Error> {
-    let row: Option<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, product, name, sdk_key_prefix, status, created_at, revision from environments where id = $1",
-    ).bind(id.uuid()).fetch_optional(conn).await)?;
+    let row: Option<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", environment_columns!(), " from environments where id = $1",
+    )).bind(id.uuid()).fetch_optional(conn).await)?;
     row.map(Environment::try_from).transpose()
 }
 
@@ -79,28 +88,24 @@ pub(crate) async fn list(
     page: PageRequest,
 ) -> Result<Page<Environment>, Error> {
     let status = filter.status.map(EnvironmentStatus::as_str);
-    let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, product, name, sdk_key_prefix, status, created_at, revision from environments
+    let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", environment_columns!(), " from environments
          where ($1 is null or product = $1) and ($2 is null or status = $2) and ($3 is null or name = $3)
          order by created_at desc, id desc limit $4 offset $5",
-    ).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
-    let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(
+    )).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
+    let total = on_conn!(tx, conn => sqlx::query_scalar(
         "select count(*) from environments
          where ($1 is null or product = $1) and ($2 is null or status = $2) and ($3 is null or name = $3)",
     ).bind(bindable(filter.product.as_ref())).bind(status).bind(bindable(filter.name.as_ref())).fetch_one(conn).await)?;
-    let items = rows
-        .into_iter()
-        .map(Environment::try_from)
-        .collect::<Result<_, _>>()?;
-    Ok(page.page_of(items, total))
+    page_of(page, rows, total)
 }
 
 /// All active environments, by product and name.
 pub(crate) async fn active(tx: &mut Tx) -> Result<Vec<Environment>, Error> {
-    let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, product, name, sdk_key_prefix, status, created_at, revision from environments
+    let rows: Vec<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", environment_columns!(), " from environments
          where status = 'active' order by product, name",
-    ).fetch_all(conn).await)?;
+    )).fetch_all(conn).await)?;
     rows.into_iter().map(Environment::try_from).collect()
 }
 
@@ -127,19 +132,19 @@ pub(crate) async fn newest_of_lineage(
     id: EnvironmentId,
 ) -> Result<Option<Environment>, Error> {
     let lineage = lineage(tx, id).await?;
-    let row: Option<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select id, product, name, sdk_key_prefix, status, created_at, revision from environments
+    let row: Option<EnvironmentRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select ", environment_columns!(), " from environments
          where coalesce(lineage_id, id) = $1 order by created_at desc, id desc limit 1",
-    ).bind(lineage.uuid()).fetch_optional(conn).await)?;
+    )).bind(lineage.uuid()).fetch_optional(conn).await)?;
     row.map(Environment::try_from).transpose()
 }
 
 /// The newest environment of each lineage, by product and name.
 pub(crate) async fn lineages(tx: &mut Tx) -> Result<Vec<(EnvironmentId, Environment)>, Error> {
-    let rows: Vec<LineageRow> = on_conn!(tx, conn => sqlx::query_as(
-        "select coalesce(lineage_id, id) as lineage, id, product, name, sdk_key_prefix, status, created_at, revision
+    let rows: Vec<LineageRow> = on_conn!(tx, conn => sqlx::query_as(concat!(
+        "select coalesce(lineage_id, id) as lineage, ", environment_columns!(), "
          from environments order by product, name, created_at desc, id desc",
-    ).fetch_all(conn).await)?;
+    )).fetch_all(conn).await)?;
     let mut seen = HashSet::new();
     rows.into_iter()
         .filter(|row| seen.insert(row.lineage))
@@ -207,15 +212,15 @@ impl TryFrom<EnvironmentRow> for Environment {
     type Error = Error;
 
     fn try_from(row: EnvironmentRow) -> Result<Self, Error> {
-        let bad = |problem| bad_row("environments", row.id, problem);
+        let bad = |problem| bad_row("environments", row.environment_id, problem);
         Ok(Self {
-            id: EnvironmentId::new(row.id),
+            id: EnvironmentId::new(row.environment_id),
             product: row.product.try_into().map_err(bad)?,
-            name: row.name.try_into().map_err(bad)?,
+            name: row.environment_name.try_into().map_err(bad)?,
             sdk_key_prefix: row.sdk_key_prefix,
             status: EnvironmentStatus::parse(&row.status).map_err(bad)?,
-            created_at: Timestamp::from_millis(row.created_at),
-            revision: row.revision,
+            created_at: Timestamp::from_millis(row.environment_created_at),
+            revision: row.environment_revision,
         })
     }
 }

@@ -11,7 +11,7 @@ use pennon_model::time::Timestamp;
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::flags::{FlagRow, pattern};
+use super::flags::{FlagRow, pattern, push_search};
 use super::usage::{Hours, hours};
 use super::{Tx, on_conn, push_one_of};
 use crate::error::Error;
@@ -98,15 +98,10 @@ macro_rules! push_selected {
             Lifecycle::Archived => "where archived_at is not null",
             Lifecycle::All => "where true",
         });
-        if let Some(pattern) = pattern(Some(&$wanted.search).filter(|text| !text.is_empty())) {
-            $query
-                .push(" and (lower(name) like lower(")
-                .push_bind(pattern.clone());
-            $query
-                .push(r") escape '\' or lower(key) like lower(")
-                .push_bind(pattern);
-            $query.push(r") escape '\')");
-        }
+        push_search!(
+            $query,
+            Some(&$wanted.search).filter(|text| !text.is_empty())
+        );
         if $wanted.environment.is_some() || $wanted.state.is_some() {
             $query.push(
                 " and exists (select 1 from flag_states where flag_states.flag_id = flag_table.id",

@@ -5,67 +5,55 @@ use pennon_model::id::FlagId;
 use pennon_model::page::{Page, PageRequest};
 use pennon_model::text::Description;
 use pennon_model::time::Timestamp;
+use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use super::{Tx, bad_row, bindable, on_conn, unless_taken};
+use super::{Tx, bad_row, bindable, on_conn, page_of, unless_taken};
 use crate::error::{Conflict, Error};
 
-/// The text of a query for one page of flags, in each order. Its parameters: 1 archived, 2 pattern, 3 limit, 4 offset,
-/// 5 key. The one flag that a key names has no order, and is found by the index of keys because the text says that there
-/// is a key.
-macro_rules! page_of_flags {
-    ($selection:expr) => {
-        if $selection.key.is_some() {
-            page_of_flags!(@text "key = $5", "key")
-        } else {
-            match $selection.order {
-                FlagOrder::Newest => page_of_flags!(@text "$5 is null", "created_at desc, id desc"),
-                FlagOrder::Oldest => page_of_flags!(@text "$5 is null", "created_at, id"),
-                FlagOrder::Key => page_of_flags!(@text "$5 is null", "key"),
-                FlagOrder::KeyBackwards => page_of_flags!(@text "$5 is null", "key desc"),
-                FlagOrder::Name => page_of_flags!(@text "$5 is null", "lower(name), id"),
-                FlagOrder::NameBackwards => page_of_flags!(@text "$5 is null", "lower(name) desc, id desc"),
-            }
+/// Goes on with a condition on the name and key of flags, if a search asks for it. It is a macro because each driver has a
+/// builder of its own.
+macro_rules! push_search {
+    ($query:expr, $search:expr) => {
+        if let Some(pattern) = pattern($search) {
+            $query
+                .push(" and (lower(name) like lower(")
+                .push_bind(pattern.clone())
+                .push(r") escape '\' or lower(key) like lower(")
+                .push_bind(pattern)
+                .push(r") escape '\')");
         }
     };
-    (@text $key:literal, $by:literal) => {
-        concat!(
-            r"select id, key, name, description, type, created_by, created_at, archived_at, revision from flags
-               where ($1 is null or (archived_at is not null) = $1)
-                 and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
-                 and ",
-            $key,
-            " order by ",
-            $by,
-            " limit $3 offset $4",
-        )
-    };
 }
+pub(super) use push_search;
 
-/// The text of a query that counts the flags of a selection, with the condition on the key.
-macro_rules! count_of_flags {
-    ($key:literal) => {
-        concat!(
-            r"select count(*) from flags
-              where ($1 is null or (archived_at is not null) = $1)
-                and ($2 is null or lower(name) like lower($2) escape '\' or lower(key) like lower($2) escape '\')
-                and ",
-            $key,
-        )
-    };
+/// Goes on with the flags of a selection. Only the conditions that are asked for stand in the text, so that the index of keys
+/// serves a query that is about one.
+macro_rules! push_selected {
+    ($query:expr, $selection:expr) => {{
+        $query.push(match $selection.archived {
+            None => " from flags where true",
+            Some(true) => " from flags where archived_at is not null",
+            Some(false) => " from flags where archived_at is null",
+        });
+        push_search!($query, $selection.search.as_ref());
+        if let Some(key) = bindable($selection.key.as_ref()) {
+            $query.push(" and key = ").push_bind(key);
+        }
+    }};
 }
 
 #[derive(sqlx::FromRow)]
 pub(super) struct FlagRow {
-    pub(super) id: Uuid,
-    pub(super) key: String,
-    pub(super) name: String,
-    pub(super) description: Option<String>,
-    pub(super) r#type: String,
-    pub(super) created_by: String,
-    pub(super) created_at: i64,
-    pub(super) archived_at: Option<i64>,
-    pub(super) revision: i64,
+    id: Uuid,
+    key: String,
+    name: String,
+    description: Option<String>,
+    r#type: String,
+    created_by: String,
+    created_at: i64,
+    archived_at: Option<i64>,
+    revision: i64,
 }
 
 /// Adds a flag.
@@ -103,29 +91,28 @@ pub(crate) async fn list(
     selection: &FlagFilter,
     page: PageRequest,
 ) -> Result<Page<Flag>, Error> {
-    let query = page_of_flags!(selection);
-    let rows: Vec<FlagRow> = on_conn!(tx, conn => sqlx::query_as(query)
-    .bind(selection.archived)
-    .bind(pattern(selection.search.as_ref()))
-    .bind(page.limit.get())
-    .bind(page.offset())
-    .bind(bindable(selection.key.as_ref()))
-    .fetch_all(conn).await)?;
-    let count = if selection.key.is_some() {
-        count_of_flags!("key = $3")
-    } else {
-        count_of_flags!("$3 is null")
-    };
-    let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(count)
-    .bind(selection.archived)
-    .bind(pattern(selection.search.as_ref()))
-    .bind(bindable(selection.key.as_ref()))
-    .fetch_one(conn).await)?;
-    let items = rows
-        .into_iter()
-        .map(Flag::try_from)
-        .collect::<Result<_, _>>()?;
-    Ok(page.page_of(items, total))
+    let rows: Vec<FlagRow> = on_conn!(&mut *tx, conn => {
+        let mut query = QueryBuilder::new(
+            "select id, key, name, description, type, created_by, created_at, archived_at, revision",
+        );
+        push_selected!(query, selection);
+        query.push(match selection.order {
+            FlagOrder::Newest => " order by created_at desc, id desc",
+            FlagOrder::Oldest => " order by created_at, id",
+            FlagOrder::Key => " order by key",
+            FlagOrder::KeyBackwards => " order by key desc",
+            FlagOrder::Name => " order by lower(name), id",
+            FlagOrder::NameBackwards => " order by lower(name) desc, id desc",
+        });
+        query.push(" limit ").push_bind(page.limit.get()).push(" offset ").push_bind(page.offset());
+        query.build_query_as().fetch_all(conn).await
+    })?;
+    let total = on_conn!(tx, conn => {
+        let mut query = QueryBuilder::new("select count(*)");
+        push_selected!(query, selection);
+        query.build_query_scalar().fetch_one(conn).await
+    })?;
+    page_of(page, rows, total)
 }
 
 /// All flags, by key.

@@ -41,6 +41,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pennon_model::id::AuditId;
+use pennon_model::page::{Page, PageRequest};
 use sqlx::{Sqlite, Transaction};
 
 use self::lease::LeasedTx;
@@ -319,6 +320,16 @@ impl Tx {
 /// An error for a row that holds what it never should.
 fn bad_row(table: &str, id: impl Display, problem: impl Display) -> Error {
     Error::Internal(format!("the row {id} of table {table} is bad: {problem}"))
+}
+
+/// Returns a page of what rows stand for.
+fn page_of<R, T: TryFrom<R, Error = Error>>(
+    page: PageRequest,
+    rows: Vec<R>,
+    total: i64,
+) -> Result<Page<T>, Error> {
+    let items = rows.into_iter().map(T::try_from);
+    Ok(page.page_of(items.collect::<Result<_, _>>()?, total))
 }
 
 /// A filter as it can be bound. Nothing stored has U+0000, and PostgreSQL cannot even be asked for it; U+0001 is in no

@@ -6,7 +6,7 @@ use pennon_model::time::Timestamp;
 use pennon_model::user::{Account, Role, User, UserFilter};
 use uuid::Uuid;
 
-use super::{Tx, bad_row, bindable, on_conn};
+use super::{Tx, bad_row, bindable, on_conn, page_of};
 use crate::error::Error;
 
 #[derive(sqlx::FromRow)]
@@ -80,14 +80,10 @@ pub(crate) async fn list(
          where ($1 is null or email = $1) and ($2 is null or role = $2)
          order by created_at desc, id desc limit $3 offset $4",
     ).bind(bindable(filter.email.as_ref())).bind(role).bind(page.limit.get()).bind(page.offset()).fetch_all(conn).await)?;
-    let total: i64 = on_conn!(tx, conn => sqlx::query_scalar(
+    let total = on_conn!(tx, conn => sqlx::query_scalar(
         "select count(*) from users where ($1 is null or email = $1) and ($2 is null or role = $2)",
     ).bind(bindable(filter.email.as_ref())).bind(role).fetch_one(conn).await)?;
-    let items = rows
-        .into_iter()
-        .map(User::try_from)
-        .collect::<Result<_, _>>()?;
-    Ok(page.page_of(items, total))
+    page_of(page, rows, total)
 }
 
 /// How many users have a role.
