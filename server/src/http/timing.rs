@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use tower::{Layer, Service as Tower};
 
 use crate::error::Error;
-use crate::metrics::{Levels, Metrics};
+use crate::metrics::{Level, Metrics};
 use crate::state::Service;
 
 /// What the service answers to Prometheus, on a port of its own.
@@ -35,17 +35,50 @@ async fn metrics(State(service): State<Service>) -> Result<Response, Error> {
 }
 
 /// The levels of this moment.
-fn levels(service: &Service) -> Levels {
+fn levels(service: &Service) -> [Level; 7] {
     let (environments, flags) = service.serving.snapshots.size();
-    Levels {
-        environments,
-        flags,
-        requests: service.runtime.in_flight.requests.count(),
-        connections: service.runtime.in_flight.connections.count(),
-        database_answers: service.serving.database_answers(),
-        storage_full: service.serving.storage_is_full(),
-        snapshot_age: service.serving.age(),
-    }
+    let in_flight = &service.runtime.in_flight;
+    [
+        (
+            "http_requests_in_flight",
+            "How many requests are worked on.",
+            number(in_flight.requests.count()),
+        ),
+        (
+            "http_connections",
+            "How many connections there are.",
+            number(in_flight.connections.count()),
+        ),
+        (
+            "environments",
+            "How many environments are served.",
+            number(environments),
+        ),
+        (
+            "environment_flags",
+            "How many flags are served, each counted in each environment.",
+            number(flags),
+        ),
+        (
+            "snapshot_age_seconds",
+            "How long ago what is served was last confirmed by the database.",
+            service.serving.age().as_secs_f64(),
+        ),
+        (
+            "database_up",
+            "Whether the database answered when it was last asked.",
+            service.serving.database_answers().into(),
+        ),
+        (
+            "storage_full",
+            "Whether the last write failed because the disk of the database is full.",
+            service.serving.storage_is_full().into(),
+        ),
+    ]
+}
+
+fn number(count: usize) -> f64 {
+    u32::try_from(count).unwrap_or(u32::MAX).into()
 }
 
 /// How long a request may be worked on. What it has begun to write is rolled back, unless it is being committed.
