@@ -40,7 +40,7 @@ pub(crate) async fn complete(
     file: Option<BootstrapFile>,
 ) -> Result<Option<FirstAdministrator>, StartError> {
     let mut tx = admin.db.read().await?;
-    let has_administrator = store::users::any_administrator(&mut tx).await?;
+    let has_administrator = store::users::count(&mut tx, Role::Admin).await? > 0;
     let has_environment = store::environments::any(&mut tx).await?;
     drop(tx);
     let administrator = if has_administrator {
@@ -149,7 +149,7 @@ impl NewAdministrator {
             password_hash,
             generated,
         } = self;
-        if store::users::any_administrator(tx).await?
+        if store::users::count(tx, Role::Admin).await? > 0
             || !store::users::insert(tx, &user, &password_hash).await?
         {
             return Ok(None);

@@ -51,10 +51,7 @@ pub(super) async fn keep(
 /// name is of an earlier attempt at the same upgrade, and is replaced.
 async fn write(connection: &mut SqliteConnection, backup: &Path) -> Result<(), CopyError> {
     let unfinished = beside(backup, ".unfinished");
-    match fs::remove_file(&unfinished) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(CopyError::Io(error)),
-        _ => {}
-    }
+    remove_if_there(&unfinished)?;
     sqlite::copy(connection, &unfinished).await?;
     finish(&unfinished, backup).map_err(|error| {
         // The error says more than one of the removal would.
@@ -64,7 +61,7 @@ async fn write(connection: &mut SqliteConnection, backup: &Path) -> Result<(), C
 }
 
 /// Gives a copy its name, once it is on disk.
-fn finish(unfinished: &Path, backup: &Path) -> io::Result<()> {
+pub(super) fn finish(unfinished: &Path, backup: &Path) -> io::Result<()> {
     File::open(unfinished)?.sync_all()?;
     fs::rename(unfinished, backup)?;
     File::open(folder(backup))?.sync_all()
@@ -95,7 +92,15 @@ fn is_backup(name: &OsStr, file: &Path) -> bool {
     version.is_some_and(|version| !version.is_empty() && version.iter().all(u8::is_ascii_digit))
 }
 
-fn beside(file: &Path, suffix: &str) -> PathBuf {
+pub(super) fn remove_if_there(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The file whose name is that of another with a suffix.
+pub(super) fn beside(file: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(suffix);
     PathBuf::from(name)

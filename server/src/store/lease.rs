@@ -20,20 +20,16 @@ use crate::error::Error;
 const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(2);
 
 /// The use of a connection, which ends for good when the server is lost.
-pub(crate) struct Lease(watch::Receiver<Option<Pools>>);
+pub(crate) struct Lease(pub(super) watch::Receiver<Option<Pools>>);
 
 /// A transaction on a server that may be lost.
 pub(crate) struct LeasedTx {
-    tx: Transaction<'static, Postgres>,
-    lease: Lease,
-    pooled: bool,
+    pub(super) tx: Transaction<'static, Postgres>,
+    pub(super) lease: Lease,
+    pub(super) pooled: bool,
 }
 
 impl Lease {
-    pub(super) fn new(pools: watch::Receiver<Option<Pools>>) -> Self {
-        Self(pools)
-    }
-
     /// Works with the server until that is done or the server is lost.
     pub(super) async fn until_lost<T>(
         &mut self,
@@ -55,10 +51,6 @@ impl Lease {
 }
 
 impl LeasedTx {
-    pub(super) fn new(tx: Transaction<'static, Postgres>, lease: Lease, pooled: bool) -> Self {
-        Self { tx, lease, pooled }
-    }
-
     /// The transaction, and what every use of it must be bound to.
     pub(super) fn parts(&mut self) -> (Statements<'_>, &mut Lease) {
         (Statements::on(&mut self.tx, self.pooled), &mut self.lease)

@@ -105,13 +105,17 @@ impl Server {
     pub(super) fn lease(&self) -> Result<(Pools, Lease), sqlx::Error> {
         let mut receiver = self.0.pools.subscribe();
         let pools = receiver.borrow_and_update().clone();
-        Ok((pools.ok_or_else(lost)?, Lease::new(receiver)))
+        Ok((pools.ok_or_else(lost)?, Lease(receiver)))
     }
 
     pub(super) async fn begin(&self, access: Access) -> Result<LeasedTx, sqlx::Error> {
         let (pools, mut lease) = self.lease()?;
         let tx = lease.until_lost(begin(&pools, access)).await?;
-        Ok(LeasedTx::new(tx, lease, self.0.target.pooled))
+        Ok(LeasedTx {
+            tx,
+            lease,
+            pooled: self.0.target.pooled,
+        })
     }
 
     /// The server as the URL names it.

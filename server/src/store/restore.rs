@@ -1,6 +1,5 @@
 //! The restoration of a SQLite file from a backup.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, chown};
@@ -11,6 +10,7 @@ use std::time::Duration;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{Connection, Executor};
 
+use super::backup::{beside, finish, remove_if_there};
 use super::{CopyError, OpenError, Outdated, schema, sqlite};
 
 /// The files that SQLite keeps beside a database. They belong to the database that is replaced.
@@ -154,7 +154,7 @@ async fn check(
     source: &mut SqliteConnection,
     backup: &Path,
 ) -> Result<Option<Outdated>, RestoreError> {
-    let schema = schema::inspect(source).await;
+    let schema = schema::inspect_sqlite(source).await;
     let outdated = schema.map_err(|error| match error {
         OpenError::Connect(error) => unusable(backup, &error),
         OpenError::NoTables => fault(backup, "it has no tables of Pennon".to_owned()),
@@ -182,10 +182,7 @@ async fn place(unfinished: &Path, file: &Path) -> Result<u64, RestoreError> {
     for companion in COMPANIONS {
         remove_if_there(&beside(file, companion))?;
     }
-    fs::rename(unfinished, file)?;
-    if let Some(folder) = file.parent() {
-        File::open(folder)?.sync_all()?;
-    }
+    finish(unfinished, file)?;
     drop(lock);
     Ok(copy.metadata()?.len())
 }
@@ -233,19 +230,6 @@ fn keep_owner(file: &Path, copy: &Path) -> Result<(), RestoreError> {
         group: old.gid(),
         problem,
     })
-}
-
-fn remove_if_there(file: &Path) -> io::Result<()> {
-    match fs::remove_file(file) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-fn beside(file: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(file);
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 fn unusable(backup: &Path, error: &sqlx::Error) -> RestoreError {

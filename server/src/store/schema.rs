@@ -170,12 +170,7 @@ async fn commit_pooled(mut tx: Transaction<'_, Postgres>) -> Result<(), OpenErro
 }
 
 /// Returns whether the schema of a file is outdated, and changes nothing.
-pub(super) async fn inspect_sqlite(pool: &SqlitePool) -> Result<Option<Outdated>, OpenError> {
-    inspect(&mut *pool.acquire().await?).await
-}
-
-/// The same, on a connection to the file.
-pub(super) async fn inspect(
+pub(super) async fn inspect_sqlite(
     connection: &mut SqliteConnection,
 ) -> Result<Option<Outdated>, OpenError> {
     sqlite_state(connection).await?.outdated(&SQLITE_MIGRATIONS)

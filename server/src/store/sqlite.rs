@@ -69,7 +69,7 @@ impl File {
         let preparer = pool(1).connect_with(options.clone()).await;
         let preparer = preparer.map_err(unusable)?;
         let outdated = match mode {
-            OpenMode::AsIs => schema::inspect_sqlite(&preparer).await,
+            OpenMode::AsIs => schema::inspect_sqlite(&mut *preparer.acquire().await?).await,
             _ => schema::upgrade_sqlite(&preparer, &file)
                 .await
                 .map(|()| None),

@@ -25,12 +25,6 @@ struct AccountRow {
     password_hash: String,
 }
 
-/// Whether there is an administrator yet.
-pub(crate) async fn any_administrator(tx: &mut Tx) -> Result<bool, Error> {
-    let count: i64 = on_conn!(tx, conn => sqlx::query_scalar("select count(*) from users where role = 'admin'").fetch_one(conn).await)?;
-    Ok(count > 0)
-}
-
 /// The administrator whose account is the oldest.
 pub(crate) async fn first_administrator(tx: &mut Tx) -> Result<Option<User>, Error> {
     let row: Option<UserRow> = on_conn!(tx, conn => sqlx::query_as(
