@@ -1,9 +1,9 @@
 //! Time and chance, the two things that tests hold still.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use pennon_model::time::Timestamp;
 use rand::rngs::{StdRng, SysRng};
 use rand::{Rng, SeedableRng};
@@ -63,34 +63,27 @@ impl Entropy {
     /// `N` unpredictable bytes.
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
-        self.source().random.fill_bytes(&mut bytes);
+        self.0.lock().random.fill_bytes(&mut bytes);
         bytes
     }
 
     /// A new UUID of version 7 (RFC 9562). Within one millisecond the 12 bits after the time count upwards, so that ids
     /// made here sort in the order of their making.
     pub fn id(&self, now: Timestamp) -> Uuid {
-        let mut random = [0; 10];
-        let mut source = self.source();
-        source.random.fill_bytes(&mut random);
+        let mut bits = [0; 10];
+        let mut source = self.0.lock();
+        source.random.fill_bytes(&mut bits);
         source.ids_in_millisecond = if source.last_millis == now.millis() {
             source.ids_in_millisecond.wrapping_add(1)
         } else {
             0
         };
         source.last_millis = now.millis();
-        let [_, _, tail @ ..] = random;
-        let [high, low] = source.ids_in_millisecond.to_be_bytes();
-        let mut bits = [0; 10];
-        for (bit, byte) in bits.iter_mut().zip([high, low].into_iter().chain(tail)) {
-            *bit = byte;
+        if let Some(head) = bits.first_chunk_mut() {
+            *head = source.ids_in_millisecond.to_be_bytes();
         }
         Builder::from_unix_timestamp_millis(u64::try_from(now.millis()).unwrap_or(0), &bits)
             .into_uuid()
-    }
-
-    fn source(&self) -> MutexGuard<'_, Source> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Display;
-use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use pennon_model::package::PackageVersion;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -152,12 +152,12 @@ pub(crate) struct Tarballs(Mutex<HashMap<String, Bytes>>);
 
 impl Tarballs {
     fn get(&self, integrity: &str) -> Option<Bytes> {
-        let tarballs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let tarballs = self.0.lock();
         tarballs.get(integrity).cloned()
     }
 
     fn insert(&self, integrity: &str, content: &Bytes) {
-        let mut tarballs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tarballs = self.0.lock();
         tarballs.insert(integrity.to_owned(), content.clone());
     }
 }

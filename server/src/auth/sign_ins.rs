@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
 
@@ -23,14 +23,14 @@ pub(super) struct SignIns(Mutex<HashMap<AccountAtNetwork, i64>>);
 impl SignIns {
     /// Whether the account was signed in to from the network before.
     pub(super) fn contains(&self, account: &AccountAtNetwork, now: Timestamp) -> bool {
-        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = self.0.lock();
         let last = last.get(account);
         last.is_some_and(|last| now.millis().saturating_sub(*last) < LIFETIME)
     }
 
     /// Remembers a sign-in.
     pub(super) fn insert(&self, account: AccountAtNetwork, now: Timestamp) {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         if last.len() >= CAPACITY && !last.contains_key(&account) {
             let oldest = last.iter().min_by_key(|(_, at)| **at);
             if let Some(oldest) = oldest.map(|(account, _)| *account) {

@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
 
@@ -91,7 +91,7 @@ impl Admitted<'_> {
 
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
-        let mut windows = self.throttle.windows();
+        let mut windows = self.throttle.windows.lock();
         for source in &self.attempt.sources {
             if let Some(window) = windows.get_mut(source) {
                 window.under_way = window.under_way.saturating_sub(1);
@@ -140,7 +140,7 @@ impl Throttle {
     /// Refuses an attempt that comes after too many failed ones.
     pub(crate) fn check(&self, attempt: &Attempt, now: Timestamp) -> Result<(), Error> {
         let failed = |window: &Window| window.counted.saturating_sub(window.under_way);
-        self.refuse(&self.windows(), attempt, now.millis(), failed)
+        self.refuse(&self.windows.lock(), attempt, now.millis(), failed)
     }
 
     /// Admits an attempt and counts it; refuses one that comes after too many that failed or may yet fail.
@@ -150,7 +150,7 @@ impl Throttle {
         now: Timestamp,
     ) -> Result<Admitted<'t>, Error> {
         let now = now.millis();
-        let mut windows = self.windows();
+        let mut windows = self.windows.lock();
         self.refuse(&windows, attempt, now, |window| window.counted)?;
         make_room(&mut windows, now);
         for source in &attempt.sources {
@@ -198,10 +198,6 @@ impl Throttle {
             }),
             None => Ok(()),
         }
-    }
-
-    fn windows(&self) -> MutexGuard<'_, HashMap<Source, Window>> {
-        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

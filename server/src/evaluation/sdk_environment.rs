@@ -24,7 +24,7 @@ impl SdkEnvironment {
     /// The environment of a key, which is to be asked for evaluations.
     pub(crate) fn from_key(serving: &Serving, key: &str) -> Result<Self, Error> {
         let environment = Self::of(serving, key)?;
-        check_rate(serving, &environment.0.rate_limiters().evaluation)?;
+        check_rate(serving, &environment.0.usage().rate_limiters.evaluation)?;
         Ok(environment)
     }
 
@@ -105,7 +105,7 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         let serving = Serving::from_ref(state);
         let environment = SdkEnvironment::of(&serving, bearer(parts)?)?;
-        check_rate(&serving, &environment.0.rate_limiters().configuration)?;
+        check_rate(&serving, &environment.0.usage().rate_limiters.configuration)?;
         Ok(Self(environment))
     }
 }
@@ -125,7 +125,7 @@ where
         let serving = Serving::from_ref(state);
         let follower = known(&serving, serving.snapshots.follow(key))?;
         if let Some(environment) = follower.current() {
-            check_rate(&serving, &environment.rate_limiters().configuration)?;
+            check_rate(&serving, &environment.usage().rate_limiters.configuration)?;
         }
         Ok(Self(follower))
     }

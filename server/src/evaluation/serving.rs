@@ -99,24 +99,9 @@ impl Serving {
         }
     }
 
-    /// Reads everything anew, one environment after the other.
-    pub(crate) async fn reload(&self) -> Result<(), Error> {
-        self.snapshots.reload(&self.db).await
-    }
-
-    /// Drops environments that have been revoked while a refill is under way.
-    pub(crate) async fn drop_revoked(&self) -> Result<(), Error> {
-        self.snapshots.drop_revoked(&self.db).await
-    }
-
     /// The time since the snapshots were last compared with the database.
     pub(crate) fn age(&self) -> Duration {
         self.confirmed.age()
-    }
-
-    /// Returns true if the last write failed because the disk of the database is full.
-    pub(crate) fn storage_is_full(&self) -> bool {
-        self.db.storage().is_full()
     }
 
     /// Returns true if the database answered when it was last asked.

@@ -104,7 +104,7 @@ fn reasons(service: &Service) -> Vec<Reason> {
         return vec![Reason::DatabaseUnavailable];
     }
     [
-        (service.serving.storage_is_full(), Reason::StorageFull),
+        (service.admin.db.storage().is_full(), Reason::StorageFull),
         (
             service.serving.snapshots.faults.are_there(),
             Reason::UnreadableData,

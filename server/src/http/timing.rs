@@ -72,7 +72,7 @@ fn levels(service: &Service) -> [Level; 7] {
         (
             "storage_full",
             "Whether the last write failed because the disk of the database is full.",
-            service.serving.storage_is_full().into(),
+            service.admin.db.storage().is_full().into(),
         ),
     ]
 }

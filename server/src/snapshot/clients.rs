@@ -2,8 +2,9 @@
 //! SDK key can name any version.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use pennon_model::client::{Client, ClientRequests};
 
 /// The maximum number of clients that are counted by name in one environment and hour. Further ones count as
@@ -73,12 +74,12 @@ impl ClientUsage {
             polls: 1,
             streams: 0,
         };
-        self.lock().counts.add(client, poll);
+        self.0.lock().counts.add(client, poll);
     }
 
     /// Counts a stream, which is open for as long as the result lives.
     pub(super) fn opened(self: &Arc<Self>, client: Client) -> OpenStream {
-        let mut inner = self.lock();
+        let mut inner = self.0.lock();
         let client = bounded(&inner.open, client);
         let stream = ClientRequests {
             polls: 0,
@@ -94,22 +95,18 @@ impl ClientUsage {
 
     /// Takes the counts since the last call. Clients with an open stream are always among them.
     pub(super) fn take(&self) -> ClientCounts {
-        let mut inner = self.lock();
+        let mut inner = self.0.lock();
         let mut counts = std::mem::take(&mut inner.counts);
         for client in inner.open.keys() {
             counts.note(client.clone());
         }
         counts
     }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        let mut inner = self.usage.lock();
+        let mut inner = self.usage.0.lock();
         if let Some(open) = inner.open.get_mut(&self.client) {
             *open = open.saturating_sub(1);
             if *open == 0 {

@@ -7,16 +7,12 @@ use pennon_core::{
     CompiledFlag, Context, Evaluation, Explanation, MissingBucketingValue, Reason, StandardReason,
     evaluate, explain,
 };
-use pennon_model::client::Client;
 use pennon_model::id::RuleId;
-use pennon_model::usage::PollKind;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-use super::clients::OpenStream;
 use super::document::Document;
 use super::filtered::Filtered;
-use super::rate_limiter::RateLimiters;
 use super::usage::{EnvironmentUsage, FlagUsage};
 use crate::store::snapshots::{ChangedFlag, LoadedFlag};
 
@@ -102,19 +98,9 @@ impl EnvironmentSnapshot {
         counts.is_empty() || self.usage.reported(id, counts)
     }
 
-    /// Counts a fetch of the configuration.
-    pub(crate) fn polled(&self, kind: PollKind, client: Client) {
-        self.usage.polled(kind, client);
-    }
-
-    /// Counts a stream of changes, which is open for as long as the result lives.
-    pub(crate) fn streamed(&self, client: Client) -> OpenStream {
-        self.usage.streamed(client)
-    }
-
-    /// How fast the environment is asked.
-    pub(crate) fn rate_limiters(&self) -> &RateLimiters {
-        &self.usage.rate_limiters
+    /// What is counted of the environment, and how fast it is asked.
+    pub(crate) fn usage(&self) -> &EnvironmentUsage {
+        &self.usage
     }
 
     /// Decides all active flags, by key.

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use pennon_model::id::EnvironmentId;
 
 use crate::error::Error;
@@ -39,8 +40,7 @@ impl fmt::Display for Unreadable {
 impl Faults {
     /// Whether there is any.
     pub(crate) fn are_there(&self) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        !known.is_empty()
+        !self.0.lock().is_empty()
     }
 
     /// Records a refill that failed as a whole. A database that cannot be reached says nothing about its content.
@@ -53,7 +53,7 @@ impl Faults {
 
     /// Records all that a refill could not read.
     pub(super) fn are(&self, found: Found) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         for (data, error) in &found {
             if known.get(data) != Some(error) {
                 tracing::error!(%data, %error, "cannot read stored data: serving its last readable state");

@@ -1,7 +1,9 @@
 //! Parts of the config document, for clients that ask for some flags only.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::document::Document;
 
@@ -28,14 +30,14 @@ impl Filtered {
         // Nobody waits while it is being made. Should somebody else make it too, both are right.
         let document = Arc::new(make());
         let keys = keys.iter().map(|key| Arc::clone(key)).collect();
-        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut remembered = self.0.lock();
         remembered.truncate(MOST - 1);
         remembered.push_front((keys, Arc::clone(&document)));
         document
     }
 
     fn get(&self, keys: &[&Arc<str>]) -> Option<Arc<Document>> {
-        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut remembered = self.0.lock();
         let position = remembered
             .iter()
             .position(|(of, _)| of.iter().eq(keys.iter().copied()))?;

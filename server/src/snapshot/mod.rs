@@ -3,7 +3,6 @@
 //! [`Snapshots`] is swapped from one state to the next as environments come and go, and each environment from one
 //! [`EnvironmentSnapshot`] to the next as its flags change. Readers take what is there and never wait.
 
-mod announcer;
 mod clients;
 mod document;
 mod environment;
@@ -14,11 +13,12 @@ mod served;
 mod usage;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 use pennon_model::id::EnvironmentId;
 use pennon_model::secret::SecretHash;
 
@@ -65,7 +65,7 @@ impl Snapshots {
 
     /// Follows what the environment with this key serves.
     pub(crate) fn follow(&self, key: SecretHash) -> Option<Follower> {
-        self.by_key.load().get(&key).map(|served| served.follow())
+        self.by_key.load().get(&key).map(Served::follow)
     }
 
     /// Takes what has been counted since the last time.
@@ -148,7 +148,7 @@ impl Snapshots {
 
     /// Refuses the key of an environment that has been revoked, from now on and whatever a refill under way has read.
     pub(crate) fn revoke(&self, environment: EnvironmentId) {
-        let mut revoked = self.revoked();
+        let mut revoked = self.revoked.lock();
         revoked.insert(environment);
         let mut next = HashMap::clone(&self.by_key.load());
         next.retain(|_, served| {
@@ -183,7 +183,7 @@ impl Snapshots {
     /// Reads what has changed and serves it, and answers what could not be read.
     async fn refill(&self, db: &Db) -> Result<Found, Error> {
         // What was revoked before this begins to read will not be read.
-        self.revoked().clear();
+        self.revoked.lock().clear();
         let known = self.by_key.load_full();
         let (mut tx, heads): (Tx, Heads) = within(HEADS_TIMEOUT, async {
             let mut tx = db.read().await?;
@@ -230,16 +230,12 @@ impl Snapshots {
 
     /// Serves these environments from now on, save those that were revoked while they were being read.
     fn serve(&self, mut next: HashMap<SecretHash, Arc<Served>>) {
-        let revoked = self.revoked();
+        let revoked = self.revoked.lock();
         next.retain(|_, served| !revoked.contains(&served.id));
         let current = self.by_key.load();
         if next.len() != current.len() || next.keys().any(|key| !current.contains_key(key)) {
             self.by_key.store(Arc::new(next));
         }
-    }
-
-    fn revoked(&self) -> MutexGuard<'_, HashSet<EnvironmentId>> {
-        self.revoked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -278,7 +274,7 @@ async fn load(
     Ok(current.rebuilt(flags, head.config_revision))
 }
 
-async fn update(served: &Served, head: &Head, tx: &mut Tx) -> Result<(), Error> {
+async fn update(served: &Arc<Served>, head: &Head, tx: &mut Tx) -> Result<(), Error> {
     let current = served.current();
     let (known, behind) = (
         current.known_up_to(),
@@ -297,7 +293,7 @@ async fn update(served: &Served, head: &Head, tx: &mut Tx) -> Result<(), Error> 
     Ok(())
 }
 
-async fn reload_one(served: &Served, db: &Db) -> Result<(), Error> {
+async fn reload_one(served: &Arc<Served>, db: &Db) -> Result<(), Error> {
     let mut tx = db.read().await?;
     let heads = heads(&mut tx).await?;
     if let Some(head) = heads.readable.iter().find(|head| head.id == served.id) {

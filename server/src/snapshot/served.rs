@@ -1,27 +1,51 @@
 //! An environment that is being served, from one snapshot to the next.
+//!
+//! Its snapshots are announced to followers no faster than all of them can be reached. Each announcement wakes every
+//! follower. Without a pause between announcements, thousands of streams would keep all cores busy for as long as somebody
+//! writes, and hold up the writes themselves.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 use pennon_model::id::EnvironmentId;
 use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
 
-use super::announcer::{Announcer, FollowerCount};
 use super::environment::EnvironmentSnapshot;
 use super::faults::{Found, Unreadable};
+
+/// The pause after an announcement, for each follower: several times what it takes to wake a follower and to write an event
+/// to its connection, so that most of the time is left for others.
+const PAUSE_PER_FOLLOWER: Duration = Duration::from_micros(60);
+
+/// The followers up to which no pause is needed.
+const FEW_FOLLOWERS: usize = 50;
 
 /// An environment that is being served.
 pub(super) struct Served {
     pub(super) id: EnvironmentId,
     current: ArcSwap<EnvironmentSnapshot>,
-    announcer: Announcer,
+    /// The last snapshot that was announced; none once there are no more to come.
+    announced: watch::Sender<Option<Arc<EnvironmentSnapshot>>>,
+    schedule: Mutex<Schedule>,
+}
+
+/// The schedule of announcements. The first change is announced at once; of those that come during the pause after it, only
+/// the newest, when the pause is over.
+struct Schedule {
+    pause_ends: Instant,
+    /// The snapshot to announce at the end of the pause.
+    waiting: Option<Arc<EnvironmentSnapshot>>,
 }
 
 /// Somebody who follows an environment from one snapshot to the next. Whoever is slow finds the newest one, and none of
 /// those in between: that is all that is ever kept for a follower.
 pub(crate) struct Follower {
     snapshots: watch::Receiver<Option<Arc<EnvironmentSnapshot>>>,
-    followers: FollowerCount,
+    /// Does not keep an environment alive that is no longer served.
+    served: Weak<Served>,
 }
 
 impl Served {
@@ -30,7 +54,11 @@ impl Served {
         Self {
             id,
             current: ArcSwap::new(Arc::clone(&snapshot)),
-            announcer: Announcer::new(snapshot),
+            announced: watch::Sender::new(Some(snapshot)),
+            schedule: Mutex::new(Schedule {
+                pause_ends: Instant::now(),
+                waiting: None,
+            }),
         }
     }
 
@@ -48,24 +76,42 @@ impl Served {
         self.current.load().faults().map(flag).collect()
     }
 
-    /// Serves this from now on.
-    pub(super) fn replace(&self, snapshot: EnvironmentSnapshot) {
+    /// Serves this from now on, and announces it, now or at the end of the pause.
+    pub(super) fn replace(self: &Arc<Self>, snapshot: EnvironmentSnapshot) {
         let snapshot = Arc::new(snapshot);
         self.current.store(Arc::clone(&snapshot));
-        self.announcer.announce(snapshot);
+        let mut schedule = self.schedule.lock();
+        if schedule.pause_ends <= Instant::now() && schedule.waiting.is_none() {
+            self.announce(&mut schedule, snapshot);
+        } else if schedule.waiting.replace(snapshot).is_none() {
+            tokio::spawn(announce_waiting(Arc::downgrade(self), schedule.pause_ends));
+        }
     }
 
     /// Tells all followers that there is nothing more to come, for good.
     pub(super) fn end(&self) {
-        self.announcer.end();
+        self.announced.send_replace(None);
     }
 
-    /// Follows the environment from now on.
-    pub(super) fn follow(&self) -> Follower {
+    /// Follows the environment from now on, beginning with the last snapshot that was announced.
+    pub(super) fn follow(self: &Arc<Self>) -> Follower {
+        let mut snapshots = self.announced.subscribe();
+        snapshots.mark_changed();
         Follower {
-            snapshots: self.announcer.subscribe(),
-            followers: self.announcer.followers(),
+            snapshots,
+            served: Arc::downgrade(self),
         }
+    }
+
+    fn announce(&self, schedule: &mut Schedule, snapshot: Arc<EnvironmentSnapshot>) {
+        self.announced.send_if_modified(|announced| {
+            let goes_on = announced.is_some();
+            if goes_on {
+                *announced = Some(snapshot);
+            }
+            goes_on
+        });
+        schedule.pause_ends = Instant::now() + pause(self.announced.receiver_count());
     }
 }
 
@@ -85,7 +131,26 @@ impl Follower {
 
     /// The number of streams of the same environment on this instance, including this one.
     pub(crate) fn followers(&self) -> usize {
-        self.followers.get()
+        let served = self.served.upgrade();
+        served.map_or(0, |served| served.announced.receiver_count())
+    }
+}
+
+fn pause(followers: usize) -> Duration {
+    if followers <= FEW_FOLLOWERS {
+        return Duration::ZERO;
+    }
+    PAUSE_PER_FOLLOWER.saturating_mul(u32::try_from(followers).unwrap_or(u32::MAX))
+}
+
+/// Announces what has come during a pause. It does not keep an environment alive that is no longer served.
+async fn announce_waiting(served: Weak<Served>, pause_ends: Instant) {
+    sleep_until(pause_ends).await;
+    if let Some(served) = served.upgrade() {
+        let mut schedule = served.schedule.lock();
+        if let Some(snapshot) = schedule.waiting.take() {
+            served.announce(&mut schedule, snapshot);
+        }
     }
 }
 
@@ -104,8 +169,8 @@ mod tests {
         EnvironmentSnapshot::empty(usage).with(Vec::new(), number)
     }
 
-    fn served() -> Served {
-        Served::new(EnvironmentId::new(Uuid::nil()), revision(1))
+    fn served() -> Arc<Served> {
+        Arc::new(Served::new(EnvironmentId::new(Uuid::nil()), revision(1)))
     }
 
     async fn next(follower: &mut Follower) -> Option<i64> {

@@ -1,9 +1,10 @@
 //! How often flags are evaluated and environments polled: counted in memory, beside the snapshots, which come and go.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use pennon_core::Reason;
 use pennon_model::client::Client;
 use pennon_model::id::{EnvironmentId, FlagId};
@@ -44,7 +45,7 @@ pub(crate) struct EnvironmentUsage {
     places: Arc<ReportPlaces>,
     polls: [AtomicU64; PollKind::ALL.len()],
     clients: Arc<ClientUsage>,
-    pub(super) rate_limiters: RateLimiters,
+    pub(crate) rate_limiters: RateLimiters,
 }
 
 /// How often a flag was evaluated, by reason.
@@ -97,14 +98,14 @@ impl Usage {
             clients: Arc::default(),
             rate_limiters: RateLimiters::default(),
         });
-        lock(&self.environments).push(Arc::clone(&usage));
+        self.environments.lock().push(Arc::clone(&usage));
         usage
     }
 
     /// Takes what has been counted since the last time, and lets go of environments that are no longer served.
     pub(crate) fn take(&self) -> Counts {
         let mut counts = Counts::default();
-        lock(&self.environments).retain(|environment| {
+        self.environments.lock().retain(|environment| {
             // Looked at first: who counts after that is taken the next time.
             let is_served = Arc::strong_count(environment) > 1;
             environment.take(&mut counts);
@@ -122,7 +123,7 @@ impl Usage {
 impl EnvironmentUsage {
     /// The counts of a flag.
     pub(super) fn flag(&self, flag: FlagId) -> Arc<FlagUsage> {
-        let mut flags = lock(&self.flags);
+        let mut flags = self.flags.lock();
         let usage = flags
             .entry(flag)
             .or_insert_with(|| Arc::new(FlagUsage::new(flag)));
@@ -139,7 +140,7 @@ impl EnvironmentUsage {
         let Ok(places) = Arc::clone(free).try_acquire_many_owned(size) else {
             return false;
         };
-        lock(&self.reports).push(UsageReport {
+        self.reports.lock().push(UsageReport {
             lineage: self.lineage,
             id,
             counts,
@@ -149,7 +150,7 @@ impl EnvironmentUsage {
     }
 
     /// Counts a fetch of the configuration.
-    pub(super) fn polled(&self, kind: PollKind, client: Client) {
+    pub(crate) fn polled(&self, kind: PollKind, client: Client) {
         self.clients.polled(client);
         if let Some(count) = self.polls.get(kind as usize) {
             count.fetch_add(1, Ordering::Relaxed);
@@ -157,12 +158,12 @@ impl EnvironmentUsage {
     }
 
     /// Counts a stream of changes, which is open for as long as the result lives.
-    pub(super) fn streamed(&self, client: Client) -> OpenStream {
+    pub(crate) fn streamed(&self, client: Client) -> OpenStream {
         self.clients.opened(client)
     }
 
     fn take(&self, counts: &mut Counts) {
-        for (id, flag) in lock(&self.flags).iter() {
+        for (id, flag) in self.flags.lock().iter() {
             for (reason, count) in Reason::ALL.iter().zip(&flag.counts) {
                 if let Some(count) = taken(count) {
                     let evaluations = &mut counts.evaluations;
@@ -170,7 +171,7 @@ impl EnvironmentUsage {
                 }
             }
         }
-        counts.reports.append(&mut lock(&self.reports));
+        counts.reports.append(&mut self.reports.lock());
         for (kind, count) in PollKind::ALL.iter().copied().zip(&self.polls) {
             if let Some(count) = taken(count) {
                 counts.polls.push((self.lineage, kind, count));
@@ -210,10 +211,6 @@ fn taken(count: &AtomicU64) -> Option<u64> {
         return None;
     }
     Some(count.swap(0, Ordering::Relaxed)).filter(|count| *count > 0)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ async fn hear(admin: &Admin, mut listener: Listener, is_first: bool) -> Error {
             // The start has just read everything.
             admin.serving.catch_up().await
         } else {
-            admin.serving.reload().await?;
+            admin.serving.snapshots.reload(&admin.db).await?;
             tracing::info!("the announcements of other instances are heard again");
             Ok(())
         }
@@ -68,7 +68,7 @@ async fn hear_on(
     loop {
         listener.heard(admin.instance).await?;
         changed.notify_one();
-        if let Err(error) = admin.serving.drop_revoked().await {
+        if let Err(error) = admin.serving.snapshots.drop_revoked(&admin.db).await {
             tracing::warn!(%error, "keys that another instance revoked may still be taken");
         }
     }

@@ -63,7 +63,7 @@ pub(super) async fn config(
             false if known.is_anything() => PollKind::Outdated,
             false => PollKind::First,
         };
-        environment.snapshot().polled(kind, client);
+        environment.snapshot().usage().polled(kind, client);
     }
     if is_current {
         return Ok(Config(

@@ -48,7 +48,7 @@ pub(super) async fn stream(
     // A caller that asks for the headers alone does not listen.
     let current = follower.current().filter(|_| method != Method::HEAD);
     Changes {
-        _open: current.map(|environment| environment.streamed(client)),
+        _open: current.map(|environment| environment.usage().streamed(client)),
         runtime,
         follower,
         known,
