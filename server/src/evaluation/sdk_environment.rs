@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{FromRef, FromRequestParts};
+use axum::extract::FromRequestParts;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use pennon_model::secret::SecretHash;
@@ -11,6 +11,7 @@ use super::Serving;
 use crate::auth::{Presented, presented};
 use crate::error::Error;
 use crate::snapshot::{EnvironmentSnapshot, Follower, RateLimiter};
+use crate::state::Service;
 
 /// An environment whose key the caller holds, as it serves at this moment.
 pub(crate) struct SdkEnvironment(Arc<EnvironmentSnapshot>);
@@ -53,15 +54,11 @@ fn known<T>(serving: &Serving, found: Option<T>) -> Result<T, Error> {
     }
 }
 
-impl<S> FromRequestParts<S> for SdkEnvironment
-where
-    Serving: FromRef<S>,
-    S: Send + Sync,
-{
+impl FromRequestParts<Service> for SdkEnvironment {
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        Self::from_key(&Serving::from_ref(state), bearer(parts)?)
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
+        Self::from_key(&service.serving, bearer(parts)?)
     }
 }
 
@@ -75,18 +72,14 @@ fn bearer(parts: &Parts) -> Result<&str, Error> {
 /// The environment of the `Authorization` header, if there is such a header. Whatever it holds, it is what counts.
 pub(crate) struct MaybeSdkEnvironment(pub(crate) Option<SdkEnvironment>);
 
-impl<S> FromRequestParts<S> for MaybeSdkEnvironment
-where
-    Serving: FromRef<S>,
-    S: Send + Sync,
-{
+impl FromRequestParts<Service> for MaybeSdkEnvironment {
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
         if !parts.headers.contains_key(AUTHORIZATION) {
             return Ok(Self(None));
         }
-        SdkEnvironment::from_request_parts(parts, state)
+        SdkEnvironment::from_request_parts(parts, service)
             .await
             .map(|environment| Self(Some(environment)))
     }
@@ -95,17 +88,13 @@ where
 /// An environment whose key is held by a caller that evaluates by itself.
 pub(crate) struct ConfiguredEnvironment(pub(crate) SdkEnvironment);
 
-impl<S> FromRequestParts<S> for ConfiguredEnvironment
-where
-    Serving: FromRef<S>,
-    S: Send + Sync,
-{
+impl FromRequestParts<Service> for ConfiguredEnvironment {
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        let serving = Serving::from_ref(state);
-        let environment = SdkEnvironment::of(&serving, bearer(parts)?)?;
-        check_rate(&serving, &environment.0.usage().rate_limiters.configuration)?;
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
+        let serving = &service.serving;
+        let environment = SdkEnvironment::of(serving, bearer(parts)?)?;
+        check_rate(serving, &environment.0.usage().rate_limiters.configuration)?;
         Ok(Self(environment))
     }
 }
@@ -113,19 +102,15 @@ where
 /// An environment whose key the caller holds, from now on until the key is refused.
 pub(crate) struct FollowedEnvironment(pub(crate) Follower);
 
-impl<S> FromRequestParts<S> for FollowedEnvironment
-where
-    Serving: FromRef<S>,
-    S: Send + Sync,
-{
+impl FromRequestParts<Service> for FollowedEnvironment {
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
         let key = SecretHash::of(bearer(parts)?);
-        let serving = Serving::from_ref(state);
-        let follower = known(&serving, serving.snapshots.follow(key))?;
+        let serving = &service.serving;
+        let follower = known(serving, serving.snapshots.follow(key))?;
         if let Some(environment) = follower.current() {
-            check_rate(&serving, &environment.usage().rate_limiters.configuration)?;
+            check_rate(serving, &environment.usage().rate_limiters.configuration)?;
         }
         Ok(Self(follower))
     }
