@@ -2,7 +2,6 @@
 
 use std::env;
 use std::fmt::Display;
-use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -82,13 +81,13 @@ impl TlsParameters {
             Roots::Unused => {}
             Roots::System => options = options.ssl_root_cert_from_pem(system_roots()?),
             Roots::File(file) => {
-                certificates("sslrootcert", file)?;
+                check_file("sslrootcert", file, has_certificates)?;
                 options = options.ssl_root_cert(file);
             }
         }
         if let (Some(certificate), Some(key)) = (&parameters.certificate, &parameters.key) {
-            certificates("sslcert", Path::new(certificate))?;
-            check_key(Path::new(key))?;
+            check_file("sslcert", Path::new(certificate), has_certificates)?;
+            check_file("sslkey", Path::new(key), has_private_key)?;
             options = options.ssl_client_cert(certificate).ssl_client_key(key);
         }
         Ok((options, tls))
@@ -301,61 +300,48 @@ fn name(mode: PgSslMode) -> &'static str {
     }
 }
 
+/// Checks the file that a parameter names. An error says what is wrong with it.
+fn check_file(
+    parameter: &str,
+    file: &Path,
+    check: impl Fn(&Path) -> Result<(), String>,
+) -> Result<(), String> {
+    check(file).map_err(|problem| format!("`{parameter}` names {}, {problem}", file.display()))
+}
+
 /// Makes sure that a file has certificates. sqlx reads it again for each connection, so a renewed one needs no restart.
-fn certificates(parameter: &str, file: &Path) -> Result<(), String> {
-    let content = read(parameter, file)?;
+fn has_certificates(file: &Path) -> Result<(), String> {
+    let content = std::fs::read(file).map_err(unreadable)?;
     let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&content).collect();
-    match read {
-        Ok(certificates) if !certificates.is_empty() => Ok(()),
-        Ok(_) => Err(bad_file(
-            parameter,
-            file,
-            "which holds no certificate in PEM form",
-        )),
-        Err(error) => Err(bad_file(
-            parameter,
-            file,
-            format!("which cannot be read: {error:?}"),
-        )),
+    let certificates = read.map_err(|error| format!("which cannot be read: {error:?}"))?;
+    if certificates.is_empty() {
+        return Err("which holds no certificate in PEM form".to_owned());
     }
+    Ok(())
 }
 
 /// Makes sure that a file has a key that nobody else can read, by the rules of libpq.
-fn check_key(file: &Path) -> Result<(), String> {
-    let content = read("sslkey", file)?;
-    PrivateKeyDer::from_pem_slice(&content).map_err(|_| {
-        bad_file(
-            "sslkey",
-            file,
-            "which holds no private key in PEM form without a password",
-        )
-    })?;
-    let metadata = std::fs::metadata(file).map_err(|error| unreadable("sslkey", file, &error))?;
+fn has_private_key(file: &Path) -> Result<(), String> {
+    let content = std::fs::read(file).map_err(unreadable)?;
+    if PrivateKeyDer::from_pem_slice(&content).is_err() {
+        return Err("which holds no private key in PEM form without a password".to_owned());
+    }
+    let metadata = std::fs::metadata(file).map_err(unreadable)?;
     let (forbidden, allowed) = if metadata.uid() == 0 {
         (0o037, "0640")
     } else {
         (0o077, "0600")
     };
     if metadata.mode() & forbidden != 0 {
-        return Err(bad_file(
-            "sslkey",
-            file,
-            format!("which others may read or change; set its permissions to {allowed} or less"),
+        return Err(format!(
+            "which others may read or change; set its permissions to {allowed} or less"
         ));
     }
     Ok(())
 }
 
-fn read(parameter: &str, file: &Path) -> Result<Vec<u8>, String> {
-    std::fs::read(file).map_err(|error| unreadable(parameter, file, &error))
-}
-
-fn unreadable(parameter: &str, file: &Path, error: &io::Error) -> String {
-    bad_file(parameter, file, format!("which cannot be read: {error}"))
-}
-
-fn bad_file(parameter: &str, file: &Path, problem: impl Display) -> String {
-    format!("`{parameter}` names {}, {problem}", file.display())
+fn unreadable(error: impl Display) -> String {
+    format!("which cannot be read: {error}")
 }
 
 /// Returns the authorities that the operating system trusts, in PEM form.
