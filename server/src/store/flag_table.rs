@@ -257,19 +257,12 @@ pub(crate) async fn hours(
         return Ok(HashMap::new());
     }
     let table = match environment {
-        Some(_) => concat!(
-            "select flag_id, ",
-            hours!(),
-            " from usage_hours where flag_id "
-        ),
-        None => concat!(
-            "select flag_id, ",
-            hours!(),
-            " from flag_hours where flag_id "
-        ),
+        Some(_) => "usage_hours where flag_id ",
+        None => "flag_hours where flag_id ",
     };
     let rows: Vec<HoursRow> = on_conn!(tx, conn => {
-        let mut query = QueryBuilder::new(table);
+        let mut query = QueryBuilder::new(concat!("select flag_id, ", hours!(), " from "));
+        query.push(table);
         push_one_of!(query, flags);
         if let Some(environment) = environment {
             query.push(" and lineage_id = (select coalesce(lineage_id, id) from environments where id = ");

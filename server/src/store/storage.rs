@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Error;
-use crate::store::{Tx, on_conn};
 
 /// Remembers that a write failed because the disk is full, until one succeeds again.
 #[derive(Default)]
@@ -34,12 +33,4 @@ impl Storage {
             tracing::info!("the disk of the database has space again");
         }
     }
-}
-
-/// Writes a row that means nothing, so that the commit needs space on the disk.
-pub(super) async fn write_something(tx: &mut Tx) -> Result<(), Error> {
-    on_conn!(tx, conn => sqlx::query(
-        "insert into settings (name, value) values ('storage_check', '0')
-         on conflict (name) do update set value = cast(cast(settings.value as bigint) + 1 as text)",
-    ).execute(conn).await.map(drop))
 }
