@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use pennon_model::{
-    environment::{CreatedEnvironment, Environment, EnvironmentStatus},
+    environment::{Environment, EnvironmentStatus},
     id::EnvironmentId,
     time::Timestamp,
     usage::Polling,

@@ -1,7 +1,6 @@
 //! Creating an environment, and its key, which is seen once.
 
 use leptos::prelude::*;
-use pennon_model::environment::CreatedEnvironment;
 
 use crate::{
     components::{
