@@ -4,21 +4,22 @@ use core::cmp::Ordering;
 
 use crate::context::Value;
 use crate::rule::{Operand, Operator};
+use crate::string_enum;
 
-/// What came of one condition. Only [`Held`](Outcome::Held) makes it true: a value that is missing or of another type
-/// holds for no operator, `!=` included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub enum Outcome {
-    /// The comparison is true.
-    Held,
-    /// The comparison is false.
-    DidNotHold,
-    /// The context has no such attribute.
-    Missing,
-    /// The attribute has another type than the condition.
-    OtherType,
+string_enum! {
+    /// What came of one condition. Only [`Held`](Outcome::Held) makes it true: a value that is missing or of another type
+    /// holds for no operator, `!=` included.
+    pub enum Outcome {
+        /// The comparison is true.
+        Held = "held",
+        /// The comparison is false.
+        DidNotHold = "did_not_hold",
+        /// The context has no such attribute.
+        Missing = "missing",
+        /// The attribute has another type than the condition.
+        OtherType = "other_type",
+    }
+    else "is not an outcome"
 }
 
 /// Compares `actual` with `operand`.

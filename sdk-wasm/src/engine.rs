@@ -158,8 +158,8 @@ impl Engine {
         }
     }
 
-    /// How a flag is decided for the subject in the slots: the complete trace as JSON, but for the values met, which the
-    /// host has at hand.
+    /// How a flag is decided for the subject in the slots: the complete trace as JSON, with `null` for
+    /// the values met, which the host has at hand.
     pub fn explain(&self, flag: usize) -> Option<String> {
         let flag = self.snapshot.get(flag)?.ok()?;
         let mut trace = Trace::default();

@@ -96,7 +96,7 @@ impl Observer for Trace {
             }
         }
         push(",\"actual\":null,\"outcome\":\"", out);
-        push(word(outcome), out);
+        push(outcome.as_str(), out);
         push("\"}", out);
     }
 
@@ -126,15 +126,6 @@ impl Observer for Trace {
 fn separate(end: char, json: &mut String) {
     if json.ends_with(end) {
         push(",", json);
-    }
-}
-
-const fn word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Held => "held",
-        Outcome::DidNotHold => "did_not_hold",
-        Outcome::Missing => "missing",
-        Outcome::OtherType => "other_type",
     }
 }
 
