@@ -28,18 +28,18 @@ export class WasmExports {
 
   /** Takes out the bytes that a function gives. */
   bytes<P extends readonly number[]>(listing: Listing<P>, ...parameters: P): Uint8Array {
-    return new Uint8Array(this.#take(1, listing, parameters) ?? []);
+    return this.#take(1, (bytes) => bytes.slice(), listing, parameters) ?? new Uint8Array();
   }
 
   /** Takes out the integers of 32 bits that a function gives. */
   words<P extends readonly number[]>(listing: Listing<P>, ...parameters: P): Uint32Array {
-    return new Uint32Array(this.#take(4, listing, parameters) ?? []);
+    const bytes = this.#take(4, (bytes) => bytes.slice(), listing, parameters);
+    return new Uint32Array(bytes?.buffer ?? []);
   }
 
   /** Takes out the text that a function gives, if it gives one. */
   text<P extends readonly number[]>(listing: Listing<P>, ...parameters: P): string | undefined {
-    const text = this.#take(1, listing, parameters);
-    return text && new TextDecoder().decode(text);
+    return this.#take(1, (bytes) => new TextDecoder().decode(bytes), listing, parameters);
   }
 
   /** Puts a text in, for one call that takes it. */
@@ -60,18 +60,19 @@ export class WasmExports {
   }
 
   /** Takes out the list that a function gives, if it gives one. Its items have this size. */
-  #take<P extends readonly number[]>(
+  #take<P extends readonly number[], T>(
     size: number,
+    read: (bytes: Uint8Array<ArrayBuffer>) => T,
     listing: Listing<P>,
     parameters: P,
-  ): ArrayBuffer | undefined {
+  ): T | undefined {
     listing(this.#result, ...parameters);
     const { buffer } = this.wasm.memory;
     const [address = 0, length = 0] = new Uint32Array(buffer, this.#result, 2);
     if (address === 0) {
       return undefined;
     }
-    const list = buffer.slice(address, address + length * size);
+    const list = read(new Uint8Array(buffer, address, length * size));
     this.wasm.__wbindgen_free(address, length * size, size);
     return list;
   }
