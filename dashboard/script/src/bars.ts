@@ -1,3 +1,5 @@
+import { link } from "./dom.ts";
+
 type Link = { readonly href: string; readonly text: string };
 
 /** What concerns the page as a whole, in quiet bars above its lower edge. */
@@ -12,12 +14,12 @@ export class Bars {
     document.body.append(this.#box);
   }
 
-  show(name: string, text: string, link?: Link): void {
+  show(name: string, text: string, way?: Link): void {
     const bar = document.createElement("p");
     bar.className = "bar";
     bar.append(text);
-    if (link !== undefined) {
-      bar.append(" ", anchor(link));
+    if (way !== undefined) {
+      bar.append(" ", anchor(way));
     }
     this.hide(name);
     this.#bars.set(name, bar);
@@ -32,16 +34,14 @@ export class Bars {
 
 /** A link that goes to another page in another tab, and to this page by loading it anew. */
 function anchor({ href, text }: Link): HTMLAnchorElement {
-  const link = document.createElement("a");
-  link.href = href;
-  link.textContent = text;
+  const anchor = link(href, text);
   if (href === location.href) {
-    link.addEventListener("click", (event) => {
+    anchor.addEventListener("click", (event) => {
       event.preventDefault();
       location.reload();
     });
   } else {
-    link.target = "_blank";
+    anchor.target = "_blank";
   }
-  return link;
+  return anchor;
 }

@@ -1,18 +1,15 @@
+import { on } from "./dom.ts";
+
 /** What of an address says for whom a flag is tried. */
 const parameters = ["context", "as"];
 
 /** Has the case that is being tried go along to the same page in another state: it was typed after that was drawn. */
 export function carryCase(): void {
-  document.addEventListener("click", ({ target }) => {
-    const link = target instanceof Element ? target.closest<HTMLAnchorElement>("a[href]") : null;
-    if (link !== null) {
-      link.href = carried(link.href);
-    }
+  on("click", "a[href]", (link: HTMLAnchorElement) => {
+    link.href = carried(link.href);
   });
-  document.addEventListener("submit", ({ target }) => {
-    if (target instanceof HTMLFormElement && target.method === "post") {
-      target.action = carried(target.action);
-    }
+  on("submit", "form[method=post]", (form: HTMLFormElement) => {
+    form.action = carried(form.action);
   });
 }
 

@@ -1,16 +1,11 @@
-import { announce, closest } from "./dom.ts";
+import { announce, on } from "./dom.ts";
 
 /** The time for which a button says that it has copied, in milliseconds. */
 const confirmationDuration = 2_000;
 
 /** Copies the text of a button with `data-copy`. Without scripts such buttons are hidden. */
 export function listenToCopying(): void {
-  document.addEventListener("click", (event) => {
-    const button = closest<HTMLElement>(event, "[data-copy]");
-    if (button !== null) {
-      void copyFrom(button);
-    }
-  });
+  on("click", "[data-copy]", (button) => void copyFrom(button));
 }
 
 async function copyFrom(button: HTMLElement): Promise<void> {

@@ -1,4 +1,4 @@
-import { closest, type FetchedPage, fetchPage, fieldsOf } from "./dom.ts";
+import { type FetchedPage, fetchPage, fieldsOf, on } from "./dom.ts";
 
 /** The page to which the service leads who is not signed in any more. */
 const signIn = "/dashboard/login";
@@ -10,21 +10,19 @@ const signIn = "/dashboard/login";
  * either the same form with what was wrong, or the page to go on to.
  */
 export function openFormsInDialogs(): void {
-  document.addEventListener("click", (event) => {
-    const link = closest<HTMLAnchorElement>(event, "a[data-dialog]");
-    const dialog = closest<HTMLDialogElement>(event, ".form-dialog");
-    if (link !== null && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+  on("click", "a[data-dialog]", (link: HTMLAnchorElement, event) => {
+    if (!event.ctrlKey && !event.metaKey && !event.shiftKey) {
       event.preventDefault();
       void open(link);
-    } else if (dialog !== null && closest(event, "[data-cancel]") !== null) {
-      event.preventDefault();
-      dialog.close();
     }
   });
-  document.addEventListener("submit", (event) => {
-    const dialog = closest<HTMLDialogElement>(event, ".form-dialog");
-    const form = closest<HTMLFormElement>(event, "form[data-form]");
-    if (dialog !== null && form !== null) {
+  on("click", ".form-dialog [data-cancel]", (cancel, event) => {
+    event.preventDefault();
+    cancel.closest("dialog")?.close();
+  });
+  on("submit", ".form-dialog form[data-form]", (form: HTMLFormElement, event) => {
+    const dialog = form.closest("dialog");
+    if (dialog !== null) {
       event.preventDefault();
       void send(dialog, form);
     }
@@ -51,22 +49,23 @@ async function open(link: HTMLAnchorElement): Promise<void> {
 async function send(dialog: HTMLDialogElement, form: HTMLFormElement): Promise<void> {
   const link = dialog.previousElementSibling as HTMLAnchorElement;
   const button = form.querySelector<HTMLButtonElement>("button:not([type=button])");
-  setBusy(button, true);
+  // Nobody sends it twice.
+  button?.toggleAttribute("disabled", true);
   sayLost(dialog, false);
   const page = await fetchPage(link.href, { method: "POST", body: fieldsOf(form) });
   if (page !== undefined && show(dialog, page)) {
     focusFirst(dialog);
-  } else if (page?.url.includes(signIn)) {
+  } else if (page?.answer.url.includes(signIn)) {
     // Sent by the browser itself, the form comes along to the sign-in and is sent on from there.
     form.action = link.href;
     form.method = "post";
     form.submit();
-  } else if (page === undefined || page.url === link.href) {
+  } else if (page === undefined || page.answer.url === link.href) {
     // Nothing has answered, or something on the way and not the page.
-    setBusy(button, false);
+    button?.toggleAttribute("disabled", false);
     sayLost(dialog, true);
   } else {
-    location.href = page.url;
+    location.href = page.answer.url;
   }
 }
 
@@ -84,18 +83,7 @@ function focusFirst(dialog: HTMLDialogElement): void {
   dialog.querySelector<HTMLElement>(".dialog-place [autofocus]")?.focus();
 }
 
-/** Has a form wait for an answer, so that nobody sends it twice. */
-function setBusy(button: HTMLButtonElement | null, isBusy: boolean): void {
-  if (button !== null) {
-    button.disabled = isBusy;
-  }
-}
-
 function sayLost(dialog: HTMLDialogElement, isLost: boolean): void {
-  const hint = dialog.querySelector("[role=alert]");
-  if (hint !== null) {
-    hint.textContent = isLost
-      ? "The service cannot be reached. What you typed is still here; try again."
-      : "";
-  }
+  const text = "The service cannot be reached. What you typed is still here; try again.";
+  dialog.querySelector("[role=alert]")?.replaceChildren(isLost ? text : "");
 }

@@ -3,6 +3,38 @@ export function closest<E extends Element>({ target }: Event, selector: string):
   return target instanceof Element ? target.closest<E>(selector) : null;
 }
 
+/** Handles the events of a type on the elements that a selector names, whenever they come to the page. */
+export function on<E extends HTMLElement, T extends keyof DocumentEventMap>(
+  type: T,
+  selector: string,
+  handle: (element: E, event: DocumentEventMap[T]) => void,
+): void {
+  document.addEventListener(type, (event) => {
+    const element = closest<E>(event, selector);
+    if (element !== null) {
+      handle(element, event);
+    }
+  });
+}
+
+/** Sends fields to an address of the dashboard that answers with JSON. */
+export function post(
+  url: string,
+  fields: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const body = new URLSearchParams(fields);
+  return fetch(url, { method: "POST", headers: { accept: "application/json", ...headers }, body });
+}
+
+/** A link with a text. */
+export function link(href: string, text: string): HTMLAnchorElement {
+  const anchor = document.createElement("a");
+  anchor.setAttribute("href", href);
+  anchor.textContent = text;
+  return anchor;
+}
+
 /** True if the focus is where a key is text. */
 export function isTyping(): boolean {
   return document.activeElement?.matches("input, textarea, select") === true;
@@ -19,15 +51,15 @@ export function fieldsOf(form: HTMLFormElement): URLSearchParams {
   return fields;
 }
 
-/** A page, and its address after any redirect. */
-export type FetchedPage = { readonly url: string; readonly document: Document };
+/** A page, and the answer that brought it. */
+export type FetchedPage = { readonly answer: Response; readonly document: Document };
 
 /** Fetches a page as the browser would; none if the service cannot be reached. */
 export async function fetchPage(url: string, init?: RequestInit): Promise<FetchedPage | undefined> {
   try {
     const answer = await fetch(url, { headers: { accept: "text/html" }, ...init });
     const document = new DOMParser().parseFromString(await answer.text(), "text/html");
-    return { url: answer.url, document };
+    return { answer, document };
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { announce, closest, type FetchedPage, fetchPage, fieldsOf } from "./dom.ts";
+import { announce, type FetchedPage, fetchPage, fieldsOf, on } from "./dom.ts";
 
 /** The time to wait for the next letter before the service is asked, in milliseconds. */
 const debounce = 180;
@@ -24,19 +24,13 @@ export function followFilters(): void {
     }
   }
 
-  document.addEventListener("input", (event) => {
-    const form = closest<HTMLFormElement>(event, "#filters");
-    if (form !== null) {
-      clearTimeout(timer);
-      timer = setTimeout(() => void show(form), debounce);
-    }
+  on("input", "#filters", (form: HTMLFormElement) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void show(form), debounce);
   });
-  document.addEventListener("submit", (event) => {
-    const form = closest<HTMLFormElement>(event, "#filters");
-    if (form !== null) {
-      event.preventDefault();
-      void show(form);
-    }
+  on("submit", "#filters", (form: HTMLFormElement, event) => {
+    event.preventDefault();
+    void show(form);
   });
   // Somebody may have typed before this script ran.
   const form = document.querySelector<HTMLFormElement>("#filters");

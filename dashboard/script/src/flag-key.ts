@@ -1,3 +1,5 @@
+import { post } from "./dom.ts";
+
 /** The time to wait for the next letter before the service is asked, in milliseconds. */
 const debounce = 250;
 const maxKeyLength = 128;
@@ -33,9 +35,7 @@ export function checkFlagKeys(): void {
 
 async function check(input: HTMLInputElement, place: HTMLElement): Promise<void> {
   const key = input.value;
-  const body = new URLSearchParams({ key });
-  const headers = { accept: "application/json" };
-  const result = await fetch("/dashboard/api/check-key", { method: "POST", headers, body }).then(
+  const result = await post("/dashboard/api/check-key", { key }).then(
     (answer) => (answer.ok ? (answer.json() as Promise<KeyCheck>) : undefined),
     () => undefined,
   );

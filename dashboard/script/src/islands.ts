@@ -9,14 +9,8 @@ let loading: Promise<Islands> | undefined;
 
 /** Brings the islands within these elements to life, and loads their code for the first one. */
 export async function hydrate(roots: readonly Element[]): Promise<void> {
-  const islands = new Set<HTMLElement>();
-  for (const root of roots) {
-    for (const each of [root, ...root.querySelectorAll("leptos-island")]) {
-      if (isIsland(each)) {
-        islands.add(each);
-      }
-    }
-  }
+  const within = roots.flatMap((root) => [root, ...root.querySelectorAll("leptos-island")]);
+  const islands = new Set(within.filter(isIsland));
   if (islands.size === 0) {
     return;
   }

@@ -1,10 +1,10 @@
-import { closest } from "./dom.ts";
+import { on } from "./dom.ts";
 
 /** Has the browser ask before a page is left that shows a key for the only time, unless its link says that the key is stored. */
 export function askBeforeLeavingKey(): void {
   let isStored = false;
-  document.addEventListener("click", (event) => {
-    isStored ||= closest(event, "a[data-stored]") !== null;
+  on("click", "a[data-stored]", () => {
+    isStored = true;
   });
   addEventListener("beforeunload", (event) => {
     if (!isStored && document.querySelector("a[data-stored]") !== null) {

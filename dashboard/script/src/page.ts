@@ -1,5 +1,6 @@
 import { Bars } from "./bars.ts";
 import type { Look } from "./connection.ts";
+import { fetchPage, on } from "./dom.ts";
 import type { Change, Listener } from "./hub.ts";
 import { Swap } from "./swap.ts";
 import { ownRequests } from "./switches.ts";
@@ -98,14 +99,14 @@ export function keepUpToDate(
   /** Brings the page up to date; if it is not yet, answers after how long to try again. */
   async function ask(): Promise<number | undefined> {
     const { href } = location;
-    const page = await get(href);
-    if (page === "failed") {
-      return pause;
-    }
-    if (page === "elsewhere") {
+    const page = await fetchPage(href, { cache: "no-store" });
+    if (page?.answer.redirected) {
       return undefined;
     }
-    const fresh = new DOMParser().parseFromString(page, "text/html");
+    if (page === undefined || !isPage(page.answer)) {
+      return pause;
+    }
+    const fresh = page.document;
     const freshMain = fresh.querySelector<HTMLElement>("main[data-drawn]");
     if (freshMain === null) {
       return undefined;
@@ -150,9 +151,9 @@ export function keepUpToDate(
     });
   });
   // A link inside a form, such as "Cancel", discards its input.
-  main.addEventListener("click", ({ target }) => {
-    const form = target instanceof Element ? target.closest("a[href]")?.closest("form") : null;
-    if (form) {
+  on("click", "main form a[href]", (link) => {
+    const form = link.closest("form");
+    if (form !== null) {
       swap.discard(form);
     }
   });
@@ -177,18 +178,9 @@ export function keepUpToDate(
   }
 }
 
-/** The page at an address, or why there is none. */
-async function get(href: string): Promise<string | "failed" | "elsewhere"> {
-  try {
-    const answer = await fetch(href, { headers: { accept: "text/html" }, cache: "no-store" });
-    if (answer.redirected) {
-      return "elsewhere";
-    }
-    const isPage = answer.ok || answer.status === 403 || answer.status === 404;
-    return isPage ? await answer.text() : "failed";
-  } catch {
-    return "failed";
-  }
+/** Whether an answer shows a page, be it one of a refusal, and not that the server is unwell. */
+function isPage({ ok, status }: Response): boolean {
+  return ok || status === 403 || status === 404;
 }
 
 /** Whether a page at this path may look different after a change. */

@@ -1,3 +1,5 @@
+import { post } from "./dom.ts";
+
 /** A place to go to. */
 type Destination = {
   readonly kind: string;
@@ -58,7 +60,7 @@ export class Palette {
   async #ask(): Promise<void> {
     const text = this.#field.value;
     this.#asked = text;
-    const answer = await post(text);
+    const answer = await find(text);
     if (this.#asked !== text) {
       return;
     }
@@ -108,13 +110,9 @@ export class Palette {
 }
 
 /** Where one can go that has the text in its name, or why that cannot be told. */
-async function post(text: string): Promise<readonly Destination[] | string> {
+async function find(text: string): Promise<readonly Destination[] | string> {
   try {
-    const answer = await fetch(address, {
-      method: "POST",
-      headers: { accept: "application/json" },
-      body: new URLSearchParams({ text }),
-    });
+    const answer = await post(address, { text });
     if (answer.status === 401) {
       return "Your session has ended.";
     }

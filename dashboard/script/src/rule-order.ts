@@ -1,4 +1,4 @@
-import { announce, closest } from "./dom.ts";
+import { announce, on } from "./dom.ts";
 
 /** Moves rules by their handles and buttons without a new page each time; one button then saves the order. */
 export function listenToRuleOrder(): void {
@@ -19,28 +19,23 @@ export function listenToRuleOrder(): void {
     setChanged(now.join() !== original.join());
   }
 
-  document.addEventListener("click", (event) => {
-    const button = closest<HTMLButtonElement>(event, "#rules [name=up], #rules [name=down]");
-    const rule = button?.closest("[data-rule]");
-    if (button && rule && formOf() !== null) {
+  on("click", "#rules :is([name=up], [name=down])", (button: HTMLButtonElement, event) => {
+    const rule = button.closest("[data-rule]");
+    if (rule !== null && formOf() !== null) {
       event.preventDefault();
       begin();
       if (moveTo(rule, button.name === "up")) {
         button.focus();
         moved(rule);
       }
-    } else if (closest(event, "[data-put-back]") !== null) {
-      putBack(original);
     }
   });
-  document.addEventListener("pointerdown", (event) => {
-    const handle = closest<HTMLElement>(event, "#rules .handle");
-    if (handle !== null) {
-      event.preventDefault();
-      begin();
-      handle.setPointerCapture(event.pointerId);
-      handle.closest("[data-rule]")?.setAttribute("data-dragged", "true");
-    }
+  on("click", "[data-put-back]", () => putBack(original));
+  on("pointerdown", "#rules .handle", (handle, event) => {
+    event.preventDefault();
+    begin();
+    handle.setPointerCapture(event.pointerId);
+    handle.closest("[data-rule]")?.setAttribute("data-dragged", "true");
   });
   document.addEventListener("pointermove", ({ clientY }) => {
     const rule = draggedRule();
@@ -106,13 +101,8 @@ function setChanged(isChanged: boolean): void {
 }
 
 function putBack(original: readonly string[]): void {
-  const rules = rulesOf();
-  for (const id of [...original].reverse()) {
-    const rule = rules.find((each) => each.dataset.rule === id);
-    if (rule !== undefined) {
-      listOf()?.prepend(rule);
-    }
-  }
+  const rules = new Map(rulesOf().map((rule) => [rule.dataset.rule, rule]));
+  listOf()?.prepend(...original.flatMap((id) => rules.get(id) ?? []));
   announce("The order is as it was.");
   setChanged(false);
 }

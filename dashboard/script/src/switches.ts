@@ -1,3 +1,5 @@
+import { link, on, post } from "./dom.ts";
+
 /** The ids of the requests by which this page has changed something. */
 export const ownRequests = new Set<string>();
 
@@ -18,11 +20,7 @@ type Failure = { readonly code?: string; readonly message: string };
 
 /** Makes the switches of a page instant. Without scripts they are forms with one button. */
 export function listenToSwitches(): void {
-  addEventListener("submit", (event) => {
-    const form = event.target;
-    if (!(form instanceof HTMLFormElement && form.matches(".switch-form"))) {
-      return;
-    }
+  on("submit", ".switch-form", (form: HTMLFormElement, event) => {
     event.preventDefault();
     if (buttonOf(form)?.ariaBusy === "true") {
       return;
@@ -102,16 +100,16 @@ async function switchTo(subject: Subject, on: boolean, isUndo = false): Promise<
   if (first === undefined) {
     return;
   }
-  const fields = new URLSearchParams({
+  const fields = {
     flag: subject.flag,
     environment: subject.environment,
     enabled: String(on),
     revision: field(first, "revision"),
     label: buttonOf(first)?.ariaLabel ?? "",
-  });
+  };
   closeMessage();
   setState(subject, on, true);
-  const drawn = await post(fields);
+  const drawn = await send(fields);
   if (typeof drawn === "string") {
     for (const form of formsOf(subject)) {
       draw(form, drawn);
@@ -126,12 +124,11 @@ async function switchTo(subject: Subject, on: boolean, isUndo = false): Promise<
 }
 
 /** Sends the fields of a switch; the answer is the switch as HTML. */
-async function post(fields: URLSearchParams): Promise<string | Failure> {
+async function send(fields: Record<string, string>): Promise<string | Failure> {
   const id = requestId();
   ownRequests.add(id);
   try {
-    const headers = { accept: "application/json", "x-request-id": id };
-    const answer = await fetch(endpoint, { method: "POST", headers, body: fields });
+    const answer = await post(endpoint, fields, { "x-request-id": id });
     return (await answer.json()) as string | Failure;
   } catch {
     return {
@@ -217,13 +214,6 @@ function sayRefused({ code, message }: Failure): void {
     text.append(" ", link("", "See how it stands"));
   }
   say(text, { isRefusal: true });
-}
-
-function link(href: string, text: string): HTMLAnchorElement {
-  const anchor = document.createElement("a");
-  anchor.setAttribute("href", href);
-  anchor.textContent = text;
-  return anchor;
 }
 
 /** Closes a message after a while, unless somebody is about to use it. */

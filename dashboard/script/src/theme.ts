@@ -1,11 +1,10 @@
-import { closest } from "./dom.ts";
+import { on, post } from "./dom.ts";
 
 /** Recolors the page at once when a theme is chosen, and has the server remember it in a cookie. */
 export function listenToTheme(): void {
-  document.addEventListener("submit", (event) => {
-    const form = closest<HTMLFormElement>(event, ".theme-form");
+  on("submit", ".theme-form", (form: HTMLFormElement, event) => {
     const button = event.submitter;
-    if (form === null || !(button instanceof HTMLButtonElement)) {
+    if (!(button instanceof HTMLButtonElement)) {
       return;
     }
     event.preventDefault();
@@ -13,9 +12,7 @@ export function listenToTheme(): void {
     for (const each of form.querySelectorAll("button")) {
       each.ariaPressed = String(each === button);
     }
-    const body = new URLSearchParams({ theme: button.value });
-    const headers = { accept: "application/json" };
     // A theme that is not remembered is that of this page only.
-    void fetch(form.action, { method: "POST", headers, body }).catch(() => undefined);
+    void post(form.action, { theme: button.value }).catch(() => undefined);
   });
 }
