@@ -1,16 +1,22 @@
-import { isTyping } from "./dom.ts";
+import { isTyping, on } from "./dom.ts";
 import { Palette } from "./palette.ts";
 
 /** Has keys do what the page's help says they do, and shows the button that opens the palette. */
 export function listenToKeys(): void {
-  const help = dialogOf("help-dialog");
-  const dialog = dialogOf("palette");
+  const help = document.querySelector<HTMLDialogElement>("dialog#help-dialog");
+  const dialog = document.querySelector<HTMLDialogElement>("dialog#palette");
   const palette = dialog && new Palette(dialog);
   const jump = document.getElementById("jump");
-  if (jump !== null && palette !== undefined) {
+  if (jump !== null && palette !== null) {
     jump.addEventListener("click", () => palette.open());
     jump.dataset.ready = "true";
   }
+  // A click beside a dialog closes it.
+  on("click", "#help-dialog, #palette", (each: HTMLDialogElement, { target }) => {
+    if (target === each) {
+      each.close();
+    }
+  });
   document.addEventListener("keydown", (event) => {
     const { key, ctrlKey, metaKey, altKey, shiftKey, isComposing } = event;
     const isJump = key.toLowerCase() === "k" && (ctrlKey || metaKey) && !altKey && !shiftKey;
@@ -36,18 +42,4 @@ export function listenToKeys(): void {
       help?.showModal();
     }
   });
-}
-
-/** A dialog of the page, which a click beside it closes. */
-function dialogOf(id: string): HTMLDialogElement | undefined {
-  const dialog = document.getElementById(id);
-  if (!(dialog instanceof HTMLDialogElement)) {
-    return undefined;
-  }
-  dialog.addEventListener("click", ({ target }) => {
-    if (target === dialog) {
-      dialog.close();
-    }
-  });
-  return dialog;
 }

@@ -144,8 +144,7 @@ function requestId(): string {
 }
 
 function setState(subject: Subject, on: boolean, isBusy: boolean): void {
-  for (const form of formsOf(subject)) {
-    const button = buttonOf(form);
+  for (const button of formsOf(subject).map(buttonOf)) {
     if (button !== null) {
       button.ariaChecked = String(on);
       button.ariaBusy = isBusy ? "true" : null;
@@ -166,12 +165,8 @@ function draw(form: HTMLFormElement, fields: string): void {
   }
 }
 
-function messageBox(): HTMLElement | null {
-  return document.querySelector(".toasts");
-}
-
 function closeMessage(): void {
-  messageBox()?.querySelector(".toast")?.remove();
+  document.querySelector(".toasts .toast")?.remove();
 }
 
 /** Shows a message in place of the one before, for a while unless it is about a refusal. */
@@ -180,7 +175,7 @@ function say(
   { undo, isRefusal = false }: { undo?: (() => void) | undefined; isRefusal?: boolean },
 ): void {
   closeMessage();
-  const box = messageBox();
+  const box = document.querySelector(".toasts");
   const template = box?.querySelector("template")?.content.firstElementChild;
   const message = template?.cloneNode(true) as HTMLElement | undefined;
   const [undoing, close] = message?.querySelectorAll("button") ?? [];
