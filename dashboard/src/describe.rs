@@ -104,14 +104,10 @@ pub fn rule(rule: &Rule) -> String {
 
 /// A rollout: `25 % of users are ON, by userId`.
 pub fn rollout(rollout: Rollout) -> String {
-    let Rollout {
-        percentage,
-        strategy,
-    } = rollout;
-    let (one, many) = subjects(strategy);
-    let attribute = strategy.attribute();
+    let (one, many) = subjects(rollout.strategy);
+    let attribute = rollout.strategy.attribute();
     let attribute = attribute.as_str();
-    match percentage.get() {
+    match rollout.percentage.get() {
         0 => format!("no {one} is ON"),
         100 => format!("every {one} with a {attribute} is ON"),
         percentage => format!("{percentage} % of {many} are ON, by {attribute}"),
@@ -120,16 +116,12 @@ pub fn rollout(rollout: Rollout) -> String {
 
 /// What a rollout means, for somebody who has never seen one; whole sentences.
 pub fn rollout_meaning(rollout: Rollout) -> String {
-    let Rollout {
-        percentage,
-        strategy,
-    } = rollout;
-    let (one, many) = subjects(strategy);
-    let attribute = strategy.attribute();
+    let (one, many) = subjects(rollout.strategy);
+    let attribute = rollout.strategy.attribute();
     let attribute = attribute.as_str();
     let buckets = format!("Each {attribute} falls into one of 100 equal buckets, always the same.");
     let missing = format!("Whoever has no {attribute} is OFF.");
-    match percentage.get() {
+    match rollout.percentage.get() {
         0 => format!("{buckets} None of them is ON, so no {one} gets the flag."),
         1 => format!(
             "{buckets} The first is ON. A higher percentage adds {many} and takes it from none. {missing}"

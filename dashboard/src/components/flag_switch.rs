@@ -11,7 +11,7 @@ use crate::{api::flags::SetEnabled, html::html};
 
 /// A switch that can be used: a form with one button, which the script of the page makes instant.
 ///
-/// Where that could be dangerous it asks before it switches: in a [`SwitchQuestion`] of the same page, or without scripts on
+/// Where that could be dangerous it asks before it switches: in the [`SwitchDialogs`] of the same page, or without scripts on
 /// the page to which the form leads.
 #[component]
 pub fn FlagSwitch(
@@ -105,39 +105,50 @@ pub fn label(name: &str, place: &str) -> String {
     format!("{name} in {place}")
 }
 
-/// The dialog in which the switches of a page ask, and the message about what was switched. The script fills them in.
+/// What the switches of a page say: the question before, and the message after. The script fills them in.
 #[component]
-pub fn SwitchQuestion() -> impl IntoView {
-    html! {
-        <div data-unit>
-            <dialog
-                class="dialog"
-                id="switch-question"
-                aria-labelledby="question-title"
-                aria-describedby="question-effect"
-            >
-                <h2 id="question-title"></h2>
-                <p id="question-effect"></p>
-                <div class="form-actions">
-                    <button class="button primary" type="button"></button>
-                    <button class="button" type="button" autofocus>
-                        "Cancel"
+pub fn SwitchDialogs() -> impl IntoView {
+    html! { <div data-unit><Question/> <Message/></div> }
+}
+
+/// The dialog in which a switch asks.
+#[component]
+fn Question() -> impl IntoView {
+    view! {
+        <dialog
+            class="dialog"
+            id="switch-question"
+            aria-labelledby="question-title"
+            aria-describedby="question-effect"
+        >
+            <h2 id="question-title"></h2>
+            <p id="question-effect"></p>
+            <div class="form-actions">
+                <button class="button primary" type="button"></button>
+                <button class="button" type="button" autofocus>
+                    "Cancel"
+                </button>
+            </div>
+        </dialog>
+    }
+}
+
+/// The message about what was switched.
+#[component]
+fn Message() -> impl IntoView {
+    view! {
+        <div class="toasts" role="status">
+            <template>
+                <div class="toast">
+                    <p></p>
+                    <button class="button" type="button">
+                        "Undo"
+                    </button>
+                    <button class="icon-button" type="button" aria-label="Close">
+                        <Drawing icon=Icon::CLOSE/>
                     </button>
                 </div>
-            </dialog>
-            <div class="toasts" role="status">
-                <template>
-                    <div class="toast">
-                        <p></p>
-                        <button class="button" type="button">
-                            "Undo"
-                        </button>
-                        <button class="icon-button" type="button" aria-label="Close">
-                            <Drawing icon=Icon::CLOSE/>
-                        </button>
-                    </div>
-                </template>
-            </div>
+            </template>
         </div>
     }
 }

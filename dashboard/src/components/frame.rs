@@ -14,7 +14,6 @@ use super::{
 use crate::{
     api::session::SignOut,
     html::html,
-    model::Theme,
     port::{signed_in_user, visit},
     routes,
 };
@@ -126,7 +125,6 @@ fn Zone() -> impl IntoView {
 /// Its type ends here, as that of the frame does: the types of whole pages are longer than rustc puts up with.
 #[component]
 fn Sidebar(section: Option<Section>) -> impl IntoView {
-    let theme = visit().map_or(Theme::System, |visit| visit.theme());
     let user = signed_in_user().ok();
     let role = user.as_ref().map(|user| user.role);
     let sections = Section::listed(role)
@@ -149,7 +147,7 @@ fn Sidebar(section: Option<Section>) -> impl IntoView {
                     {sections}
                 </nav>
                 <div class="sidebar-foot">
-                    <ThemeSwitch theme/>
+                    <ThemeSwitch/>
                     {user.map(|user| view! { <SignedInUser user current=section == Some(Section::Account)/> })}
                 </div>
             </div>

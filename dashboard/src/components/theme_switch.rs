@@ -3,14 +3,12 @@
 use leptos::{prelude::*, server_fn::ServerFn};
 
 use super::icon::{Drawing, Icon};
-use crate::{api::session::SetTheme, model::Theme};
+use crate::{api::session::SetTheme, model::Theme, port::visit};
 
 /// A form with a button for each theme. The script recolors the page at once; without it the page is loaded anew.
 #[component]
-pub fn ThemeSwitch(
-    /// The theme of the page.
-    theme: Theme,
-) -> impl IntoView {
+pub fn ThemeSwitch() -> impl IntoView {
+    let theme = visit().map_or(Theme::System, |visit| visit.theme());
     let choices = Theme::ALL.map(|each| {
         let (icon, title) = match each {
             Theme::System => (Icon::SCREEN, "As the system"),

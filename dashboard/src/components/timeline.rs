@@ -33,11 +33,7 @@ pub fn Timeline(
         .map(|(day, records)| {
             let records = records
                 .chunk_by(|one, next| one.entry.group_id == next.entry.group_id)
-                .map(|group| match group {
-                    [record] => entry(record.clone(), naming),
-                    group => entries(group, naming),
-                })
-                .map(|entry| html! { <li>{entry}</li> })
+                .map(|group| html! { <li>{action(group, naming)}</li> })
                 .collect_view();
             html! {
                 <section class="day">
@@ -62,24 +58,33 @@ fn revert(entry: &AuditEntry) -> impl IntoView + use<> {
 }
 
 /// The entries of one action, newest first.
-fn entries(group: &[Record], naming: Naming) -> Html {
+fn action(group: &[Record], naming: Naming) -> Html {
     let Some(Record { entry: newest, .. }) = group.first() else {
         return ().into_html();
     };
+    let revertible = group.iter().all(|record| record.revertible);
+    let entries = match group {
+        [record] => html! { <Entry record=record.clone() naming/> },
+        group => several(newest, group, naming),
+    };
+    html! {
+        <span class="entry-time">
+            <Clock at=newest.occurred_at/>
+        </span>
+        {entries}
+        {revertible.then(|| revert(newest))}
+    }
+}
+
+/// Several entries beneath what they have in common.
+fn several(newest: &AuditEntry, group: &[Record], naming: Naming) -> Html {
     let of_one_flag = group
         .iter()
         .all(|record| record.entry.flag_key == newest.flag_key);
-    let flag = newest.flag_key.clone().filter(|_| of_one_flag);
-    let flag = match flag {
-        Some(key) => {
-            html! { <a href=routes::flag_history(&key)><code>{key.clone()}</code></a> }
-        }
+    let flag = match newest.flag_key.as_ref().filter(|_| of_one_flag) {
+        Some(key) => html! { <a href=routes::flag_history(key)><code>{key.clone()}</code></a> },
         None => "several things".into_html(),
     };
-    let revert = group
-        .iter()
-        .all(|record| record.revertible)
-        .then(|| revert(newest));
     let changes = group.iter().cloned().map(|record| {
         let Record {
             entry, environment, ..
@@ -92,9 +97,6 @@ fn entries(group: &[Record], naming: Naming) -> Html {
         }
     });
     html! {
-        <span class="entry-time">
-            <Clock at=newest.occurred_at/>
-        </span>
         <div class="entry">
             <p class="audit-sentence">
                 <strong>{newest.actor_identity.clone()}</strong>
@@ -104,41 +106,27 @@ fn entries(group: &[Record], naming: Naming) -> Html {
             </p>
             <ul class="entry-group">{changes.collect_view()}</ul>
         </div>
-        {revert}
     }
 }
 
-fn entry(record: Record, naming: Naming) -> Html {
-    let Record {
-        entry,
-        environment,
-        revertible,
-    } = record;
-    let revert = revertible.then(|| revert(&entry));
-    html! {
-        <span class="entry-time">
-            <Clock at=entry.occurred_at/>
-        </span>
-        <div class="entry">
-            <Deed entry=entry.clone() environment naming/>
-            <Changes old=entry.old_value new=entry.new_value/>
-        </div>
-        {revert}
-    }
-}
-
-/// Who did what, in a sentence with links.
+/// Who did what, in a sentence with links, and what is different since.
 #[component]
-pub fn Deed(
+pub fn Entry(
     /// What is recorded.
-    entry: AuditEntry,
-    /// The environment concerned.
-    environment: Option<EnvironmentId>,
+    record: Record,
     /// The naming scheme of environments.
     naming: Naming,
 ) -> impl IntoView {
+    let Record {
+        entry, environment, ..
+    } = record;
     let sentence = sentence(&entry, environment, naming);
-    html! { <p class="audit-sentence"><strong>{entry.actor_identity}</strong> " " {sentence}</p> }
+    html! {
+        <div class="entry">
+            <p class="audit-sentence"><strong>{entry.actor_identity}</strong> " " {sentence}</p>
+            <Changes old=entry.old_value new=entry.new_value/>
+        </div>
+    }
 }
 
 /// The audit description without the actor.

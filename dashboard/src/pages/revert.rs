@@ -18,7 +18,7 @@ use crate::{
         page_head::PageHead,
         refusal::RefusalNotice,
         time::Time,
-        timeline::{Changes, Deed},
+        timeline::{Changes, Entry},
     },
     error::AdminError,
     form::Form,
@@ -83,15 +83,8 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
         }
     });
     let left_out = left_out(records.len(), "more");
-    let told = records.into_iter().take(SHOWN).map(|record| {
-        let entry = record.entry;
-        html! {
-            <div class="entry">
-                <Deed entry=entry.clone() environment=record.environment naming/>
-                <Changes old=entry.old_value new=entry.new_value/>
-            </div>
-        }
-    });
+    let told = records.into_iter().take(SHOWN);
+    let told = told.map(|record| view! { <Entry record naming/> });
     let told = told.collect_view();
     let plan = match plan {
         Ok(plan) => html! { <Planned plan naming back refused/> },

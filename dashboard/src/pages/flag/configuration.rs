@@ -10,7 +10,7 @@ use pennon_model::{
 use super::{Shown, actions::Action, address::Edit};
 use crate::{
     components::{
-        flag_switch::{FlagSwitch, Switch, SwitchQuestion, label},
+        flag_switch::{FlagSwitch, Switch, SwitchDialogs, label},
         form_actions::FormActions,
         icon::{Drawing, Icon},
         link_button::LinkButton,
@@ -51,7 +51,7 @@ pub(super) fn configuration(
         let environment = environment.id;
         html! {
             <FlagSwitch flag=flag.id name environment place asks cell when_on/>
-            <SwitchQuestion/>
+            <SwitchDialogs/>
         }
     } else {
         html! { <Switch label=label(&name, &place) cell locked=true/> }

@@ -173,20 +173,30 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
     });
     let before = rule.map(|rule| before(describe::rule(&rule.rule)));
     let id = rule.map(|rule| hidden("rule", rule.id.to_string()));
-    let anchor = rule.map_or_else(|| "new-rule".to_owned(), |rule| rule_anchor(rule.id));
+    let here = shown.address.href();
+    let (edit, change, anchor, back) = match rule {
+        Some(rule) => {
+            let change = ProposedChange::Rule(rule.rule.priority);
+            let anchor = rule_anchor(rule.id);
+            (
+                Edit::Rule(rule.id),
+                change,
+                anchor.clone(),
+                format!("{here}#{anchor}"),
+            )
+        }
+        None => (
+            Edit::NewRule,
+            ProposedChange::NewRule,
+            "new-rule".to_owned(),
+            here,
+        ),
+    };
     let (title, save) = match rule {
         Some(_) => ("Edit rule", "Save rule"),
         None => ("New rule", "Add rule"),
     };
-    let edit = rule.map_or(Edit::NewRule, |rule| Edit::Rule(rule.id));
-    let back = match rule {
-        Some(rule) => format!("{}#{}", shown.address.href(), rule_anchor(rule.id)),
-        None => shown.address.href(),
-    };
     let suggestions = shown.suggestions.clone();
-    let change = rule.map_or(ProposedChange::NewRule, |rule| {
-        ProposedChange::Rule(rule.rule.priority)
-    });
     let effect = shown.effect_of(change);
     html! {
         <li class="step rule open" id=anchor>

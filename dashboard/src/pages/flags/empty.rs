@@ -7,12 +7,13 @@ use pennon_model::{
     user::Role,
 };
 
-use super::{super::environments::NewEnvironmentLink, NewFlagLink};
+use super::super::environments::NewEnvironmentLink;
 use crate::{
     components::{
         empty::Empty,
         frame::Section,
         link_button::LinkButton,
+        new_flag_link::NewFlagLink,
         notice::{Notice, Weight},
         snippet::Snippet,
     },

@@ -20,12 +20,11 @@ use self::{
 };
 use crate::{
     components::{
-        answer::page, flag_switch::SwitchQuestion, flag_table::FlagTable, form_dialog::FormDialog,
-        frame::Section, not_switched::NotSwitched, pager::Pager,
+        answer::page, flag_switch::SwitchDialogs, flag_table::FlagTable, frame::Section,
+        new_flag_link::NewFlagLink, not_switched::NotSwitched, pager::Pager,
     },
     html::html,
     port::{flags::FlagAdmin, query, signed_in, signed_in_user},
-    routes,
 };
 
 /// What is on, and where.
@@ -54,7 +53,7 @@ fn List(query: FlagTableQuery, table: Table, role: Role) -> impl IntoView {
             {warning}
             <Filters query=query.clone() environments=table.environments.clone()/>
             <Results query table may_edit/>
-            <SwitchQuestion/>
+            <SwitchDialogs/>
         }
     };
     view! {
@@ -123,10 +122,4 @@ fn narrowed(mut table: Table, environment: Option<EnvironmentId>) -> Table {
         }
     }
     table
-}
-
-/// The way to a new flag: a dialog, or a page without scripts.
-#[component]
-fn NewFlagLink() -> impl IntoView {
-    view! { <FormDialog href=routes::NEW_FLAG title="New flag"/> }
 }

@@ -1,28 +1,23 @@
-//! A page with a form, opened over the page at hand.
+//! The way to a new flag.
 
 use leptos::prelude::*;
 
 use super::icon::{Drawing, Icon};
-use crate::html::html;
+use crate::{html::html, routes};
 
-/// A link to a page with a form, and the dialog in which the script opens that form instead.
+/// A link to the page of a new flag, and the dialog in which the script opens its form instead.
 ///
 /// The form is the one that the page marks with `data-form`. The dialog comes right after the link.
 #[component]
-pub fn FormDialog(
-    /// The address of the page.
-    href: &'static str,
-    /// The text of the link, and the dialog's title.
-    title: &'static str,
-) -> impl IntoView {
+pub fn NewFlagLink() -> impl IntoView {
     html! {
-        <a class="button primary" href=href data-dialog>
+        <a class="button primary" href=routes::NEW_FLAG data-dialog>
             <Drawing icon=Icon::PLUS/>
-            {title}
+            "New flag"
         </a>
-        <dialog class="dialog form-dialog" aria-label=title data-unit>
+        <dialog class="dialog form-dialog" aria-label="New flag" data-unit>
             <div class="dialog-head">
-                <h2>{title}</h2>
+                <h2>"New flag"</h2>
                 <button class="icon-button" type="button" aria-label="Close" data-cancel>
                     <Drawing icon=Icon::CLOSE/>
                 </button>
