@@ -23,9 +23,11 @@ impl Typed {
     /// Sorts what is wrong with a form of these fields.
     pub(crate) fn refusal(&self, fields: &[&str]) -> Refusal {
         let error = self.error.clone();
-        error
-            .map(|error| Refusal::new(error, fields))
-            .unwrap_or_default()
+        let refusal = error.map(|error| Refusal::new(error, fields));
+        Refusal {
+            form: self.form.clone(),
+            ..refusal.unwrap_or_default()
+        }
     }
 }
 

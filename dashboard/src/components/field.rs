@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use super::{
     escape::escape,
     icon::{Drawing, Icon},
+    refusal::Refusal,
     select::options,
 };
-use crate::error::FieldError;
 use crate::html::{Html, html, with_code};
 
 /// How a field is filled in.
@@ -42,7 +42,7 @@ pub fn Field(
     label: &'static str,
     /// How it is filled in.
     input: Input,
-    /// What is in it. A field for a password never shows one: it would be in the page's source.
+    /// What is in it at first. A field for a password never shows one: it would be in the page's source.
     #[prop(into, optional)]
     value: String,
     /// What it is for.
@@ -60,11 +60,13 @@ pub fn Field(
     /// Whether it takes the focus although nothing is wrong with it.
     #[prop(optional)]
     focus: bool,
-    /// What is wrong with the form; what concerns this field is shown.
+    /// What was typed into the form, and what is wrong with it; what concerns this field is shown.
     #[prop(optional)]
-    errors: Vec<FieldError>,
+    refusal: Refusal,
 ) -> impl IntoView {
-    let wrong: Vec<_> = errors
+    let value = refusal.form.map_or(value, |form| form.text(name));
+    let wrong: Vec<_> = refusal
+        .fields
         .into_iter()
         .filter(|error| error.field == name)
         .map(|error| fault(with_code(&error.detail)))

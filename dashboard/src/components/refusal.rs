@@ -5,11 +5,14 @@ use leptos::prelude::*;
 
 use super::notice::{Notice, Weight};
 use crate::error::{AdminError, FieldError};
+use crate::form::Form;
 use crate::html::{IntoHtml as _, html};
 
 /// A refusal, sorted into what belongs beneath fields and what concerns the whole form.
 #[derive(Clone, Default)]
 pub struct Refusal {
+    /// What was typed, for fields to show; none in a form that was not sent.
+    pub form: Option<Form>,
     /// What is wrong with single fields.
     pub fields: Vec<FieldError>,
     /// What is wrong with more than that.
@@ -25,7 +28,7 @@ impl Refusal {
                     field: fields.first().copied().unwrap_or_default().to_owned(),
                     detail,
                 }],
-                other: None,
+                ..Self::default()
             },
             AdminError::Invalid(errors) => {
                 let (fields, rest): (Vec<_>, Vec<_>) = errors
@@ -33,7 +36,11 @@ impl Refusal {
                     .partition(|error| fields.contains(&error.field.as_str()));
                 let fields = fields.into_iter().map(sentence).collect();
                 let other = (!rest.is_empty()).then_some(AdminError::Invalid(rest));
-                Self { fields, other }
+                Self {
+                    form: None,
+                    fields,
+                    other,
+                }
             }
             other => Self::of_page(Some(other)),
         }
@@ -42,8 +49,8 @@ impl Refusal {
     /// An error that concerns the whole page.
     pub fn of_page(error: Option<AdminError>) -> Self {
         Self {
-            fields: Vec::new(),
             other: error,
+            ..Self::default()
         }
     }
 }

@@ -104,18 +104,12 @@ impl From<&Form> for NewToken {
 
 #[component]
 fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
-    let action = typed.form.as_ref().and_then(Action::of);
-    let (password_refusal, token_refusal) = match action {
+    let (password, token) = match typed.form.as_ref().and_then(Action::of) {
         Some(Action::Password) => (typed.refusal(PASSWORD_FIELDS), Refusal::default()),
-        _ => (Refusal::default(), typed.refusal(TOKEN_FIELDS)),
+        Some(Action::Token) => (Refusal::default(), typed.refusal(TOKEN_FIELDS)),
+        // What was posted has no fields of these forms.
+        Some(Action::Revoke) | None => (Refusal::default(), Refusal::of_page(typed.error)),
     };
-    let token = typed.form.filter(|_| action == Some(Action::Token));
-    let fresh_token = || NewToken {
-        name: String::new(),
-        role: me.role.min(Role::Editor).to_string(),
-        days: "90".to_owned(),
-    };
-    let token = token.as_ref().map_or_else(fresh_token, NewToken::from);
     let changed = (query().text("password") == "changed").then(|| {
         view! {
             <Notice weight=Weight::Done>
@@ -142,7 +136,7 @@ fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
             </p>
             <section aria-labelledby="password-title">
                 <h2 id="password-title">"Password"</h2>
-                <PasswordForm email=me.email.clone() refusal=password_refusal/>
+                <PasswordForm email=me.email.clone() refusal=password/>
             </section>
             <section aria-labelledby="tokens-title">
                 <h2 id="tokens-title">"Personal access tokens"</h2>
@@ -150,7 +144,7 @@ fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
                     "What scripts send to the API in your name. A token never allows more than your own role does at the moment."
                 </p>
                 {(!no_tokens).then(|| view! { <TokenTable tokens revoke=Action::Revoke.as_str()/> })}
-                <TokenForm new=token most=me.role refusal=token_refusal/>
+                <TokenForm most=me.role refusal=token/>
             </section>
         </div>
     }
@@ -158,10 +152,9 @@ fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
 
 #[component]
 fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
-    let Refusal { fields, other } = refusal;
     html! {
         <form class="form" method="post">
-            <RefusalNotice error=other/>
+            <RefusalNotice error=refusal.other.clone()/>
             <input type="hidden" name="do" value=Action::Password.as_str()/>
             // So that password managers know whose password it is.
             <input type="email" value=email autocomplete="username" hidden/>
@@ -169,7 +162,7 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
                 name="currentPassword"
                 label="Current password"
                 input=Input::Password
-                errors=fields.clone()
+                refusal=refusal.clone()
             />
             <Field
                 name="newPassword"
@@ -177,7 +170,7 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
                 input=Input::NewPassword
                 hint="At least 12 characters. All your other sessions end; your tokens go on working."
                 longest=256
-                errors=fields
+                refusal
             />
             <div class="form-actions">
                 <button class="button">"Change password"</button>
@@ -187,12 +180,11 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
 }
 
 #[component]
-fn TokenForm(new: NewToken, most: Role, refusal: Refusal) -> impl IntoView {
-    let Refusal { fields, other } = refusal;
+fn TokenForm(most: Role, refusal: Refusal) -> impl IntoView {
     html! {
         <form class="form panel new-token" method="post">
             <h3>"New token"</h3>
-            <RefusalNotice error=other/>
+            <RefusalNotice error=refusal.other.clone()/>
             <input type="hidden" name="do" value=Action::Token.as_str()/>
             <Field
                 name="name"
@@ -201,22 +193,21 @@ fn TokenForm(new: NewToken, most: Role, refusal: Refusal) -> impl IntoView {
                 hint="What it is for."
                 example="deploy"
                 longest=64
-                value=new.name
-                errors=fields.clone()
+                refusal=refusal.clone()
             />
             <Field
                 name="role"
                 label="Role"
                 input=Input::Choice(role::choices(most))
-                value=new.role
-                errors=fields.clone()
+                value=most.min(Role::Editor).as_str()
+                refusal=refusal.clone()
             />
             <Field
                 name="expiresAt"
                 label="Good for"
                 input=Input::Choice(PERIODS)
-                value=new.days
-                errors=fields
+                value="90"
+                refusal
             />
             <div class="form-actions">
                 <button class="button primary">"Create token"</button>

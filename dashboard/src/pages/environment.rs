@@ -102,10 +102,10 @@ impl Action {
     }
 
     /// What was typed into its form, and why it did not do.
-    fn refusal(self, typed: &Typed) -> (Option<String>, Refusal) {
-        let form = typed.form.as_ref();
+    fn refusal(self, typed: &Typed) -> Refusal {
+        let form = typed.form.clone();
         let Some(form) = form.filter(|form| Self::of(form) == Some(self)) else {
-            return (None, Refusal::default());
+            return Refusal::default();
         };
         let field = self.field();
         let refusal = match typed.error.clone() {
@@ -122,7 +122,10 @@ impl Action {
             }
             error => Refusal::of_page(error),
         };
-        (Some(form.text(field)), refusal)
+        Refusal {
+            form: Some(form),
+            ..refusal
+        }
     }
 }
 
@@ -214,7 +217,7 @@ fn Manage(
     last_used: Option<Timestamp>,
     typed: Typed,
 ) -> impl IntoView {
-    let (renamed, Refusal { fields, other }) = Action::Rename.refusal(&typed);
+    let refusal = Action::Rename.refusal(&typed);
     let revision = environment.revision;
     let name = environment.name.to_string();
     let prefix = format!("{}…", environment.sdk_key_prefix);
@@ -248,7 +251,7 @@ fn Manage(
         <section class="part" aria-labelledby="manage">
             <h2 id="manage">"Manage"</h2>
             <form class="form" method="post">
-                <RefusalNotice error=other/>
+                <RefusalNotice error=refusal.other.clone()/>
                 <input type="hidden" name="do" value=Action::Rename.as_str()/>
                 <input type="hidden" name="revision" value=revision/>
                 <Field
@@ -257,8 +260,8 @@ fn Manage(
                     input=Input::Line
                     hint="Applications do not notice: they go by the key."
                     longest=64
-                    value=renamed.unwrap_or_else(|| name.clone())
-                    errors=fields
+                    value=name.clone()
+                    refusal
                 />
                 <div class="form-actions">
                     <button class="button">"Rename"</button>
@@ -297,13 +300,13 @@ fn Danger(
     typed: Typed,
     children: Children,
 ) -> impl IntoView {
-    let (typed, Refusal { fields, other }) = action.refusal(&typed);
-    let open = typed.is_some();
+    let refusal = action.refusal(&typed);
+    let open = refusal.form.is_some();
     html! {
         <details class="danger-zone" open=open>
             <summary>{title} "…"</summary>
             <form class="form" method="post" autocomplete="off">
-                <RefusalNotice error=other/>
+                <RefusalNotice error=refusal.other.clone()/>
                 {children()}
                 <input type="hidden" name="do" value=action.as_str()/>
                 <input type="hidden" name="revision" value=revision/>
@@ -312,8 +315,7 @@ fn Danger(
                     name=action.field()
                     label="Name of the environment"
                     input=Input::Line
-                    value=typed.unwrap_or_default()
-                    errors=fields
+                    refusal
                 />
                 <div class="form-actions">
                     <button class="button danger primary">{title}</button>

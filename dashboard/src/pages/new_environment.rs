@@ -10,7 +10,7 @@ use crate::{
         frame::Section,
         new_key::new_key,
         page_head::PageHead,
-        refusal::{Refusal, RefusalNotice},
+        refusal::RefusalNotice,
     },
     error::AdminError,
     form::Form,
@@ -53,14 +53,12 @@ impl From<&Form> for NewEnvironment {
 
 #[component]
 fn NewEnvironmentForm(typed: Typed) -> impl IntoView {
-    let Refusal { fields, other } = typed.refusal(FIELDS);
-    let new = typed.form.as_ref().map(NewEnvironment::from);
-    let new = new.unwrap_or_default();
-    let fresh = fields.is_empty();
+    let refusal = typed.refusal(FIELDS);
+    let fresh = refusal.fields.is_empty();
     view! {
         <PageHead above=Section::Environments title="New environment"/>
         <form class="form" method="post">
-            <RefusalNotice error=other/>
+            <RefusalNotice error=refusal.other.clone()/>
             <Field
                 name="product"
                 label="Product"
@@ -68,9 +66,8 @@ fn NewEnvironmentForm(typed: Typed) -> impl IntoView {
                 hint="The application or group of services that it belongs to."
                 example="Web shop"
                 longest=64
-                value=new.product
                 focus=fresh
-                errors=fields.clone()
+                refusal=refusal.clone()
             />
             <Field
                 name="name"
@@ -79,8 +76,7 @@ fn NewEnvironmentForm(typed: Typed) -> impl IntoView {
                 hint="The place where it runs."
                 example="production"
                 longest=64
-                value=new.name
-                errors=fields
+                refusal
             />
             <p class="hint">
                 "You will see its key once, on the next page. Every active flag is there from the start, switched off."

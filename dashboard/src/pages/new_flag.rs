@@ -8,7 +8,7 @@ use crate::{
         field::{Field, Input},
         frame::Section,
         page_head::PageHead,
-        refusal::{Refusal, RefusalNotice},
+        refusal::RefusalNotice,
     },
     error::AdminError,
     form::Form,
@@ -56,13 +56,12 @@ impl From<&Form> for NewFlag {
 
 #[component]
 fn NewFlagForm(typed: Typed) -> impl IntoView {
-    let Refusal { fields, other } = typed.refusal(FIELDS);
-    let new = typed.form.as_ref().map(NewFlag::from).unwrap_or_default();
-    let fresh = fields.is_empty();
+    let refusal = typed.refusal(FIELDS);
+    let fresh = refusal.fields.is_empty();
     view! {
         <PageHead above=Section::Flags title="New flag"/>
         <form class="form" method="post" data-form>
-            <RefusalNotice error=other/>
+            <RefusalNotice error=refusal.other.clone()/>
             <Field
                 name="name"
                 label="Name"
@@ -70,9 +69,8 @@ fn NewFlagForm(typed: Typed) -> impl IntoView {
                 hint="What people call it."
                 example="New checkout"
                 longest=200
-                value=new.name
                 focus=fresh
-                errors=fields.clone()
+                refusal=refusal.clone()
             />
             <Field
                 name="key"
@@ -81,8 +79,7 @@ fn NewFlagForm(typed: Typed) -> impl IntoView {
                 hint="What code asks for. It can never be changed or used again, so that no application is taken by surprise."
                 example="new_checkout"
                 longest=128
-                value=new.key
-                errors=fields.clone()
+                refusal=refusal.clone()
             />
             <p class="key-check" role="status"></p>
             <Field
@@ -92,16 +89,14 @@ fn NewFlagForm(typed: Typed) -> impl IntoView {
                 hint="What it is for, and when it can go."
                 optional=true
                 longest=2000
-                value=new.description
-                errors=fields.clone()
+                refusal=refusal.clone()
             />
             <Field
                 name="type"
                 label="Type"
                 input=Input::Choice(TYPES)
                 hint="Every type answers on or off today; Boolean is almost always the one."
-                value=new.kind
-                errors=fields
+                refusal
             />
             <p class="hint">"A new flag is off in every environment."</p>
             <div class="form-actions">

@@ -11,7 +11,7 @@ use crate::{
         form_actions::FormActions,
         frame::Section,
         page_head::PageHead,
-        refusal::{Refusal, RefusalNotice},
+        refusal::RefusalNotice,
         role,
         shown_once::ShownOnce,
         title::Title,
@@ -65,17 +65,12 @@ impl From<&Form> for NewPerson {
 
 #[component]
 fn NewPersonForm(typed: Typed) -> impl IntoView {
-    let Refusal { fields, other } = typed.refusal(FIELDS);
-    let fresh_form = || NewPerson {
-        role: Role::Editor.to_string(),
-        ..NewPerson::default()
-    };
-    let new = typed.form.as_ref().map_or_else(fresh_form, NewPerson::from);
-    let fresh = fields.is_empty();
+    let refusal = typed.refusal(FIELDS);
+    let fresh = refusal.fields.is_empty();
     view! {
         <PageHead above=Section::People title="Invite somebody"/>
         <form class="form" method="post">
-            <RefusalNotice error=other/>
+            <RefusalNotice error=refusal.other.clone()/>
             <Field
                 name="email"
                 label="E-mail"
@@ -83,16 +78,15 @@ fn NewPersonForm(typed: Typed) -> impl IntoView {
                 hint="What they sign in with. Pennon sends no mail: you tell them."
                 example="ana@example.com"
                 longest=254
-                value=new.email
                 focus=fresh
-                errors=fields.clone()
+                refusal=refusal.clone()
             />
             <Field
                 name="role"
                 label="Role"
                 input=Input::Choice(role::choices(Role::Admin))
-                value=new.role
-                errors=fields.clone()
+                value=Role::Editor.as_str()
+                refusal=refusal.clone()
             />
             <Field
                 name="password"
@@ -101,7 +95,7 @@ fn NewPersonForm(typed: Typed) -> impl IntoView {
                 hint="At least 12 characters. Leave it empty to have one made up: you will see it once, on the next page."
                 optional=true
                 longest=256
-                errors=fields
+                refusal
             />
             <FormActions action="Invite" back=Section::People.href()/>
         </form>

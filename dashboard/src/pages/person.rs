@@ -105,7 +105,7 @@ fn Person(
     own: bool,
     refusal: Refusal,
 ) -> impl IntoView {
-    let Refusal { fields, other } = refusal;
+    let other = refusal.other.clone();
     let email = user.email.clone();
     let reset = (query().text("reset") == "done").then(|| {
         view! {
@@ -133,7 +133,7 @@ fn Person(
                     hint="At least 12 characters. Leave it empty to have one made up: you will see it once, on the next page."
                     optional=true
                     longest=256
-                    errors=fields
+                    refusal
                 />
                 <div class="form-actions">
                     <button class="button">"Reset password"</button>

@@ -8,6 +8,7 @@ use crate::{
         frame::Section,
         mark::Mark,
         notice::{Notice, Weight},
+        refusal::Refusal,
         title::Title,
     },
     error::{AdminError, FieldError},
@@ -112,13 +113,17 @@ fn SignInForm(attempt: Attempt) -> impl IntoView {
         kept,
         lost_password,
     } = attempt;
-    let (errors, notice) = match error {
+    let (refusal, notice) = match error {
         Some(AdminError::WrongCredentials) => {
             let field = PASSWORD.to_owned();
             let detail = AdminError::WrongCredentials.to_string();
-            (vec![FieldError { field, detail }], None)
+            let refusal = Refusal {
+                fields: vec![FieldError { field, detail }],
+                ..Refusal::default()
+            };
+            (refusal, None)
         }
-        error => (Vec::new(), error),
+        error => (Refusal::default(), error),
     };
     let fresh = email.is_empty();
     let interrupted = (!kept.is_empty()).then(|| {
@@ -138,7 +143,7 @@ fn SignInForm(attempt: Attempt) -> impl IntoView {
             {notice.map(|error| view! { <Notice weight=Weight::Danger>{error.to_string()}</Notice> })}
             {kept.collect_view()}
             <Field name=EMAIL label="E-mail" input=Input::Email value=email focus=fresh/>
-            <Field name=PASSWORD label="Password" input=Input::Password errors/>
+            <Field name=PASSWORD label="Password" input=Input::Password refusal/>
             <button class="button primary">"Sign in"</button>
         </form>
     }

@@ -143,7 +143,7 @@ fn ttl_editor(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
     });
     let error = shown.error().filter(|_| stale.is_none()).cloned();
     let refusal = error.map(|error| Refusal::new(error, &["ttl"]));
-    let Refusal { fields, other } = refusal.unwrap_or_default();
+    let Refusal { fields, other, .. } = refusal.unwrap_or_default();
     let wrong = (!fields.is_empty()).then_some("true");
     let details = fields.into_iter().map(|error| {
         view! {

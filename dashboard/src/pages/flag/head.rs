@@ -131,21 +131,14 @@ pub(super) fn still_on(shown: &Shown) -> Html {
 /// Name and description as a form.
 fn editor(shown: &Shown) -> Html {
     let flag = &shown.detail.flag;
-    let (name, description) = match shown.typed() {
-        Some(form) => (form.text("name"), form.text("description")),
-        None => (
-            flag.name.to_string(),
-            flag.description
-                .as_ref()
-                .map(|text| text.as_str().to_owned())
-                .unwrap_or_default(),
-        ),
-    };
     let error = shown.error().filter(|error| **error != AdminError::Stale);
-    let Refusal { fields, other } = error
-        .cloned()
-        .map(|error| Refusal::new(error, &["name", "description"]))
-        .unwrap_or_default();
+    let refusal = error.map(|error| Refusal::new(error.clone(), &["name", "description"]));
+    let refusal = Refusal {
+        form: shown.typed().cloned(),
+        ..refusal.unwrap_or_default()
+    };
+    let description = flag.description.as_ref();
+    let description = description.map(|text| text.as_str().to_owned());
     let called = flag.name.to_string();
     let stale = shown.stale().then(|| {
         view! {
@@ -159,16 +152,16 @@ fn editor(shown: &Shown) -> Html {
         {names(shown, (), (), ())}
         <form class="panel form details-form" method="post" action=shown.address.editing(Edit::Details)>
             {stale}
-            <RefusalNotice error=other/>
+            <RefusalNotice error=refusal.other.clone()/>
             {shown.hidden(Action::Details, Some(flag.revision))}
             <Field
                 name="name"
                 label="Name"
                 input=Input::Line
                 longest=200
-                value=name
-                focus=fields.is_empty()
-                errors=fields.clone()
+                value=flag.name.to_string()
+                focus=refusal.fields.is_empty()
+                refusal=refusal.clone()
             />
             <Field
                 name="description"
@@ -177,8 +170,8 @@ fn editor(shown: &Shown) -> Html {
                 hint="What it is for, and when it can go."
                 optional=true
                 longest=2000
-                value=description
-                errors=fields
+                value=description.unwrap_or_default()
+                refusal
             />
             <FormActions action="Save" back=shown.address.href()/>
         </form>
