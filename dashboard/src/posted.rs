@@ -10,7 +10,8 @@ use crate::{
     port::{signed_in_user, visit},
 };
 
-/// A form that is to be drawn: empty when its page was merely asked for, otherwise with what was typed and why that was refused.
+/// A form that is to be drawn: empty when its page was merely asked for, otherwise with what was typed and why that was
+/// refused.
 #[derive(Clone, Default)]
 pub(crate) struct Typed {
     /// What was typed.
@@ -31,8 +32,8 @@ impl Typed {
     }
 }
 
-/// Answers a page with forms that post to it. What `carry_out` yields is shown in its place; otherwise `draw` draws it, and an error
-/// of the form decides the response's status.
+/// Answers a page with forms that post to it. What `carry_out` yields is shown in its place; otherwise `draw` draws it, and
+/// an error of the form decides the response's status.
 pub(crate) async fn posted<Done, Drawn, V>(
     carry_out: impl FnOnce(Form) -> Done,
     draw: impl FnOnce(Typed) -> Drawn,

@@ -11,8 +11,8 @@ use crate::{api::flags::SetEnabled, html::html};
 
 /// A switch that can be used: a form with one button, which the script of the page makes instant.
 ///
-/// Where that could be dangerous it asks before it switches: in the [`SwitchDialogs`] of the same page, or without scripts on
-/// the page to which the form leads.
+/// Where that could be dangerous it asks before it switches: in the [`SwitchDialogs`] of the same page, or without scripts
+/// on the page to which the form leads.
 #[component]
 pub fn FlagSwitch(
     /// The flag.

@@ -13,8 +13,8 @@ use crate::{
     routes,
 };
 
-/// The key of an environment that has just been created or got another one, and what to do with it; `replaced` is the beginning of
-/// the key that this one replaces.
+/// The key of an environment that has just been created or got another one, and what to do with it; `replaced` is the
+/// beginning of the key that this one replaces.
 pub(crate) async fn new_key(
     created: CreatedEnvironment,
     replaced: Option<String>,

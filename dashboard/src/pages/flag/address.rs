@@ -41,8 +41,8 @@ pub(super) enum Edit {
 }
 
 impl Edit {
-    /// Reads the address, whose parameter `edit` says what is open, or the form that was in use there, whose field `do` has the
-    /// same words.
+    /// Reads the address, whose parameter `edit` says what is open, or the form that was in use there, whose field `do` has
+    /// the same words.
     pub(super) fn read(form: &Form, field: &str) -> Self {
         match (form.text(field).as_str(), form.parsed("rule")) {
             ("details", _) => Self::Details,
