@@ -11,7 +11,7 @@ use crate::admin::provisioning::{
 };
 use crate::admin::transfer::{Document, FORMAT_VERSION};
 use crate::error::listed;
-use crate::http::fields::{Fields, FromFields};
+use crate::http::fields::{Fields, FromFields, from_fields};
 
 /// The most environments that a file may have.
 const MAX_ENVIRONMENTS: usize = 1_000;
@@ -60,17 +60,11 @@ impl FromFields for ProvisionedEnvironment {
     }
 }
 
-impl FromFields for ProvisionedToken {
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let name = fields.required("name");
-        let role = fields.required("role");
-        let token = fields.required("token");
-        let expires_in = fields.optional("expiresInDays");
-        Some(Self {
-            name: name?,
-            role: role?,
-            token: token?,
-            expires_in: expires_in?.unwrap_or_default(),
-        })
+from_fields! {
+    ProvisionedToken {
+        name: required("name"),
+        role: required("role"),
+        token: required("token"),
+        expires_in: or_default("expiresInDays"),
     }
 }

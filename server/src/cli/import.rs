@@ -17,7 +17,7 @@ use crate::admin::transfer::{
 use crate::auth::actor::Actor;
 use crate::config::DatabaseSettings;
 use crate::error::{Fault, FaultLocation};
-use crate::http::fields::{Fields, FromFields};
+use crate::http::fields::{Fields, FromFields, from_fields};
 use crate::store::OpenMode;
 
 /// The most flags, or environments of a flag, that a document may have.
@@ -121,22 +121,14 @@ impl FromFields for Document {
     }
 }
 
-impl FromFields for PortableFlag {
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let key = fields.required("key");
-        let name = fields.required("name");
-        let description = fields.nullable("description");
-        let kind = fields.required("type");
-        let archived = fields.optional("archived");
-        let environments = fields.list("environments", 0..=MAX_ITEMS);
-        Some(Self {
-            key: key?,
-            name: name?,
-            description: description?,
-            kind: kind?,
-            archived: archived?.unwrap_or_default(),
-            environments: environments?,
-        })
+from_fields! {
+    PortableFlag {
+        key: required("key"),
+        name: required("name"),
+        description: nullable("description"),
+        kind: required("type"),
+        archived: or_default("archived"),
+        environments: list("environments", 0..=MAX_ITEMS),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::error::Error;
 ///
 /// It is read and sent a page at a time. What is changed meanwhile is not in it, so that no entry comes twice.
 pub(super) async fn export(admin: Admin, actor: Actor, parts: &Parts) -> Result<Response, Error> {
-    let mut filter: AuditFilter = query::read_all(parts)?;
+    let mut filter: AuditFilter = query::read(parts)?;
     let now = Timestamp::from_millis(admin.clock.now().millis() - 1);
     filter.to = Some(filter.to.map_or(now, |to| to.min(now)));
     let first = Export {

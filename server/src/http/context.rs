@@ -8,7 +8,7 @@ use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder,
 use utoipa::openapi::{RefOr, Schema};
 
 use super::openapi::Schemas;
-use super::openapi::shape::nullable;
+use super::openapi::shape::{nullable, text};
 use crate::error::{Fault, escaped};
 
 /// Reads a context out of a body, where it stands at `pointer`.
@@ -53,12 +53,6 @@ fn described_attributes() -> ObjectBuilder {
         .schema_type(Type::Object)
         .description(Some("Every other attribute, for targeting, by name."))
         .additional_properties(Some(AdditionalProperties::from(RefOr::from(value))))
-}
-
-fn text(about: &str) -> ObjectBuilder {
-    ObjectBuilder::new()
-        .schema_type(Type::String)
-        .description(Some(about))
 }
 
 fn absent_or(schema: ObjectBuilder) -> RefOr<Schema> {

@@ -1,9 +1,8 @@
-//! JSON objects, read member by member into domain types, with every fault gathered at once.
+//! JSON objects and queries, read member by member into domain types, with every fault gathered at once.
 //!
 //! The same readers describe the objects: then nothing is read, and what they ask for is noted.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::mem::take;
 use std::ops::RangeInclusive;
 
@@ -21,7 +20,7 @@ use super::openapi::shape::{Shape, nullable};
 use crate::admin::patch::Patch;
 use crate::error::Fault;
 
-/// A type that is read from the members of a JSON object.
+/// A type that is read from the members of a JSON object, or from the parameters of a query.
 pub(crate) trait FromFields: Sized {
     /// What it is, for the API's description.
     const ABOUT: &'static str = "";
@@ -36,21 +35,52 @@ pub(crate) trait FromFields: Sized {
     /// fault has been reported.
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self>;
 
+    /// The members that such an object may have.
+    fn shape(schemas: &mut Schemas) -> Shape {
+        let mut shape = Shape::default();
+        let mut fields = Fields {
+            purpose: Purpose::Describe(schemas, &mut shape),
+            about: None,
+        };
+        Self::from_fields(&mut fields);
+        shape
+    }
+
     /// A reference to the schema of such an object.
     fn refer(schemas: &mut Schemas) -> RefOr<Schema> {
         schemas.define(Self::name(), |schemas| {
-            let mut shape = Shape::default();
-            let mut fields = Fields {
-                purpose: Purpose::Describe(schemas, &mut shape),
-                about: None,
-            };
-            Self::from_fields(&mut fields);
-            shape.into_schema(Self::ABOUT)
+            Self::shape(schemas).into_schema(Self::ABOUT.trim())
         })
     }
 }
 
-/// The members of a JSON object, handed out one by one as domain types. What nobody asked for is a fault too.
+/// Implements [`FromFields`] for a struct: each of its fields comes from a reader of [`Fields`] and the name of a member.
+/// The doc comments become the description of the object and of its members.
+macro_rules! from_fields {
+    (
+        $(#[doc = $about:literal])*
+        $type:ty $(as $name:literal)? {
+            $($(#[doc = $member:literal])* $field:ident: $reader:ident($($argument:expr),+),)+
+        }
+    ) => {
+        impl $crate::http::fields::FromFields for $type {
+            const ABOUT: &'static str = concat!($($about),*);
+
+            $(fn name() -> &'static str {
+                $name
+            })?
+
+            fn from_fields(fields: &mut $crate::http::fields::Fields<'_>) -> Option<Self> {
+                $(let $field = fields.about(concat!($($member),*)).$reader($($argument),+);)+
+                Some(Self { $($field: $field?),+ })
+            }
+        }
+    };
+}
+
+pub(crate) use from_fields;
+
+/// The members of an object, handed out one by one as domain types. What nobody asked for is a fault too.
 pub(crate) struct Fields<'f> {
     purpose: Purpose<'f>,
     /// What the next member is for.
@@ -68,7 +98,8 @@ type Members<'f> = Vec<(Cow<'f, str>, Json<'f>)>;
 /// An object on its way to be read.
 struct Object<'f> {
     members: Members<'f>,
-    pointer: String,
+    /// Where the object is in the body; none for a query.
+    pointer: Option<String>,
     faults: &'f mut Vec<Fault>,
     /// Whether members are only passed over, because the one that gives them their meaning is bad.
     blind: bool,
@@ -89,12 +120,31 @@ impl<'f> Fields<'f> {
         json: Json<'f>,
         reader: impl FnOnce(&mut Fields<'_>) -> Option<T>,
     ) -> Result<T, Vec<Fault>> {
-        let mut faults = duplicates(&json);
+        let faults = duplicates(&json);
         let members = match json {
             Json::Object(members) => members,
             _ => Vec::new(),
         };
-        match Self::of(members, String::new(), &mut faults, reader) {
+        Self::whole(members, Some(String::new()), faults, reader)
+    }
+
+    /// Reads the parameters of a query, which are texts, by `reader`.
+    pub(crate) fn read_query<T>(
+        query: &str,
+        reader: impl FnOnce(&mut Fields<'_>) -> Option<T>,
+    ) -> Result<T, Vec<Fault>> {
+        let parameters = form_urlencoded::parse(query.as_bytes());
+        let parameters = parameters.map(|(name, value)| (name, Json::String(value)));
+        Self::whole(parameters.collect(), None, Vec::new(), reader)
+    }
+
+    fn whole<T>(
+        members: Members<'_>,
+        pointer: Option<String>,
+        mut faults: Vec<Fault>,
+        reader: impl FnOnce(&mut Fields<'_>) -> Option<T>,
+    ) -> Result<T, Vec<Fault>> {
+        match Self::of(members, pointer, &mut faults, reader) {
             Some(input) if faults.is_empty() => Ok(input),
             _ => Err(faults),
         }
@@ -102,7 +152,7 @@ impl<'f> Fields<'f> {
 
     fn of<T>(
         members: Members<'_>,
-        pointer: String,
+        pointer: Option<String>,
         faults: &mut Vec<Fault>,
         reader: impl FnOnce(&mut Fields<'_>) -> Option<T>,
     ) -> Option<T> {
@@ -118,8 +168,12 @@ impl<'f> Fields<'f> {
         };
         let input = reader(&mut fields);
         if let Purpose::Read(mut object) = fields.purpose {
-            let unknown = take(&mut object.members);
-            let names: BTreeSet<_> = unknown.into_iter().map(|(name, _)| name).collect();
+            let unknown = take(&mut object.members).into_iter();
+            let mut names: Vec<_> = unknown.map(|(name, _)| name).collect();
+            if object.pointer.is_some() {
+                names.sort_unstable();
+                names.dedup();
+            }
             for name in names {
                 object.fault(&name, "is not known here");
             }
@@ -129,7 +183,7 @@ impl<'f> Fields<'f> {
 
     /// Says what the next member is for, where its name and type do not.
     pub(crate) fn about(&mut self, about: &'static str) -> &mut Self {
-        self.about = Some(about);
+        self.about = Some(about.trim()).filter(|about| !about.is_empty());
         self
     }
 
@@ -150,7 +204,7 @@ impl<'f> Fields<'f> {
         let Purpose::Read(object) = &mut self.purpose else {
             return None;
         };
-        let pointer = format!("{}/{name}", object.pointer);
+        let pointer = object.pointer_to(name);
         Some(context::context(json, &pointer, object.faults).into_owned())
     }
 
@@ -174,6 +228,11 @@ impl<'f> Fields<'f> {
             Taken::Absent => Some(None),
             Taken::Unseen => None,
         }
+    }
+
+    /// A member whose type knows what counts if it is absent.
+    pub(crate) fn or_default<T: FromJson + Default>(&mut self, name: &str) -> Option<T> {
+        self.optional(name).map(Option::unwrap_or_default)
     }
 
     /// A member that may be `null`, which counts as absent.
@@ -207,7 +266,7 @@ impl<'f> Fields<'f> {
                 let Purpose::Read(outer) = &mut self.purpose else {
                     return None;
                 };
-                let pointer = format!("{}/{name}", outer.pointer);
+                let pointer = outer.pointer_to(name);
                 object(pointer, item, outer.faults).map(Some)
             }
             Taken::Unseen => None,
@@ -290,8 +349,7 @@ impl<'f> Fields<'f> {
             }
             Purpose::Read(object) => match object.take(name) {
                 _ if object.blind => Taken::Unseen,
-                Some(value) => Taken::Given(value),
-                None => Taken::Absent,
+                taken => taken,
             },
         }
     }
@@ -330,16 +388,21 @@ impl<'f> Fields<'f> {
         let Purpose::Read(object) = &mut self.purpose else {
             return None;
         };
-        let read = |(index, item)| {
-            let pointer = format!("{}/{name}/{index}", object.pointer);
-            read(pointer, item, object.faults)
-        };
+        let list = object.pointer_to(name);
+        let read = |(index, item)| read(format!("{list}/{index}"), item, object.faults);
         let items: Vec<Option<T>> = items.into_iter().enumerate().map(read).collect();
         items.into_iter().collect()
     }
 
     fn parsed<T: FromJson>(&mut self, name: &str, value: Json<'_>) -> Option<T> {
-        match T::from_json(value) {
+        let Purpose::Read(object) = &self.purpose else {
+            return None;
+        };
+        let parsed = match (&object.pointer, value) {
+            (None, Json::String(text)) => T::from_text(text.into_owned()),
+            (_, value) => T::from_json(value),
+        };
+        match parsed {
             Ok(value) => Some(value),
             Err(detail) => self.fault(name, detail),
         }
@@ -356,21 +419,34 @@ impl<'f> Fields<'f> {
 /// Reads a value that must be an object.
 fn object<T: FromFields>(pointer: String, value: Json<'_>, faults: &mut Vec<Fault>) -> Option<T> {
     if let Json::Object(members) = value {
-        return Fields::of(members, pointer, faults, T::from_fields);
+        return Fields::of(members, Some(pointer), faults, T::from_fields);
     }
     faults.push(Fault::pointer(pointer, "must be an object"));
     None
 }
 
 impl<'f> Object<'f> {
-    /// Takes a member out; of several with the same name the last one counts.
-    fn take(&mut self, name: &str) -> Option<Json<'f>> {
+    /// Takes a member out. Of several with the same name the last one counts in a body, whose duplicates have been reported,
+    /// and none in a query.
+    fn take(&mut self, name: &str) -> Taken<'f> {
         let named = self.members.extract_if(.., |(given, _)| given == name);
-        named.last().map(|(_, value)| value)
+        let mut values: Vec<_> = named.map(|(_, value)| value).collect();
+        if self.pointer.is_none() && values.len() > 1 {
+            self.fault(name, "must be given once");
+            return Taken::Unseen;
+        }
+        values.pop().map_or(Taken::Absent, Taken::Given)
+    }
+
+    fn pointer_to(&self, name: &str) -> String {
+        format!("{}/{name}", self.pointer.as_deref().unwrap_or_default())
     }
 
     fn fault(&mut self, name: &str, detail: impl Into<String>) {
-        self.faults.push(Fault::member(&self.pointer, name, detail));
+        self.faults.push(match &self.pointer {
+            Some(pointer) => Fault::member(pointer, name, detail),
+            None => Fault::parameter(name, detail),
+        });
     }
 }
 

@@ -4,10 +4,12 @@ use pennon_core::Invalid;
 use pennon_core::rollout::{Percentage, Strategy};
 use pennon_core::rule::{Attribute, Integer, Logic, OperandText, Operator, Priority, ValueType};
 use pennon_core::ttl::Ttl;
-use pennon_model::environment::{EnvironmentName, ProductName};
-use pennon_model::flag::{FlagKey, FlagName, FlagType};
+use pennon_model::audit::AuditExtra;
+use pennon_model::environment::{EnvironmentName, EnvironmentStatus, ProductName};
+use pennon_model::flag::{FlagKey, FlagName, FlagOrder, FlagType};
 use pennon_model::id::RuleId;
 use pennon_model::json::Json;
+use pennon_model::page::{Limit, PageNumber};
 use pennon_model::text::{Description, NewName};
 use pennon_model::time::Timestamp;
 use pennon_model::token::TokenName;
@@ -21,9 +23,14 @@ use crate::admin::tokens::{MOST_DAYS, TokenDays};
 use crate::auth::password::{CHARACTERS, NewPassword};
 use crate::auth::secret::{GivenSdkKey, GivenToken};
 
-/// A type that can be read from a JSON value; the error is a sentence about the member.
+/// A type that can be read from a JSON value or a query's parameter; the error is a sentence about it.
 pub(crate) trait FromJson: Sized {
     fn from_json(value: Json<'_>) -> Result<Self, &'static str>;
+
+    /// Reads the value of a query's parameter.
+    fn from_text(text: String) -> Result<Self, &'static str> {
+        Self::from_json(Json::String(text.into()))
+    }
 
     /// The schema of such values, or a reference to it.
     fn schema(schemas: &mut Schemas) -> RefOr<Schema>;
@@ -35,6 +42,10 @@ impl FromJson for bool {
             Json::Boolean(boolean) => Ok(boolean),
             _ => Err("must be a boolean"),
         }
+    }
+
+    fn from_text(text: String) -> Result<Self, &'static str> {
+        text.parse().map_err(|_| "must be `true` or `false`")
     }
 
     fn schema(_: &mut Schemas) -> RefOr<Schema> {
@@ -52,17 +63,6 @@ impl FromJson for String {
 
     fn schema(_: &mut Schemas) -> RefOr<Schema> {
         ObjectBuilder::new().schema_type(Type::String).into()
-    }
-}
-
-impl FromJson for RuleId {
-    fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
-        let text = String::from_json(value)?;
-        text.parse().map_err(|_| "must be the id of a rule")
-    }
-
-    fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
-        schemas.refer::<Self>()
     }
 }
 
@@ -108,7 +108,7 @@ from_secret!(GivenSdkKey: "pnk_", GivenToken: "pnt_");
 
 impl FromJson for TokenDays {
     fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
-        integer(&value).ok_or("must be an integer")?.try_into()
+        integer(&value)?.try_into()
     }
 
     fn schema(_: &mut Schemas) -> RefOr<Schema> {
@@ -131,85 +131,76 @@ impl<T: FromJson + AsRef<str>> FromJson for NewName<T> {
     }
 }
 
-impl FromJson for Timestamp {
+/// Text to search for. It has a bound because databases have one on patterns.
+pub(crate) struct Search(pub(crate) String);
+
+impl Search {
+    /// The most that a search may have, in characters.
+    pub(crate) const MAX: usize = 200;
+}
+
+impl FromJson for Search {
     fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
-        let time = String::from_json(value)?.parse();
-        time.map_err(|invalid: Invalid| invalid.detail())
+        let text = String::from_json(value)?;
+        if text.chars().count() > Self::MAX {
+            return Err("must have at most 200 characters");
+        }
+        Ok(Self(text))
     }
 
-    fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
-        schemas.refer::<Self>()
+    fn schema(_: &mut Schemas) -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .max_length(Some(Self::MAX))
+            .into()
     }
 }
 
-/// Texts that check themselves.
-macro_rules! from_text {
-    ($($name:ty: $text:ty),+ $(,)?) => {$(
+/// Implements [`FromJson`] for types that check themselves and describe themselves.
+macro_rules! from_json {
+    ($(|$value:ident| $read:expr => $($name:ty),+;)+) => {$($(
         impl FromJson for $name {
-            fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
-                let text: $text = String::from_json(value)?.into();
-                Self::try_from(text).map_err(|invalid| invalid.detail())
+            fn from_json($value: Json<'_>) -> Result<Self, &'static str> {
+                $read
             }
 
             fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
                 schemas.refer::<Self>()
             }
         }
-    )+};
+    )+)+};
 }
 
-/// Words of a closed list.
-macro_rules! from_word {
-    ($($name:ty),+ $(,)?) => {$(
-        impl FromJson for $name {
-            fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
-                Self::parse(&String::from_json(value)?).map_err(|invalid| invalid.detail())
-            }
-
-            fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
-                schemas.refer::<Self>()
-            }
-        }
-    )+};
+from_json! {
+    // Texts.
+    |value| Self::try_from(String::from_json(value)?).map_err(Invalid::detail) =>
+        Description, Email, EnvironmentName, FlagKey, FlagName, ProductName, TokenName;
+    |value| Self::try_from(Box::<str>::from(String::from_json(value)?)).map_err(Invalid::detail) =>
+        Attribute, OperandText;
+    |value| String::from_json(value)?.parse().map_err(Invalid::detail) => Timestamp;
+    |value| String::from_json(value)?.parse().map_err(|_| "must be the id of a rule") => RuleId;
+    // Words of a closed list.
+    |value| Self::parse(&String::from_json(value)?).map_err(Invalid::detail) =>
+        AuditExtra, EnvironmentStatus, FlagOrder, FlagType, Logic, Operator, Role, Strategy, ValueType;
+    // Integers with bounds.
+    |value| Self::try_from(integer(&value)?).map_err(Invalid::detail) => Integer, Percentage, Priority, Ttl;
+    // Integers of queries.
+    |value| Self::try_from(whole(&String::from_json(value)?)?).map_err(Invalid::detail) => Limit, PageNumber;
 }
 
-/// Integers with bounds. A number such as `25.0` is an integer in JSON, which knows one kind of number.
-macro_rules! from_integer {
-    ($($name:ty),+ $(,)?) => {$(
-        impl FromJson for $name {
-            fn from_json(value: Json<'_>) -> Result<Self, &'static str> {
-                let integer = integer(&value).ok_or("must be an integer")?;
-                Self::try_from(integer).map_err(|invalid| invalid.detail())
-            }
-
-            fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
-                schemas.refer::<Self>()
-            }
-        }
-    )+};
+/// An integer of a query.
+fn whole(text: &str) -> Result<i64, &'static str> {
+    text.parse().map_err(|_| "must be an integer")
 }
 
-from_text!(
-    Attribute: Box<str>,
-    Description: String,
-    Email: String,
-    EnvironmentName: String,
-    FlagKey: String,
-    FlagName: String,
-    OperandText: Box<str>,
-    ProductName: String,
-    TokenName: String,
-);
-from_word!(FlagType, Logic, Operator, Role, Strategy, ValueType);
-from_integer!(Integer, Percentage, Priority, Ttl);
-
-fn integer(value: &Json<'_>) -> Option<i64> {
+/// An integer of a body. A number such as `25.0` is one in JSON, which knows one kind of number.
+fn integer(value: &Json<'_>) -> Result<i64, &'static str> {
     match value {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "the cast saturates, beyond every bound that there is"
         )]
-        Json::Number(number) if number.fract() == 0.0 => Some(*number as i64),
-        _ => None,
+        Json::Number(number) if number.fract() == 0.0 => Ok(*number as i64),
+        _ => Err("must be an integer"),
     }
 }

@@ -3,13 +3,13 @@
 use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
-use http::header::IF_NONE_MATCH;
+use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, VARY};
 use http::request::Parts;
-use utoipa::openapi::Required;
-use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
-use utoipa::openapi::schema::{ObjectBuilder, Type};
+use http::{HeaderName, HeaderValue};
 
+use super::openapi::shape::header;
 use super::openapi::{Input, OperationBuilder};
+use crate::error::Error;
 
 /// What the client has already, by its tags.
 pub(crate) struct IfNoneMatch(Vec<String>);
@@ -36,6 +36,20 @@ fn opaque(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }
 
+/// The headers of content that clients may keep, if they ask each time whether it is still current.
+pub(crate) type Caching = [(HeaderName, HeaderValue); 3];
+
+/// The same for content with this tag, which varies with these headers of the request.
+pub(crate) fn caching(etag: &str, vary: &'static str) -> Result<Caching, Error> {
+    let etag = HeaderValue::from_str(etag)
+        .map_err(|error| Error::Internal(format!("an entity tag is no header: {error}")))?;
+    Ok([
+        (ETAG, etag),
+        (CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
+        (VARY, HeaderValue::from_static(vary)),
+    ])
+}
+
 impl<S: Sync> FromRequestParts<S> for IfNoneMatch {
     type Rejection = Infallible;
 
@@ -48,16 +62,7 @@ impl<S: Sync> FromRequestParts<S> for IfNoneMatch {
 
 impl Input for IfNoneMatch {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        builder.parameter(
-            ParameterBuilder::new()
-                .name("If-None-Match")
-                .parameter_in(ParameterIn::Header)
-                .required(Required::False)
-                .description(Some(
-                    "The `ETag` of the last answer: 304 if nothing has changed.",
-                ))
-                .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
-                .build(),
-        );
+        let about = "The `ETag` of the last answer: 304 if nothing has changed.";
+        builder.parameter(header("If-None-Match", about));
     }
 }

@@ -1,4 +1,6 @@
-//! Identifiers in paths. One that is malformed is one that does not exist.
+//! Identifiers in paths.
+
+use std::str::FromStr;
 
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequestParts, RawPathParams};
@@ -7,12 +9,12 @@ use pennon_model::configuration::FlagEnvironmentId;
 use pennon_model::id::{EnvironmentId, FlagId, RuleId, TokenId, UserId};
 
 use utoipa::ToSchema;
-use utoipa::openapi::Required;
-use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
+use utoipa::openapi::path::ParameterIn;
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 
 use super::code::Code;
 use super::openapi::OperationBuilder;
+use super::openapi::shape::parameter;
 use crate::admin::tokens::TokenSelector;
 use crate::admin::users::AccountSelector;
 use crate::error::{Entity, Error};
@@ -37,54 +39,37 @@ pub(crate) trait FromPath: Sized {
     fn describe(builder: &mut OperationBuilder<'_>);
 }
 
-impl FromPath for FlagId {
-    fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
-        parameter(parameters, "flag")
-            .parse()
-            .map_err(|_| Error::NotFound(Entity::Flag))
-    }
+/// Implements [`FromPath`] for the identifiers of entities: the name of the place, and what there may be none of.
+macro_rules! identifiers {
+    ($($id:ty: $name:literal, $entity:ident;)+) => {$(
+        impl FromPath for $id {
+            fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
+                identifier(parameters, $name, Entity::$entity)
+            }
 
-    fn describe(builder: &mut OperationBuilder<'_>) {
-        place::<Self>(builder, "flag", Code::FlagNotFound);
-    }
+            fn describe(builder: &mut OperationBuilder<'_>) {
+                place::<Self>(builder, $name, Entity::$entity);
+            }
+        }
+    )+};
 }
 
-impl FromPath for EnvironmentId {
-    fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
-        parameter(parameters, "environment")
-            .parse()
-            .map_err(|_| Error::NotFound(Entity::Environment))
-    }
-
-    fn describe(builder: &mut OperationBuilder<'_>) {
-        place::<Self>(builder, "environment", Code::EnvironmentNotFound);
-    }
-}
-
-impl FromPath for RuleId {
-    fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
-        parameter(parameters, "rule")
-            .parse()
-            .map_err(|_| Error::NotFound(Entity::Rule))
-    }
-
-    fn describe(builder: &mut OperationBuilder<'_>) {
-        place::<Self>(builder, "rule", Code::RuleNotFound);
-    }
+identifiers! {
+    FlagId: "flag", Flag;
+    EnvironmentId: "environment", Environment;
+    RuleId: "rule", Rule;
 }
 
 /// A pair, and another environment of the same flag.
 impl FromPath for (FlagEnvironmentId, EnvironmentId) {
     fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
-        let other = parameter(parameters, "other")
-            .parse()
-            .map_err(|_| Error::NotFound(Entity::Environment))?;
+        let other = identifier(parameters, "other", Entity::Environment)?;
         Ok((FlagEnvironmentId::from_path(parameters)?, other))
     }
 
     fn describe(builder: &mut OperationBuilder<'_>) {
         FlagEnvironmentId::describe(builder);
-        place::<EnvironmentId>(builder, "other", Code::EnvironmentNotFound);
+        place::<EnvironmentId>(builder, "other", Entity::Environment);
     }
 }
 
@@ -106,7 +91,7 @@ impl FromPath for FlagEnvironmentId {
 impl FromPath for AccountSelector {
     /// Whether somebody may ask is checked before whether there is such an account, so this refuses nothing.
     fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
-        Ok(match parameter(parameters, "user") {
+        Ok(match given(parameters, "user") {
             "me" => Self::Mine,
             id => Self::Of(id.parse().ok()),
         })
@@ -120,15 +105,8 @@ impl FromPath for AccountSelector {
                     .schema_type(Type::String)
                     .enum_values(Some(["me"])),
             );
-        builder.parameter(
-            ParameterBuilder::new()
-                .name("user")
-                .parameter_in(ParameterIn::Path)
-                .required(Required::True)
-                .description(Some("The id of a user, or `me` for oneself."))
-                .schema(Some(schema))
-                .build(),
-        );
+        let user = parameter(ParameterIn::Path, "user", schema);
+        builder.parameter(user.description(Some("The id of a user, or `me` for oneself.")));
         builder.refuses([Code::UserNotFound]);
     }
 }
@@ -137,17 +115,27 @@ impl FromPath for TokenSelector {
     fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
         Ok(Self {
             owner: AccountSelector::from_path(parameters)?,
-            token: parameter(parameters, "token").parse().ok(),
+            token: given(parameters, "token").parse().ok(),
         })
     }
 
     fn describe(builder: &mut OperationBuilder<'_>) {
         AccountSelector::describe(builder);
-        place::<TokenId>(builder, "token", Code::TokenNotFound);
+        place::<TokenId>(builder, "token", Entity::Token);
     }
 }
 
-fn parameter<'p>(parameters: &'p RawPathParams, name: &str) -> &'p str {
+/// Reads the identifier of an entity. One that is malformed is one that does not exist.
+fn identifier<T: FromStr>(
+    parameters: &RawPathParams,
+    name: &str,
+    entity: Entity,
+) -> Result<T, Error> {
+    let id = given(parameters, name).parse();
+    id.map_err(|_| Error::NotFound(entity))
+}
+
+fn given<'p>(parameters: &'p RawPathParams, name: &str) -> &'p str {
     parameters
         .iter()
         .find(|(given, _)| *given == name)
@@ -155,14 +143,8 @@ fn parameter<'p>(parameters: &'p RawPathParams, name: &str) -> &'p str {
 }
 
 /// Describes one place in a path, and what is answered if nothing has the identifier.
-fn place<T: ToSchema>(builder: &mut OperationBuilder<'_>, name: &str, absent: Code) {
+fn place<T: ToSchema>(builder: &mut OperationBuilder<'_>, name: &str, absent: Entity) {
     let schema = builder.schemas.refer::<T>();
-    let parameter = ParameterBuilder::new()
-        .name(name)
-        .parameter_in(ParameterIn::Path)
-        .required(Required::True)
-        .schema(Some(schema))
-        .build();
-    builder.parameter(parameter);
-    builder.refuses([absent]);
+    builder.parameter(parameter(ParameterIn::Path, name, schema));
+    builder.refuses([absent.into()]);
 }

@@ -12,7 +12,7 @@ use pennon_dashboard::components::mark::icon_url;
 use tower_http::compression::CompressionLayer;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::openapi::{Answer, Answered, JSON, Routes, Schemas, WHEN_BUSY, route};
+use super::openapi::{Answer, Answered, Routes, Schemas, WHEN_BUSY, route};
 use super::{assets, dashboard};
 use crate::state::Service;
 
@@ -73,12 +73,6 @@ impl Answer for Document {
         let object = ObjectBuilder::new()
             .schema_type(Type::Object)
             .description(Some("A document in the form of OpenAPI 3.1."));
-        vec![Answered {
-            status: StatusCode::OK,
-            about: "Done.",
-            media_type: JSON,
-            schema: Some(object.into()),
-            headers: Vec::new(),
-        }]
+        vec![Answered::new(StatusCode::OK, "Done.", Some(object.into()))]
     }
 }

@@ -12,8 +12,9 @@ use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::http::DASHBOARD;
 use crate::http::code::Code;
+use crate::http::fields::{Fields, FromFields};
 use crate::http::openapi::{Routes, route};
-use crate::http::query::{FromParameters, Paged, Parameters, Query};
+use crate::http::query::{Paged, Query};
 use crate::http::respond::{Json, OrDashboard};
 
 pub(super) fn routes() -> Routes {
@@ -58,24 +59,24 @@ fn is_browser(headers: &HeaderMap) -> bool {
     !headers.contains_key(AUTHORIZATION) && headers.get_all(ACCEPT).iter().any(accepts)
 }
 
-impl FromParameters for AuditFilter {
-    fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
-        let flag_key = parameters
+impl FromFields for AuditFilter {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let flag_key = fields
             .about("Those about the flag with exactly this key.")
             .optional("flagKey");
-        let environment = parameters
+        let environment = fields
             .about("Those about environments of exactly this name.")
             .optional("environment");
-        let product = parameters
+        let product = fields
             .about("Those about environments of exactly this product.")
             .optional("product");
-        let from = parameters
+        let from = fields
             .about("Those of this moment and later.")
             .optional("from");
-        let to = parameters
+        let to = fields
             .about("Those of this moment and earlier.")
             .optional("to");
-        let include = parameters
+        let include = fields
             .about("What is left out otherwise: changes of users and of their tokens. Needs the role `admin`.")
             .optional::<AuditExtra>("include");
         Some(Self {

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::http::body::{Body, NoBody};
 use crate::http::client_address::ClientAddress;
 use crate::http::code::Code;
-use crate::http::fields::{Fields, FromFields};
+use crate::http::fields::{Fields, FromFields, from_fields};
 use crate::http::openapi::{Routes, route};
 use crate::http::query::NoQuery;
 use crate::http::respond::{Json, NoContent};
@@ -121,16 +121,11 @@ async fn logout(
     Ok(NoContent)
 }
 
-impl FromFields for Credentials {
-    const ABOUT: &'static str = "Who signs in.";
-
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let email = fields.required("email");
-        let password = fields.required("password");
-        Some(Self {
-            email: email?,
-            password: password?,
-        })
+from_fields! {
+    /// Who signs in.
+    Credentials {
+        email: required("email"),
+        password: required("password"),
     }
 }
 

@@ -17,11 +17,11 @@ use crate::evaluation::explanation::Explained;
 use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
 use crate::http::existing::Existing;
-use crate::http::fields::{Fields, FromFields};
+use crate::http::fields::{Fields, FromFields, from_fields};
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
-use crate::http::query::{FromParameters, NoQuery, Parameters, Query};
+use crate::http::query::{NoQuery, Query};
 use crate::http::respond::{Changed, Json, Tagged};
 
 pub(super) fn routes() -> Routes {
@@ -148,20 +148,13 @@ impl FromFields for Subject {
     }
 }
 
-impl FromFields for ConfigurationPatch {
-    const ABOUT: &'static str = "A change of a configuration: what is absent stays as it is.";
-
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let is_enabled = fields
-            .about("Whether the flag is on; `false` at first.")
-            .optional("isEnabled");
-        let ttl = fields
-            .about("How long clients may keep the flag; `null` leaves it to them.")
-            .patch("ttlOverrideSeconds");
-        Some(Self {
-            is_enabled: is_enabled?,
-            ttl: ttl?,
-        })
+from_fields! {
+    /// A change of a configuration: what is absent stays as it is.
+    ConfigurationPatch {
+        /// Whether the flag is on; `false` at first.
+        is_enabled: optional("isEnabled"),
+        /// How long clients may keep the flag; `null` leaves it to them.
+        ttl: patch("ttlOverrideSeconds"),
     }
 }
 
@@ -170,13 +163,9 @@ struct CopyOptions {
     dry_run: bool,
 }
 
-impl FromParameters for CopyOptions {
-    fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
-        let dry_run = parameters
-            .about("Only tell the differences; `false` if it is absent.")
-            .optional("dryRun");
-        Some(Self {
-            dry_run: dry_run?.unwrap_or_default(),
-        })
+from_fields! {
+    CopyOptions {
+        /// Only tell the differences; `false` if it is absent.
+        dry_run: or_default("dryRun"),
     }
 }

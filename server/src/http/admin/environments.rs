@@ -17,11 +17,11 @@ use crate::error::Error;
 use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
 use crate::http::existing::Existing;
-use crate::http::fields::{Fields, FromFields};
+use crate::http::fields::from_fields;
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
-use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query};
+use crate::http::query::{NoQuery, Paged, Query};
 use crate::http::respond::{Created, Json, Revised, Tagged};
 
 pub(super) fn routes() -> Routes {
@@ -166,41 +166,27 @@ fn with_key(created: CreatedEnvironment) -> Created<Tagged<EnvironmentWithKey>> 
     }
 }
 
-impl FromFields for NewEnvironment {
-    const ABOUT: &'static str = "An environment to create.";
-
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let product = fields.required("product");
-        let name = fields.required("name");
-        Some(Self {
-            product: product?,
-            name: name?,
-        })
+from_fields! {
+    /// An environment to create.
+    NewEnvironment {
+        product: required("product"),
+        name: required("name"),
     }
 }
 
-impl FromFields for EnvironmentPatch {
-    const ABOUT: &'static str = "A change of an environment: what is absent stays as it is.";
-
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let name = fields.optional("name");
-        Some(Self { name: name? })
+from_fields! {
+    /// A change of an environment: what is absent stays as it is.
+    EnvironmentPatch {
+        name: optional("name"),
     }
 }
 
-impl FromParameters for EnvironmentFilter {
-    fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
-        let product = parameters
-            .about("Those of exactly this product.")
-            .optional("product");
-        let name = parameters
-            .about("Those with exactly this name.")
-            .optional("name");
-        let status = parameters.optional("status");
-        Some(Self {
-            product: product?,
-            name: name?,
-            status: status?,
-        })
+from_fields! {
+    EnvironmentFilter {
+        /// Those of exactly this product.
+        product: optional("product"),
+        /// Those with exactly this name.
+        name: optional("name"),
+        status: optional("status"),
     }
 }

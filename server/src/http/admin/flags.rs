@@ -13,11 +13,12 @@ use crate::error::Error;
 use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
 use crate::http::existing::Existing;
-use crate::http::fields::{Fields, FromFields};
+use crate::http::fields::{Fields, FromFields, from_fields};
+use crate::http::from_json::Search;
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
-use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query, Search};
+use crate::http::query::{NoQuery, Paged, Query};
 use crate::http::respond::{Created, Json, NoContent, Tagged};
 
 pub(super) fn routes() -> Routes {
@@ -123,53 +124,41 @@ async fn restore(
         .map(Tagged)
 }
 
-impl FromFields for NewFlag {
-    const ABOUT: &'static str = "A flag to create.";
-
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let key = fields.required("key");
-        let name = fields.required("name");
-        let description = fields.nullable("description");
-        let kind = fields.required("type");
-        Some(Self {
-            key: key?,
-            name: name?,
-            description: description?,
-            kind: kind?,
-        })
+from_fields! {
+    /// A flag to create.
+    NewFlag {
+        key: required("key"),
+        name: required("name"),
+        description: nullable("description"),
+        kind: required("type"),
     }
 }
 
-impl FromFields for FlagPatch {
-    const ABOUT: &'static str = "A change of a flag: what is absent stays as it is.";
-
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let name = fields.optional("name");
-        let description = fields.patch("description");
-        Some(Self {
-            name: name?,
-            description: description?,
-        })
+from_fields! {
+    /// A change of a flag: what is absent stays as it is.
+    FlagPatch {
+        name: optional("name"),
+        description: patch("description"),
     }
 }
 
-impl FromParameters for FlagFilter {
-    fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
-        let archived = parameters
+impl FromFields for FlagFilter {
+    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
+        let archived = fields
             .about("Only archived flags, or only active ones; both if it is absent.")
             .optional("archived");
-        let key = parameters
+        let key = fields
             .about("The flag with exactly this key.")
             .optional("key");
-        let search = parameters
+        let search = fields
             .about("Flags whose name or key contains this text, in any case.")
             .optional::<Search>("q");
-        let order = parameters.optional("sort");
+        let order = fields.or_default("sort");
         Some(Self {
             archived: archived?,
             key: key?,
             search: search?.map(|Search(text)| text),
-            order: order?.unwrap_or_default(),
+            order: order?,
         })
     }
 }

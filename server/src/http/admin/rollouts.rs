@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::http::body::Body;
 use crate::http::code::Code;
 use crate::http::existing::Existing;
-use crate::http::fields::{Fields, FromFields};
+use crate::http::fields::from_fields;
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
@@ -102,19 +102,10 @@ async fn delete(
     Ok(NoContent)
 }
 
-impl FromFields for Rollout {
-    const ABOUT: &'static str = "How much of the subjects a rollout admits.";
-
-    fn name() -> &'static str {
-        "RolloutInput"
-    }
-
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let percentage = fields.required("percentage");
-        let strategy = fields.required("strategy");
-        Some(Self {
-            percentage: percentage?,
-            strategy: strategy?,
-        })
+from_fields! {
+    /// How much of the subjects a rollout admits.
+    Rollout as "RolloutInput" {
+        percentage: required("percentage"),
+        strategy: required("strategy"),
     }
 }

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::http::body::Body;
 use crate::http::code::Code;
 use crate::http::existing::Existing;
-use crate::http::fields::{Fields, FromFields};
+use crate::http::fields::{Fields, FromFields, from_fields};
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
@@ -155,27 +155,14 @@ fn listed(Rules { rules, revision }: Rules) -> TaggedAs<RuleList> {
     }
 }
 
-impl FromFields for Rule {
-    const ABOUT: &'static str =
-        "A targeting rule: a result for the subjects that its conditions match.";
-
-    fn name() -> &'static str {
-        "RuleInput"
-    }
-
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let priority = fields.required("priority");
-        let logic = fields.required("logic");
-        let value = fields
-            .about("The result when the rule matches.")
-            .required("value");
-        let conditions = fields.list("conditions", 1..=MAX_CONDITIONS);
-        Some(Self {
-            priority: priority?,
-            logic: logic?,
-            value: value?,
-            conditions: conditions?,
-        })
+from_fields! {
+    /// A targeting rule: a result for the subjects that its conditions match.
+    Rule as "RuleInput" {
+        priority: required("priority"),
+        logic: required("logic"),
+        /// The result when the rule matches.
+        value: required("value"),
+        conditions: list("conditions", 1..=MAX_CONDITIONS),
     }
 }
 
@@ -191,26 +178,19 @@ impl FromFields for RuleOrder {
     }
 }
 
-impl FromFields for Condition {
-    const ABOUT: &'static str =
-        "A comparison of an attribute with a fixed value of the type that `valueType` names.";
-
-    fn name() -> &'static str {
-        "ConditionInput"
+from_fields! {
+    /// A comparison of an attribute with a fixed value of the type that `valueType` names.
+    Condition as "ConditionInput" {
+        attribute: required("attribute"),
+        operator: required("operator"),
+        operand: by_word("valueType", operand),
     }
+}
 
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let attribute = fields.required("attribute");
-        let operator = fields.required("operator");
-        let operand = fields.by_word("valueType", |fields, kind| match kind {
-            ValueType::String => fields.required("valueString").map(Operand::String),
-            ValueType::Number => fields.required("valueInt").map(Operand::Number),
-            ValueType::Boolean => fields.required("valueBool").map(Operand::Boolean),
-        });
-        Some(Self {
-            attribute: attribute?,
-            operator: operator?,
-            operand: operand?,
-        })
+fn operand(fields: &mut Fields<'_>, kind: ValueType) -> Option<Operand> {
+    match kind {
+        ValueType::String => fields.required("valueString").map(Operand::String),
+        ValueType::Number => fields.required("valueInt").map(Operand::Number),
+        ValueType::Boolean => fields.required("valueBool").map(Operand::Boolean),
     }
 }

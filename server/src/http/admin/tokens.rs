@@ -13,7 +13,7 @@ use crate::auth::actor::{Actor, Person};
 use crate::error::Error;
 use crate::http::body::Body;
 use crate::http::code::Code;
-use crate::http::fields::{Fields, FromFields};
+use crate::http::fields::from_fields;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
 use crate::http::query::NoQuery;
@@ -128,19 +128,12 @@ async fn revoke(
     Ok(NoContent)
 }
 
-impl FromFields for NewToken {
-    const ABOUT: &'static str = "A token to create.";
-
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let name = fields.required("name");
-        let role = fields.required("role");
-        let expires_at = fields
-            .about("From when on it is refused: in the future, at most 366 days from now; 90 days from now if it is absent.")
-            .optional("expiresAt");
-        Some(Self {
-            name: name?,
-            role: role?,
-            expires_at: expires_at?,
-        })
+from_fields! {
+    /// A token to create.
+    NewToken {
+        name: required("name"),
+        role: required("role"),
+        /// From when on it is refused: in the future, at most 366 days from now; 90 days from now if it is absent.
+        expires_at: optional("expiresAt"),
     }
 }

@@ -2,16 +2,17 @@
 
 use axum::extract::State;
 use pennon_model::id::{EnvironmentId, FlagId};
-use pennon_model::page::Page;
+use pennon_model::page::{Page, PageRequest};
 
 use crate::admin::Admin;
 use crate::admin::usage;
 use crate::admin::usage::{EnvironmentClient, EnvironmentUsage, FlagUsage, Period};
 use crate::auth::actor::Actor;
 use crate::error::Error;
+use crate::http::fields::from_fields;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
-use crate::http::query::{FromParameters, Paged, Parameters, Query};
+use crate::http::query::Query;
 use crate::http::respond::Json;
 
 pub(super) fn routes() -> Routes {
@@ -25,29 +26,12 @@ pub(super) fn routes() -> Routes {
     .with(route!(clients))
 }
 
-/// No selection: a whole list, page by page.
-struct Everything;
-
-impl FromParameters for Everything {
-    fn from_parameters(_: &mut Parameters) -> Option<Self> {
-        Some(Self)
-    }
-}
-
-impl FromParameters for Period {
-    fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
-        let from = parameters
-            .about(
-                "The hour of this moment and later; a day before `to` if absent, 31 days at most.",
-            )
-            .optional("from");
-        let to = parameters
-            .about("The hour of this moment and earlier; now if absent.")
-            .optional("to");
-        Some(Self {
-            from: from?,
-            to: to?,
-        })
+from_fields! {
+    Period {
+        /// The hour of this moment and later; a day before `to` if absent, 31 days at most.
+        from: optional("from"),
+        /// The hour of this moment and earlier; now if absent.
+        to: optional("to"),
     }
 }
 
@@ -89,9 +73,8 @@ async fn clients(
     State(admin): State<Admin>,
     actor: Actor,
     Path(id): Path<EnvironmentId>,
-    query: Query<Paged<Everything>>,
+    query: Query<PageRequest>,
 ) -> Result<Json<Page<EnvironmentClient>>, Error> {
-    let Paged(Everything, page) = query.read()?;
-    let clients = usage::clients(&admin, &actor, id, page).await?;
+    let clients = usage::clients(&admin, &actor, id, query.read()?).await?;
     Ok(Json(clients.map(EnvironmentClient::from)))
 }

@@ -16,11 +16,11 @@ use crate::http::body::Body;
 use crate::http::client_address::ClientAddress;
 use crate::http::code::Code;
 use crate::http::existing::Existing;
-use crate::http::fields::{Fields, FromFields};
+use crate::http::fields::from_fields;
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
 use crate::http::path::Path;
-use crate::http::query::{FromParameters, NoQuery, Paged, Parameters, Query};
+use crate::http::query::{NoQuery, Paged, Query};
 use crate::http::respond::{Created, Json, NoContent, Tagged};
 
 pub(super) fn routes() -> Routes {
@@ -137,18 +137,12 @@ async fn change_password(
     Ok(NoContent)
 }
 
-impl FromFields for NewUser {
-    const ABOUT: &'static str = "An account to create.";
-
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let email = fields.required("email");
-        let password = fields.required("password");
-        let role = fields.required("role");
-        Some(Self {
-            email: email?,
-            password: password?,
-            role: role?,
-        })
+from_fields! {
+    /// An account to create.
+    NewUser {
+        email: required("email"),
+        password: required("password"),
+        role: required("role"),
     }
 }
 
@@ -174,18 +168,12 @@ impl UserChange {
     }
 }
 
-impl FromFields for UserChange {
-    const ABOUT: &'static str = "A change of a user: absent members stay as they are.";
-
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let role = fields.optional("role");
-        let password = fields.optional("password");
-        let current = fields.optional("currentPassword");
-        Some(Self {
-            role: role?,
-            password: password?,
-            current: current?,
-        })
+from_fields! {
+    /// A change of a user: absent members stay as they are.
+    UserChange {
+        role: optional("role"),
+        password: optional("password"),
+        current: optional("currentPassword"),
     }
 }
 
@@ -195,28 +183,19 @@ struct OwnPasswordChange {
     new: NewPassword,
 }
 
-impl FromFields for OwnPasswordChange {
-    const ABOUT: &'static str = "A change of your own password.";
-
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let current = fields.required("currentPassword");
-        let new = fields.required("newPassword");
-        Some(Self {
-            current: current?,
-            new: new?,
-        })
+from_fields! {
+    /// A change of your own password.
+    OwnPasswordChange {
+        current: required("currentPassword"),
+        new: required("newPassword"),
     }
 }
 
-impl FromParameters for UserFilter {
-    fn from_parameters(parameters: &mut Parameters) -> Option<Self> {
-        let email = parameters
-            .about("The one with exactly this address.")
-            .optional("email");
-        let role = parameters.about("Those with this role.").optional("role");
-        Some(Self {
-            email: email?,
-            role: role?,
-        })
+from_fields! {
+    UserFilter {
+        /// The one with exactly this address.
+        email: optional("email"),
+        /// Those with this role.
+        role: optional("role"),
     }
 }

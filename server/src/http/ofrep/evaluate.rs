@@ -4,11 +4,11 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use super::answer::{Answered, Failure, Flag, Flags};
+use super::answer::{AllFlags, Flag, Flags};
 use super::question::{FlagKey, OfrepEnvironment, Question};
 use super::refusal::Refusal;
 use crate::evaluation;
-use crate::http::if_none_match::IfNoneMatch;
+use crate::http::if_none_match::{IfNoneMatch, caching};
 
 /// Evaluates a flag for a context.
 ///
@@ -20,17 +20,15 @@ pub(super) async fn one(
     OfrepEnvironment(environment): OfrepEnvironment,
     FlagKey(key): FlagKey,
     question: Result<Question, Refusal>,
-) -> Result<Answered<Flag>, Refusal> {
-    let question = question.map_err(|refusal| refusal.about(&key))?;
-    let context = match question.context() {
-        Ok(context) => context,
-        Err(failure) => return Ok(Answered::Refused(failure.about(key))),
-    };
-    let decision = evaluation::decide(&environment, &key, &context);
-    Ok(match decision {
-        Some(decision) => Answered::Decided(Flag::new(&key, decision)),
-        None => Answered::Refused(Failure::flag_not_found().about(key)),
-    })
+) -> Result<Flag, Refusal> {
+    let decision = question.and_then(|question| {
+        let decision = evaluation::decide(&environment, &key, &question.context()?);
+        decision.ok_or_else(Refusal::flag_not_found)
+    });
+    match decision {
+        Ok(decision) => Ok(Flag::new(&key, decision)),
+        Err(refusal) => Err(refusal.about(key)),
+    }
 }
 
 /// Evaluates all active flags for a context.
@@ -42,19 +40,18 @@ pub(super) async fn all(
     OfrepEnvironment(environment): OfrepEnvironment,
     known: IfNoneMatch,
     question: Question,
-) -> Result<Answered<Flags>, Refusal> {
-    let context = match question.context() {
-        Ok(context) => context,
-        Err(failure) => return Ok(Answered::Refused(failure)),
-    };
+) -> Result<AllFlags, Refusal> {
+    let context = question.context()?;
     let snapshot = environment.snapshot();
     let etag = etag(snapshot.document().await.etag(), question.bytes());
+    let caching = caching(&etag, "Authorization, X-API-Key, Origin")?;
     if known.has(&etag) {
-        return Ok(Answered::Unchanged(etag));
+        return Ok(AllFlags::Unchanged(caching));
     }
     let decisions = snapshot.decide_all(&context).into_iter();
     let flags = decisions.map(|(key, decision)| Flag::new(key, decision));
-    Ok(Answered::Decided(Flags::new(flags.collect(), etag)))
+    let flags = flags.collect();
+    Ok(AllFlags::Evaluated(caching, Flags { flags }))
 }
 
 /// The tag of what all flags evaluate to: a hash of what they are and of the question as it was sent.

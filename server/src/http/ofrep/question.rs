@@ -12,11 +12,9 @@ use pennon_core::context::{EMAIL_PATTERN, MAX_CONTEXT_BYTES};
 use pennon_core::rule::Attribute;
 use pennon_model::context::CUSTOM_ATTRIBUTES;
 use pennon_model::json::Json;
-use utoipa::openapi::Required;
-use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
+use utoipa::openapi::path::ParameterIn;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::answer::Failure;
 use super::refusal::Refusal;
 use crate::auth::{Presented, presented};
 use crate::error::{Error, Fault, FaultLocation};
@@ -24,7 +22,7 @@ use crate::evaluation::sdk_environment::SdkEnvironment;
 use crate::http::body::{Body, object};
 use crate::http::code::Code;
 use crate::http::context;
-use crate::http::openapi::shape::nullable;
+use crate::http::openapi::shape::{nullable, parameter};
 use crate::http::openapi::{API_KEY, Input, OperationBuilder};
 use crate::state::Service;
 
@@ -84,15 +82,9 @@ impl<S: Send + Sync> FromRequestParts<S> for FlagKey {
 
 impl Input for FlagKey {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        builder.parameter(
-            ParameterBuilder::new()
-                .name("key")
-                .parameter_in(ParameterIn::Path)
-                .required(Required::True)
-                .description(Some("The flag's key."))
-                .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
-                .build(),
-        );
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        let key = parameter(ParameterIn::Path, "key", text);
+        builder.parameter(key.description(Some("The flag's key.")));
     }
 }
 
@@ -157,13 +149,13 @@ impl Question {
     }
 
     /// Whom to evaluate for, in our own terms.
-    pub(super) fn context(&self) -> Result<Context<'_>, Failure> {
-        let mut body = object(&self.0).map_err(|error| Failure::parse_error(error.to_string()))?;
+    pub(super) fn context(&self) -> Result<Context<'_>, Refusal> {
+        let mut body = object(&self.0).map_err(|error| Refusal::parse_error(error.to_string()))?;
         let members = match body.take("context") {
             Json::Object(members) => members,
             Json::Null => Vec::new(),
             _ => {
-                return Err(Failure::invalid_context(
+                return Err(Refusal::invalid_context(
                     "/context must be an object".into(),
                 ));
             }
@@ -182,7 +174,7 @@ impl Question {
                 format!("{location} {}", fault.detail)
             })
             .collect();
-        Err(Failure::invalid_context(sentences.join("; ")))
+        Err(Refusal::invalid_context(sentences.join("; ")))
     }
 }
 

@@ -1,16 +1,51 @@
-//! Errors that are not about an evaluation, for providers.
+//! Refusals in the words of the protocol.
 
 use axum::response::{IntoResponse, Response};
+use http::StatusCode;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::error::Error;
 use crate::http::error::extended;
+use crate::http::respond::Json;
 
-/// An error as everywhere in the API, which says the same once more in the words of the protocol.
+/// The reason that there is no evaluation.
 pub(super) struct Refusal {
-    error: Error,
+    cause: Cause,
     /// The flag that was asked for, where one was.
     key: Option<String>,
+}
+
+enum Cause {
+    /// An error as everywhere in the API, which says the same once more in the words of the protocol.
+    Error(Error),
+    /// A failure of the protocol's own, and what is wrong.
+    Failure(ErrorCode, String),
+}
+
+/// Why there is no evaluation.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OfrepFailure)]
+pub(super) struct Failure {
+    /// The flag that was asked for, where one was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    error_code: ErrorCode,
+    /// What is wrong, for people.
+    error_details: String,
+}
+
+/// OpenFeature's words for what can go wrong.
+#[derive(Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum ErrorCode {
+    /// The body is no JSON object.
+    ParseError,
+    /// The context has members that cannot be.
+    InvalidContext,
+    /// The environment has no such flag.
+    FlagNotFound,
 }
 
 #[derive(Serialize)]
@@ -23,33 +58,66 @@ struct Words {
 }
 
 impl Refusal {
+    pub(super) fn parse_error(details: String) -> Self {
+        Cause::Failure(ErrorCode::ParseError, details).into()
+    }
+
+    pub(super) fn invalid_context(details: String) -> Self {
+        Cause::Failure(ErrorCode::InvalidContext, details).into()
+    }
+
+    pub(super) fn flag_not_found() -> Self {
+        Cause::Failure(ErrorCode::FlagNotFound, "there is no such flag".to_owned()).into()
+    }
+
     /// The refusal to evaluate this flag.
-    pub(super) fn about(self, key: &str) -> Self {
+    pub(super) fn about(self, key: String) -> Self {
         Self {
-            key: Some(key.to_owned()),
+            key: Some(key),
             ..self
         }
     }
 }
 
+impl From<Cause> for Refusal {
+    fn from(cause: Cause) -> Self {
+        Self { cause, key: None }
+    }
+}
+
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        Self { error, key: None }
+        Cause::Error(error).into()
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        match self.error {
+        let key = self.key;
+        match self.cause {
             // All keys that do not work are refused with the same bytes, and nothing more is said of internal errors.
-            error @ (Error::Unauthenticated | Error::Internal(_)) => error.into_response(),
-            error => {
+            Cause::Error(error @ (Error::Unauthenticated | Error::Internal(_))) => {
+                error.into_response()
+            }
+            Cause::Error(error) => {
                 let words = Words {
-                    key: self.key,
+                    key,
                     error_code: "GENERAL",
                     error_details: error.to_string(),
                 };
                 extended(&error, words)
+            }
+            Cause::Failure(error_code, error_details) => {
+                let status = match error_code {
+                    ErrorCode::ParseError | ErrorCode::InvalidContext => StatusCode::BAD_REQUEST,
+                    ErrorCode::FlagNotFound => StatusCode::NOT_FOUND,
+                };
+                let failure = Failure {
+                    key,
+                    error_code,
+                    error_details,
+                };
+                (status, Json(failure)).into_response()
             }
         }
     }

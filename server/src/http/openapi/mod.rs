@@ -13,7 +13,7 @@ mod schemas;
 pub(super) mod shape;
 
 pub(super) use self::document::document;
-pub(super) use self::operation::{Answered, JSON, OperationBuilder};
-pub(super) use self::parts::{API_KEY, Answer, Described, InBody, Input, WHEN_BUSY};
+pub(super) use self::operation::{Answered, OperationBuilder};
+pub(super) use self::parts::{API_KEY, Answer, Described, InBody, Input, WHEN_BUSY, unless_known};
 pub(super) use self::routes::{Route, Routes, route};
 pub(super) use self::schemas::Schemas;

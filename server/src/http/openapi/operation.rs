@@ -15,7 +15,7 @@ use super::problems::Problems;
 use crate::http::code::Code;
 
 /// The media type of nearly everything but errors.
-pub(crate) const JSON: &str = "application/json";
+const JSON: &str = "application/json";
 
 /// An operation in the making.
 pub(crate) struct OperationBuilder<'d> {
@@ -35,6 +35,23 @@ pub(crate) struct Answered {
     pub(crate) schema: Option<RefOr<Schema>>,
     /// Names, and what they hold.
     pub(crate) headers: Vec<(&'static str, &'static str)>,
+}
+
+impl Answered {
+    /// An answer in JSON, or without a body.
+    pub(crate) fn new(
+        status: StatusCode,
+        about: &'static str,
+        schema: Option<RefOr<Schema>>,
+    ) -> Self {
+        Self {
+            status,
+            about,
+            media_type: JSON,
+            schema,
+            headers: Vec::new(),
+        }
+    }
 }
 
 impl<'d> OperationBuilder<'d> {
@@ -80,11 +97,9 @@ impl<'d> OperationBuilder<'d> {
     }
 
     /// The operation takes a parameter.
-    pub(crate) fn parameter(&mut self, parameter: Parameter) {
-        self.operation
-            .parameters
-            .get_or_insert_default()
-            .push(parameter.into());
+    pub(crate) fn parameter(&mut self, parameter: impl Into<Parameter>) {
+        let parameters = self.operation.parameters.get_or_insert_default();
+        parameters.push(parameter.into().into());
     }
 
     /// The operation takes a JSON body.

@@ -4,11 +4,10 @@ use axum::extract::State;
 use http::{HeaderMap, Method, StatusCode, Uri};
 use pennon_model::user::Role;
 use utoipa::ToSchema;
-use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Required, Schema};
+use utoipa::openapi::{RefOr, Schema};
 
-use super::{Answered, JSON, OperationBuilder, Schemas};
+use super::shape::header;
+use super::{Answered, OperationBuilder, Schemas};
 use crate::admin::Admin;
 use crate::auth::actor::{Actor, Administrator, Editor, Person};
 use crate::error::Error;
@@ -24,7 +23,7 @@ use crate::http::existing::Existing;
 use crate::http::fields::FromFields;
 use crate::http::if_match::IfMatch;
 use crate::http::path::{FromPath, Path};
-use crate::http::query::{FromParameters, NoQuery, Parameters, Query};
+use crate::http::query::{NoQuery, Query};
 use crate::http::respond::{
     Changed, Created, Json, NoContent, OrDashboard, Put, Revised, Tagged, TaggedAs,
 };
@@ -208,9 +207,9 @@ impl Input for NoQuery {
     }
 }
 
-impl<T: FromParameters> Input for Query<T> {
+impl<T: FromFields> Input for Query<T> {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        for parameter in Parameters::noted::<T>(builder.schemas) {
+        for parameter in T::shape(builder.schemas).into_parameters() {
             builder.parameter(parameter);
         }
         builder.refuses([Code::InvalidInput]);
@@ -252,17 +251,9 @@ impl Input for NoBody {
 
 impl Input for IfMatch {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        let condition = ParameterBuilder::new()
-            .name("If-Match")
-            .parameter_in(ParameterIn::Header)
-            .required(Required::False)
-            .description(Some(
-                "The `ETag` of what the caller has seen. If it has changed since, nothing is done.",
-            ))
-            .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
-            .example(Some("\"3\"".into()))
-            .build();
-        builder.parameter(condition);
+        let about =
+            "The `ETag` of what the caller has seen. If it has changed since, nothing is done.";
+        builder.parameter(header("If-Match", about).example(Some("\"3\"".into())));
         builder.refuses([Code::Stale]);
     }
 }
@@ -275,31 +266,29 @@ impl<T: Answer, E> Answer for Result<T, E> {
 
 impl<T: ToSchema> Answer for Json<T> {
     fn answers(schemas: &mut Schemas) -> Vec<Answered> {
-        vec![Answered {
-            status: StatusCode::OK,
-            about: "Done.",
-            media_type: JSON,
-            schema: Some(schemas.refer::<T>()),
-            headers: Vec::new(),
-        }]
+        let schema = schemas.refer::<T>();
+        vec![Answered::new(StatusCode::OK, "Done.", Some(schema))]
     }
 }
 
 impl<T: ToSchema + Revised> Answer for Tagged<T> {
     fn answers(schemas: &mut Schemas) -> Vec<Answered> {
-        with_header::<Json<T>>(schemas, "ETag", "The object's revision, for `If-Match`.")
+        let answers = Json::<T>::answers(schemas);
+        with_header(answers, "ETag", "The object's revision, for `If-Match`.")
     }
 }
 
 impl<T: ToSchema> Answer for TaggedAs<T> {
     fn answers(schemas: &mut Schemas) -> Vec<Answered> {
-        with_header::<Json<T>>(schemas, "ETag", "The revision, for `If-Match`.")
+        let answers = Json::<T>::answers(schemas);
+        with_header(answers, "ETag", "The revision, for `If-Match`.")
     }
 }
 
 impl<T: Answer> Answer for Created<T> {
     fn answers(schemas: &mut Schemas) -> Vec<Answered> {
-        let mut answers = with_header::<T>(schemas, "Location", "The path of what was created.");
+        let about = "The path of what was created.";
+        let mut answers = with_header(T::answers(schemas), "Location", about);
         for answered in &mut answers {
             answered.status = StatusCode::CREATED;
             answered.about = "Created.";
@@ -310,20 +299,15 @@ impl<T: Answer> Answer for Created<T> {
 
 impl Answer for NoContent {
     fn answers(_: &mut Schemas) -> Vec<Answered> {
-        vec![Answered {
-            status: StatusCode::NO_CONTENT,
-            about: "Done.",
-            media_type: JSON,
-            schema: None,
-            headers: Vec::new(),
-        }]
+        vec![Answered::new(StatusCode::NO_CONTENT, "Done.", None)]
     }
 }
 
 impl Answer for Changed {
     fn answers(schemas: &mut Schemas) -> Vec<Answered> {
-        with_header::<NoContent>(
-            schemas,
+        let answers = NoContent::answers(schemas);
+        with_header(
+            answers,
             "ETag",
             "The object's new revision, for `If-Match`.",
         )
@@ -341,24 +325,30 @@ impl<T: Answer> Answer for Put<T> {
 impl<T: Answer> Answer for OrDashboard<T> {
     fn answers(schemas: &mut Schemas) -> Vec<Answered> {
         let mut answers = T::answers(schemas);
-        answers.push(Answered {
-            status: StatusCode::SEE_OTHER,
-            about: "A page of the dashboard, for a browser that comes without a credential.",
-            media_type: JSON,
-            schema: None,
-            headers: vec![("Location", "The path of the page.")],
-        });
+        let about = "A page of the dashboard, for a browser that comes without a credential.";
+        let mut redirect = Answered::new(StatusCode::SEE_OTHER, about, None);
+        redirect.headers.push(("Location", "The path of the page."));
+        answers.push(redirect);
         answers
     }
 }
 
-/// The answers of a type, each with one more header.
-pub(crate) fn with_header<T: Answer>(
-    schemas: &mut Schemas,
+/// The answers, and 304 for a client that has the content already, each with the content's tag.
+pub(crate) fn unless_known(
+    mut answers: Vec<Answered>,
+    unchanged: &'static str,
+    etag: &'static str,
+) -> Vec<Answered> {
+    answers.push(Answered::new(StatusCode::NOT_MODIFIED, unchanged, None));
+    with_header(answers, "ETag", etag)
+}
+
+/// The answers, each with one more header.
+fn with_header(
+    mut answers: Vec<Answered>,
     name: &'static str,
     about: &'static str,
 ) -> Vec<Answered> {
-    let mut answers = T::answers(schemas);
     for answered in &mut answers {
         answered.headers.push((name, about));
     }

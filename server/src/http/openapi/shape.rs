@@ -2,8 +2,9 @@
 
 use std::mem::{replace, take};
 
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::{RefOr, Required, Schema};
 
 /// The members of an object, in the order in which they are asked for.
 #[derive(Default)]
@@ -19,6 +20,7 @@ pub(crate) struct Shape {
 struct Member {
     name: String,
     required: bool,
+    about: Option<&'static str>,
     schema: RefOr<Schema>,
 }
 
@@ -34,7 +36,8 @@ impl Shape {
         self.members.push(Member {
             name: name.to_owned(),
             required,
-            schema: described(schema, about),
+            about,
+            schema,
         });
     }
 
@@ -51,6 +54,15 @@ impl Shape {
     pub(crate) fn end_variant(&mut self) {
         let variant = replace(&mut self.members, take(&mut self.common));
         self.variants.push(variant);
+    }
+
+    /// The parameters of a query with these members.
+    pub(crate) fn into_parameters(self) -> impl Iterator<Item = Parameter> {
+        self.members.into_iter().map(|member| {
+            parameter(ParameterIn::Query, &member.name, member.schema)
+                .description(member.about)
+                .build()
+        })
     }
 
     /// The schema of an object with these members and no others.
@@ -75,7 +87,8 @@ fn object(members: Vec<Member>) -> ObjectBuilder {
         .schema_type(Type::Object)
         .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
     members.into_iter().fold(closed, |object, member| {
-        let object = object.property(member.name.as_str(), member.schema);
+        let schema = described(member.schema, member.about);
+        let object = object.property(member.name.as_str(), schema);
         if member.required {
             object.required(member.name)
         } else {
@@ -85,7 +98,7 @@ fn object(members: Vec<Member>) -> ObjectBuilder {
 }
 
 /// The schema with a description of its own, where it has one.
-pub(crate) fn described(schema: RefOr<Schema>, about: Option<&'static str>) -> RefOr<Schema> {
+fn described(schema: RefOr<Schema>, about: Option<&'static str>) -> RefOr<Schema> {
     let Some(about) = about.map(str::to_owned) else {
         return schema;
     };
@@ -108,6 +121,36 @@ pub(crate) fn described(schema: RefOr<Schema>, about: Option<&'static str>) -> R
         }
         other @ RefOr::T(_) => other,
     }
+}
+
+/// The schema of a text, for this purpose.
+pub(crate) fn text(about: &str) -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some(about))
+}
+
+/// A parameter, which only a path must have.
+pub(crate) fn parameter(
+    place: ParameterIn,
+    name: &str,
+    schema: impl Into<RefOr<Schema>>,
+) -> ParameterBuilder {
+    let required = match place {
+        ParameterIn::Path => Required::True,
+        _ => Required::False,
+    };
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(place)
+        .required(required)
+        .schema(Some(schema))
+}
+
+/// A header that callers may send.
+pub(crate) fn header(name: &str, about: &str) -> ParameterBuilder {
+    let text = ObjectBuilder::new().schema_type(Type::String);
+    parameter(ParameterIn::Header, name, text).description(Some(about))
 }
 
 /// The schema of a value that may be `null`, too.

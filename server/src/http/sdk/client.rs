@@ -7,10 +7,9 @@ use axum::extract::FromRequestParts;
 use http::HeaderName;
 use http::request::Parts;
 use pennon_model::client::{Client, Version};
-use utoipa::openapi::Required;
-use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
+use crate::http::openapi::shape::header;
 use crate::http::openapi::{Input, OperationBuilder};
 
 const X_PENNON_CLIENT: HeaderName = HeaderName::from_static("x-pennon-client");
@@ -35,21 +34,11 @@ impl<S: Sync> FromRequestParts<S> for NamedClient {
 
 impl Input for NamedClient {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        builder.parameter(
-            ParameterBuilder::new()
-                .name("X-Pennon-Client")
-                .parameter_in(ParameterIn::Header)
-                .required(Required::False)
-                .description(Some(
-                    "The npm package that makes the request and its version: requests are counted by it, and never refused for \
-                     it. A request with any other value, or with none, counts as one of another client.",
-                ))
-                .schema(Some(
-                    ObjectBuilder::new()
-                        .schema_type(Type::String)
-                        .examples(["@pennon/core/0.1.0"]),
-                ))
-                .build(),
-        );
+        let about = "The npm package that makes the request and its version: requests are counted by it, and never refused for \
+                     it. A request with any other value, or with none, counts as one of another client.";
+        let name = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .examples(["@pennon/core/0.1.0"]);
+        builder.parameter(header("X-Pennon-Client", about).schema(Some(name)));
     }
 }

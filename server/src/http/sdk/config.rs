@@ -8,23 +8,22 @@ use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
-use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use pennon_core::FlagConfig;
 use pennon_model::usage::PollKind;
 use utoipa::ToSchema;
-use utoipa::openapi::Required;
-use utoipa::openapi::path::{ParameterBuilder, ParameterIn, ParameterStyle};
+use utoipa::openapi::path::{ParameterIn, ParameterStyle};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 
 use super::client::NamedClient;
 use crate::error::Error;
 use crate::evaluation::sdk_environment::ConfiguredEnvironment;
 use crate::http::coding::Accepted;
-use crate::http::if_none_match::IfNoneMatch;
-use crate::http::openapi::{Answer, Answered, Input, JSON, OperationBuilder, Schemas};
-use crate::http::query::given;
+use crate::http::if_none_match::{IfNoneMatch, caching};
+use crate::http::openapi::shape::parameter;
+use crate::http::openapi::{Answer, Answered, Input, OperationBuilder, Schemas, unless_known};
 use crate::http::respond::Json;
 use crate::snapshot::{Document, Encoding};
 
@@ -45,16 +44,7 @@ pub(super) async fn config(
         Some(keys) => environment.snapshot().filtered_document(&keys),
         None => environment.snapshot().document().await,
     };
-    let etag = HeaderValue::from_str(document.etag())
-        .map_err(|error| Error::Internal(format!("an entity tag is no header: {error}")))?;
-    let caching = [
-        (ETAG, etag),
-        (CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
-        (
-            VARY,
-            HeaderValue::from_static("Authorization, Accept-Encoding, Origin"),
-        ),
-    ];
+    let caching = caching(document.etag(), "Authorization, Accept-Encoding, Origin")?;
     let is_current = known.has(document.etag());
     // Who asks for the headers alone has got nothing to evaluate by.
     if method != Method::HEAD {
@@ -110,22 +100,11 @@ impl IntoResponse for Config {
 
 impl Answer for Config {
     fn answers(schemas: &mut Schemas) -> Vec<Answered> {
-        let etag = (
-            "ETag",
+        unless_known(
+            Json::<ConfigDocument>::answers(schemas),
+            "The content is what `If-None-Match` names.",
             "What identifies exactly this content, for `If-None-Match`.",
-        );
-        let mut answers = Json::<ConfigDocument>::answers(schemas);
-        answers.push(Answered {
-            status: StatusCode::NOT_MODIFIED,
-            about: "The content is what `If-None-Match` names.",
-            media_type: JSON,
-            schema: None,
-            headers: Vec::new(),
-        });
-        for answered in &mut answers {
-            answered.headers.push(etag);
-        }
-        answers
+        )
     }
 }
 
@@ -137,11 +116,10 @@ impl<S: Sync> FromRequestParts<S> for Keys {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let given = given(parts).into_iter();
-        let keys: Vec<String> = given
-            .filter(|(name, _)| is_keys(name))
-            .map(|(_, key)| key)
-            .collect();
+        let query = parts.uri.query().unwrap_or_default();
+        let given = form_urlencoded::parse(query.as_bytes());
+        let keys = given.filter(|(name, _)| is_keys(name));
+        let keys: Vec<String> = keys.map(|(_, key)| key.into_owned()).collect();
         Ok(Self((!keys.is_empty()).then_some(keys)))
     }
 }
@@ -164,17 +142,9 @@ impl Input for Keys {
             ("keys", "Like `keys[]`."),
         ] {
             let text = ObjectBuilder::new().schema_type(Type::String);
-            builder.parameter(
-                ParameterBuilder::new()
-                    .name(name)
-                    .parameter_in(ParameterIn::Query)
-                    .required(Required::False)
-                    .description(Some(about))
-                    .schema(Some(ArrayBuilder::new().items(text)))
-                    .style(Some(ParameterStyle::Form))
-                    .explode(Some(true))
-                    .build(),
-            );
+            let keys = parameter(ParameterIn::Query, name, ArrayBuilder::new().items(text));
+            let keys = keys.style(Some(ParameterStyle::Form)).explode(Some(true));
+            builder.parameter(keys.description(Some(about)));
         }
     }
 }

@@ -6,7 +6,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 use super::evaluate::BATCH_ITEMS;
 use crate::http::context;
-use crate::http::openapi::shape::nullable;
+use crate::http::openapi::shape::{nullable, text};
 use crate::http::openapi::{InBody, Schemas};
 
 /// An evaluation that is asked for.
@@ -63,10 +63,4 @@ fn question(schemas: &mut Schemas) -> ObjectBuilder {
         )
         .required("flagKey")
         .property("context", nullable(context))
-}
-
-fn text(about: &str) -> ObjectBuilder {
-    ObjectBuilder::new()
-        .schema_type(Type::String)
-        .description(Some(about))
 }

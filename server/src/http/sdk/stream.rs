@@ -10,13 +10,12 @@ use http::header::CACHE_CONTROL;
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde::Serialize;
-use utoipa::openapi::Required;
-use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::client::NamedClient;
 use crate::evaluation::sdk_environment::FollowedEnvironment;
 use crate::http::event_stream::{EventResult, event_stream};
+use crate::http::openapi::shape::{header, text};
 use crate::http::openapi::{Answer, Answered, Input, OperationBuilder, Schemas};
 use crate::snapshot::{Follower, OpenStream};
 use crate::state::Runtime;
@@ -112,35 +111,30 @@ impl IntoResponse for Changes {
 impl Answer for Changes {
     fn answers(_: &mut Schemas) -> Vec<Answered> {
         // Of one event, as descriptions of streams are read.
-        let text = || ObjectBuilder::new().schema_type(Type::String);
+        let name = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .enum_values(Some(["config"]));
+        let id = text("What `Last-Event-ID` takes.").examples(["pFJxH3TEVXmT"]);
+        let data = text(
+            "A JSON object whose `etag` is that of the configuration. It may have `spreadMs`: within how many \
+             milliseconds to fetch it.",
+        );
         let event = ObjectBuilder::new()
             .schema_type(Type::Object)
             .description(Some("An event, one of many."))
-            .property("event", text().enum_values(Some(["config"])))
+            .property("event", name)
             .required("event")
-            .property(
-                "id",
-                text()
-                    .description(Some("What `Last-Event-ID` takes."))
-                    .examples(["pFJxH3TEVXmT"]),
-            )
+            .property("id", id)
             .required("id")
             .property(
                 "data",
-                text()
-                    .description(Some(
-                        "A JSON object whose `etag` is that of the configuration. It may have `spreadMs`: within how many \
-                         milliseconds to fetch it.",
-                    ))
-                    .examples(["{\"etag\":\"W/\\\"pFJxH3TEVXmT\\\"\"}"]),
+                data.examples(["{\"etag\":\"W/\\\"pFJxH3TEVXmT\\\"\"}"]),
             )
             .required("data");
+        let about = "The events, for as long as the client listens.";
         vec![Answered {
-            status: StatusCode::OK,
-            about: "The events, for as long as the client listens.",
             media_type: "text/event-stream",
-            schema: Some(event.into()),
-            headers: Vec::new(),
+            ..Answered::new(StatusCode::OK, about, Some(event.into()))
         }]
     }
 }
@@ -167,18 +161,9 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
 
 impl Input for LastEventId {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        builder.parameter(
-            ParameterBuilder::new()
-                .name("Last-Event-ID")
-                .parameter_in(ParameterIn::Header)
-                .required(Required::False)
-                .description(Some(
-                    "The `id` of the last event that the client has got, or the `ETag` of its configuration: the first event is \
-                     left out if it would be the same.",
-                ))
-                .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
-                .build(),
-        );
+        let about = "The `id` of the last event that the client has got, or the `ETag` of its configuration: the first event is \
+                     left out if it would be the same.";
+        builder.parameter(header("Last-Event-ID", about));
     }
 }
 

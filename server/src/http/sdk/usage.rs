@@ -11,7 +11,7 @@ use crate::admin::usage::{self, Report};
 use crate::error::{Error, Fault};
 use crate::evaluation::sdk_environment::ConfiguredEnvironment;
 use crate::http::body::{Body, object};
-use crate::http::openapi::shape::nullable;
+use crate::http::openapi::shape::{nullable, text};
 use crate::http::openapi::{InBody, Schemas};
 use crate::http::respond::NoContent;
 
@@ -138,11 +138,6 @@ impl InBody for Counts {
     fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
         let reason = schemas.refer::<Reason>();
         schemas.define("UsageReport", |_| {
-            let text = |about: &str| {
-                ObjectBuilder::new()
-                    .schema_type(Type::String)
-                    .description(Some(about))
-            };
             let count = ObjectBuilder::new()
                 .schema_type(Type::Integer)
                 .minimum(Some(*COUNT.start()))
