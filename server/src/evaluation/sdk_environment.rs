@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRef, FromRequestParts, OptionalFromRequestParts};
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use pennon_model::secret::SecretHash;
@@ -11,9 +11,15 @@ use super::Serving;
 use crate::auth::{Presented, presented};
 use crate::error::Error;
 use crate::snapshot::{EnvironmentSnapshot, Follower, RateLimiter};
-use crate::state::Service;
 
-/// An environment whose key the caller holds, as it serves at this moment.
+/// A key that opens an environment, held by a caller whose rate has yet to be checked.
+pub(crate) struct SdkKey {
+    hash: SecretHash,
+    snapshot: Arc<EnvironmentSnapshot>,
+    serving: Serving,
+}
+
+/// An environment whose key the caller holds, as it serves at this moment, and that is not asked too often.
 pub(crate) struct SdkEnvironment(Arc<EnvironmentSnapshot>);
 
 impl SdkEnvironment {
@@ -21,26 +27,46 @@ impl SdkEnvironment {
     pub(crate) fn snapshot(&self) -> &Arc<EnvironmentSnapshot> {
         &self.0
     }
-
-    /// The environment of a key, which is to be asked for evaluations.
-    pub(crate) fn from_key(serving: &Serving, key: &str) -> Result<Self, Error> {
-        let environment = Self::of(serving, key)?;
-        check_rate(serving, &environment.0.usage().rate_limiters.evaluation)?;
-        Ok(environment)
-    }
-
-    fn of(serving: &Serving, key: &str) -> Result<Self, Error> {
-        known(serving, serving.snapshots.by_key(SecretHash::of(key))).map(Self)
-    }
 }
 
-/// Refuses a request that does not keep the pace, if the settings bound it.
-fn check_rate(serving: &Serving, limiter: &RateLimiter) -> Result<(), Error> {
-    match serving.rate_limit {
-        Some(per_second) if !limiter.check(serving.clock.now(), per_second) => {
-            Err(Error::TooManyRequests)
+impl SdkKey {
+    /// Finds the environment of a key.
+    pub(crate) fn find(serving: Serving, key: &str) -> Result<Self, Error> {
+        let hash = SecretHash::of(key);
+        let snapshot = known(&serving, serving.snapshots.by_key(hash))?;
+        Ok(Self {
+            hash,
+            snapshot,
+            serving,
+        })
+    }
+
+    /// The environment, for a caller for whom the server evaluates.
+    pub(crate) fn for_evaluation(self) -> Result<SdkEnvironment, Error> {
+        self.check_rate(&self.snapshot.usage().rate_limiters.evaluation)?;
+        Ok(SdkEnvironment(self.snapshot))
+    }
+
+    /// The environment, for a caller that evaluates by itself.
+    pub(crate) fn for_client(self) -> Result<SdkEnvironment, Error> {
+        self.check_rate(&self.snapshot.usage().rate_limiters.configuration)?;
+        Ok(SdkEnvironment(self.snapshot))
+    }
+
+    /// Follows the environment from now on until the key is refused.
+    pub(crate) fn follow(self) -> Result<Follower, Error> {
+        self.check_rate(&self.snapshot.usage().rate_limiters.configuration)?;
+        known(&self.serving, self.serving.snapshots.follow(self.hash))
+    }
+
+    /// Refuses a request that does not keep the pace, if the settings bound it.
+    fn check_rate(&self, limiter: &RateLimiter) -> Result<(), Error> {
+        match self.serving.rate_limit {
+            Some(per_second) if !limiter.check(self.serving.clock.now(), per_second) => {
+                Err(Error::TooManyRequests)
+            }
+            _ => Ok(()),
         }
-        _ => Ok(()),
     }
 }
 
@@ -54,64 +80,34 @@ fn known<T>(serving: &Serving, found: Option<T>) -> Result<T, Error> {
     }
 }
 
-impl FromRequestParts<Service> for SdkEnvironment {
+impl<S> FromRequestParts<S> for SdkKey
+where
+    Serving: FromRef<S>,
+    S: Send + Sync,
+{
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
-        Self::from_key(&service.serving, bearer(parts)?)
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        match presented(&parts.headers) {
+            Presented::Bearer(key) => Self::find(Serving::from_ref(state), key),
+            Presented::Nothing | Presented::Unusable => Err(Error::Unauthenticated),
+        }
     }
 }
 
-fn bearer(parts: &Parts) -> Result<&str, Error> {
-    match presented(&parts.headers) {
-        Presented::Bearer(key) => Ok(key),
-        Presented::Nothing | Presented::Unusable => Err(Error::Unauthenticated),
-    }
-}
-
-/// The environment of the `Authorization` header, if there is such a header. Whatever it holds, it is what counts.
-pub(crate) struct MaybeSdkEnvironment(pub(crate) Option<SdkEnvironment>);
-
-impl FromRequestParts<Service> for MaybeSdkEnvironment {
+/// The key of the `Authorization` header, if there is such a header. Whatever it holds, it is what counts.
+impl<S> OptionalFromRequestParts<S> for SdkKey
+where
+    Serving: FromRef<S>,
+    S: Send + Sync,
+{
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Option<Self>, Error> {
         if !parts.headers.contains_key(AUTHORIZATION) {
-            return Ok(Self(None));
+            return Ok(None);
         }
-        SdkEnvironment::from_request_parts(parts, service)
-            .await
-            .map(|environment| Self(Some(environment)))
-    }
-}
-
-/// An environment whose key is held by a caller that evaluates by itself.
-pub(crate) struct ConfiguredEnvironment(pub(crate) SdkEnvironment);
-
-impl FromRequestParts<Service> for ConfiguredEnvironment {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
-        let serving = &service.serving;
-        let environment = SdkEnvironment::of(serving, bearer(parts)?)?;
-        check_rate(serving, &environment.0.usage().rate_limiters.configuration)?;
-        Ok(Self(environment))
-    }
-}
-
-/// An environment whose key the caller holds, from now on until the key is refused.
-pub(crate) struct FollowedEnvironment(pub(crate) Follower);
-
-impl FromRequestParts<Service> for FollowedEnvironment {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Self, Error> {
-        let key = SecretHash::of(bearer(parts)?);
-        let serving = &service.serving;
-        let follower = known(serving, serving.snapshots.follow(key))?;
-        if let Some(environment) = follower.current() {
-            check_rate(serving, &environment.usage().rate_limiters.configuration)?;
-        }
-        Ok(Self(follower))
+        let key = <Self as FromRequestParts<S>>::from_request_parts(parts, state);
+        key.await.map(Some)
     }
 }

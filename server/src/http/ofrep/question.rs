@@ -18,7 +18,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use super::refusal::Refusal;
 use crate::auth::{Presented, presented};
 use crate::error::{Error, Fault, FaultLocation};
-use crate::evaluation::sdk_environment::SdkEnvironment;
+use crate::evaluation::sdk_environment::{SdkEnvironment, SdkKey};
 use crate::http::body::{Body, object};
 use crate::http::code::Code;
 use crate::http::context;
@@ -41,9 +41,9 @@ impl FromRequestParts<Service> for OfrepEnvironment {
             Presented::Nothing => api_key(&parts.headers),
             Presented::Unusable => None,
         };
-        let environment =
-            SdkEnvironment::from_key(&service.serving, key.ok_or(Error::Unauthenticated)?)?;
-        Ok(Self(environment))
+        let key = key.ok_or(Error::Unauthenticated)?;
+        let key = SdkKey::find(service.serving.clone(), key)?;
+        Ok(Self(key.for_evaluation()?))
     }
 }
 
@@ -58,7 +58,7 @@ fn api_key(headers: &HeaderMap) -> Option<&str> {
 
 impl Input for OfrepEnvironment {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        SdkEnvironment::describe(builder);
+        SdkKey::describe(builder);
         builder.needs_credential(API_KEY);
     }
 }

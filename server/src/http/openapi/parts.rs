@@ -12,9 +12,7 @@ use crate::admin::Admin;
 use crate::auth::actor::{Actor, Administrator, Editor, Person};
 use crate::error::Error;
 use crate::evaluation::Serving;
-use crate::evaluation::sdk_environment::{
-    ConfiguredEnvironment, FollowedEnvironment, MaybeSdkEnvironment, SdkEnvironment,
-};
+use crate::evaluation::sdk_environment::SdkKey;
 use crate::http::body::{Body, NoBody};
 use crate::http::client_address::ClientAddress;
 use crate::http::code::Code;
@@ -158,7 +156,7 @@ fn role(builder: &mut OperationBuilder<'_>, role: Role) {
     builder.needs(format!("Needs the role `{role}`."));
 }
 
-impl Input for SdkEnvironment {
+impl Input for SdkKey {
     fn describe(builder: &mut OperationBuilder<'_>) {
         builder.needs_credential(SDK_KEY);
         builder.refuses([
@@ -170,21 +168,9 @@ impl Input for SdkEnvironment {
     }
 }
 
-impl Input for ConfiguredEnvironment {
+impl Input for Option<SdkKey> {
     fn describe(builder: &mut OperationBuilder<'_>) {
-        SdkEnvironment::describe(builder);
-    }
-}
-
-impl Input for FollowedEnvironment {
-    fn describe(builder: &mut OperationBuilder<'_>) {
-        SdkEnvironment::describe(builder);
-    }
-}
-
-impl Input for MaybeSdkEnvironment {
-    fn describe(builder: &mut OperationBuilder<'_>) {
-        SdkEnvironment::describe(builder);
+        SdkKey::describe(builder);
         builder.may_be_anonymous();
     }
 }

@@ -19,7 +19,7 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 
 use super::client::NamedClient;
 use crate::error::Error;
-use crate::evaluation::sdk_environment::ConfiguredEnvironment;
+use crate::evaluation::sdk_environment::SdkKey;
 use crate::http::coding::Accepted;
 use crate::http::if_none_match::{IfNoneMatch, caching};
 use crate::http::openapi::shape::parameter;
@@ -33,13 +33,14 @@ use crate::snapshot::{Document, Encoding};
 /// The answer may come compressed.
 #[utoipa::path(get, path = "/config")]
 pub(super) async fn config(
-    ConfiguredEnvironment(environment): ConfiguredEnvironment,
+    key: SdkKey,
     Keys(keys): Keys,
     known: IfNoneMatch,
     NamedClient(client): NamedClient,
     method: Method,
     Accepted(accepted): Accepted,
 ) -> Result<Config, Error> {
+    let environment = key.for_client()?;
     let document = match keys {
         Some(keys) => environment.snapshot().filtered_document(&keys),
         None => environment.snapshot().document().await,

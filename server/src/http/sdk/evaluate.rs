@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::questions::{Question, Questions};
 use crate::error::{Error, Fault};
 use crate::evaluation::explanation::Explained;
-use crate::evaluation::sdk_environment::{MaybeSdkEnvironment, SdkEnvironment};
+use crate::evaluation::sdk_environment::SdkKey;
 use crate::evaluation::{self, Serving};
 use crate::http::body::{Body, object};
 use crate::http::context::context;
@@ -35,16 +35,17 @@ pub(super) const BATCH_ITEMS: std::ops::RangeInclusive<usize> = 1..=100;
 pub(super) async fn one(
     State(runtime): State<Runtime>,
     State(serving): State<Serving>,
-    MaybeSdkEnvironment(by_header): MaybeSdkEnvironment,
+    by_header: Option<SdkKey>,
     body: Body<Question>,
 ) -> Result<Json<Evaluation>, Error> {
+    let by_header = by_header.map(SdkKey::for_evaluation).transpose()?;
     let is_open = by_header.is_none();
     let mut held = is_open.then(|| runtime.in_flight.unauthenticated.hold());
     let bytes = body.held_bytes(MAX_CONTEXT_BYTES, held.as_mut()).await?;
     let mut input = object(&bytes)?;
     let environment = match (by_header, input.take("sdkKey")) {
         (Some(environment), _) => environment,
-        (None, Input::String(key)) => SdkEnvironment::from_key(&serving, &key)?,
+        (None, Input::String(key)) => SdkKey::find(serving, &key)?.for_evaluation()?,
         (None, _) => return Err(Error::Unauthenticated),
     };
     let mut faults = Vec::new();
@@ -62,10 +63,8 @@ pub(super) async fn one(
 /// The answers come in the order of the questions. A flag that the environment does not have is off with
 /// `flag_disabled`.
 #[utoipa::path(post, path = "/evaluate/batch")]
-pub(super) async fn batch(
-    environment: SdkEnvironment,
-    body: Body<Questions>,
-) -> Result<Json<Evaluations>, Error> {
+pub(super) async fn batch(key: SdkKey, body: Body<Questions>) -> Result<Json<Evaluations>, Error> {
+    let environment = key.for_evaluation()?;
     let bytes = body.bytes(BATCH_LIMIT).await?;
     let mut faults = Vec::new();
     let questions = match object(&bytes)?.take("evaluations") {
@@ -99,10 +98,8 @@ pub(super) async fn batch(
 /// The result is the one of `evaluate`. A rule shows all its conditions, with the value that each met and what came of
 /// the comparison; the rollout shows the subject's bucket.
 #[utoipa::path(post, path = "/explain")]
-pub(super) async fn explain(
-    environment: SdkEnvironment,
-    body: Body<Question>,
-) -> Result<Json<Explained>, Error> {
+pub(super) async fn explain(key: SdkKey, body: Body<Question>) -> Result<Json<Explained>, Error> {
+    let environment = key.for_evaluation()?;
     let bytes = body.bytes(MAX_CONTEXT_BYTES).await?;
     let mut faults = Vec::new();
     match question(object(&bytes)?, "", &mut faults) {

@@ -13,7 +13,8 @@ use serde::Serialize;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::client::NamedClient;
-use crate::evaluation::sdk_environment::FollowedEnvironment;
+use crate::error::Error;
+use crate::evaluation::sdk_environment::SdkKey;
 use crate::http::event_stream::{EventResult, event_stream};
 use crate::http::openapi::shape::{header, text};
 use crate::http::openapi::{Answer, Answered, Input, OperationBuilder, Schemas};
@@ -39,19 +40,20 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 #[utoipa::path(get, path = "/stream")]
 pub(super) async fn stream(
     State(runtime): State<Runtime>,
-    FollowedEnvironment(follower): FollowedEnvironment,
+    key: SdkKey,
     LastEventId(known): LastEventId,
     NamedClient(client): NamedClient,
     method: Method,
-) -> Changes {
+) -> Result<Changes, Error> {
+    let follower = key.follow()?;
     // A caller that asks for the headers alone does not listen.
     let current = follower.current().filter(|_| method != Method::HEAD);
-    Changes {
+    Ok(Changes {
         _open: current.map(|environment| environment.usage().streamed(client)),
         runtime,
         follower,
         known,
-    }
+    })
 }
 
 /// The changes of an environment, as they happen.

@@ -9,7 +9,7 @@ use uuid::fmt::Hyphenated;
 
 use crate::admin::usage::{self, Report};
 use crate::error::{Error, Fault};
-use crate::evaluation::sdk_environment::ConfiguredEnvironment;
+use crate::evaluation::sdk_environment::SdkKey;
 use crate::http::body::{Body, object};
 use crate::http::openapi::shape::{nullable, text};
 use crate::http::openapi::{InBody, Schemas};
@@ -30,10 +30,8 @@ const COUNT: std::ops::RangeInclusive<f64> = 1.0..=1_000_000_000.0;
 /// with an `id` counts once, however often and to whichever instance it is sent within an hour: send it again if no answer
 /// has come.
 #[utoipa::path(post, path = "/usage")]
-pub(super) async fn report(
-    ConfiguredEnvironment(environment): ConfiguredEnvironment,
-    body: Body<Counts>,
-) -> Result<NoContent, Error> {
+pub(super) async fn report(key: SdkKey, body: Body<Counts>) -> Result<NoContent, Error> {
+    let environment = key.for_client()?;
     let bytes = body.bytes(LIMIT).await?;
     let mut faults = Vec::new();
     let mut body = object(&bytes)?;
