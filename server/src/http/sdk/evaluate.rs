@@ -9,6 +9,7 @@ use pennon_model::json::Json as Input;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::items;
 use super::questions::{Question, Questions};
 use crate::error::{Error, Fault};
 use crate::evaluation::explanation::Explained;
@@ -67,23 +68,8 @@ pub(super) async fn batch(key: SdkKey, body: Body<Questions>) -> Result<Json<Eva
     let environment = key.for_evaluation()?;
     let bytes = body.bytes(BATCH_LIMIT).await?;
     let mut faults = Vec::new();
-    let questions = match object(&bytes)?.take("evaluations") {
-        Input::Array(items) if BATCH_ITEMS.contains(&items.len()) => items
-            .into_iter()
-            .enumerate()
-            .filter_map(|(index, item)| {
-                question(item, &format!("/evaluations/{index}"), &mut faults)
-            })
-            .collect(),
-        Input::Array(_) => {
-            faults.push(Fault::pointer("/evaluations", "must have 1 to 100 items"));
-            Vec::new()
-        }
-        _ => {
-            faults.push(Fault::pointer("/evaluations", "must be an array"));
-            Vec::new()
-        }
-    };
+    let list = object(&bytes)?.take("evaluations");
+    let questions = items(list, "/evaluations", &BATCH_ITEMS, &mut faults, question);
     if !faults.is_empty() {
         return Err(Error::Invalid(faults));
     }

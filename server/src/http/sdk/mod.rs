@@ -7,8 +7,13 @@ mod questions;
 mod stream;
 mod usage;
 
+use std::ops::RangeInclusive;
+
+use pennon_model::json::Json;
+
 use super::code::Code;
 use super::openapi::{Routes, route};
+use crate::error::Fault;
 
 pub(super) fn routes() -> Routes {
     Routes::group(
@@ -22,4 +27,26 @@ pub(super) fn routes() -> Routes {
     .with(route!(stream::stream))
     .with(route!(usage::report))
     .below("/sdk/v1")
+}
+
+/// Reads the items of a list, which is at `pointer`, and reports all that is wrong with it.
+fn items<'a, T>(
+    list: Json<'a>,
+    pointer: &str,
+    bounds: &RangeInclusive<usize>,
+    faults: &mut Vec<Fault>,
+    reader: impl Fn(Json<'a>, &str, &mut Vec<Fault>) -> Option<T>,
+) -> Vec<T> {
+    let (least, most) = (bounds.start(), bounds.end());
+    let wrong = match list {
+        Json::Array(items) if bounds.contains(&items.len()) => {
+            let items = items.into_iter().enumerate();
+            let read = |(index, item)| reader(item, &format!("{pointer}/{index}"), faults);
+            return items.filter_map(read).collect();
+        }
+        Json::Array(_) => format!("must have {least} to {most} items"),
+        _ => "must be an array".to_owned(),
+    };
+    faults.push(Fault::pointer(pointer, wrong));
+    Vec::new()
 }

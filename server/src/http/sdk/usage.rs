@@ -7,6 +7,7 @@ use utoipa::openapi::{RefOr, Schema};
 use uuid::Uuid;
 use uuid::fmt::Hyphenated;
 
+use super::items;
 use crate::admin::usage::{self, Report};
 use crate::error::{Error, Fault};
 use crate::evaluation::sdk_environment::SdkKey;
@@ -46,21 +47,8 @@ pub(super) async fn report(key: SdkKey, body: Body<Counts>) -> Result<NoContent,
             id
         }
     };
-    let reports = match body.take("counts") {
-        Json::Array(items) if ITEMS.contains(&items.len()) => items
-            .into_iter()
-            .enumerate()
-            .filter_map(|(index, item)| one(item, &format!("/counts/{index}"), &mut faults))
-            .collect(),
-        Json::Array(_) => {
-            faults.push(Fault::pointer("/counts", "must have 1 to 1000 items"));
-            Vec::new()
-        }
-        _ => {
-            faults.push(Fault::pointer("/counts", "must be an array"));
-            Vec::new()
-        }
-    };
+    let counts = body.take("counts");
+    let reports = items(counts, "/counts", &ITEMS, &mut faults, one);
     if !faults.is_empty() {
         return Err(Error::Invalid(faults));
     }
