@@ -60,7 +60,10 @@ macro_rules! from_fields {
     (
         $(#[doc = $about:literal])*
         $type:ty $(as $name:literal)? {
-            $($(#[doc = $member:literal])* $field:ident: $reader:ident($($argument:expr),+),)+
+            $(
+                $(#[doc = $member:literal])*
+                $field:ident: $reader:ident($($argument:expr),+) $(.map($map:expr))?,
+            )+
         }
     ) => {
         impl $crate::http::fields::FromFields for $type {
@@ -71,7 +74,10 @@ macro_rules! from_fields {
             })?
 
             fn from_fields(fields: &mut $crate::http::fields::Fields<'_>) -> Option<Self> {
-                $(let $field = fields.about(concat!($($member),*)).$reader($($argument),+);)+
+                $(
+                    let $field = fields.about(concat!($($member),*)).$reader($($argument),+);
+                    $(let $field = $field.map($map);)?
+                )+
                 Some(Self { $($field: $field?),+ })
             }
         }

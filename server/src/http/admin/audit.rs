@@ -12,7 +12,7 @@ use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::http::DASHBOARD;
 use crate::http::code::Code;
-use crate::http::fields::{Fields, FromFields};
+use crate::http::fields::from_fields;
 use crate::http::openapi::{Routes, route};
 use crate::http::query::{Paged, Query};
 use crate::http::respond::{Json, OrDashboard};
@@ -59,33 +59,19 @@ fn is_browser(headers: &HeaderMap) -> bool {
     !headers.contains_key(AUTHORIZATION) && headers.get_all(ACCEPT).iter().any(accepts)
 }
 
-impl FromFields for AuditFilter {
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let flag_key = fields
-            .about("Those about the flag with exactly this key.")
-            .optional("flagKey");
-        let environment = fields
-            .about("Those about environments of exactly this name.")
-            .optional("environment");
-        let product = fields
-            .about("Those about environments of exactly this product.")
-            .optional("product");
-        let from = fields
-            .about("Those of this moment and later.")
-            .optional("from");
-        let to = fields
-            .about("Those of this moment and earlier.")
-            .optional("to");
-        let include = fields
-            .about("What is left out otherwise: changes of users and of their tokens. Needs the role `admin`.")
-            .optional::<AuditExtra>("include");
-        Some(Self {
-            flag_key: flag_key?,
-            environment: environment?,
-            product: product?,
-            from: from?,
-            to: to?,
-            accounts: include? == Some(AuditExtra::Accounts),
-        })
+from_fields! {
+    AuditFilter {
+        /// Those about the flag with exactly this key.
+        flag_key: optional("flagKey"),
+        /// Those about environments of exactly this name.
+        environment: optional("environment"),
+        /// Those about environments of exactly this product.
+        product: optional("product"),
+        /// Those of this moment and later.
+        from: optional("from"),
+        /// Those of this moment and earlier.
+        to: optional("to"),
+        /// What is left out otherwise: changes of users and of their tokens. Needs the role `admin`.
+        accounts: optional("include").map(|include| include == Some(AuditExtra::Accounts)),
     }
 }

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::http::body::{Body, NoBody};
 use crate::http::code::Code;
 use crate::http::existing::Existing;
-use crate::http::fields::{Fields, FromFields, from_fields};
+use crate::http::fields::from_fields;
 use crate::http::from_json::Search;
 use crate::http::if_match::IfMatch;
 use crate::http::openapi::{Routes, route};
@@ -142,23 +142,14 @@ from_fields! {
     }
 }
 
-impl FromFields for FlagFilter {
-    fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
-        let archived = fields
-            .about("Only archived flags, or only active ones; both if it is absent.")
-            .optional("archived");
-        let key = fields
-            .about("The flag with exactly this key.")
-            .optional("key");
-        let search = fields
-            .about("Flags whose name or key contains this text, in any case.")
-            .optional::<Search>("q");
-        let order = fields.or_default("sort");
-        Some(Self {
-            archived: archived?,
-            key: key?,
-            search: search?.map(|Search(text)| text),
-            order: order?,
-        })
+from_fields! {
+    FlagFilter {
+        /// Only archived flags, or only active ones; both if it is absent.
+        archived: optional("archived"),
+        /// The flag with exactly this key.
+        key: optional("key"),
+        /// Flags whose name or key contains this text, in any case.
+        search: optional("q").map(|search: Option<Search>| search.map(|Search(text)| text)),
+        order: or_default("sort"),
     }
 }
