@@ -251,43 +251,24 @@ where
     }
 }
 
-impl<S> FromRequestParts<S> for Editor
-where
-    Auth: FromRef<S>,
-    S: Send + Sync,
-{
-    type Rejection = Error;
+/// Implements the extraction of callers whom the actor of a request must prove to be.
+macro_rules! from_actor {
+    ($($caller:ty: $proof:ident),+) => {$(
+        impl<S> FromRequestParts<S> for $caller
+        where
+            Auth: FromRef<S>,
+            S: Send + Sync,
+        {
+            type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        Actor::from_request_parts(parts, state).await?.editor()
-    }
+            async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+                Actor::from_request_parts(parts, state).await?.$proof()
+            }
+        }
+    )+};
 }
 
-impl<S> FromRequestParts<S> for Administrator
-where
-    Auth: FromRef<S>,
-    S: Send + Sync,
-{
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        Actor::from_request_parts(parts, state)
-            .await?
-            .administrator()
-    }
-}
-
-impl<S> FromRequestParts<S> for Person
-where
-    Auth: FromRef<S>,
-    S: Send + Sync,
-{
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
-        Actor::from_request_parts(parts, state).await?.person()
-    }
-}
+from_actor!(Editor: editor, Administrator: administrator, Person: person);
 
 impl Deref for Editor {
     type Target = Actor;
