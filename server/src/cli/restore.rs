@@ -22,12 +22,8 @@ pub struct Arguments {
 
 /// Restores the backup, and prints the size of the database and what happens to an older schema.
 pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
-    let Arguments {
-        file,
-        force,
-        database,
-    } = arguments;
-    let restored = Db::restore(database.url()?.expose(), &file, force).await?;
+    let url = arguments.database.url()?;
+    let restored = Db::restore(url.expose(), &arguments.file, arguments.force).await?;
     println!(
         "{} bytes are in {}",
         restored.bytes,

@@ -43,19 +43,17 @@ struct Flag {
 }
 
 pub(super) async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
-    let Arguments {
-        from,
-        out,
-        database,
-    } = arguments;
-    let (text, origin) = match from {
+    let (text, origin) = match arguments.from {
         Some(file) => (read(&file)?, file.display().to_string()),
-        None => (exported(&database).await?, "the export".to_owned()),
+        None => (
+            exported(&arguments.database).await?,
+            "the export".to_owned(),
+        ),
     };
     let flags: Flags = serde_json::from_slice(&text)
         .map_err(|error| format!("{origin} has no flags to read: {error}"))?;
     let declaration = declaration(flags.flags);
-    match out {
+    match arguments.out {
         Some(file) => std::fs::write(&file, declaration)
             .map_err(|error| format!("{} cannot be written: {error}", file.display()))?,
         None => std::io::stdout().write_all(declaration.as_bytes())?,

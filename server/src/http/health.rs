@@ -75,12 +75,12 @@ async fn live(State(service): State<Service>) -> Json<Health> {
 /// and a database that is away is no reason to stop evaluating.
 #[utoipa::path(get, path = "/health/ready")]
 async fn ready(State(service): State<Service>) -> Readiness {
-    let health = Json(of(&service));
-    if service.runtime.is_draining() {
-        Readiness::Draining(health)
+    let status = if service.runtime.is_draining() {
+        StatusCode::SERVICE_UNAVAILABLE
     } else {
-        Readiness::Ready(health)
-    }
+        StatusCode::OK
+    };
+    Readiness(status, Json(of(&service)))
 }
 
 fn of(service: &Service) -> Health {
@@ -116,17 +116,11 @@ fn reasons(service: &Service) -> Vec<Reason> {
 }
 
 /// 200, or 503 while the service stops.
-enum Readiness {
-    Ready(Json<Health>),
-    Draining(Json<Health>),
-}
+struct Readiness(StatusCode, Json<Health>);
 
 impl IntoResponse for Readiness {
     fn into_response(self) -> Response {
-        match self {
-            Self::Ready(health) => health.into_response(),
-            Self::Draining(health) => (StatusCode::SERVICE_UNAVAILABLE, health).into_response(),
-        }
+        (self.0, self.1).into_response()
     }
 }
 
