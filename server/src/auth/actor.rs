@@ -41,10 +41,14 @@ pub(crate) enum Credential {
 }
 
 /// An actor who may also write flags, rules, rollouts and configurations.
-pub(crate) struct Editor(Actor);
+pub(crate) struct Editor {
+    actor: Actor,
+}
 
 /// An actor who may do everything.
-pub(crate) struct Administrator(Actor);
+pub(crate) struct Administrator {
+    actor: Actor,
+}
 
 /// An actor who has signed in by password, as is needed to deal with credentials of one's own.
 #[derive(Clone)]
@@ -117,12 +121,14 @@ impl Actor {
 
     /// The actor as an editor, if the role suffices.
     pub(crate) fn editor(&self) -> Result<Editor, Error> {
-        self.at_least(Role::Editor).map(Editor)
+        let actor = self.at_least(Role::Editor)?;
+        Ok(Editor { actor })
     }
 
     /// The actor as an administrator, if the role suffices.
     pub(crate) fn administrator(&self) -> Result<Administrator, Error> {
-        self.at_least(Role::Admin).map(Administrator)
+        let actor = self.at_least(Role::Admin)?;
+        Ok(Administrator { actor })
     }
 
     /// The actor as somebody who signed in by password.
@@ -251,7 +257,7 @@ where
     }
 }
 
-/// Implements the extraction of callers whom the actor of a request must prove to be.
+/// Makes callers extractors, which prove what the actor of a request may do, and lets them stand for that actor.
 macro_rules! from_actor {
     ($($caller:ty: $proof:ident),+) => {$(
         impl<S> FromRequestParts<S> for $caller
@@ -265,31 +271,15 @@ macro_rules! from_actor {
                 Actor::from_request_parts(parts, state).await?.$proof()
             }
         }
+
+        impl Deref for $caller {
+            type Target = Actor;
+
+            fn deref(&self) -> &Actor {
+                &self.actor
+            }
+        }
     )+};
 }
 
 from_actor!(Editor: editor, Administrator: administrator, Person: person);
-
-impl Deref for Editor {
-    type Target = Actor;
-
-    fn deref(&self) -> &Actor {
-        &self.0
-    }
-}
-
-impl Deref for Administrator {
-    type Target = Actor;
-
-    fn deref(&self) -> &Actor {
-        &self.0
-    }
-}
-
-impl Deref for Person {
-    type Target = Actor;
-
-    fn deref(&self) -> &Actor {
-        &self.actor
-    }
-}
