@@ -211,11 +211,7 @@ impl Fault {
 
 /// All faults of an input in one line.
 pub(crate) fn listed(faults: &[Fault]) -> String {
-    let text = |fault: &Fault| {
-        let (FaultLocation::Pointer(location) | FaultLocation::Parameter(location)) =
-            &fault.location;
-        format!("{location}: {}", fault.detail)
-    };
+    let text = |fault: &Fault| format!("{}: {}", fault.location, fault.detail);
     faults.iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
@@ -231,6 +227,13 @@ pub enum FaultLocation {
     Pointer(String),
     /// The name of a query parameter.
     Parameter(String),
+}
+
+impl std::fmt::Display for FaultLocation {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Self::Pointer(location) | Self::Parameter(location)) = self;
+        formatter.write_str(location)
+    }
 }
 
 impl From<sqlx::Error> for Error {

@@ -16,7 +16,7 @@ use crate::admin::transfer::{
 };
 use crate::auth::actor::Actor;
 use crate::config::DatabaseSettings;
-use crate::error::{Fault, FaultLocation};
+use crate::error::Fault;
 use crate::http::fields::{Fields, FromFields, from_fields};
 use crate::store::OpenMode;
 
@@ -87,11 +87,7 @@ fn told(file: &Path, problem: &str) -> String {
 }
 
 fn listed(faults: &[Fault]) -> String {
-    let line = |fault: &Fault| {
-        let (FaultLocation::Pointer(location) | FaultLocation::Parameter(location)) =
-            &fault.location;
-        format!("\n  {location}: {}", fault.detail)
-    };
+    let line = |fault: &Fault| format!("\n  {}: {}", fault.location, fault.detail);
     let lines: String = faults.iter().map(line).collect();
     format!("nothing was imported, because{lines}")
 }

@@ -17,7 +17,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use super::refusal::Refusal;
 use crate::auth::{Presented, presented};
-use crate::error::{Error, Fault, FaultLocation};
+use crate::error::{Error, Fault};
 use crate::evaluation::sdk_environment::{SdkEnvironment, SdkKey};
 use crate::http::body::{Body, object};
 use crate::http::code::Code;
@@ -166,14 +166,8 @@ impl Question {
         if faults.is_empty() {
             return Ok(context);
         }
-        let sentences: Vec<String> = faults
-            .iter()
-            .map(|fault| {
-                let (FaultLocation::Pointer(location) | FaultLocation::Parameter(location)) =
-                    &fault.location;
-                format!("{location} {}", fault.detail)
-            })
-            .collect();
+        let sentence = |fault: &Fault| format!("{} {}", fault.location, fault.detail);
+        let sentences: Vec<String> = faults.iter().map(sentence).collect();
         Err(Refusal::invalid_context(sentences.join("; ")))
     }
 }
