@@ -303,27 +303,27 @@ impl<'f> Fields<'f> {
         })
     }
 
-    /// A member whose word says which members belong to it; `reader` asks for those. Where the word is bad, they cannot
-    /// be judged and are passed over.
-    pub(crate) fn by_word<W: Word, T>(
+    /// The type of a value, which says by which member the value is given; `reader` asks for that. Where the type is bad, the
+    /// members cannot be judged and are passed over.
+    pub(crate) fn by_value_type<T>(
         &mut self,
         name: &str,
-        reader: impl Fn(&mut Self, W) -> Option<T>,
+        reader: impl Fn(&mut Self, ValueType) -> Option<T>,
     ) -> Option<T> {
         if let Purpose::Describe(..) = self.purpose {
-            for word in W::ALL {
-                self.note(|shape| shape.begin_variant(name, word.as_str()));
-                reader(self, *word);
+            for kind in ValueType::ALL {
+                self.note(|shape| shape.begin_variant(name, kind.as_str()));
+                reader(self, *kind);
                 self.note(Shape::end_variant);
             }
             return None;
         }
-        if let Some(word) = self.required(name) {
-            return reader(self, word);
+        if let Some(kind) = self.required(name) {
+            return reader(self, kind);
         }
         self.pass_over(true);
-        for word in W::ALL {
-            reader(self, *word);
+        for kind in ValueType::ALL {
+            reader(self, *kind);
         }
         self.pass_over(false);
         None
@@ -453,22 +453,5 @@ impl<'f> Object<'f> {
             Some(pointer) => Fault::member(pointer, name, detail),
             None => Fault::parameter(name, detail),
         });
-    }
-}
-
-/// A closed list of words of which one decides what else belongs to an object.
-pub(crate) trait Word: FromJson + Copy + 'static {
-    /// Every word of the list.
-    const ALL: &'static [Self];
-
-    /// The word as it is written.
-    fn as_str(self) -> &'static str;
-}
-
-impl Word for ValueType {
-    const ALL: &'static [Self] = Self::ALL;
-
-    fn as_str(self) -> &'static str {
-        self.as_str()
     }
 }

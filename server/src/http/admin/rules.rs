@@ -183,7 +183,7 @@ from_fields! {
     Condition as "ConditionInput" {
         attribute: required("attribute"),
         operator: required("operator"),
-        operand: by_word("valueType", operand),
+        operand: by_value_type("valueType", operand),
     }
 }
 
