@@ -30,6 +30,7 @@ use super::respond::Json;
 use crate::admin::packages::{self, Package};
 use crate::auth::actor::Actor;
 use crate::config::NpmAccess;
+use crate::error::Error;
 use crate::state::Service;
 
 /// The path of the registry.
@@ -97,7 +98,7 @@ async fn find(service: &Service, name: &str) -> Result<Package, Refusal> {
 /// The owner of the token, for callers that check if it works.
 fn whoami(reader: &Reader) -> Result<Response, Refusal> {
     let user = reader.actor.as_ref().and_then(Actor::user);
-    let user = user.ok_or_else(Refusal::no_token)?;
+    let user = user.ok_or(Error::Unauthenticated)?;
     Ok(Json(json!({ "username": user.email })).into_response())
 }
 

@@ -55,11 +55,6 @@ impl Refusal {
         ))
     }
 
-    /// The answer to a question for the owner of a token that did not come.
-    pub(super) fn no_token() -> Self {
-        Error::Unauthenticated.into()
-    }
-
     fn not_found(shown: impl Into<String>) -> Self {
         Self {
             error: Error::NoSuchPath,
