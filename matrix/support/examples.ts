@@ -53,7 +53,13 @@ async function read(file: string): Promise<Manifest> {
 
 /** Returns the variables that configure an example for its service. */
 export function settings(service: string): Record<string, string> {
-  return { PENNON_SDK_KEY: LIVE, PENNON_URL: service, PORT: "0" };
+  return {
+    PENNON_SDK_KEY: LIVE,
+    PENNON_URL: service,
+    VITE_PENNON_SDK_KEY: LIVE,
+    VITE_PENNON_URL: service,
+    PORT: "0",
+  };
 }
 
 /** Starts an example with a command from its README, and waits until it prints its address. */

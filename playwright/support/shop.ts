@@ -44,7 +44,7 @@ export async function serveReact(
   { sdkKey }: Environment,
   outDir: string,
 ): Promise<Shop> {
-  Object.assign(process.env, { PENNON_URL: server.url, PENNON_SDK_KEY: sdkKey });
+  Object.assign(process.env, { VITE_PENNON_URL: server.url, VITE_PENNON_SDK_KEY: sdkKey });
   const root = folderOf("react-vite");
   const config: InlineConfig = { root, logLevel: "warn", build: { outDir, emptyOutDir: true } };
   await build(config);

@@ -5,14 +5,14 @@ import { Flags } from "./flags.tsx";
 import { Status } from "./status.tsx";
 
 const options = {
-  // Everybody can read what is in a bundle: only flags that are no secret belong into this key's environment.
-  sdkKey: import.meta.env.PENNON_SDK_KEY,
-  baseUrl: import.meta.env.PENNON_URL,
-  // A change arrives at once, and not with the next poll.
+  // Anyone can read the key in the bundle. Use an environment without secret flags.
+  sdkKey: import.meta.env.VITE_PENNON_SDK_KEY,
+  baseUrl: import.meta.env.VITE_PENNON_URL,
+  // Changes arrive at once instead of with the next poll.
   streaming: true,
 };
 
-/** Who may be signed in. */
+/** The users to choose from. Your application has a sign-in instead. */
 const people = [
   { userId: "ada", country: "GB", customAttributes: { seats: 12 } },
   { userId: "grace", country: "US", customAttributes: { seats: 3 } },
@@ -21,11 +21,12 @@ const people = [
 
 export function App() {
   const [userId, setUserId] = useState("ada");
+  if (!options.sdkKey) {
+    return <p role="alert">VITE_PENNON_SDK_KEY is not set. Set it, then restart Vite.</p>;
+  }
+  const user = people.find((person) => person.userId === userId);
   return (
-    <FeatureFlagsProvider
-      options={options}
-      context={people.find((person) => person.userId === userId)}
-    >
+    <FeatureFlagsProvider options={options} context={user}>
       <main>
         <h1>Shop</h1>
         <label>

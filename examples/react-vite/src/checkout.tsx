@@ -1,6 +1,6 @@
 import { Feature, useFlag, useFlagDetails } from "@pennon/react";
 
-/** The flag `banner` shows a line, and `new_checkout` chooses between two buttons. */
+/** Shows a line while `banner` is on, and one of two buttons depending on `new_checkout`. */
 export function Checkout() {
   const hasBanner = useFlag("banner");
   const { reason } = useFlagDetails("new_checkout");

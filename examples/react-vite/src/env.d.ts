@@ -1,4 +1,4 @@
 interface ImportMetaEnv {
-  readonly PENNON_SDK_KEY: string;
-  readonly PENNON_URL?: string;
+  readonly VITE_PENNON_SDK_KEY?: string;
+  readonly VITE_PENNON_URL?: string;
 }

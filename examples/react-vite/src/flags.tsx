@@ -1,6 +1,6 @@
 import { useFlags } from "@pennon/react";
 
-/** All flags of the environment, as they are for whoever is signed in. */
+/** Lists all flags of the environment, evaluated for the signed-in user. */
 export function Flags() {
   const flags = Object.entries(useFlags());
   return (

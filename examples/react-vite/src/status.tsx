@@ -1,10 +1,10 @@
 import { useFlagsStatus } from "@pennon/react";
 
-/** What a page can say about its flags. Most pages need not say anything: reads have an answer all the time. */
+/** Shows whether the flags are up to date. Most pages do not need this: every read has a value at any time. */
 export function Status() {
   const { ready, error } = useFlagsStatus();
   if (error !== undefined) {
-    return <p role="status">No contact with the service: {error.message}</p>;
+    return <p role="status">Cannot reach the service: {error.message}</p>;
   }
   return <p role="status">{ready ? "The flags are up to date." : "Fetching the flags…"}</p>;
 }

@@ -2,13 +2,6 @@
 
 import { Feature, useFlag, useFlagDetails, useFlags, useSuspenseFlag } from "@pennon/react";
 
-declare module "@pennon/core" {
-  interface RegisteredFlags {
-    new_checkout: boolean;
-    banner: boolean;
-  }
-}
-
 export function Page() {
   const checkout: boolean = useFlag("new_checkout");
   const { banner } = useFlags(["banner"]);

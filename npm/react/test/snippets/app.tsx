@@ -1,11 +1,9 @@
-// What the README shows. Compiled; that it shows the same is what ../documents.test.ts checks.
-
 import { Feature, FeatureFlagsProvider, useFlag } from "@pennon/react";
 
 const options = {
   sdkKey: import.meta.env.VITE_PENNON_SDK_KEY,
   baseUrl: "https://flags.example.com",
-  streaming: true, // changes arrive at once, and not with the next poll
+  streaming: true, // changes arrive at once instead of with the next poll
 };
 
 export function App({ user }: { user: { id: string; country: string } }) {

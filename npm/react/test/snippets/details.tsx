@@ -1,18 +1,11 @@
-import {
-  useFeatureFlagsClient,
-  useFlagDetails,
-  useFlags,
-  useFlagsStatus,
-  useSuspenseFlag,
-} from "@pennon/react";
-import { Suspense } from "react";
+import { useFeatureFlagsClient, useFlagDetails, useFlags, useFlagsStatus } from "@pennon/react";
 
 export function Reason() {
   const { value, reason, loading } = useFlagDetails("new_checkout");
   return <code>{loading ? "…" : `${value}: ${reason ?? "no such flag"}`}</code>;
 }
 
-export function Two() {
+export function Both() {
   const { new_checkout, banner } = useFlags(["new_checkout", "banner"]);
   return new_checkout && banner ? <p>Both</p> : null;
 }
@@ -27,16 +20,4 @@ export function Status() {
       Try again
     </button>
   );
-}
-
-export function Patient() {
-  return (
-    <Suspense fallback={<p>…</p>}>
-      <Checkout />
-    </Suspense>
-  );
-}
-
-function Checkout() {
-  return <button type="button">{useSuspenseFlag("new_checkout") ? "Buy now" : "Check out"}</button>;
 }
