@@ -8,7 +8,11 @@ const {
   PORT = 4002,
 } = process.env;
 
-/** All that the page may do: run scripts of its own, WebAssembly among them, and ask the service. */
+if (!sdkKey) {
+  throw new Error("Set PENNON_SDK_KEY to the SDK key of an environment.");
+}
+
+/** Allows the page its own scripts, WebAssembly, and requests to the service. */
 const policy = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",
@@ -22,7 +26,7 @@ app.use((_request, response, next) => {
   next();
 });
 app.use(express.static(fileURLToPath(new URL("public", import.meta.url))));
-// The package's own files, as they are.
+// The files of the package, unchanged.
 app.use("/pennon", express.static(dirname(fileURLToPath(import.meta.resolve("@pennon/core")))));
 app.get("/settings.js", (_request, response) => {
   response.type("js").send(`export default ${JSON.stringify({ sdkKey, baseUrl })};\n`);

@@ -3,11 +3,11 @@ import settings from "/settings.js";
 
 const client = new FeatureFlagsClient({
   ...settings,
-  // A change arrives at once, and not with the next poll.
+  // Changes arrive at once instead of with the next poll.
   streaming: true,
 });
 
-/** Who may be signed in. Flags are evaluated here, and nothing about anybody is sent anywhere. */
+/** The users to choose from. Your page has a sign-in instead. */
 const people = {
   ada: { userId: "ada", country: "GB", customAttributes: { seats: 12 } },
   grace: { userId: "grace", country: "US", customAttributes: { seats: 3 } },
@@ -20,31 +20,27 @@ const banner = document.querySelector("#banner");
 const checkout = document.querySelector("#checkout");
 const reason = document.querySelector("#reason");
 
-/** Shows what the flags are for whoever is signed in. There is an answer all the time: what is not known is off. */
-function show() {
+/** Renders the flags for the selected user. Until the flags arrive, they are off. */
+function render() {
   const flags = client.withContext(people[user.value]);
   banner.hidden = !flags.isEnabled("banner");
   checkout.textContent = flags.isEnabled("new_checkout") ? "Buy now with one click" : "Check out";
   reason.textContent = flags.read("new_checkout")?.reason ?? "no such flag";
 }
 
-/** Fetches the flags. While the service is down, the client goes on trying. */
-function begin() {
-  client.initialize({ retry: "background" }).catch((error) => bad({ error }));
-}
-
-function good() {
+function showSuccess() {
   status.textContent = "The flags are up to date.";
 }
 
-function bad({ error }) {
-  status.textContent = `No contact with the service: ${error.message}`;
+function showError({ error }) {
+  status.textContent = `Cannot reach the service: ${error.message}`;
 }
 
-user.addEventListener("change", show);
-client.subscribe(show);
-client.on("ready", good);
-client.on("refresh:success", good);
-client.on("refresh:error", bad);
-show();
-begin();
+user.addEventListener("change", render);
+client.subscribe(render);
+client.on("ready", showSuccess);
+client.on("refresh:success", showSuccess);
+client.on("refresh:error", showError);
+render();
+// While the service is down, the client keeps trying.
+client.initialize({ retry: "background" }).catch((error) => showError({ error }));

@@ -3,7 +3,7 @@ import { client } from "./flags.js";
 
 export const app = express();
 
-/** Finds out whom the flags are for. Where there is a sign-in, that comes from there. */
+/** Binds the flags to the user of the request. Your application takes the user from its sign-in instead. */
 app.use((request, response, next) => {
   response.locals.flags = client.withContext({
     userId: request.get("X-User"),
@@ -12,7 +12,7 @@ app.use((request, response, next) => {
   next();
 });
 
-/** Lets a request through only if the flag is on. Else there is no such route. */
+/** Hides a route while the flag is off. */
 function requireFlag(key) {
   return (_request, response, next) => next(response.locals.flags.isEnabled(key) ? null : "route");
 }

@@ -1,8 +1,8 @@
 import { app } from "./app.js";
-import { begin, client } from "./flags.js";
+import { client, loadFlags } from "./flags.js";
 
-// The first requests should have flags, if the service answers soon.
-await begin();
+// If the service answers soon, even the first requests have flags.
+await loadFlags();
 
 const server = app.listen(process.env.PORT ?? 4001, "127.0.0.1", (error) => {
   if (error) {
@@ -12,6 +12,6 @@ const server = app.listen(process.env.PORT ?? 4001, "127.0.0.1", (error) => {
 });
 
 for (const signal of ["SIGINT", "SIGTERM"]) {
-  // Requests that are under way read flags until they are answered, so the client goes last.
+  // Open requests still read flags, so the client stops last.
   process.once(signal, () => server.close(() => client.shutdown()));
 }

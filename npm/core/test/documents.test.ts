@@ -1,32 +1,12 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { flag } from "./scripted.ts";
+import { describeDocument } from "./code-blocks.ts";
+import { configuration, flag, flagWithRule, optionsFor, ScriptedService } from "./scripted.ts";
 import { clientWith } from "./snippets/client-with.js";
+import { clientFor } from "./snippets/saved-snapshot.js";
 
-const root = new URL("../../../", import.meta.url);
-
-/** Where the snippets of a document come from: the files of these folders are run, or tested. */
-const sources = {
-  "docs/node.md": ["examples/node-express/src/", "npm/core/test/snippets/"],
-  "docs/browser.md": ["examples/browser-plain/", "examples/browser-plain/public/"],
-};
-
-describe.each(Object.entries(sources))("%s", (document, folders) => {
-  const files = folders
-    .flatMap((folder) => readdirSync(new URL(folder, root)).map((file) => folder + file))
-    .filter((file) => /\.(js|html)$/.test(file))
-    .map((file) => readFileSync(new URL(file, root), "utf8"));
-  const text = readFileSync(new URL(document, root), "utf8");
-  const snippets = Array.from(text.matchAll(/^```(?:js|html)\n(.*?)^```$/gms), ([, code]) => code);
-
-  it("shows code", () => {
-    expect(snippets).not.toEqual([]);
-  });
-
-  it.each(snippets)("shows what is tried elsewhere: %j", (snippet = "") => {
-    expect(files.some((file) => file.includes(snippet))).toBe(true);
-  });
-});
+describeDocument("npm/core/README.md", ["npm/core/test/snippets/"]);
+describeDocument("docs/node.md", ["examples/node-express/src/"]);
+describeDocument("docs/browser.md", ["examples/browser-plain/", "examples/browser-plain/public/"]);
 
 afterEach(() => {
   vi.useRealTimers();
@@ -40,16 +20,49 @@ async function passTimeUntil(holds: () => boolean): Promise<void> {
   }
 }
 
+describe("npm/core/README.md", () => {
+  const ruled = configuration([flagWithRule("new_checkout", "GB")]);
+
+  it("shows a quick start that works", async () => {
+    vi.stubEnv("PENNON_SDK_KEY", "pnk_test");
+    const body = JSON.stringify({ flags: [flagWithRule("new_checkout", "FI")] });
+    const fetch = vi.fn(async () => new Response(body));
+    vi.stubGlobal("fetch", fetch);
+    await import("./snippets/quick-start.js");
+    expect(fetch).toHaveBeenCalledOnce();
+  });
+
+  it("shows a client that starts with the flags of the last visit", async () => {
+    const storage = new Map<string, string>();
+    vi.stubGlobal("localStorage", {
+      getItem: (name: string) => storage.get(name) ?? null,
+      setItem: (name: string, text: string) => storage.set(name, text),
+    });
+    const ada = { userId: "ada", country: "GB" };
+    const visit = () => clientFor(ada, optionsFor(new ScriptedService(ruled)));
+    const first = visit();
+    expect(first.read("new_checkout", ada)).toBeUndefined();
+    await first.initialize();
+    const evaluation = first.read("new_checkout", ada);
+    await first.shutdown();
+    expect(evaluation?.reason).toBe("targeting_rule");
+    const second = visit();
+    expect(second.isReady()).toBe(false);
+    expect(second.read("new_checkout", ada)).toEqual(evaluation);
+    await second.shutdown();
+  });
+});
+
 describe("docs/node.md", () => {
-  it("shows a beginning that tries again until the service is there", async () => {
+  it("shows a start that tries again until the service is there", async () => {
     vi.stubEnv("PENNON_SDK_KEY", "pnk_test");
     vi.useFakeTimers();
     const log = vi.spyOn(console, "log").mockReturnValue();
     const warn = vi.spyOn(console, "warn").mockReturnValue();
     const fetch = vi.fn().mockRejectedValue(new TypeError("fetch failed"));
     vi.stubGlobal("fetch", fetch);
-    const { begin, client } = await import("../../../examples/node-express/src/flags.js");
-    begin();
+    const { client, loadFlags } = await import("../../../examples/node-express/src/flags.js");
+    loadFlags();
     await passTimeUntil(() => warn.mock.calls.length > 0);
     expect(client.isReady()).toBe(false);
     const body = JSON.stringify({ flags: [flag("banner")] });
@@ -58,11 +71,13 @@ describe("docs/node.md", () => {
     );
     await passTimeUntil(() => client.isReady());
     expect(client.read("banner")?.enabled).toBe(true);
-    expect(log).toHaveBeenCalledWith("The flags are there");
+    expect(log).toHaveBeenCalledWith("Flags loaded");
     await client.shutdown();
   });
+});
 
-  it("shows a client for tests that works", async () => {
+describe("docs/testing.md", () => {
+  it("shows a client that works", async () => {
     const client = await clientWith("new_checkout");
     const flags = client.withContext({ userId: "ada" });
     expect(flags.isEnabled("new_checkout")).toBe(true);

@@ -1,0 +1,12 @@
+import { FeatureFlagsClient } from "@pennon/core";
+
+/** A client for whom these flags are on, and no others are known. */
+export async function clientWith(...keys) {
+  const client = new FeatureFlagsClient({
+    sdkKey: "pnk_test",
+    pollIntervalMs: 0,
+    bootstrap: { flags: keys.map((key) => ({ key, enabled: true, rules: [], rollout: null })) },
+  });
+  await client.initialize();
+  return client;
+}
