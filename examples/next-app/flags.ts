@@ -1,19 +1,19 @@
 import { getFeatureFlags, streamFeatureFlags } from "@pennon/next/server";
-import { currentUser } from "./users.ts";
+import { currentUser } from "@/users";
 
 const options = {
-  // A change arrives at once, and not with the next poll.
+  // Changes arrive at once instead of with the next poll.
   streaming: true,
-  // While the service is out of reach, flags stay as they were.
+  // While the service is unreachable, flags keep their values.
   staleIfError: true,
 };
 
-/** The flags as they are for whoever is signed in. */
+/** Returns the flags, evaluated for the signed-in user. */
 export async function currentFlags() {
   return getFeatureFlags(await currentUser(), options);
 }
 
-/** For pages that are open: the same, whenever they change. */
+/** Streams the same flags to open pages, whenever they change. */
 export async function streamCurrentFlags() {
   return streamFeatureFlags(await currentUser(), options);
 }

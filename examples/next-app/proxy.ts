@@ -1,7 +1,7 @@
 import { type NextRequest, NextResponse } from "next/server";
-import { currentFlags } from "./flags.ts";
+import { currentFlags } from "@/flags";
 
-/** Who is to have the new checkout gets another page at the same address. */
+/** Serves another page at the same address while `new_checkout` is on for the user. */
 export async function proxy(request: NextRequest) {
   const flags = await currentFlags();
   return flags.isEnabled("new_checkout")

@@ -1,7 +1,7 @@
 import { FeatureFlagsProvider } from "@pennon/next/client";
-import { Checkout } from "../components/checkout.tsx";
-import { SignIn } from "../components/sign-in.tsx";
-import { currentFlags } from "../flags.ts";
+import { Checkout } from "@/components/checkout";
+import { SignIn } from "@/components/sign-in";
+import { currentFlags } from "@/flags";
 
 export default async function Page() {
   const flags = await currentFlags();

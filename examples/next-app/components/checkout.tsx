@@ -2,7 +2,7 @@
 
 import { Feature, useFlagDetails } from "@pennon/next/client";
 
-/** The flag `new_checkout` chooses the words, and in `proxy.ts` where the link leads. */
+/** Links to the checkout. The flag `new_checkout` changes the text here, and the page in `proxy.ts`. */
 export function Checkout() {
   const { reason } = useFlagDetails("new_checkout");
   return (

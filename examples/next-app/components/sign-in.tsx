@@ -1,5 +1,5 @@
 import { cookies } from "next/headers";
-import { currentUser, users } from "../users.ts";
+import { currentUser, users } from "@/users";
 
 async function signIn(form: FormData) {
   "use server";

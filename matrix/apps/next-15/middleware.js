@@ -1,4 +1,4 @@
 // The middleware, which Next.js 16 renamed to proxy.
-export { proxy as middleware } from "./proxy.js";
+export { proxy as middleware } from "./proxy";
 
 export const config = { matcher: "/answer" };

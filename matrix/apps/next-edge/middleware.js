@@ -1,5 +1,5 @@
 import * as pennon from "@pennon/core";
-import { answers } from "./answers.js";
+import { answers } from "./answers";
 
 export const config = { matcher: "/middleware" };
 

@@ -1,1 +1,1 @@
-export { streamCurrentFlags as GET } from "../../flags.ts";
+export { streamCurrentFlags as GET } from "@/flags";

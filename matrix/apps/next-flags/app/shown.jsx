@@ -2,7 +2,7 @@
 
 import { useFlag, useFlagsStatus } from "@pennon/next/client";
 import { useEffect, useState } from "react";
-import { ask } from "./ask.js";
+import { ask } from "./ask";
 
 /** Shows the value of the flag, and records the value of each render in `window.renders`. */
 export function Shown({ user }) {

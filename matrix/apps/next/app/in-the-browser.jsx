@@ -2,7 +2,7 @@
 
 import * as pennon from "@pennon/core";
 import { useEffect, useState } from "react";
-import { answers } from "../answers.js";
+import { answers } from "../answers";
 
 export function InTheBrowser({ service }) {
   const [said, setSaid] = useState("");

@@ -1,6 +1,6 @@
 import * as pennon from "@pennon/core";
-import { answers } from "../answers.js";
-import { InTheBrowser } from "./in-the-browser.jsx";
+import { answers } from "../answers";
+import { InTheBrowser } from "./in-the-browser";
 
 export const dynamic = "force-dynamic";
 

@@ -1,7 +1,7 @@
 import { getProviderData as getPennonData } from "@pennon/next/flags";
 import { mergeProviderData } from "flags";
 import { createFlagsDiscoveryEndpoint, getProviderData } from "flags/next";
-import * as flags from "./flags.ts";
+import * as flags from "@/vercel-flags";
 
 export const GET = createFlagsDiscoveryEndpoint(() =>
   mergeProviderData([getProviderData(flags), getPennonData()]),

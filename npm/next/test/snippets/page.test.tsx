@@ -1,7 +1,7 @@
 import { mockFeatureFlags } from "@pennon/next/testing";
 import { renderToString } from "react-dom/server";
 import { expect, it, vi } from "vitest";
-import Page from "./page.tsx";
+import Page from "./page";
 
 vi.mock("@pennon/next/server", () => import("@pennon/next/testing"));
 vi.mock("next/headers", () => ({

@@ -1,7 +1,7 @@
 import { FeatureFlagsProvider } from "@pennon/next/client";
 import { getFeatureFlags } from "@pennon/next/server";
 import { cookies } from "next/headers";
-import { Checkout } from "./checkout.tsx";
+import { Checkout } from "./checkout";
 
 export default async function Page() {
   const userId = (await cookies()).get("user")?.value;

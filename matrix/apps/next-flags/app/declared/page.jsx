@@ -1,4 +1,4 @@
-import { perUser } from "../declared.js";
+import { perUser } from "../declared";
 
 /** A page with a flag of Vercel's Flags SDK. */
 export default async function Page() {

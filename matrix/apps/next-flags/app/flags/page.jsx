@@ -1,6 +1,6 @@
 import { FeatureFlagsProvider } from "@pennon/next/client";
 import { getFeatureFlags } from "@pennon/next/server";
-import { Shown } from "../shown.jsx";
+import { Shown } from "../shown";
 
 /** A page without an SDK key. */
 export default async function Page({ searchParams }) {

@@ -1,6 +1,6 @@
 import { getFeatureFlags } from "@pennon/next/server";
-import { Shown } from "../shown.jsx";
-import { Live } from "./live.jsx";
+import { Shown } from "../shown";
+import { Live } from "./live";
 
 /** A page that follows changes to the flags. */
 export default async function Page({ searchParams }) {
