@@ -10,7 +10,7 @@ import { ShopController } from "./shop.controller.js";
         baseUrl: process.env.PENNON_URL ?? "http://127.0.0.1:3000",
         streaming: true,
       },
-      // Where there is a sign-in, for whom a request is comes from there.
+      // Your application takes the user from its sign-in instead.
       context: ({ headers }) => ({ userId: headers["x-user"], country: headers["x-country"] }),
     }),
   ],

@@ -1,7 +1,7 @@
 import { Module } from "@nestjs/common";
 
 export class Settings {
-  readonly sdkKey: string = process.env.PENNON_SDK_KEY ?? "";
+  readonly sdkKey = process.env.PENNON_SDK_KEY ?? "";
 }
 
 @Module({ providers: [Settings], exports: [Settings] })

@@ -1,6 +1,6 @@
 import { Module } from "@nestjs/common";
 import { FeatureFlagsModule } from "@pennon/nest";
-import { Settings, SettingsModule } from "./settings.js";
+import { Settings, SettingsModule } from "./settings.module.js";
 
 @Module({
   imports: [
