@@ -1,13 +1,13 @@
-import { readFileSync } from "node:fs";
 import { OpenFeature as OnServers } from "@openfeature/server-sdk";
 import { OpenFeature as InBrowsers } from "@openfeature/web-sdk";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { describeDocument } from "../../core/test/code-blocks.ts";
 import { flagWithRule } from "../../core/test/scripted.ts";
 
-/** What the documents show is compiled from these files. */
-const FILES = ["server.ts", "web.ts", "react.tsx", "nest.ts"].map((file) =>
-  readFileSync(new URL(`snippets/${file}`, import.meta.url), "utf8"),
-);
+const snippets = ["npm/openfeature/test/snippets/"];
+
+describeDocument("npm/openfeature/README.md", snippets);
+describeDocument("docs/openfeature.md", snippets);
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -15,15 +15,6 @@ afterEach(() => {
 });
 
 describe("the documents", () => {
-  it.each(["../README.md", "../../../docs/openfeature.md"])(
-    "show what compiles: %s",
-    (document) => {
-      const text = readFileSync(new URL(document, import.meta.url), "utf8");
-      const snippets = Array.from(text.matchAll(/^```tsx?\n(.*?)^```$/gms), ([, code]) => code);
-      expect(snippets.toSorted()).toEqual(FILES.toSorted());
-    },
-  );
-
   it("show what works", async () => {
     const rule = flagWithRule("new_checkout", "FI");
     const body = JSON.stringify({ flags: [rule] });
