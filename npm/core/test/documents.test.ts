@@ -1,12 +1,20 @@
+import { FeatureFlagsClient } from "@pennon/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { describeDocument } from "./code-blocks.ts";
+import { describeDocument, documentText } from "./code-blocks.ts";
 import { configuration, flag, flagWithRule, optionsFor, ScriptedService } from "./scripted.ts";
-import { clientWith } from "./snippets/client-with.js";
 import { clientFor } from "./snippets/saved-snapshot.js";
 
 describeDocument("npm/core/README.md", ["npm/core/test/snippets/"]);
 describeDocument("docs/node.md", ["examples/node-express/src/"]);
 describeDocument("docs/browser.md", ["examples/browser-plain/", "examples/browser-plain/public/"]);
+describeDocument("docs/testing.md", [
+  "npm/core/test/snippets/",
+  "npm/core/test/snippets/browser/",
+  "npm/react/test/snippets/",
+  "npm/next/test/snippets/",
+  "npm/nest/test/snippets/",
+  "npm/openfeature/test/snippets/",
+]);
 
 afterEach(() => {
   vi.useRealTimers();
@@ -76,12 +84,34 @@ describe("docs/node.md", () => {
   });
 });
 
-describe("docs/testing.md", () => {
-  it("shows a client that works", async () => {
-    const client = await clientWith("new_checkout");
-    const flags = client.withContext({ userId: "ada" });
-    expect(flags.isEnabled("new_checkout")).toBe(true);
-    expect(flags.isEnabled("banner")).toBe(false);
-    await client.shutdown();
+describe("docs/recipes.md", () => {
+  const recipes = documentText("docs/recipes.md")
+    .split(/^## /m)
+    .filter((section) => section.includes("admin $PAIR/rules"))
+    .map((recipe) => ({ title: recipe.split("\n", 1)[0], recipe }));
+
+  it("shows recipes", () => {
+    expect(recipes.length).toBeGreaterThan(4);
+  });
+
+  it.each(recipes)("shows what the engine does: $title", async ({ recipe }) => {
+    const bodies = (path: string) =>
+      Array.from(
+        recipe.matchAll(new RegExp(`admin \\$PAIR/${path}(?: -X PUT)? --json '(.*?)'$`, "gms")),
+        ([, body = ""]) => JSON.parse(body),
+      );
+    const [rollout = null] = bodies("rollout");
+    const bootstrap = {
+      flags: [{ key: "recipe", enabled: true, rules: bodies("rules"), rollout }],
+    };
+    await using client = new FeatureFlagsClient({ sdkKey: "pnk_test", bootstrap });
+    await client.initialize();
+    const rows = Array.from(recipe.matchAll(/^\| `(\{.*\})` \| (on|off) \| `(\w+)` \|$/gm));
+    expect(rows).toHaveLength(recipe.match(/^\| `\{/gm)?.length ?? 0);
+    expect(rows).not.toEqual([]);
+    for (const [, context = "", value, reason] of rows) {
+      const evaluation = client.evaluate("recipe", JSON.parse(context));
+      expect(evaluation, context).toEqual({ enabled: value === "on", reason });
+    }
   });
 });

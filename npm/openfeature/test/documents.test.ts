@@ -39,4 +39,13 @@ describe("the documents", () => {
     expect(asked).toEqual(Array(2).fill("http://127.0.0.1:3000/sdk/v1/config"));
     await Promise.all([OnServers.clearProviders(), InBrowsers.clearProviders()]);
   });
+
+  it("show a provider for tests that works", async () => {
+    const { useFlags } = await import("./snippets/use-flags.ts");
+    await useFlags("new_checkout");
+    const client = OnServers.getClient();
+    expect(await client.getBooleanValue("new_checkout", false)).toBe(true);
+    expect(await client.getBooleanValue("banner", false)).toBe(false);
+    await OnServers.clearProviders();
+  });
 });

@@ -1,6 +1,6 @@
 import { FeatureFlagsClient } from "@pennon/core";
 
-/** A client for whom these flags are on, and no others are known. */
+/** Creates a client for which these flags are on, and no others exist. */
 export async function clientWith(...keys) {
   const client = new FeatureFlagsClient({
     sdkKey: "pnk_test",
