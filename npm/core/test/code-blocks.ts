@@ -59,6 +59,20 @@ export function describeDocument(document: string, folders: readonly string[]): 
   });
 }
 
+/** Tests that each program in these folders of snippets is shown by one of the documents. */
+export function describeSnippets(folders: readonly string[], documents: readonly string[]): void {
+  const texts = documents.map(documentText);
+
+  const files = folders.flatMap(filesIn);
+
+  it.each(files.filter(({ name }) => /(?<!\.d)\.[jt]sx?$/.test(name)))(
+    "$name is shown by a document",
+    (file) => {
+      expect(texts.some((text) => text.includes(file.text))).toBe(true);
+    },
+  );
+}
+
 function filesIn(folder: string): readonly SourceFile[] {
   return readdirSync(new URL(folder, root), { withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,20 +1,28 @@
 import { FeatureFlagsClient } from "@pennon/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { describeDocument, documentText } from "./code-blocks.ts";
+import { describeDocument, describeSnippets, documentText } from "./code-blocks.ts";
 import { configuration, flag, flagWithRule, optionsFor, ScriptedService } from "./scripted.ts";
 import { clientFor } from "./snippets/saved-snapshot.js";
 
 describeDocument("npm/core/README.md", ["npm/core/test/snippets/"]);
 describeDocument("docs/node.md", ["examples/node-express/src/"]);
 describeDocument("docs/browser.md", ["examples/browser-plain/", "examples/browser-plain/public/"]);
-describeDocument("docs/testing.md", [
+const snippets = [
   "npm/core/test/snippets/",
   "npm/core/test/snippets/browser/",
   "npm/react/test/snippets/",
   "npm/next/test/snippets/",
   "npm/nest/test/snippets/",
   "npm/openfeature/test/snippets/",
-]);
+];
+
+describeDocument("docs/testing.md", snippets);
+
+describe("snippets", () => {
+  const guides = ["nest", "next", "openfeature", "testing"].map((name) => `docs/${name}.md`);
+  const packages = ["core", "nest", "next", "openfeature", "react"];
+  describeSnippets(snippets, [...guides, ...packages.map((name) => `npm/${name}/README.md`)]);
+});
 
 afterEach(() => {
   vi.useRealTimers();
