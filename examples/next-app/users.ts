@@ -7,7 +7,7 @@ export const users = [
   { userId: "linus", country: "FI", customAttributes: { seats: 40 } },
 ];
 
-/** Returns the signed-in user. Your application asks its sign-in instead. */
+/** Returns the signed-in user. Replace it with your sign-in. */
 export async function currentUser() {
   const userId = (await cookies()).get("user")?.value ?? "ada";
   return users.find((user) => user.userId === userId);
