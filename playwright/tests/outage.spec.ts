@@ -37,7 +37,9 @@ for (const [name, serve] of [
       await page.goto(shop.url);
       await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
       // All retries have failed.
-      await whileTimePasses(page, () => expect(page.getByRole("status")).toHaveText(/^Cannot reach/));
+      await whileTimePasses(page, () =>
+        expect(page.getByRole("status")).toHaveText(/^Cannot reach/),
+      );
       await expect(page.getByRole("button", { name: "Check out" })).toBeVisible();
       await server.start();
       await whileTimePasses(page, () =>
