@@ -6,7 +6,7 @@ import { currentFlags } from "@/flags";
 export default async function Page() {
   const flags = await currentFlags();
   return (
-    <FeatureFlagsProvider snapshot={flags.snapshot()} stream="/flags">
+    <FeatureFlagsProvider bootstrap={flags.snapshot()} stream="/flags">
       <h1>Shop</h1>
       <SignIn />
       {flags.isEnabled("banner") && <p className="banner">Free delivery this week</p>}

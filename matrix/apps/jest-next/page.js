@@ -7,7 +7,7 @@ exports.Page = async ({ user }) => {
   const flags = await getFeatureFlags({ userId: user });
   const banner = flags.isEnabled("banner") ? "banner" : "no banner";
   const children = [banner, ", ", createElement(Checkout, { key: "checkout" })];
-  return createElement(FeatureFlagsProvider, { snapshot: flags.snapshot() }, children);
+  return createElement(FeatureFlagsProvider, { bootstrap: flags.snapshot() }, children);
 };
 
 function Checkout() {

@@ -4,7 +4,7 @@ import { getFeatureFlags } from "@pennon/next/server";
 export default async function Page({ user }) {
   const flags = await getFeatureFlags({ userId: user });
   return (
-    <FeatureFlagsProvider snapshot={flags.snapshot()}>
+    <FeatureFlagsProvider bootstrap={flags.snapshot()}>
       {flags.isEnabled("banner") ? "banner" : "no banner"}, <Checkout />
     </FeatureFlagsProvider>
   );

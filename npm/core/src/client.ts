@@ -47,7 +47,7 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Returns a client that serves the answers of a snapshot, and `defaults`, for good. It is ready at once and asks no
+   * Returns a client that serves the answers of a snapshot, and `fallbacks`, for good. It is ready at once and asks no
    * service: `initialize()` and `refresh()` have nothing to do. It loads no engine either, so a config document brings no
    * answers. For pages that show what a server has evaluated, and for tests.
    *
@@ -55,9 +55,9 @@ export class FeatureFlagsClient {
    */
   static fromSnapshot(
     bootstrap: FeatureFlagsClientOptions["bootstrap"],
-    defaults?: FeatureFlagsClientOptions["defaults"],
+    fallbacks?: FeatureFlagsClientOptions["fallbacks"],
   ): FeatureFlagsClient {
-    const client = new FeatureFlagsClient({ sdkKey: "snapshot", bootstrap, defaults });
+    const client = new FeatureFlagsClient({ sdkKey: "snapshot", bootstrap, fallbacks });
     client.#runtime.fix();
     return client;
   }

@@ -5,8 +5,8 @@ export type Reason =
   | "flag_archived"
   | "targeting_rule"
   | "rollout"
-  /** There is no such flag, and the client's `defaults` has a value for it. The service never says so. */
-  | "default";
+  /** The flag does not exist, and the client's `fallbacks` has a value for it. The service never returns this reason. */
+  | "fallback";
 
 /**
  * What a flag is, and why. There is one frozen object for each possible evaluation, so two that are equal are the same

@@ -18,8 +18,14 @@ export interface FeatureFlagsClientOptions {
   /** The pause between two polls, in milliseconds. 0 turns polling off; less than 1000 logs a warning. Default 30000. */
   readonly pollIntervalMs?: number | undefined;
   /**
-   * How long a flag may be served without being confirmed, **IN MILLISECONDS, whatever the name says**: 30 means 30 ms,
-   * one minute is 60000. A flag's own override in its environment goes first. Default 60000.
+   * The time to live (TTL) of a flag that the service has not confirmed again, in milliseconds. A flag's own override in
+   * its environment takes precedence. Default 60000.
+   */
+  readonly cacheTtlMs?: number | undefined;
+  /**
+   * The same as `cacheTtlMs`, **in milliseconds despite the name**: 30 means 30 ms.
+   *
+   * @deprecated Use `cacheTtlMs`.
    */
   readonly cacheTtlSeconds?: number | undefined;
   /** How many attempts follow a failed one: 1 to 10. Default 3. */
@@ -49,10 +55,10 @@ export interface FeatureFlagsClientOptions {
    */
   readonly bootstrap?: Snapshot | Configuration | string | undefined;
   /**
-   * What a flag is, by key, that there is not or that could not be confirmed in time. For other flags `isEnabled` and
-   * `evaluate` throw `FLAG_NOT_FOUND` then.
+   * The values to use when a flag is missing or stale, by key. For other flags `isEnabled` and `evaluate` then throw
+   * `FLAG_NOT_FOUND`.
    */
-  readonly defaults?: Readonly<Record<string, boolean>> | undefined;
+  readonly fallbacks?: Readonly<Record<string, boolean>> | undefined;
   /**
    * Whether flags are served past their time to live for as long as the service is out of reach. (Not if it refuses the
    * key: then they end as usual.) Default false.
@@ -117,7 +123,7 @@ export function parseOptions(options: FeatureFlagsClientOptions) {
     clientName: clientName(options),
     baseUrl: baseUrl(options.baseUrl),
     pollIntervalMs: number(options, "pollIntervalMs", 0),
-    ttlMs: number(options, "cacheTtlSeconds", 1),
+    ttlMs: ttlMs(options),
     retries: retries(options.retries),
     retryDelayMs: number(options, "retryDelayMs", 0),
     timeoutMs: number(options, "timeoutMs", 1),
@@ -127,7 +133,7 @@ export function parseOptions(options: FeatureFlagsClientOptions) {
     logger: safeLogger(plugIn(options, "logger", ["debug", "info", "warn", "error"]) ?? noopLogger),
     eventEmitter: plugIn(options, "eventEmitter", ["on", "emit", "removeAllListeners"]),
     ...bootstrap(options.bootstrap),
-    defaults: defaults(options.defaults),
+    fallbacks: fallbacks(options.fallbacks),
     staleIfError: flag(options, "staleIfError"),
     streaming: flag(options, "streaming"),
     reportUsage: flag(options, "reportUsage"),
@@ -158,11 +164,11 @@ export function warnOfOptions({
 }: Settings): void {
   if (ttlMs < 1_000) {
     logger.warn(
-      `cacheTtlSeconds is read as milliseconds: ${ttlMs} keeps flags for less than a second`,
+      `cacheTtlMs is ${ttlMs}: flags expire in less than a second. cacheTtlSeconds is in milliseconds, too`,
     );
   } else if (ttlMs < pollIntervalMs) {
     logger.warn(
-      `cacheTtlSeconds (${ttlMs} ms) is shorter than pollIntervalMs (${pollIntervalMs} ms): flags will be fetched more often than you poll`,
+      `cacheTtlMs (${ttlMs} ms) is shorter than pollIntervalMs (${pollIntervalMs} ms): flags will be fetched more often than you poll`,
     );
   }
   if (pollIntervalMs > 0 && pollIntervalMs < 1_000) {
@@ -214,14 +220,27 @@ function onEvaluate(given: unknown): ((event: EvaluateEvent) => void) | undefine
   return given as ((event: EvaluateEvent) => void) | undefined;
 }
 
+/** Reads `cacheTtlMs`, or the same under its deprecated name. */
+function ttlMs(options: FeatureFlagsClientOptions): number {
+  const deprecated: unknown = options.cacheTtlSeconds ?? undefined;
+  if (deprecated === undefined) {
+    return number(options, "cacheTtlMs", 1);
+  }
+  if (options.cacheTtlMs !== undefined) {
+    throw invalid("cacheTtlMs and cacheTtlSeconds are the same option: set cacheTtlMs only");
+  }
+  return milliseconds("cacheTtlSeconds", deprecated, 1);
+}
+
 type NumberOption = Exclude<keyof typeof DEFAULTS, "retries">;
 
 function number(options: FeatureFlagsClientOptions, name: NumberOption, least: number): number {
-  const value: unknown = options[name] ?? DEFAULTS[name];
+  return milliseconds(name, options[name] ?? DEFAULTS[name], least);
+}
+
+function milliseconds(name: string, value: unknown, least: number): number {
   if (typeof value !== "number" || !Number.isFinite(value) || value < least) {
-    throw invalid(
-      `${name} must be a number of milliseconds, at least ${least}${name === "cacheTtlSeconds" ? " (milliseconds indeed, whatever the name says)" : ""}`,
-    );
+    throw invalid(`${name} must be a number of milliseconds, at least ${least}`);
   }
   return Math.ceil(value);
 }
@@ -237,12 +256,12 @@ function flag(
   return value;
 }
 
-function defaults(given: unknown = {}): ReadonlyMap<string, Evaluation> {
+function fallbacks(given: unknown = {}): ReadonlyMap<string, Evaluation> {
   const entries = typeof given === "object" && given !== null ? Object.entries(given) : undefined;
   if (!entries?.every(([, enabled]) => typeof enabled === "boolean")) {
-    throw invalid("defaults must be an object with true or false for each key of a flag");
+    throw invalid("fallbacks must be an object with true or false for each key of a flag");
   }
-  return new Map(entries.map(([key, enabled]) => [key, evaluationOf(enabled, "default")]));
+  return new Map(entries.map(([key, enabled]) => [key, evaluationOf(enabled, "fallback")]));
 }
 
 interface Bootstrap {

@@ -10,8 +10,8 @@ import type { Snapshot } from "./snapshot.js";
 export interface FlagReader {
   /** The subject, as it was when the reader was made. */
   readonly context: EvaluationContext;
-  /** Whether the flag is on for the subject; `otherwise` where there is no answer. */
-  isEnabled(key: string, otherwise?: boolean): boolean;
+  /** Whether the flag is on for the subject; `fallback` where there is no answer. */
+  isEnabled(key: string, fallback?: boolean): boolean;
   /** What the flag is for the subject, or undefined where there is no answer. */
   read(key: string): Evaluation | undefined;
   /** What all flags are for the subject, by key. */

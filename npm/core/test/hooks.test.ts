@@ -20,7 +20,7 @@ describe("onEvaluate", () => {
     const events: EvaluateEvent[] = [];
     const client = await ready({
       onEvaluate: (event) => events.push(event),
-      defaults: { missing: true },
+      fallbacks: { missing: true },
     });
     const french = { country: "FR" };
     const reader = client.withContext(french);
@@ -38,7 +38,7 @@ describe("onEvaluate", () => {
       ruled,
       ruled,
       ruled,
-      { key: "missing", context: undefined, enabled: true, reason: "default" },
+      { key: "missing", context: undefined, enabled: true, reason: "fallback" },
     ]);
     await client.shutdown();
   });

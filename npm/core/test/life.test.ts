@@ -290,6 +290,7 @@ describe("the time to live", () => {
       new FeatureFlagsClient({ sdkKey: "pnk_test", logger, ...options });
       return logger.lines;
     };
+    expect(lines({ cacheTtlMs: 30 })).toEqual([expect.stringContaining("less than a second")]);
     expect(lines({ cacheTtlSeconds: 30 })).toEqual([expect.stringContaining("milliseconds")]);
     expect(lines({ cacheTtlSeconds: 20_000 })).toEqual([expect.stringContaining("pollIntervalMs")]);
     expect(lines({ pollIntervalMs: 999 })).toEqual([expect.stringContaining("pollIntervalMs")]);

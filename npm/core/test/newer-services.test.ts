@@ -42,9 +42,9 @@ describe("a flag that needs a newer package", () => {
     });
   });
 
-  it("is what `defaults` says", async () => {
-    const fallback = { enabled: false, reason: "default" };
-    const options = { defaults: { beta: false } };
+  it("is what `fallbacks` says", async () => {
+    const fallback = { enabled: false, reason: "fallback" };
+    const options = { fallbacks: { beta: false } };
     const { client } = await started(new ScriptedService(document(newer)), options);
     expect(client.evaluate("beta", {})).toEqual(fallback);
     expect(client.read("beta", {})).toEqual(fallback);

@@ -181,26 +181,26 @@ describe("explain", () => {
   });
 });
 
-describe("defaults", () => {
-  const defaults = JSON.parse(`{"unknown":true,"on":false,"__proto__":true}`);
+describe("fallbacks", () => {
+  const fallbacks = JSON.parse(`{"unknown":true,"on":false,"__proto__":true}`);
 
   it("stand in for flags that there are not, and for no others", async () => {
-    const client = await ready({ defaults }, []);
+    const client = await ready({ fallbacks }, []);
     expect(client.isEnabled("unknown")).toBe(true);
-    expect(client.getValue("unknown")).toBe("default");
-    expect(client.evaluate("unknown", {})).toEqual({ enabled: true, reason: "default" });
+    expect(client.getValue("unknown")).toBe("fallback");
+    expect(client.evaluate("unknown", {})).toEqual({ enabled: true, reason: "fallback" });
     expect(client.read("unknown")).toBe(client.evaluate("unknown"));
     expect(client.withContext({}).isEnabled("unknown")).toBe(true);
     expect(client.isEnabled("on")).toBe(true);
     expect(() => client.isEnabled("other")).toThrow("other");
     expect(() => client.isEnabled("toString")).toThrow("toString");
     await client.refresh();
-    expect(client.getValue("on")).toBe("default");
-    expect(client.getValue("__proto__")).toBe("default");
+    expect(client.getValue("on")).toBe("fallback");
+    expect(client.getValue("__proto__")).toBe("fallback");
   });
 
   it("make no client ready", () => {
-    const client = new FeatureFlagsClient({ sdkKey: "k", defaults });
+    const client = new FeatureFlagsClient({ sdkKey: "k", fallbacks });
     const error = expect.objectContaining({ code: "NOT_INITIALIZED" });
     expect(() => client.isEnabled("unknown")).toThrow(error);
     expect(() => client.evaluate("unknown")).toThrow(error);

@@ -62,7 +62,7 @@ export function RequireFlag(
 
 export interface FlagValueOptions {
   /** What the parameter is where there is no answer. Default false. */
-  readonly otherwise?: boolean | undefined;
+  readonly fallback?: boolean | undefined;
   /** The name of the client that is asked. */
   readonly client?: string | undefined;
 }
@@ -70,7 +70,7 @@ export interface FlagValueOptions {
 /** A parameter of a handler: whether the flag is on for whom the request is from. */
 export function FlagValue(
   key: FlagKey,
-  { otherwise = false, client = DEFAULT }: FlagValueOptions = {},
+  { fallback = false, client = DEFAULT }: FlagValueOptions = {},
 ): ParameterDecorator {
   class FlagPipe implements PipeTransform {
     readonly #connection: Connection;
@@ -80,7 +80,7 @@ export function FlagValue(
     }
 
     transform(getRequest: () => unknown): boolean {
-      return this.#connection.read(key, getRequest())?.enabled ?? otherwise;
+      return this.#connection.read(key, getRequest())?.enabled ?? fallback;
     }
   }
   return HttpRequest(mixin(FlagPipe));

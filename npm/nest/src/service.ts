@@ -27,9 +27,9 @@ export class FeatureFlags {
     return this.#connection.context(this.#request);
   }
 
-  /** Whether the flag is on; `otherwise` where there is no answer. */
-  isEnabled(key: FlagKey, otherwise = false): boolean {
-    return this.read(key)?.enabled ?? otherwise;
+  /** Whether the flag is on; `fallback` where there is no answer. */
+  isEnabled(key: FlagKey, fallback = false): boolean {
+    return this.read(key)?.enabled ?? fallback;
   }
 
   /** What the flag is, or undefined where there is no answer. */

@@ -63,7 +63,7 @@ describe("a start", () => {
     expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/nest/${VERSION}`);
   });
 
-  it("succeeds while the service is down: flags are off, or their defaults", async () => {
+  it("succeeds while the service is down: flags are off, or their fallbacks", async () => {
     const options = optionsFor(new ScriptedService(unreachable()), quick);
     const { get } = await start({
       imports: [FeatureFlagsModule.forRoot({ options })],

@@ -79,9 +79,9 @@ class Values {
     @FlagValue("not_in_fi") byRule: boolean,
     @FlagValue("off") off: boolean,
     @FlagValue("no_such_flag") unknown: boolean,
-    @FlagValue("no_such_flag", { otherwise: true }) otherwise: boolean,
+    @FlagValue("no_such_flag", { fallback: true }) fallback: boolean,
   ) {
-    return { id, byRule, off, unknown, otherwise };
+    return { id, byRule, off, unknown, fallback };
   }
 }
 
@@ -146,7 +146,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
 
   it("parameters have the values for whom the request is from", async () => {
     const { get } = await application();
-    const rest = { id: "7", off: false, unknown: false, otherwise: true };
+    const rest = { id: "7", off: false, unknown: false, fallback: true };
     for (const path of ["/values/several/7", "/inherited/several/7"]) {
       expect((await get(path, "GB")).body).toEqual({ ...rest, byRule: true });
       expect((await get(path, "FI")).body).toEqual({ ...rest, byRule: false });
@@ -215,7 +215,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
     expect(await get("/guarded/by-country")).toMatchObject({ status: 404 });
     expect(await get("/values/several/7")).toMatchObject({
       status: 200,
-      body: { byRule: false, otherwise: true },
+      body: { byRule: false, fallback: true },
     });
     expect((await get("/service")).body).toEqual({
       enabled: false,

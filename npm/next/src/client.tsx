@@ -21,8 +21,8 @@ export {
 } from "@pennon/react";
 
 export interface FeatureFlagsProviderProps {
-  /** What `snapshot()` of the server's flags gave: with whom they are for, and without rules. */
-  readonly snapshot: Snapshot;
+  /** The result of `snapshot()` of the server's flags: their evaluations and the context, without rules. */
+  readonly bootstrap: Snapshot;
   /**
    * Where a route handler answers with `streamFeatureFlags`: the server then renders the page anew whenever the flags
    * change, and the page needs no key.
@@ -38,17 +38,17 @@ export interface FeatureFlagsProviderProps {
 
 /** Gives the hooks below it the flags that the server has rendered with, from the first render on. */
 export function FeatureFlagsProvider({
-  snapshot,
+  bootstrap,
   stream,
   options,
   children,
 }: FeatureFlagsProviderProps): ReactElement {
   requireSameVersion();
   // Each rendering by the server brings a new object, mostly with the same content.
-  const content = JSON.stringify(snapshot);
-  const { context } = snapshot.subject ?? {};
+  const content = JSON.stringify(bootstrap);
+  const { context } = bootstrap.subject ?? {};
   const served = useMemo(() => FeatureFlagsClient.fromSnapshot(JSON.parse(content)), [content]);
-  const shared = { bootstrap: snapshot, context, children };
+  const shared = { bootstrap, context, children };
   return (
     <>
       {stream !== undefined && (

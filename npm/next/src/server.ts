@@ -9,7 +9,7 @@ export type { FeatureFlagsServerOptions } from "./internal/request.js";
  * The flags as they are for this subject, and in `snapshot()` what a page needs to begin with the same.
  *
  * The first call in a process makes the client, and waits for its flags, but not longer than one attempt may take. If the
- * service is down, reads give their defaults until it is back. What asks for flags is rendered at each request.
+ * service is down, reads return their fallbacks until it is back. What asks for flags is rendered at each request.
  */
 export async function getFeatureFlags<Custom extends object>(
   context?: EvaluationContext<Custom> | null,

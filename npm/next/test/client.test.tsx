@@ -71,7 +71,7 @@ async function hydrated(element: ReactNode) {
 describe("a page without a key", () => {
   it("shows what the server has said, from the first render on", async () => {
     const page = await hydrated(
-      <FeatureFlagsProvider snapshot={await snapshot("FR")}>
+      <FeatureFlagsProvider bootstrap={await snapshot("FR")}>
         <Flags />
       </FeatureFlagsProvider>,
     );
@@ -81,12 +81,12 @@ describe("a page without a key", () => {
 
   it("shows what the server says next, for another subject too", async () => {
     const page = await hydrated(
-      <FeatureFlagsProvider snapshot={await snapshot("FR")}>
+      <FeatureFlagsProvider bootstrap={await snapshot("FR")}>
         <Flags />
       </FeatureFlagsProvider>,
     );
     await page.rerender(
-      <FeatureFlagsProvider snapshot={await snapshot("DE", false)}>
+      <FeatureFlagsProvider bootstrap={await snapshot("DE", false)}>
         <Flags />
       </FeatureFlagsProvider>,
     );
@@ -102,7 +102,7 @@ describe("a page without a key", () => {
       return <p>{`${useSuspenseFlag("unknown", true)} ${loading} ${useFlagsStatus().ready}`}</p>;
     }
     const page = await hydrated(
-      <FeatureFlagsProvider snapshot={await snapshot("FR")}>
+      <FeatureFlagsProvider bootstrap={await snapshot("FR")}>
         <Everything />
       </FeatureFlagsProvider>,
     );
@@ -137,7 +137,7 @@ describe("a page with a stream", () => {
   afterEach(() => vi.unstubAllGlobals());
 
   const page = (snapshot: Snapshot) => (
-    <FeatureFlagsProvider snapshot={snapshot} stream="/flags">
+    <FeatureFlagsProvider bootstrap={snapshot} stream="/flags">
       <Flags />
     </FeatureFlagsProvider>
   );
@@ -176,7 +176,7 @@ describe("a page with a key of its own", () => {
   it("begins with what the server has said, for the same subject", async () => {
     const options = optionsFor(new ScriptedService(held().answer));
     const page = await hydrated(
-      <FeatureFlagsProvider snapshot={await snapshot("FR")} options={options}>
+      <FeatureFlagsProvider bootstrap={await snapshot("FR")} options={options}>
         <Flags />
       </FeatureFlagsProvider>,
     );
@@ -187,7 +187,7 @@ describe("a page with a key of its own", () => {
   it("names this package in its requests", async () => {
     const service = new ScriptedService(configuration([flag("banner")]));
     await hydrated(
-      <FeatureFlagsProvider snapshot={await snapshot("FR")} options={optionsFor(service)}>
+      <FeatureFlagsProvider bootstrap={await snapshot("FR")} options={optionsFor(service)}>
         <Flags />
       </FeatureFlagsProvider>,
     );
@@ -199,7 +199,7 @@ describe("a page with a key of its own", () => {
     const newer = configuration([flag("banner", false), flagWithRule("ruled", "FR")]);
     const page = await hydrated(
       <FeatureFlagsProvider
-        snapshot={await snapshot("FR")}
+        bootstrap={await snapshot("FR")}
         options={optionsFor(new ScriptedService(newer))}
       >
         <Flags />

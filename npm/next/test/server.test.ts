@@ -108,9 +108,9 @@ describe("the client", () => {
 });
 
 describe("a service that is down", () => {
-  it("leaves defaults, and no error", async () => {
+  it("leaves fallbacks, and no error", async () => {
     const options = { ...from(new ScriptedService(unreachable())), retries: 1, retryDelayMs: 0 };
-    const reader = await getFeatureFlags({}, { ...options, defaults: { banner: true } });
+    const reader = await getFeatureFlags({}, { ...options, fallbacks: { banner: true } });
     expect(reader.isEnabled("banner")).toBe(true);
     expect(reader.isEnabled("ruled")).toBe(false);
     expect(reader.snapshot().flags).toEqual([]);

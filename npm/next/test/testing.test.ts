@@ -34,7 +34,7 @@ describe("mocked flags", () => {
 
   it("are the only ones, as in production", async () => {
     mockFeatureFlags({ on: true });
-    const flags = await getFeatureFlags({}, { defaults: { fallen_back: true } });
+    const flags = await getFeatureFlags({}, { fallbacks: { fallen_back: true } });
     expect([flags.isEnabled("other"), flags.isEnabled("other", true)]).toEqual([false, true]);
     expect(flags.isEnabled("fallen_back")).toBe(true);
     expect(() => flags.evaluate("other")).toThrow(/There is no flag 'other'/);

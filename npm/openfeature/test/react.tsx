@@ -57,7 +57,7 @@ const HOOKS = {
   string: useStringFlagDetails,
   number: useNumberFlagDetails,
   object: useObjectFlagDetails,
-} as Record<Kind, (key: string, otherwise: unknown) => Details>;
+} as Record<Kind, (key: string, fallback: unknown) => Details>;
 
 function Flag({ name, kind, show }: Asked) {
   // The kind of one component never changes, as it is in its key.

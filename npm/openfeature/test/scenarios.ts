@@ -123,15 +123,15 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "says what the client's defaults say of a flag that there is not",
+    name: "says what the client's fallbacks say of a flag that there is not",
     async run(start) {
       const service = new ScriptedService(configuration([]));
-      const app = await start(optionsFor(service, { defaults: { absent: true } }));
+      const app = await start(optionsFor(service, { fallbacks: { absent: true } }));
       await app.events.told(1);
       expect(await app.asks("absent")).toMatchObject({
         value: true,
         reason: "DEFAULT",
-        flagMetadata: { reason: "default" },
+        flagMetadata: { reason: "fallback" },
       });
       await app.close();
     },

@@ -88,7 +88,7 @@ function useRead<T>(read: (flags: FlagReader) => T): T {
 /** Whether flags are being fetched that this answer does not know of. */
 function useIsLoading(evaluation: Evaluation | undefined, onServer?: false): boolean {
   const { monitor, servedStatus } = useStore();
-  const isAnswer = evaluation !== undefined && evaluation.reason !== "default";
+  const isAnswer = evaluation !== undefined && evaluation.reason !== "fallback";
   const loading = (status: () => FlagsStatus) => () => !isAnswer && status() === LOADING;
   return useSyncExternalStore(
     monitor.subscribe,

@@ -69,7 +69,7 @@ function WithOptions<Custom extends object>({
 }: SharedProps<Custom> & { readonly options: FeatureFlagsClientOptions }): ReactElement {
   const own = () => new Ownership(named({ ...options, bootstrap }));
   const [ownership, setOwnership] = useState(own);
-  const [served] = useState(() => FeatureFlagsClient.fromSnapshot(bootstrap, options.defaults));
+  const [served] = useState(() => FeatureFlagsClient.fromSnapshot(bootstrap, options.fallbacks));
   // biome-ignore lint/correctness/useExhaustiveDependencies: options are read once.
   useEffect(() => {
     if (ownership.ended) {

@@ -114,14 +114,14 @@ describe("useFlagDetails", () => {
 
   it("has no reason for a fallback, and is loading only until the client is ready", async () => {
     const service = new ScriptedService(configuration([]));
-    const client = new FeatureFlagsClient(optionsFor(service, { defaults: { preset: true } }));
+    const client = new FeatureFlagsClient(optionsFor(service, { fallbacks: { preset: true } }));
     const page = await render(
       <FeatureFlagsProvider client={client}>
         <Details name="banner" fallback={true} />
         <Details name="preset" />
       </FeatureFlagsProvider>,
     );
-    const preset = '{"value":true,"reason":"default","loading":';
+    const preset = '{"value":true,"reason":"fallback","loading":';
     expect(page.text()).toBe(`{"value":true,"loading":true}${preset}true}`);
     await act(() => client.initialize());
     expect(page.text()).toBe(`{"value":true,"loading":false}${preset}false}`);

@@ -44,7 +44,7 @@ fn defaults() -> [(&'static str, u64); 5] {
     let options = Options::default();
     [
         ("pollIntervalMs", options.poll_interval),
-        ("cacheTtlSeconds", options.ttl),
+        ("cacheTtlMs", options.ttl),
         ("retries", options.retries.into()),
         ("retryDelayMs", options.retry_delay),
         ("timeoutMs", options.timeout),

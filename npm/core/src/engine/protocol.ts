@@ -126,7 +126,7 @@ export const MAX_CONTEXT_BYTES = 65536;
 /** The defaults of a client's options, in milliseconds and attempts. */
 export const DEFAULTS = {
   pollIntervalMs: 30000,
-  cacheTtlSeconds: 60000,
+  cacheTtlMs: 60000,
   retries: 3,
   retryDelayMs: 1000,
   timeoutMs: 3000,

@@ -26,7 +26,7 @@ export class Evaluations {
   /** The caller's hook, made safe. */
   readonly hook: OnAnswer | undefined;
   readonly #logger: Logger;
-  readonly #defaults: ReadonlyMap<string, Evaluation>;
+  readonly #fallbacks: ReadonlyMap<string, Evaluation>;
   readonly #contextCheck: ContextCheck;
   readonly #ignoredContext = new Set<string>();
   /** Answers for one subject, for as long as there is no configuration to decide by. */
@@ -34,9 +34,9 @@ export class Evaluations {
     | { readonly subject: string; readonly answers: ReadonlyMap<string, Evaluation> }
     | undefined;
 
-  constructor(flags: FlagStore, { defaults, logger, onEvaluate }: Settings) {
+  constructor(flags: FlagStore, { fallbacks, logger, onEvaluate }: Settings) {
     this.flags = flags;
-    this.#defaults = defaults;
+    this.#fallbacks = fallbacks;
     this.hook = onEvaluate && hookOf(onEvaluate, logger);
     this.onAnswer = this.hook;
     this.#logger = logger;
@@ -186,7 +186,7 @@ export class Evaluations {
 
   /** Returns the default for a flag that does not exist, or that the engine cannot evaluate. */
   #fallback(key: string, context: unknown): Evaluation | undefined {
-    const fallback = this.#defaults.get(key);
+    const fallback = this.#fallbacks.get(key);
     if (fallback !== undefined) {
       this.hook?.(key, fallback, context);
     }

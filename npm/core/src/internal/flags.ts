@@ -56,7 +56,7 @@ export function storedFlags(
 }
 
 /** The reasons of the engine, and then the one that only clients give. */
-const ALL_REASONS: readonly Reason[] = [...REASONS, "default"];
+const ALL_REASONS: readonly Reason[] = [...REASONS, "fallback"];
 
 /** Every possible evaluation, by the number that stands for it at the engine's boundary. */
 export const EVALUATIONS: readonly Evaluation[] = ALL_REASONS.flatMap((reason) =>

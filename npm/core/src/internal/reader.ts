@@ -18,8 +18,8 @@ export class BoundReader implements FlagReader {
     this.context = copied(context);
   }
 
-  isEnabled(key: string, otherwise = false): boolean {
-    return this.read(key)?.enabled ?? otherwise;
+  isEnabled(key: string, fallback = false): boolean {
+    return this.read(key)?.enabled ?? fallback;
   }
 
   read(key: string): Evaluation | undefined {

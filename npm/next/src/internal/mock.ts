@@ -25,19 +25,19 @@ export function mock(source: MockFlagsSource): void {
 /** A client that has the mocked flags for this context, and no others. */
 export function mockClient(
   context: EvaluationContext<object> | null | undefined,
-  { defaults = {} }: FeatureFlagsServerOptions,
+  { fallbacks = {} }: FeatureFlagsServerOptions,
 ): Promise<FeatureFlagsClient> {
   scope[current] ??= { source: {}, clients: new Map() };
   const { source, clients } = scope[current];
   const flags = typeof source === "function" ? source({ ...context } as EvaluationContext) : source;
-  const name = JSON.stringify([flags, defaults]);
-  const client = clients.get(name) ?? start(flags, defaults);
+  const name = JSON.stringify([flags, fallbacks]);
+  const client = clients.get(name) ?? start(flags, fallbacks);
   clients.set(name, client);
   return client;
 }
 
 /** A real client, so that readers and errors are those of production. Its service is in memory. */
-async function start(flags: MockFlags, defaults: MockFlags): Promise<FeatureFlagsClient> {
+async function start(flags: MockFlags, fallbacks: MockFlags): Promise<FeatureFlagsClient> {
   const configured = Object.entries(flags).map(([key, enabled]) => ({
     key,
     enabled,
@@ -50,7 +50,7 @@ async function start(flags: MockFlags, defaults: MockFlags): Promise<FeatureFlag
     transport: { send: async () => ({ status: 200, headers: { get: () => null }, body }) },
     pollIntervalMs: 0,
     retries: 1,
-    defaults,
+    fallbacks,
   });
   await client.initialize();
   return client;

@@ -18,7 +18,7 @@ export class Session {
       named({ ...options, transport: options.transport ?? transport }),
     );
     const timeoutMs = options.timeoutMs ?? WAIT_MS;
-    // The client logs a failure. Readers give defaults meanwhile, and have the flags as soon as there are some.
+    // The client logs a failure. Readers return fallbacks meanwhile, and have the flags as soon as there are some.
     this.settled = this.client.initialize({ timeoutMs, retry: "background" }).catch(() => {});
     onTermination(() => {
       this.#isTerminated = true;

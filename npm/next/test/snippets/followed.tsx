@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 
 export function Followed({ snapshot, children }: { snapshot: Snapshot; children: ReactNode }) {
   return (
-    <FeatureFlagsProvider snapshot={snapshot} stream="/flags">
+    <FeatureFlagsProvider bootstrap={snapshot} stream="/flags">
       {children}
     </FeatureFlagsProvider>
   );

@@ -12,7 +12,7 @@ const options = {
 
 export function Live({ snapshot, children }: { snapshot: Snapshot; children: ReactNode }) {
   return (
-    <FeatureFlagsProvider snapshot={snapshot} options={options}>
+    <FeatureFlagsProvider bootstrap={snapshot} options={options}>
       {children}
     </FeatureFlagsProvider>
   );

@@ -14,7 +14,7 @@ const REASONS = {
   flag_archived: StandardResolutionReasons.DISABLED,
   targeting_rule: StandardResolutionReasons.TARGETING_MATCH,
   rollout: StandardResolutionReasons.SPLIT,
-  default: StandardResolutionReasons.DEFAULT,
+  fallback: StandardResolutionReasons.DEFAULT,
 } as const satisfies Record<Reason, string>;
 
 /** OpenFeature's words for what can go wrong, by the code of the error. */
@@ -26,12 +26,12 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** What OpenFeature asks of a provider. */
-export type Question<T> = [key: string, otherwise: T, context: EvaluationContext];
+export type Question<T> = [key: string, fallback: T, context: EvaluationContext];
 
-/** What the flag is for the subject of the context, or `otherwise` and why there is no answer. Never throws. */
+/** What the flag is for the subject of the context, or `fallback` and why there is no answer. Never throws. */
 export function resolve(
   client: FeatureFlagsClient,
-  ...[key, otherwise, context]: Question<boolean>
+  ...[key, fallback, context]: Question<boolean>
 ): ResolutionDetails<boolean> {
   try {
     const { enabled, reason } = client.evaluate(key, toSubject(context));
@@ -43,7 +43,7 @@ export function resolve(
     };
   } catch (error) {
     const { code, message } = error as Partial<Record<"code" | "message", string>>;
-    return failed(otherwise, CODES[code ?? ""] ?? ErrorCode.GENERAL, message ?? String(error));
+    return failed(fallback, CODES[code ?? ""] ?? ErrorCode.GENERAL, message ?? String(error));
   }
 }
 
@@ -54,14 +54,14 @@ function standardReason(client: FeatureFlagsClient, key: string, reason: Reason)
     : REASONS[reason];
 }
 
-/** The answer to whoever takes a flag for something else than a boolean: `otherwise`, and why. */
+/** The answer to whoever takes a flag for something else than a boolean: `fallback`, and why. */
 export function resolveMistaken<T>(
   client: FeatureFlagsClient,
-  ...[key, otherwise, context]: Question<T>
+  ...[key, fallback, context]: Question<T>
 ): ResolutionDetails<T> {
   const { errorCode, errorMessage } = resolve(client, key, false, context);
   return failed(
-    otherwise,
+    fallback,
     errorCode ?? ErrorCode.TYPE_MISMATCH,
     errorMessage ?? `The flag '${key}' is a boolean, as every flag of Pennon`,
   );

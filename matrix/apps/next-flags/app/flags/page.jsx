@@ -7,7 +7,7 @@ export default async function Page({ searchParams }) {
   const { user } = await searchParams;
   const flags = await getFeatureFlags({ userId: user });
   return (
-    <FeatureFlagsProvider snapshot={flags.snapshot()}>
+    <FeatureFlagsProvider bootstrap={flags.snapshot()}>
       <pre>{String(flags.isEnabled("per-user-99"))}</pre>
       <Shown user={user} />
     </FeatureFlagsProvider>

@@ -5,7 +5,7 @@ import { FeatureFlagsProvider } from "@pennon/next/client";
 export function Live({ snapshot, baseUrl, children }) {
   const options = { sdkKey: process.env.NEXT_PUBLIC_PENNON_SDK_KEY, baseUrl };
   return (
-    <FeatureFlagsProvider snapshot={snapshot} options={options}>
+    <FeatureFlagsProvider bootstrap={snapshot} options={options}>
       {children}
     </FeatureFlagsProvider>
   );
