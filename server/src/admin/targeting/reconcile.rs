@@ -46,7 +46,7 @@ pub(in crate::admin) struct DesiredConfiguration {
 }
 
 impl DesiredConfiguration {
-    /// How a flag is set up already.
+    /// The set-up that a flag has.
     pub(in crate::admin) fn of(current: &FlagConfiguration) -> Self {
         let rules = current.rules.iter();
         Self {

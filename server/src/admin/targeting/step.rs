@@ -86,7 +86,7 @@ impl Step {
     }
 }
 
-/// What steps change.
+/// The differences that steps make.
 pub(in crate::admin) fn differences(target: &FlagEnvironment, steps: &[Step]) -> Vec<Difference> {
     steps.iter().map(|step| step.difference(target)).collect()
 }
