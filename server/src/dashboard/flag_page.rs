@@ -11,7 +11,7 @@ use pennon_model::configuration::{ConfigurationDiff, FlagEnvironmentId, FlagOver
 use pennon_model::environment::{Environment, looks_like_production};
 use pennon_model::id::{EnvironmentId, FlagId, RuleId};
 
-use super::{Form, SignedIn, expected};
+use super::{Form, SignedIn, expected, optional_description};
 use crate::admin::flags::FlagPatch;
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
@@ -47,7 +47,7 @@ impl FlagPageAdmin for SignedIn {
         let actor = self.actor.editor()?;
         let mut form = Form::default();
         let name = form.field("name", name.try_into());
-        let description = form.description(description);
+        let description = form.field("description", optional_description(description));
         let (Some(name), Some(description)) = (name, description) else {
             return Err(form.refused());
         };

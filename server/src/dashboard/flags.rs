@@ -8,7 +8,7 @@ use pennon_model::flag::{Flag, FlagType};
 use pennon_model::flag_table::{FlagCell, FlagTable, FlagTableQuery};
 use pennon_model::id::{EnvironmentId, FlagId};
 
-use super::{Form, SignedIn, expected};
+use super::{Form, SignedIn, expected, optional_description};
 use crate::admin::patch::Patch;
 use crate::admin::precondition::Precondition;
 use crate::admin::targeting::ConfigurationPatch;
@@ -30,7 +30,7 @@ impl FlagAdmin for SignedIn {
         let mut form = Form::default();
         let key = form.field("key", new.key.try_into());
         let name = form.field("name", new.name.try_into());
-        let description = form.description(new.description);
+        let description = form.field("description", optional_description(new.description));
         let kind = form.field("type", FlagType::parse(&new.kind));
         let (Some(key), Some(name), Some(description), Some(kind)) = (key, name, description, kind)
         else {

@@ -66,6 +66,12 @@ fn expected(revision: i64) -> Precondition {
     Precondition::OneOf(vec![revision])
 }
 
+/// A description; none if the text is empty.
+fn optional_description(text: String) -> Result<Option<Description>, Invalid> {
+    let text = Some(text).filter(|text| !text.is_empty());
+    text.map(TryInto::try_into).transpose()
+}
+
 /// The faults of a form, all of them.
 #[derive(Default)]
 struct Form(Vec<FieldError>);
@@ -84,12 +90,6 @@ impl Form {
             });
         };
         parsed.map_err(record).ok()
-    }
-
-    /// A description, which an empty text leaves out.
-    fn description(&mut self, text: String) -> Option<Option<Description>> {
-        let text = Some(text).filter(|text| !text.is_empty());
-        self.field("description", text.map(TryInto::try_into).transpose())
     }
 
     fn refused(self) -> AdminError {
