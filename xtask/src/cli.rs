@@ -57,6 +57,8 @@ pub(crate) enum Command {
     Links,
     /// Compare the map of the server's modules with what they import
     Modules,
+    /// Report words that documents and sources avoid, as listed in xtask/words.toml
+    Words,
     /// Check the manifests, the systemd unit and the kustomization in deploy/
     Deploy,
     /// Run the tests in Rust, those of the server on SQLite

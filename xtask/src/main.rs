@@ -38,6 +38,7 @@ mod step;
 mod tally;
 mod wasm;
 mod webdriver;
+mod words;
 mod workflows;
 mod workspace;
 

@@ -25,6 +25,7 @@ use crate::site;
 use crate::step::{Outcome, Step};
 use crate::wasm;
 use crate::webdriver;
+use crate::words;
 use crate::workflows;
 
 /// The steps that follow the binaries of a release.
@@ -129,6 +130,10 @@ const LINKS: Step = Step {
 const MODULES: Step = Step {
     title: "Map of the modules",
     work: |workspace, _| modules::check(workspace),
+};
+const WORDS: Step = Step {
+    title: "Words",
+    work: |workspace, _| words::check(workspace),
 };
 const DOCS: Step = Step {
     title: "Site of the documentation",
@@ -269,6 +274,7 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
                     FORMAT,
                     LINKS,
                     MODULES,
+                    WORDS,
                     DEPLOY,
                     NOTICES_CHECK,
                     CLIPPY,
@@ -297,6 +303,7 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
         Command::Addresses => vec![ADDRESSES],
         Command::Links => vec![TOOLS, LINKS],
         Command::Modules => vec![MODULES],
+        Command::Words => vec![WORDS],
         Command::Rust => [embedded, &[RUST_TESTS]].concat(),
         Command::Postgres => [embedded, &[POSTGRES_TESTS]].concat(),
         Command::Wasm => vec![TARGET, TOOLS, ENGINE],
