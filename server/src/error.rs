@@ -1,4 +1,4 @@
-//! What can go wrong, said without HTTP.
+//! Errors of the use cases, independent of HTTP.
 
 use pennon_model::user::Role;
 use sqlx::error::DatabaseError;
@@ -15,10 +15,10 @@ pub enum Error {
     /// Too many sign-ins failed.
     #[error("too many failed sign-ins")]
     TooManyAttempts {
-        /// How long to wait before the next one.
+        /// The wait before the next attempt.
         retry_after_seconds: u64,
     },
-    /// The environment is asked too much.
+    /// The environment receives too many requests.
     #[error("there are too many requests for this environment at the moment")]
     TooManyRequests,
     /// A credential of another kind, such as an SDK key for administration.
@@ -100,7 +100,7 @@ fn stale(current: Option<i64>) -> String {
     }
 }
 
-/// What was looked for.
+/// The kind of object that was not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entity {
     /// A flag, by id or key.
@@ -133,7 +133,7 @@ impl std::fmt::Display for Entity {
     }
 }
 
-/// How a change contradicts what is there.
+/// The contradiction between a change and the current state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
     /// Another flag has the key, or had it before it was archived.
@@ -182,7 +182,7 @@ pub enum Conflict {
 pub struct Fault {
     /// Where it is.
     pub location: FaultLocation,
-    /// What is wrong with it, for people.
+    /// A description of the fault, for people.
     pub detail: String,
 }
 
@@ -244,7 +244,7 @@ impl From<sqlx::Error> for Error {
             return Self::StorageFull(error);
         }
         let is_away = match &error {
-            // Whoever gave the connections up has said why. It would be in the log again with every request.
+            // The code that closed the pool has logged the reason. Here, it would be logged again with every request.
             Sql::PoolClosed => return Self::Unavailable(None),
             Sql::Io(_) | Sql::PoolTimedOut | Sql::WorkerCrashed | Sql::Tls(_) => true,
             Sql::Database(answer) => answer.code().is_some_and(|code| means_away(&code)),
@@ -258,7 +258,7 @@ impl From<sqlx::Error> for Error {
     }
 }
 
-/// Whether a database's error code says that it can do nothing for now.
+/// Returns true if a database's error code means that it cannot serve anything for now.
 ///
 /// SQLite's codes are numbers whose low byte is the kind of error: busy, locked, out of memory, read-only, I/O error,
 /// corrupt, full, cannot open, no database (<https://sqlite.org/rescode.html>). PostgreSQL's begin with a class:

@@ -1,45 +1,45 @@
-//! How much is going on at one moment.
+//! Limits on the work in progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What the service has its hands full of.
+/// The limits of the service.
 #[derive(Default)]
 pub(crate) struct InFlightLimits {
     /// Connections to the port of the API.
     pub(crate) connections: InFlight,
     /// Requests that have not been answered yet.
     pub(crate) requests: InFlight,
-    /// What is held of bodies whose senders are not authenticated yet.
+    /// The bytes held of bodies whose senders are not authenticated yet.
     pub(crate) unauthenticated: Budget,
 }
 
-/// How many of something there are.
+/// The number of permits in use.
 #[derive(Clone, Default)]
 pub(crate) struct InFlight(Arc<AtomicUsize>);
 
-/// One of a crowd, until it is dropped.
+/// One unit of an [`InFlight`] count, until it is dropped.
 pub(crate) struct Permit(Arc<AtomicUsize>);
 
-/// The time for which a member of a crowd does not count, until it is dropped.
+/// A period in which a permit does not count, until it is dropped.
 pub(crate) struct SuspendedPermit(Arc<AtomicUsize>);
 
 impl InFlight {
-    /// One more; none if there are `most` already.
+    /// Acquires a permit; none if `most` are in use already.
     pub(crate) fn try_acquire(&self, most: usize) -> Option<Permit> {
         let permit = Permit(Arc::clone(&self.0));
         let before = self.0.fetch_add(1, Ordering::Relaxed);
-        // Who is refused leaves again by being dropped.
+        // Without a place, dropping the permit restores the count.
         (before < most).then_some(permit)
     }
 
-    /// Lets one of the members not count for a while.
+    /// Excludes one permit from the count for a while.
     pub(crate) fn suspend(&self) -> SuspendedPermit {
         self.0.fetch_sub(1, Ordering::Relaxed);
         SuspendedPermit(Arc::clone(&self.0))
     }
 
-    /// How many there are now.
+    /// Returns the number of permits in use.
     pub(crate) fn count(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
@@ -57,13 +57,14 @@ impl Drop for SuspendedPermit {
     }
 }
 
-/// How many bytes are held of bodies whose senders are not authenticated yet, of all together.
+/// The limit on bytes held of all bodies whose senders are not authenticated yet.
 const UNAUTHENTICATED_BYTES: usize = 32 * 1024 * 1024;
 
-/// How large a body may be that can use all of that; larger ones share half of it, and so cannot displace sign-ins.
+/// The maximum size of a body that can use the whole limit. Larger ones share half of it, and so cannot displace
+/// sign-ins.
 const SMALL_BODY: usize = 8 * 1024;
 
-/// A bound on bytes that are held.
+/// A limit on bytes that are held.
 #[derive(Clone, Default)]
 pub(crate) struct Budget(Arc<AtomicUsize>);
 

@@ -82,7 +82,7 @@ fn log(level: LevelFilter, format: LogFormat) {
     let selected = selected.and_then(|directives| directives.parse::<Targets>().ok());
     let selected = selected.unwrap_or_else(|| Targets::new().with_default(level));
     let lines = fmt::layer()
-        // A log that cannot be written is no reason to stop: whoever reads it may just have gone.
+        // A log that cannot be written is no reason to stop: its reader may just have exited.
         .log_internal_errors(false)
         .with_writer(std::io::stderr);
     let lines = match format {
@@ -122,7 +122,7 @@ async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
     let _ = stop.send(());
     tokio::select! {
         ended = serving => ended?,
-        () = signals.next() => tracing::warn!("told again, so what is under way is cut off"),
+        () = signals.next() => tracing::warn!("second signal received: forcing shutdown"),
     }
     tasks.stop().await;
     service.close().await;
@@ -145,7 +145,7 @@ fn welcome(base_url: &str, first: Option<FirstAdministrator>) {
     }
 }
 
-/// What tells the process to stop: SIGTERM, or SIGINT from a keyboard.
+/// The signals that stop the process: SIGTERM, or SIGINT from a keyboard.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,

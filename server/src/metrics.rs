@@ -1,5 +1,4 @@
-//! What the service tells Prometheus of itself. Labels are methods, the patterns of routes and statuses: never a path
-//! as it was asked for, an id or a key.
+//! The Prometheus metrics. Labels are methods, route patterns and statuses, never a requested path, an ID or a key.
 
 use std::fmt::Display;
 
@@ -18,13 +17,13 @@ const BUCKETS: [f64; 16] = [
     10.0, 30.0,
 ];
 
-/// What all names begin with.
+/// The prefix of all names.
 const NAMESPACE: &str = "pennon";
 
-/// A level of this moment: its name, what it says, and how high it is.
+/// A gauge: its name, its help text, and its value.
 pub(crate) type Level = (&'static str, &'static str, f64);
 
-/// What is measured, if anybody listens.
+/// The metrics. They exist only if they have a port.
 pub(crate) struct Metrics {
     registry: Registry,
     durations: HistogramVec,

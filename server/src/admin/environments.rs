@@ -114,7 +114,7 @@ pub(super) async fn rename_within(
     Ok(new)
 }
 
-/// Revokes an environment: its key is refused from now on, for good.
+/// Revokes an environment permanently: its key is refused from now on.
 pub(crate) async fn revoke(
     admin: &Admin,
     actor: &Administrator,

@@ -1,4 +1,4 @@
-//! The use cases of administration: what callers may do, whoever they are and however they come.
+//! The use cases of administration: the actions that callers may take, independent of the interface.
 //!
 //! A use case that writes opens one transaction, checks, writes, records the change in the audit log of the same
 //! transaction and commits through [`changes`], which also brings the snapshots up to date.

@@ -4,7 +4,7 @@ use pennon_model::text::NewName;
 
 use crate::error::{Error, Fault};
 
-/// What a caller wants with an optional value: three different things in JSON.
+/// The change of an optional value that a caller requests. JSON distinguishes three cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Patch<T> {
     /// The member is absent: the value stays.

@@ -1,8 +1,8 @@
-//! What a caller has seen of an object that it wants to change.
+//! The revision that a caller expects of an object that it changes.
 
 use crate::error::Error;
 
-/// A condition on the revision of the object, so that nobody overwrites what they have not seen.
+/// A condition on the revision of the object, so that nobody overwrites a change that they have not seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Precondition {
     /// The object may have changed since.

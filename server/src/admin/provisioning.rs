@@ -123,7 +123,7 @@ async fn create_token(
     faults: &mut Vec<Fault>,
 ) -> Result<(), Error> {
     let Some(owner) = store::users::first_administrator(tx).await? else {
-        let detail = "there is no administrator to whom the token could belong; make a user one with \
+        let detail = "the token needs an administrator as its owner, and none exists; make a user one with \
                       `pennon user set-role`";
         faults.push(Fault::pointer("/personalAccessToken", detail));
         return Ok(());

@@ -16,13 +16,13 @@ use crate::error::Error;
 use crate::store::sessions::{NewSession, RefreshToken};
 use crate::store::{self, Tx};
 
-/// How long a session lasts, in days.
+/// The lifetime of a session, in days.
 pub(crate) const SESSION_DAYS: i64 = 30;
 
-/// How long an expired session is kept, in days.
+/// The number of days for which an expired session is kept.
 const KEEP_EXPIRED_DAYS: i64 = 7;
 
-/// How long a spent refresh token may come back because its answer was lost, in milliseconds.
+/// The period in which a spent refresh token is accepted once more, in case its response was lost, in milliseconds.
 const LOST_ANSWER_MILLIS: i64 = 10_000;
 
 /// A session that has just begun.
@@ -33,7 +33,7 @@ pub(crate) struct SignedIn {
     pub(crate) secret: Secret,
 }
 
-/// What a session is for, which decides the credential that it has.
+/// The purpose of a session, which decides its credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionKind {
     /// The Admin API, by access tokens that a refresh token renews.
@@ -42,7 +42,7 @@ pub(crate) enum SessionKind {
     Dashboard,
 }
 
-/// What somebody types to sign in.
+/// The input of the sign-in form.
 pub(crate) struct Credentials {
     pub(crate) email: String,
     pub(crate) password: String,
@@ -120,10 +120,10 @@ async fn begin(
     })
 }
 
-/// Goes on with a session of the API: spends a refresh token and returns the next one.
+/// Continues a session of the API: spends a refresh token and returns the next one.
 ///
-/// A client that never got the answer may ask again for a moment, and gets the same one. A spent token that comes back later,
-/// or after its successor was used, is in the hands of two, one of whom is a thief: that ends the session.
+/// A client that lost the response may retry for a moment, and gets the same token. A spent token that comes back
+/// later, or after its successor was used, is in the hands of two parties, one of them a thief: the session ends.
 pub(crate) async fn refresh(admin: &Admin, token: &str) -> Result<SignedIn, Error> {
     let (hash, now) = (SecretHash::of(token), admin.clock.now());
     let oldest = now.plus_days(-SESSION_DAYS);
@@ -202,7 +202,7 @@ impl Successors {
 }
 
 impl Admin {
-    /// Erases the successors whose time is over: a copy of the database must not tell them to whoever has a spent token.
+    /// Erases expired successors: a copy of the database must not reveal them to the holder of a spent token.
     pub(crate) async fn erase_successors(&self) {
         let (now, due) = (self.clock.now(), self.successors.0.load(Relaxed));
         if due == 0 || now.millis() <= due {

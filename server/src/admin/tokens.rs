@@ -15,13 +15,13 @@ use crate::auth::secret::Labelled;
 use crate::error::{Conflict, Entity, Error, Fault};
 use crate::store::{self, Tx};
 
-/// How many tokens a user can have.
+/// The maximum number of tokens per user.
 const MOST_TOKENS: usize = 50;
 
-/// How long a token is good if nothing is said, in days.
+/// The default lifetime of a token, in days.
 const DEFAULT_DAYS: i64 = 90;
 
-/// How long a token can be good, in days.
+/// The maximum lifetime of a token, in days.
 pub(crate) const MOST_DAYS: i64 = 366;
 
 /// The number of days until a token expires, 1 to 366.
@@ -147,7 +147,7 @@ pub(crate) async fn revoke(
     let administrator = (!own || !by_itself)
         .then(|| actor.administrator())
         .transpose()?;
-    // Whoever needs to be an administrator still has to be one when it is done.
+    // An actor who needs the role `admin` must still have it when the transaction commits.
     let actor = administrator.as_deref().unwrap_or(actor);
     let mut tx = admin.db.write().await?;
     let token = find(&mut tx, actor, which).await?;

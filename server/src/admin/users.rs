@@ -18,7 +18,7 @@ use crate::auth::queue::Class;
 use crate::error::{Conflict, Entity, Error, Fault};
 use crate::store::{self, Tx};
 
-/// Whose account a caller means.
+/// The account that a caller refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AccountSelector {
     /// The caller's own.
@@ -34,7 +34,7 @@ pub(crate) struct NewUser {
     pub(crate) role: Role,
 }
 
-/// What to change of a user.
+/// The changes to a user.
 pub(crate) struct UserPatch {
     pub(crate) role: Option<Role>,
     /// The new password: somebody else's, which they have forgotten, or the caller's own.
@@ -56,7 +56,7 @@ pub(crate) struct CurrentPassword {
     pub(crate) from: IpAddr,
 }
 
-/// What the audit log shows of a user after a change.
+/// The audit log's view of a user after a change.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Updated<'a> {

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::hs256;
 use crate::error::Error;
 
-/// How long an access token is good, in seconds.
+/// The lifetime of an access token, in seconds.
 pub(crate) const LIFETIME_SECONDS: i64 = 15 * 60;
 
-/// How long after its end a token is still taken, in milliseconds: another instance has issued it, whose clock may be
-/// behind.
+/// The period after its expiry in which a token is still accepted, in milliseconds: the clock of the instance that
+/// issued it may be behind.
 const LEEWAY_MILLIS: i64 = 60_000;
 
 const ISSUER: &str = "pennon";
@@ -25,7 +25,7 @@ pub(crate) struct AccessTokens {
     validation: Validation,
 }
 
-/// What a token says. Roles are not among it: they are read with each request.
+/// The claims of a token. Roles are not included: each request reads them from the database.
 #[derive(Debug, Serialize, Deserialize)]
 struct Claims {
     iss: String,

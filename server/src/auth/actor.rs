@@ -21,7 +21,7 @@ use crate::store::{self, Tx};
 #[derive(Clone, Debug)]
 pub(crate) struct Actor {
     credential: Credential,
-    /// What the actor may do: the role of the account, or less if a token says so.
+    /// The effective role: that of the account, or a lower one if the token is limited to it.
     role: Role,
     /// The role without which the actor would have been refused.
     needed: Role,
@@ -29,14 +29,14 @@ pub(crate) struct Actor {
     request: Option<RequestId>,
 }
 
-/// Who the actor is, and by what that is proved.
+/// The actor and the credential that proves it.
 #[derive(Clone, Debug)]
 pub(crate) enum Credential {
     /// A person, signed in to the API or the dashboard.
     Session(User, SessionId),
     /// A script, by a personal access token.
     Token(User, TokenId, TokenName),
-    /// Whoever can run the binary beside the database.
+    /// An operator who runs the binary on the machine of the database.
     CommandLine,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Person {
 }
 
 impl Actor {
-    /// Whoever runs the binary beside the database. There is nothing that they could not do with the database itself.
+    /// Returns the actor for the command line. An operator who can run it could do the same in the database itself.
     pub(crate) fn command_line() -> Self {
         Self::new(Credential::CommandLine, Role::Admin)
     }
@@ -100,12 +100,12 @@ impl Actor {
         self.request.as_ref()
     }
 
-    /// What the actor may do.
+    /// Returns the effective role of the actor.
     pub(crate) fn role(&self) -> Role {
         self.role
     }
 
-    /// Whether this is the actor's own account.
+    /// Returns true if this is the actor's own account.
     pub(crate) fn is(&self, user: UserId) -> bool {
         self.user().is_some_and(|own| own.id == user)
     }
@@ -170,7 +170,7 @@ impl Actor {
         }
     }
 
-    /// The actor whom a bearer credential of the Admin API proves.
+    /// Authenticates a bearer credential of the Admin API.
     async fn from_bearer(auth: &Auth, credential: &str) -> Result<Self, Error> {
         if credential.starts_with(SDK_KEY_PREFIX) {
             return Err(Error::WrongCredential);
@@ -217,14 +217,14 @@ impl Person {
         self.session
     }
 
-    /// Whether the session still is as good as it was: it has not ended, and the role is the same.
+    /// Returns true if the session is still valid: it has not ended, and the role is the same.
     pub(crate) async fn goes_on(&self, auth: &Auth) -> Result<bool, Error> {
         let now = auth.clock.now();
         let user = store::sessions::by_id(&mut auth.db.read().await?, self.session, now).await?;
         Ok(user.is_some_and(|user| user.role == self.user.role))
     }
 
-    /// The person whom the dashboard's cookie proves, in a request with these extensions.
+    /// Authenticates the dashboard's cookie, in a request with these extensions.
     pub(crate) async fn from_cookie(
         auth: &Auth,
         cookie: &str,

@@ -1,4 +1,4 @@
-//! Who calls, and what proves it.
+//! Callers and their credentials.
 //!
 //! The types that stand for a checked caller can be made in this module alone, so a use case that takes one cannot be
 //! reached without the check.
@@ -51,7 +51,7 @@ impl Deref for Auth {
     }
 }
 
-/// What an `Authorization` header presents.
+/// The credential of an `Authorization` header.
 pub(crate) enum Presented<'a> {
     /// There is no such header.
     Nothing,

@@ -12,10 +12,10 @@ use super::secret;
 use crate::clock::Entropy;
 use crate::error::Error;
 
-/// How long a password can be that an account gets, in characters.
+/// The allowed length of a new password, in characters.
 pub(crate) const CHARACTERS: RangeInclusive<usize> = 12..=256;
 
-/// How many characters a password has that is made up: 144 random bits.
+/// The length of a generated password, in characters: 144 random bits.
 const MADE_UP_CHARACTERS: usize = 24;
 
 /// Hashes and verifies passwords away from the threads that serve requests.
@@ -81,7 +81,7 @@ impl Passwords {
         self.queues.enter(class)
     }
 
-    /// Whether the password belongs to the hash; without a hash it takes just as long to say no.
+    /// Returns true if the password matches the hash; without a hash it takes just as long to return false.
     pub(crate) async fn verify(
         &self,
         turn: HashPermit,
@@ -128,7 +128,7 @@ fn verify(password: &[u8], hash: &str) -> Result<bool, Error> {
 /// never touched costs nothing.
 struct Hasher;
 
-/// How many blocks of 1 KiB are asked for at least.
+/// The minimum allocation, in blocks of 1 KiB.
 const ROOM: usize = 33 * 1024;
 
 impl CustomizedPasswordHasher<PasswordHash> for Hasher {

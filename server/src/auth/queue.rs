@@ -11,16 +11,16 @@ use tokio::time::timeout;
 
 use crate::error::Error;
 
-/// How many sign-ins a queue holds, with the one that is being checked.
+/// The capacity of a queue for sign-ins, including the one that is being checked.
 const SIGN_INS: usize = 32;
 
-/// How long a sign-in waits for its turn.
+/// The time that a sign-in waits for its turn.
 const SIGN_IN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How many hashes signed-in callers may have in their queue, with the one that is being computed.
+/// The capacity of the queue for hashes of signed-in callers, including the one that is being computed.
 const AUTHENTICATED: usize = 256;
 
-/// How long a signed-in caller waits for its turn.
+/// The time that a signed-in caller waits for its turn.
 const AUTHENTICATED_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The class of a caller who needs a password hash.
@@ -128,7 +128,7 @@ mod tests {
         assert!(matches!(queues.enter(Class::New), Err(Error::Overloaded)));
         let late = waiting.remove(0).turn().await;
         assert!(matches!(late, Err(Error::Overloaded)));
-        // The place of whoever has given up is free again.
+        // A caller that stops waiting frees its place.
         drop(queues.enter(Class::New).unwrap());
         drop(first);
         waiting.remove(0).turn().await.unwrap();

@@ -8,13 +8,13 @@ use sha2::Sha256;
 
 use crate::clock::Entropy;
 
-/// How an SDK key begins.
+/// The prefix of an SDK key.
 pub(crate) const SDK_KEY_PREFIX: &str = "pnk_";
 
-/// How a personal access token begins.
+/// The prefix of a personal access token.
 pub(crate) const TOKEN_PREFIX: &str = "pnt_";
 
-/// How many characters of a key or token are shown, to tell them apart.
+/// The number of characters of a key or token that are shown, to tell them apart.
 const SHOWN_CHARACTERS: usize = 12;
 
 /// A new secret of 256 random bits in 43 characters.

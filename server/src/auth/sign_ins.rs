@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 use pennon_model::secret::SecretHash;
 use pennon_model::time::Timestamp;
 
-/// How long a sign-in is remembered, in milliseconds: as long as a session lasts.
+/// The period for which a sign-in is remembered, in milliseconds: the lifetime of a session.
 const LIFETIME: i64 = 30 * 24 * 60 * 60 * 1000;
 
-/// How many sign-ins are remembered. Beyond that the oldest one is forgotten.
+/// The maximum number of sign-ins to remember. Beyond it, the oldest one is forgotten.
 const CAPACITY: usize = 10_000;
 
 /// An account, by the hash of its e-mail address, at a network.
@@ -21,7 +21,7 @@ pub(super) type AccountAtNetwork = (SecretHash, IpAddr);
 pub(super) struct SignIns(Mutex<HashMap<AccountAtNetwork, i64>>);
 
 impl SignIns {
-    /// Whether the account was signed in to from the network before.
+    /// Returns true if the account has signed in from the network before.
     pub(super) fn contains(&self, account: &AccountAtNetwork, now: Timestamp) -> bool {
         let last = self.0.lock();
         let last = last.get(account);

@@ -14,12 +14,12 @@ use super::queue::Class;
 use super::sign_ins::{AccountAtNetwork, SignIns};
 use crate::error::Error;
 
-/// How long attempts are counted together, in milliseconds.
+/// The windows in which attempts are counted together, in milliseconds.
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 
-/// How many windows are kept at most. When an attack from very many addresses fills the table, the windows of a single
-/// attempt make room first, and then all.
+/// The maximum number of windows. When an attack from very many addresses fills the table, the windows of a single
+/// attempt are removed first, and then all.
 const MOST_WINDOWS: usize = 100_000;
 
 /// Counts attempts to sign in.
@@ -29,7 +29,7 @@ pub(crate) struct Throttle {
     sign_ins: SignIns,
 }
 
-/// Whose attempts are counted together.
+/// The source of attempts that are counted together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Source {
     /// An address, or the IPv6 network of this prefix length.
@@ -42,7 +42,7 @@ enum Source {
 struct Window {
     ends: i64,
     counted: u32,
-    /// How many of those counted may yet succeed.
+    /// The number of counted attempts that may yet succeed.
     under_way: u32,
 }
 
@@ -61,8 +61,9 @@ impl Attempt {
 }
 
 impl Source {
-    /// How many times as many failures are allowed as for one account from one address in a minute, and in which time.
-    /// Everybody in a house, an office or a data center may share a network, but nobody can choose among more than a few.
+    /// Returns the number of failures allowed, as a multiple of those of one account from one address in a minute, and
+    /// the window in milliseconds. Many people in a house, an office or a data center may share a network, but nobody
+    /// can choose among more than a few networks.
     fn rule(&self) -> (u32, i64) {
         match self {
             Self::AccountAtNetwork(_) => (1, MINUTE),

@@ -9,10 +9,10 @@ use clap::Args;
 use crate::config::DatabaseSettings;
 use crate::store::{Db, OpenMode};
 
-/// What to back up, and where to.
+/// The file to write, and the database to back up.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The file to write. It must not exist yet, and only its owner may read it, because there are secrets in it.
+    /// The file to write. It must not exist yet, and only its owner may read it, because it contains secrets.
     file: PathBuf,
     #[command(flatten)]
     database: DatabaseSettings,
@@ -41,7 +41,7 @@ pub(super) async fn run(Arguments { file, database }: Arguments) -> Result<(), B
     Ok(())
 }
 
-/// Whether something has this name already, be it a symbolic link that leads nowhere.
+/// Returns true if the name is taken, even by a dangling symbolic link.
 fn is_taken(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }

@@ -15,10 +15,10 @@ use tokio::net::TcpStream;
 
 use crate::config::ListenAddress;
 
-/// How long the server may take to answer.
+/// The time limit for the server's response.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Whom to ask, and what.
+/// The server to check, and the check.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// The address and port that the server listens on.

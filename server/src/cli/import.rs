@@ -23,10 +23,10 @@ use crate::store::OpenMode;
 /// The most flags, or environments of a flag, that a document may have.
 pub(super) const MAX_ITEMS: usize = 1_000_000;
 
-/// What to import, and where to.
+/// The file to import, and the database.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// A file that `pennon export` has printed; `-` reads the standard input.
+    /// A file printed by `pennon export`; `-` reads the standard input.
     file: PathBuf,
     /// Only print what would change.
     #[arg(long)]

@@ -38,7 +38,7 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("PENNON_BUIL
     after_help = SECRETS_HELP
 )]
 pub struct CommandLine {
-    /// What to do; `serve` if nothing is said.
+    /// The command to run; `serve` by default.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// The settings of `serve`.
@@ -46,7 +46,7 @@ pub struct CommandLine {
     pub settings: Settings,
 }
 
-/// What the binary can do.
+/// The commands of the binary.
 #[derive(Debug, Subcommand)]
 #[expect(
     clippy::large_enum_variant,

@@ -26,7 +26,7 @@ pub struct Arguments {
     database: DatabaseSettings,
 }
 
-/// What an export and a config document have in common.
+/// The part that an export and a config document have in common.
 #[derive(Deserialize)]
 struct Flags {
     flags: Vec<Flag>,
@@ -85,7 +85,7 @@ fn declaration(mut flags: Vec<Flag>) -> String {
     text
 }
 
-/// What a flag is for, in one line that ends no comment.
+/// Returns the name and description of a flag, in one line that does not end the comment.
 fn about(flag: &Flag) -> Option<String> {
     let name = flag.name.as_deref().filter(|name| **name != flag.key);
     let parts = [name, flag.description.as_deref()];

@@ -1,5 +1,5 @@
-//! `pennon user`: accounts, for whoever runs the binary beside the database, and so also for whoever has no password
-//! left.
+//! `pennon user`: accounts, for operators who run the binary on the machine of the database, and so also for those who
+//! have lost every password.
 
 use std::error::Error;
 use std::io::Write;
@@ -18,7 +18,7 @@ use crate::auth::password::NewPassword;
 use crate::config::DatabaseSettings;
 use crate::store::OpenMode;
 
-/// What to do with accounts.
+/// The action on accounts, and the database.
 #[derive(Debug, Args)]
 #[command(mut_arg("database_url", |url| url.global(true)))]
 pub struct Arguments {
@@ -35,7 +35,7 @@ enum What {
         /// The e-mail address to sign in with.
         #[arg(value_parser = email)]
         email: Email,
-        /// What the user may do: `viewer`, `editor` or `admin`.
+        /// The role: `viewer`, `editor` or `admin`.
         #[arg(long, value_parser = Role::parse)]
         role: Role,
         #[command(flatten)]

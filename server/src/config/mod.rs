@@ -68,33 +68,34 @@ pub struct Settings {
     #[arg(long, env = "PENNON_TRUSTED_PROXIES", value_delimiter = ',', value_parser = network)]
     pub trusted_proxies: Vec<IpNet>,
 
-    /// How many failed sign-ins a minute an account may have from one address; six times as many an hour. For all accounts
-    /// together, the address may have six times as many a minute, and the IPv6 networks /56 and /48 that it is in 12 and 24
-    /// times as many.
+    /// The number of failed sign-ins per minute that an account may have from one address; six times as many per hour.
+    /// For all accounts together, the address may have six times as many per minute, and its IPv6 networks /56 and /48
+    /// may have 12 and 24 times as many.
     #[arg(long, env = "PENNON_RATE_LIMIT_LOGIN", default_value_t = 10)]
     pub rate_limit_login: u32,
 
-    /// How many requests a second an environment may make of each instance: so many whose flags the server evaluates,
-    /// and as many again of clients that evaluate by themselves. More are refused with 429. Any number if not set.
+    /// The number of requests per second that an environment may make to each instance: this many for flags that the
+    /// server evaluates, and this many again from clients that evaluate locally. More are refused with 429. Unlimited
+    /// if not set.
     #[arg(long, env = "PENNON_RATE_LIMIT_EVALUATE")]
     pub rate_limit_evaluate: Option<NonZeroU32>,
 
-    /// How many seconds a stream of changes may be silent before it shows that it is there. Proxies that cut silent
-    /// connections must wait longer than that.
+    /// The number of seconds after which a silent stream of changes sends a heartbeat. Proxies that close silent
+    /// connections must wait longer.
     #[arg(long, env = "PENNON_STREAM_HEARTBEAT", default_value_t = 15, value_parser = value_parser!(u16).range(1..))]
     pub stream_heartbeat: u16,
 
-    /// How many connections are served at once; more are refused with 503.
+    /// The maximum number of connections; more are refused with 503.
     #[arg(long, env = "PENNON_MAX_CONNECTIONS", default_value_t = 10_000,
         value_parser = value_parser!(u32).range(1..=1_000_000))]
     pub max_connections: u32,
 
-    /// How many requests are worked on at once; more are refused with 503. Streams of events do not count.
+    /// The maximum number of requests in flight; more are refused with 503. Streams of events do not count.
     #[arg(long, env = "PENNON_MAX_IN_FLIGHT", default_value_t = 4096,
         value_parser = value_parser!(u32).range(1..))]
     pub max_in_flight: u32,
 
-    /// How lines of the log look.
+    /// The format of the log.
     #[arg(long, env = "PENNON_LOG_FORMAT", default_value = "text")]
     pub log_format: LogFormat,
 
@@ -103,7 +104,7 @@ pub struct Settings {
     pub products: Vec<String>,
 }
 
-/// How lines of the log look.
+/// The format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// For people.
@@ -146,7 +147,7 @@ impl Settings {
         }
     }
 
-    /// Whether people reach the service by https.
+    /// Returns true if people reach the service by https.
     pub fn is_https(&self) -> bool {
         self.public_url.as_ref().and_then(Uri::scheme_str) == Some("https")
     }

@@ -1,4 +1,4 @@
-//! What the dashboard does with the account of whoever is signed in.
+//! The dashboard's access to the account of the signed-in user.
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;

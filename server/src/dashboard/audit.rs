@@ -1,4 +1,4 @@
-//! What the dashboard does with the audit log.
+//! The dashboard's access to the audit log.
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;

@@ -1,4 +1,4 @@
-//! What the dashboard does with environments.
+//! The dashboard's access to environments.
 
 use std::collections::HashMap;
 

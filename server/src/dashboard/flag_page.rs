@@ -1,4 +1,4 @@
-//! What the dashboard does with one flag.
+//! The dashboard's access to one flag.
 
 use async_trait::async_trait;
 use pennon_core::rule::Priority;

@@ -1,4 +1,4 @@
-//! What the dashboard does with flags.
+//! The dashboard's access to flags.
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;

@@ -1,4 +1,4 @@
-//! What the dashboard does with people's accounts.
+//! The dashboard's access to people's accounts.
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;

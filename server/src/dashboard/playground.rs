@@ -1,4 +1,4 @@
-//! What the dashboard needs to try a flag.
+//! The dashboard's playground, which evaluates a flag for a context.
 
 use async_trait::async_trait;
 use pennon_core::FlagConfig;

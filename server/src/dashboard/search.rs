@@ -1,4 +1,4 @@
-//! How the dashboard finds flags and environments by a few letters.
+//! The dashboard's search for flags and environments by a few letters.
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;
@@ -9,7 +9,7 @@ use pennon_model::page::PageRequest;
 use super::SignedIn;
 use crate::admin::{environments, flags};
 
-/// How many of each are shown.
+/// The maximum number of results of each kind.
 const SHOWN: usize = 8;
 
 #[async_trait]
@@ -42,7 +42,8 @@ impl SearchAdmin for SignedIn {
     }
 }
 
-/// How far a flag is from what was typed: one that is in use, and whose key or name begins with it, is nearer.
+/// Returns the distance between a flag and the search text: flags in use whose key or name begins with the text come
+/// first.
 fn distance(flag: &Flag, wanted: &str) -> (bool, u8, String) {
     let (key, name) = (
         flag.key.as_str().to_lowercase(),

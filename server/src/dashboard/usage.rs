@@ -1,4 +1,4 @@
-//! What the dashboard asks about use.
+//! The dashboard's access to usage.
 
 use async_trait::async_trait;
 use pennon_dashboard::error::AdminError;

@@ -1,4 +1,4 @@
-//! How an evaluation came about, for people who ask why.
+//! The explanation of an evaluation, for people.
 
 use pennon_core::evaluate::{RolloutTrace, RuleTrace};
 use pennon_core::{Evaluation, Explanation};

@@ -23,7 +23,7 @@ pub(crate) struct SdkKey {
 pub(crate) struct SdkEnvironment(Arc<EnvironmentSnapshot>);
 
 impl SdkEnvironment {
-    /// What the environment serves; the same for as long as this is held.
+    /// Returns the environment's snapshot; the same one for as long as this value exists.
     pub(crate) fn snapshot(&self) -> &Arc<EnvironmentSnapshot> {
         &self.0
     }
@@ -41,7 +41,7 @@ impl SdkKey {
         })
     }
 
-    /// The environment, for a caller for whom the server evaluates.
+    /// Returns the environment to a caller that lets the server evaluate.
     pub(crate) fn for_evaluation(self) -> Result<SdkEnvironment, Error> {
         self.check_rate(&self.snapshot.usage().rate_limiters.evaluation)?;
         Ok(SdkEnvironment(self.snapshot))
@@ -70,8 +70,8 @@ impl SdkKey {
     }
 }
 
-/// What a key opens. Every key that does not work is refused in the same way, so that nobody can find out which ones
-/// exist or existed. While the database cannot be asked, a key that is not known may yet be a new one.
+/// Returns the environment of a key. Every key that does not work is refused in the same way, so that the response
+/// never reveals whether a key exists or existed. While the database is unavailable, an unknown key may be a new one.
 fn known<T>(serving: &Serving, found: Option<T>) -> Result<T, Error> {
     match found {
         Some(found) => Ok(found),

@@ -17,11 +17,12 @@ use crate::state::Service;
 #[derive(Clone)]
 pub(crate) struct OnSpareConnection;
 
-/// Lets in as many requests as the settings say; none if there is no room: whoever is refused can ask again, while a
-/// queue without a bound would have everybody wait. Questions after the service's health are always let in.
+/// Admits a request unless as many are in flight as the settings allow. A refused caller can retry, while an unbounded
+/// queue would delay everybody. Health checks are always admitted.
 ///
-/// What counts is the time until the head of the answer, so a stream of events counts for as long as it takes to begin.
-/// Not in it is the time in which the peer has yet to send more of the body, or slow peers could have all others refused.
+/// A request counts until the head of its response is ready, so a stream of events counts only until it begins. The
+/// time in which the peer has yet to send more of the body does not count, or slow peers could cause all others to be
+/// refused.
 pub(super) fn admit(service: &Service, request: Request) -> Option<(Request, Permit)> {
     let most = if request.uri().path().starts_with("/health") {
         usize::MAX

@@ -18,7 +18,7 @@ pub(super) const FOLDER: &str = "dashboard/assets";
 /// The compressed forms of a file, the smallest first: their coding and what is appended to the file's name.
 const CODINGS: [(&str, &str); 2] = [("br", ".br"), ("gzip", ".gz")];
 
-/// What the names of the islands' files begin with.
+/// Returns the prefix of the islands' file names.
 pub(super) fn output_name() -> &'static str {
     OUTPUT_NAME.unwrap_or("pennon")
 }

@@ -1,4 +1,4 @@
-//! Request bodies: read late, so that whoever may not write gets no answer about what was written.
+//! Request bodies. They are read late, so that a caller that may not write learns nothing about what it sent.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -22,10 +22,10 @@ pub(super) const ADMIN_LIMIT: usize = 256 * 1024;
 /// The most that a body may have by which somebody signs in, in bytes.
 const SIGN_IN_LIMIT: usize = 8 * 1024;
 
-/// How long a body may take to arrive.
+/// The time limit for receiving a body.
 const TIME: Duration = Duration::from_secs(10);
 
-/// A body that has not been read yet: whether the caller may write, and to what, is checked before what is written.
+/// A body that has not been read yet: permission, and the existence of the target, are checked before the content.
 pub(crate) struct Body<T>(Request, PhantomData<fn() -> T>);
 
 impl<S: Sync, T> FromRequest<S> for Body<T> {
@@ -161,12 +161,12 @@ pub(super) fn object(bytes: &[u8]) -> Result<Json<'_>, Error> {
     }
 }
 
-/// What is wrong with a text that is no JSON.
+/// Describes the syntax error of a text that is not JSON.
 fn malformed(error: &serde_json::Error) -> Error {
     Error::Malformed(format!("the body is not valid JSON: {error}"))
 }
 
-/// Whether the request declares its body as JSON, whatever the parameters.
+/// Returns true if the request declares its body as JSON, whatever the parameters.
 fn is_json(request: &Request) -> bool {
     let declared = request
         .headers()
@@ -179,7 +179,7 @@ fn is_json(request: &Request) -> bool {
     essence.eq_ignore_ascii_case("application/json")
 }
 
-/// Whether an error is at bottom one of these.
+/// Returns true if an error of type `E` is the error or one of its sources.
 pub(super) fn is_caused_by<E: std::error::Error + 'static>(error: &axum::Error) -> bool {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = source {

@@ -38,8 +38,8 @@ impl ClientAddress {
     }
 }
 
-/// Whether a trusted proxy says in `X-Forwarded-Proto` that the browser speaks https. If several proxies have written into
-/// it, the first entry is about the browser.
+/// Returns true if a trusted proxy reports in `X-Forwarded-Proto` that the browser uses https. If several proxies have
+/// added to it, the first entry is that of the browser.
 pub(crate) fn is_forwarded_https(parts: &Parts, trusted: &[IpNet]) -> bool {
     let scheme = parts.headers.get("x-forwarded-proto");
     let scheme = scheme.and_then(|value| value.to_str().ok()?.split(',').next());

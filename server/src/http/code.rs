@@ -7,7 +7,7 @@ use serde::Serialize;
 /// comes in a wrapping that the derive of the schema does not see through.)
 macro_rules! codes {
     ($($(#[$meta:meta])* $code:ident = $word:tt, $status:ident, $title:literal;)+) => {
-        /// What went wrong, in one word that stays the same.
+        /// The error code, which stays the same.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, utoipa::ToSchema)]
         #[schema(as = Code)]
         pub(crate) enum Code {
@@ -25,7 +25,7 @@ macro_rules! codes {
                 match self { $(Self::$code => StatusCode::$status,)+ }
             }
 
-            /// What people read first.
+            /// Returns the title, for people.
             pub(crate) const fn title(self) -> &'static str {
                 match self { $(Self::$code => $title,)+ }
             }

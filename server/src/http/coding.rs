@@ -26,7 +26,7 @@ impl<S: Sync> FromRequestParts<S> for Accepted {
     }
 }
 
-/// Whether `Accept-Encoding` names the coding, and not with a weight of zero (RFC 9110, 12.5.3).
+/// Returns true if `Accept-Encoding` names the coding, and not with a weight of zero (RFC 9110, 12.5.3).
 pub(super) fn accepts(headers: &HeaderMap, coding: &str) -> bool {
     headers
         .get_all(ACCEPT_ENCODING)

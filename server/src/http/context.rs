@@ -20,7 +20,7 @@ pub(super) fn context<'a>(json: Json<'a>, pointer: &str, faults: &mut Vec<Fault>
     })
 }
 
-/// How contexts look, for the API's description.
+/// Returns the schema of contexts, for the API's description.
 pub(super) fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
     schemas.define("EvaluationContext", |_| described().into())
 }
@@ -30,10 +30,10 @@ fn described() -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(Type::Object)
         .description(Some(
-            "Whom a flag is evaluated for. What is absent or `null` matches no condition; other members are ignored.",
+            "The context to evaluate a flag for. Absent and `null` members match no condition; unknown ones are ignored.",
         ))
-        .property("userId", absent_or(text("For targeting, and the bucketing value of `per_user` rollouts.")))
-        .property("tenantId", absent_or(text("For targeting, and the bucketing value of `per_tenant` rollouts.")))
+        .property("userId", absent_or(text("For targeting, and the bucketing key of `per_user` rollouts.")))
+        .property("tenantId", absent_or(text("For targeting, and the bucketing key of `per_tenant` rollouts.")))
         .property("email", absent_or(email))
         .property("country", absent_or(text("For targeting.")))
         .property("customAttributes", absent_or(described_attributes()))

@@ -1,6 +1,7 @@
-//! What pages of other origins may do.
+//! Cross-origin access.
 //!
-//! They may call the Evaluation API: the SDK key is what opens the door, and it is sent on purpose, never by the browser.
+//! Pages of other origins may call the Evaluation API: the SDK key grants access, and the page sends it explicitly,
+//! never the browser by itself.
 
 use axum::response::{IntoResponse, Response};
 use http::header::{
@@ -9,7 +10,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderValue};
 
-/// Whether pages of any origin may call a path. As for routes, more than one slash at its start counts as one.
+/// Returns true if pages of any origin may call a path. As for routes, more than one slash at its start counts as one.
 pub(super) fn is_open(path: &str) -> bool {
     let path = path.trim_start_matches('/');
     path.starts_with("sdk/") || path.starts_with("ofrep/")

@@ -1,4 +1,4 @@
-//! What holds for every request, whatever it asks for.
+//! The outermost layer, which handles every request alike.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -105,8 +105,8 @@ impl Tower<Request> for Edge {
     }
 }
 
-/// What the log knows of a request: neither its query nor its headers, which may hold secrets. Evaluations are told apart
-/// by who debugs only: a span costs a tenth of one, and they have next to nothing to log.
+/// Returns the log's span of a request. It contains neither the query nor headers, which may hold secrets. Evaluations
+/// get a span at debug level only: it costs a tenth of an evaluation, and they log next to nothing.
 fn span(request: &Request, id: Option<&HeaderValue>, is_evaluation: bool) -> Span {
     let (method, path) = (request.method(), request.uri().path());
     let id = id.and_then(|id| id.to_str().ok());

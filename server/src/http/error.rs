@@ -12,10 +12,10 @@ use super::code::Code;
 use super::respond::etag;
 use crate::error::{Conflict, Entity, Error, Fault, FaultLocation};
 
-/// How long a client should wait while the database is away, in seconds.
+/// The time that a client should wait while the database is unavailable, in seconds.
 pub(super) const RETRY_WHEN_UNAVAILABLE: u64 = 5;
 
-/// How long a client should wait while there is too much to do, in seconds.
+/// The time that a client should wait while the service is overloaded, in seconds.
 const RETRY_WHEN_BUSY: u64 = 1;
 
 /// The body of an error.
@@ -24,16 +24,16 @@ const RETRY_WHEN_BUSY: u64 = 1;
 pub(super) struct Problem<'a> {
     /// The code once more, as a URN.
     r#type: String,
-    /// What went wrong, for people.
+    /// A summary of the error, for people.
     title: &'static str,
     /// The status of the answer.
     status: u16,
-    /// What went wrong this time, for people.
+    /// A description of this occurrence, for people.
     #[schema(value_type = String)]
     detail: Cow<'a, str>,
-    /// What went wrong, for scripts.
+    /// The error code, for scripts.
     code: Code,
-    /// All that is wrong with the input; absent if that is not the problem.
+    /// All faults of the input; absent if the input is not the problem.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     errors: Vec<InvalidMember<'a>>,
@@ -51,7 +51,7 @@ struct InvalidMember<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     parameter: Option<&'a str>,
-    /// What is wrong, for people.
+    /// A description of the fault, for people.
     detail: &'a str,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// How a refusal with this code looks.
+    /// Returns an example of a refusal with this code.
     pub(super) fn example(code: Code) -> serde_json::Value {
         let errors = match code {
             Code::InvalidInput => vec![InvalidMember {
@@ -147,7 +147,7 @@ fn respond(
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     if status == StatusCode::REQUEST_TIMEOUT {
-        // What of the body has not arrived yet can be told from no next request.
+        // The rest of the body, still on its way, could be mistaken for the next request.
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
     if let Some(seconds) = retry_after(error) {

@@ -1,7 +1,7 @@
-//! What changes while somebody looks at the dashboard, as a stream of events.
+//! Changes that occur while somebody views the dashboard, as a stream of events.
 //!
-//! It tells that something changed, what, where and by whom, but not how it is now: whoever wants to know asks for the
-//! page again, and sees what they may see.
+//! An event contains the fact of a change, its object, place and author, but not the new state: a page that needs the
+//! state requests it again, and gets only the part that its user may see.
 
 use std::time::Duration;
 
@@ -22,10 +22,10 @@ use crate::auth::actor::Person;
 use crate::feed::Notification;
 use crate::state::Service;
 
-/// How often is looked whether the session goes on, apart from when this instance hears that it may have ended.
+/// The interval between checks of the session, apart from those after notifications that it may have ended.
 const LOOK_INTERVAL: Duration = Duration::from_secs(10);
 
-/// When a browser comes back after the stream has ended.
+/// The delay before a browser reconnects after the stream has ended.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// The stream for one browser. It ends with the session, when the role changes, and when the service stops.
@@ -34,11 +34,11 @@ pub(super) struct Events {
     person: Person,
     told: Receiver<Notification>,
     looks: Interval,
-    /// Whether the first event has been sent.
+    /// True if the first event has been sent.
     begun: bool,
 }
 
-/// A change, as browsers are told of it.
+/// A change, as sent to browsers.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ChangeMessage<'n> {
@@ -53,14 +53,14 @@ struct ChangeMessage<'n> {
     /// The request that made the change, for the page that sent it.
     #[serde(skip_serializing_if = "Option::is_none")]
     request: Option<&'n str>,
-    /// What was done, after the name of who did it.
+    /// A description of the change, to follow the name of its author.
     what: String,
 }
 
-/// How things stand when the stream begins.
+/// The state at the start of the stream.
 #[derive(Serialize)]
 struct StreamPosition {
-    /// When the last change was, in milliseconds; none if there was none.
+    /// The time of the last change, in milliseconds; none if nothing has changed yet.
     at: Option<i64>,
 }
 
@@ -97,7 +97,7 @@ impl Events {
                         }
                     }
                     Ok(Notification::SignedOut) if self.goes_on().await => {}
-                    // Whoever fell behind comes back and learns that something changed.
+                    // A subscriber that fell behind reconnects, and learns that something changed.
                     Ok(Notification::SignedOut) | Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
                 },
                 _ = self.looks.tick() => {
@@ -159,7 +159,7 @@ impl IntoResponse for Events {
     }
 }
 
-/// What was done, in words that go on after a name: `changed a rule of checkout in production`.
+/// Returns a description of the change, to follow a name: `changed a rule of checkout in production`.
 fn what(news: &ChangeEvent) -> String {
     let flag = news.flag.as_deref().unwrap_or("a flag");
     let environment = news.environment_name.as_deref().unwrap_or("an environment");

@@ -22,10 +22,10 @@ use crate::error::Fault;
 
 /// A type that is read from the members of a JSON object, or from the parameters of a query.
 pub(crate) trait FromFields: Sized {
-    /// What it is, for the API's description.
+    /// The text for the API's description.
     const ABOUT: &'static str = "";
 
-    /// Its name in the API's description.
+    /// Returns its name in the API's description.
     fn name() -> &'static str {
         let path = std::any::type_name::<Self>();
         path.rsplit("::").next().unwrap_or(path)
@@ -89,7 +89,7 @@ pub(crate) use from_fields;
 /// The members of an object, handed out one by one as domain types. What nobody asked for is a fault too.
 pub(crate) struct Fields<'f> {
     purpose: Purpose<'f>,
-    /// What the next member is for.
+    /// The description of the next member.
     about: Option<&'static str>,
 }
 
@@ -107,15 +107,15 @@ struct Object<'f> {
     /// Where the object is in the body; none for a query.
     pointer: Option<String>,
     faults: &'f mut Vec<Fault>,
-    /// Whether members are only passed over, because the one that gives them their meaning is bad.
+    /// True while members are skipped unread, because the member that gives them their meaning is invalid.
     blind: bool,
 }
 
-/// What an object has under a name.
+/// The value of a member of an object.
 enum Taken<'f> {
     Given(Json<'f>),
     Absent,
-    /// Something that is not to be looked at.
+    /// A value that must not be read.
     Unseen,
 }
 

@@ -1,4 +1,4 @@
-//! Whether the service lives, and whether it should get traffic. No call asks the database: its last known state counts.
+//! Liveness and readiness. No check queries the database: its last known state counts.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};

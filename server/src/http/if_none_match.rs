@@ -11,16 +11,16 @@ use super::openapi::shape::header;
 use super::openapi::{Input, OperationBuilder};
 use crate::error::Error;
 
-/// What the client has already, by its tags.
+/// The versions that the client already has, by their tags.
 pub(crate) struct IfNoneMatch(Vec<String>);
 
 impl IfNoneMatch {
-    /// Whether the client has anything.
+    /// Returns true if the client has any version.
     pub(crate) fn is_anything(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Whether the client has what this tag identifies, by the weak comparison of RFC 9110, 8.8.3.2.
+    /// Returns true if the client has the version with this tag, by the weak comparison of RFC 9110, 8.8.3.2.
     pub(crate) fn has(&self, etag: &str) -> bool {
         let current = opaque(etag);
         self.0

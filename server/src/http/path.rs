@@ -19,7 +19,7 @@ use crate::admin::tokens::TokenSelector;
 use crate::admin::users::AccountSelector;
 use crate::error::{Entity, Error};
 
-/// What a path names.
+/// The object that a path names.
 pub(crate) struct Path<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: FromPath> FromRequestParts<S> for Path<T> {
@@ -89,7 +89,7 @@ impl FromPath for FlagEnvironmentId {
 }
 
 impl FromPath for AccountSelector {
-    /// Whether somebody may ask is checked before whether there is such an account, so this refuses nothing.
+    /// Permission is checked before existence, so this refuses nothing.
     fn from_path(parameters: &RawPathParams) -> Result<Self, Error> {
         Ok(match given(parameters, "user") {
             "me" => Self::Mine,

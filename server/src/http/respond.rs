@@ -38,7 +38,7 @@ pub(crate) struct Changed {
     pub(crate) revision: i64,
 }
 
-/// What a `PUT` did: 201 or 200.
+/// The result of a `PUT`: 201 or 200.
 pub(crate) enum Put<T> {
     Inserted(Created<T>),
     Updated(T),

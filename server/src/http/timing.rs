@@ -1,4 +1,4 @@
-//! How long an answer may take to begin, and how long answers take, by route.
+//! The time limit for a response to begin, and measured response times by route.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::metrics::{Level, Metrics};
 use crate::state::Service;
 
-/// What the service answers to Prometheus, on a port of its own.
+/// Returns the router for Prometheus, which has a port of its own.
 pub(crate) fn metrics_router(service: Service) -> Router {
     Router::new()
         .route("/metrics", get(metrics))
@@ -81,11 +81,11 @@ fn number(count: usize) -> f64 {
     u32::try_from(count).unwrap_or(u32::MAX).into()
 }
 
-/// How long a request may be worked on. What it has begun to write is rolled back, unless it is being committed.
+/// The time limit for a request. At the limit, its writes are rolled back unless they are being committed.
 const TIME: Duration = Duration::from_secs(30);
 
-/// Gives up on a request that is not answered in time, and measures each route, if there is anybody to tell. An answer that
-/// has begun may go on, so streams do.
+/// Cancels a request that is not answered in time, and measures each route if metrics are on. A response that has begun
+/// is not cut off, so streams continue.
 #[derive(Clone)]
 pub(super) struct Timing(pub(super) Option<Arc<Metrics>>);
 
@@ -110,7 +110,7 @@ pub(super) struct Timed<S> {
 }
 
 impl<S> Timed<S> {
-    /// What takes the time from now on until there is an answer with a status.
+    /// Starts a stopwatch that records the time until a response has a status.
     fn stopwatch(&self, request: &Request) -> Option<impl FnOnce(StatusCode) + Send + use<S>> {
         let (metrics, route) = (self.metrics.clone()?, Arc::clone(&self.route));
         let path = request.extensions().get::<MatchedPath>().cloned();

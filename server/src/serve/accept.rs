@@ -15,11 +15,10 @@ use super::connection::{Phase, serve_connection};
 use crate::in_flight::{InFlight, Permit};
 use crate::state::Service;
 
-/// How long to wait when the system has no file or memory for another connection. Others end meanwhile.
+/// The pause when the system has no file or memory for another connection. Other connections end meanwhile.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How many connections there may be beyond the bound: on them nobody gets more than to be told so at once, and to hear
-/// how the service is.
+/// The number of connections beyond the limit. They only serve refusals and health checks.
 const SPARE: usize = 32;
 
 /// A port with the connections that came by it.
@@ -31,11 +30,11 @@ pub(super) struct Listener<A> {
     permits: Arc<Semaphore>,
     spare_permits: Arc<Semaphore>,
     in_flight: InFlight,
-    /// What all connections listen to.
+    /// The phase that all connections follow.
     phase: watch::Sender<Phase>,
 }
 
-/// What a connection takes up for as long as it lasts.
+/// The resources of a connection, for its lifetime.
 struct ConnectionPermit {
     _permit: OwnedSemaphorePermit,
     is_spare: bool,
@@ -60,7 +59,7 @@ impl<A: App> Listener<A> {
         }
     }
 
-    /// Whether there is any connection.
+    /// Returns true if any connection is open.
     pub(super) fn is_in_use(&self) -> bool {
         self.phase.receiver_count() > 0
     }
@@ -145,7 +144,7 @@ impl<A: App> Listener<A> {
     }
 }
 
-/// Whether an error is of the one connection that was about to be taken.
+/// Returns true if an error concerns only the connection that was about to be accepted.
 fn is_of_the_peer(error: &io::Error) -> bool {
     matches!(
         error.kind(),

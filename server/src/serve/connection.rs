@@ -27,42 +27,42 @@ use super::refusal::{Answering, Refusing};
 use crate::http::OnSpareConnection;
 use crate::state::Service;
 
-/// How long a new connection may take until the head of its first request is complete.
+/// The time limit for a new connection to send the head of its first request.
 const FIRST_HEAD_TIME: Duration = Duration::from_secs(10);
 
-/// How long one may take that there is no ordinary place for.
+/// The same limit for a connection beyond the ordinary ones.
 const SPARE_HEAD_TIME: Duration = Duration::from_secs(2);
 
-/// How long a connection may take from one answer until the head of the next request is complete. Proxies keep
-/// connections for up to a minute; whoever closes first must be they, or a request crosses the end of its connection.
+/// The time limit from one response until the head of the next request is complete. Proxies keep connections for up to
+/// a minute, and must be the first to close them, or a request crosses the close of its connection.
 const NEXT_HEAD_TIME: Duration = Duration::from_secs(75);
 
-/// How long a peer may take nothing of an answer that waits for it.
+/// The time for which a peer may take nothing of a waiting response.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 
 /// The most that the head of a request may have, in bytes. No more is kept for a peer that reads slowly, beside the part
 /// of the answer that was made last.
 pub(super) const HEAD_LIMIT: usize = 64 * 1024;
 
-/// How much of a body is still received that nobody wants, in bytes. It costs no memory.
+/// The maximum size of a refused body that is still received, in bytes. It costs no memory.
 pub(super) const UNWANTED_BYTES: usize = 16 * 1024 * 1024;
 
-/// How long that may take.
+/// The time limit for receiving it.
 pub(super) const UNWANTED_TIME: Duration = Duration::from_secs(2);
 
-/// How far connections are on the way to their end.
+/// The progress of connections toward their end.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Phase {
     /// Requests come and go.
     Open,
-    /// The next answer is the last, and who has not begun to ask is closed.
+    /// The next response is the last, and idle connections are closed.
     Closing,
-    /// Nobody waits any more for the rest of a request.
+    /// Partial requests are no longer awaited.
     Overdue,
 }
 
-/// Whether the peer has to send something before anything can go on. Once the connection is closing, hyper itself ends it
-/// between an answer and the next request, so that this need not be told when an answer ends.
+/// True if the peer has to send something before the connection proceeds. Once the connection is closing, hyper itself
+/// ends it between a response and the next request, so the end of a response need not be recorded here.
 #[derive(Clone)]
 struct PeersTurn(Arc<AtomicBool>);
 

@@ -1,8 +1,8 @@
-//! How many files the system lets the process have: each connection is one.
+//! The limit on open files: each connection is one.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What the database, the log and all else may need beside connections.
+/// The number of files reserved for the database, the log and everything else besides connections.
 const RESERVE: u64 = 256;
 
 /// Room for so many connections, or for as many as the system allows: connections must not use up the files that the

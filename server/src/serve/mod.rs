@@ -1,7 +1,7 @@
-//! Connections: who may come in, how long they may take, and how they end.
+//! Connections: their number, their timeouts, and their end.
 //!
-//! hyper speaks HTTP/1.1 on them. What is here bounds what a peer can cost, whoever it is: how many connections there
-//! are, how long a peer may take to ask, and how long it may leave an answer unread.
+//! hyper speaks HTTP/1.1 on them. This module limits the cost of any peer: the number of connections, the time to send
+//! a request, and the time for which a response may stay unread.
 
 mod accept;
 mod connection;
@@ -27,34 +27,34 @@ use crate::http::{edge, metrics_router};
 use crate::in_flight::InFlight;
 use crate::state::Service;
 
-/// How long requests are still taken once the service is told to stop: those that were on their way, and those of
-/// balancers that do not know yet. Each answer then ends its connection.
+/// The period in which requests are still accepted after shutdown begins: those in transit, and those of load balancers
+/// that have not noticed yet. Each response then ends its connection.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// How long connections that were taken at the last moment may take to say what they want.
+/// The time limit for connections that were accepted at the last moment to begin a request.
 const LAST_MOMENT: Duration = Duration::from_millis(100);
 
-/// How long after that those may take who have sent part of a request.
+/// The additional time for peers that have sent part of a request.
 const REST_TIME: Duration = Duration::from_secs(1);
 
-/// How often is then looked for such peers.
+/// The interval between checks for such peers.
 const OVERDUE_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How long requests under way may take to end after that. Altogether this is less than the ten seconds that container
+/// The time limit after that for requests in flight. All limits together are below the ten seconds that container
 /// runtimes wait before they kill.
 const DRAIN_TIME: Duration = Duration::from_secs(7);
 
-/// How many connections may wait with the operating system.
+/// The number of connections that may wait in the operating system's queue.
 const BACKLOG: u32 = 1024;
 
-/// How much of an answer the operating system keeps for a peer that has yet to take it, in bytes. By itself it keeps up to
-/// several MiB for each connection.
+/// The size of the operating system's buffer for a response that the peer has yet to take, in bytes. By default, it
+/// grows to several MiB for each connection.
 const SEND_BUFFER: u32 = 128 * 1024;
 
-/// How many connections there may be to the metrics.
+/// The maximum number of connections to the metrics.
 const METRICS_CONNECTIONS: usize = 32;
 
-/// What answers requests.
+/// A service that answers requests.
 trait App:
     Tower<Request, Response = Response, Error = Infallible, Future: Send>
     + Clone

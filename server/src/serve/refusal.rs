@@ -20,27 +20,27 @@ use super::connection::{HEAD_LIMIT, UNWANTED_BYTES, UNWANTED_TIME};
 use crate::http::refusal_of_head;
 use crate::state::Service;
 
-/// How much is read at once. hyper keeps a buffer for each connection that is as large as what it got to read before.
+/// The maximum size of one read. hyper's buffer for each connection grows to the size of the reads that it has seen.
 const READ_BYTES: usize = 16 * 1024;
 
-/// Whether what is written on a connection belongs to an answer of the service.
+/// The state of the last response, which tells whether written bytes belong to the service.
 #[derive(Clone, Default)]
 pub(super) struct Answering(Arc<AtomicU8>);
 
-/// No request is worked on, and all of the last answer is written.
+/// No request is in progress, and the whole last response is written.
 const IDLE: u8 = 0;
-/// A request is worked on, or its answer is being made.
+/// A request is in progress, or its response is being generated.
 const UNDER_WAY: u8 = 1;
-/// hyper has got all of the answer.
+/// hyper has the whole response.
 const HANDED_OVER: u8 = 2;
 
 impl Answering {
-    /// A request has come.
+    /// Records that a request has arrived.
     pub(super) fn begin(&self) {
         self.0.store(UNDER_WAY, Ordering::Relaxed);
     }
 
-    /// Notices when hyper has got all of an answer.
+    /// Records the moment at which hyper has the whole response.
     pub(super) fn watch(&self, answer: Response) -> hyper::Response<Answer> {
         answer.map(|body| Answer {
             body,
@@ -48,7 +48,7 @@ impl Answering {
         })
     }
 
-    /// What hyper had got is written.
+    /// Records that hyper's data is written.
     fn flushed(&self) {
         let (from, to) = (HANDED_OVER, IDLE);
         let _ = self
@@ -99,14 +99,14 @@ pub(super) struct Refusing<S> {
     answering: Answering,
     service: Service,
     refusal: Option<Refusal>,
-    /// What the peer still sends while it has yet to read the refusal.
+    /// The input that still arrives while the peer has yet to read the refusal.
     unwanted: Option<Unwanted>,
 }
 
 struct Refusal {
     document: Vec<u8>,
     written: usize,
-    /// How many bytes hyper wanted to write.
+    /// The number of bytes that hyper wanted to write.
     replaces: usize,
 }
 
@@ -141,7 +141,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Refusing<S> {
         })
     }
 
-    /// Whether the bytes are replaced.
+    /// Returns true if the bytes are replaced.
     fn replaces(&mut self, bytes: &[u8]) -> bool {
         if self.refusal.is_none() && self.answering.is_idle() {
             self.refusal = self.replacement(bytes);

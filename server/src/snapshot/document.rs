@@ -57,7 +57,7 @@ impl Document {
         &self.etag
     }
 
-    /// What the entity tag has between its quotation marks.
+    /// Returns the part of the entity tag between its quotation marks.
     pub(crate) fn id(&self) -> &str {
         self.etag.trim_start_matches("W/").trim_matches('"')
     }

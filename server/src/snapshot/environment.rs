@@ -1,4 +1,4 @@
-//! What one environment serves at one moment.
+//! The in-memory state of one environment at one moment.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ impl EnvironmentSnapshot {
         }
     }
 
-    /// How many flags there are, archived ones among them.
+    /// Returns the number of flags, including archived ones.
     pub(crate) fn size(&self) -> usize {
         self.flags.len()
     }
@@ -98,7 +98,7 @@ impl EnvironmentSnapshot {
         counts.is_empty() || self.usage.reported(id, counts)
     }
 
-    /// What is counted of the environment, and how fast it is asked.
+    /// Returns the usage counters and rate limiters of the environment.
     pub(crate) fn usage(&self) -> &EnvironmentUsage {
         &self.usage
     }
@@ -149,7 +149,7 @@ impl EnvironmentSnapshot {
         unreadable.min().map_or(self.revision, before)
     }
 
-    /// Whether a flag brings something new: a change, or the repair of one that could not be read.
+    /// Returns true if a flag is news: a newer revision, or the repair of one that could not be read.
     pub(super) fn lacks(&self, flag: &ChangedFlag) -> bool {
         let is_repaired = flag.fault.is_none() && self.unreadable.contains_key(&*flag.key);
         flag.revision > self.revision || is_repaired

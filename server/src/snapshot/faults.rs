@@ -38,7 +38,7 @@ impl fmt::Display for Unreadable {
 }
 
 impl Faults {
-    /// Whether there is any.
+    /// Returns true if any fault exists.
     pub(crate) fn are_there(&self) -> bool {
         !self.0.lock().is_empty()
     }

@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 
 use super::document::Document;
 
-/// How many filters are remembered. Applications ask for the same few again and again.
+/// The number of filters to remember. Applications repeat the same few.
 const MOST: usize = 8;
 
-/// The documents of the filters that were last asked for, so that they are neither hashed nor compressed each time.
+/// The documents of the most recent filters, so that they are neither hashed nor compressed each time.
 #[derive(Default)]
 pub(super) struct Filtered(Mutex<VecDeque<Remembered>>);
 

@@ -1,4 +1,4 @@
-//! What each environment serves, in memory: evaluation never asks the database.
+//! The in-memory state of each environment: evaluation never queries the database.
 //!
 //! [`Snapshots`] is swapped from one state to the next as environments come and go, and each environment from one
 //! [`EnvironmentSnapshot`] to the next as its flags change. Readers take what is there and never wait.
@@ -36,10 +36,10 @@ use crate::error::Error;
 use crate::store::snapshots::{ChangedFlag, Head, Heads, changed_flags, heads};
 use crate::store::{Db, Tx};
 
-/// How long the reading of one environment may take. A connection that hangs must not hold up all that follow.
+/// The time limit for reading one environment. A connection that hangs must not delay all that follow.
 const READ_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long the reading of all revisions may take: they are few, whatever the database holds.
+/// The time limit for reading all revisions: they are few, however large the database is.
 const HEADS_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The snapshots of all active environments.
@@ -48,17 +48,17 @@ pub(crate) struct Snapshots {
     by_key: ArcSwap<HashMap<SecretHash, Arc<Served>>>,
     usage: Usage,
     pub(crate) faults: Faults,
-    /// How many refills have begun to read.
+    /// The number of refills that have begun to read.
     begun: AtomicU64,
-    /// Held by whoever brings the snapshots up to date, so that they change in the order of the commits. It holds the
-    /// number of the last refill that succeeded.
+    /// The lock of updates to the snapshots, so that they change in the order of the commits. It holds the number of
+    /// the last refill that succeeded.
     refilled: tokio::sync::Mutex<u64>,
     /// Environments that have been revoked since the refill under way began: what it has read of them is past.
     revoked: Mutex<HashSet<EnvironmentId>>,
 }
 
 impl Snapshots {
-    /// What the environment with this key serves.
+    /// Returns the snapshot of the environment with this key.
     pub(crate) fn by_key(&self, key: SecretHash) -> Option<Arc<EnvironmentSnapshot>> {
         self.by_key.load().get(&key).map(|served| served.current())
     }
@@ -78,14 +78,14 @@ impl Snapshots {
         self.usage.many_reports().await;
     }
 
-    /// How many environments are served, and how many flags in all of them.
+    /// Returns the number of environments, and the number of flags in all of them.
     pub(crate) fn size(&self) -> (usize, usize) {
         let served = self.by_key.load();
         let flags = served.values().map(|served| served.current().size());
         (served.len(), flags.sum())
     }
 
-    /// Whether anything was ever read to be served. A command line serves nothing.
+    /// Returns true if a refill has ever begun. A command line serves nothing.
     pub(crate) fn is_in_use(&self) -> bool {
         self.begun.load(Ordering::SeqCst) > 0
     }
@@ -93,7 +93,7 @@ impl Snapshots {
     /// Brings the snapshots up to date with the database: new environments are loaded, revoked ones are dropped, and of
     /// changed ones only the flags that changed are read and compiled.
     ///
-    /// Who waited while another refill began and succeeded has nothing left to do: that one has read what this one would.
+    /// A caller that waited while another refill began and succeeded returns at once: that one has read the same data.
     pub(crate) async fn catch_up(&self, db: &Db) -> Result<(), Error> {
         let seen = self.begun.load(Ordering::SeqCst);
         let mut refilled = self.refilled.lock().await;
@@ -161,8 +161,8 @@ impl Snapshots {
         self.by_key.store(Arc::new(next));
     }
 
-    /// While a refill is under way, finds out by itself which of the environments that are served have been revoked, and
-    /// drops them. A revocation is for good, so this needs no turn.
+    /// While a refill is in progress, finds the environments that were revoked, and drops them. A revocation is
+    /// permanent, so this needs no lock.
     pub(crate) async fn drop_revoked(&self, db: &Db) -> Result<(), Error> {
         if self.refilled.try_lock().is_ok() {
             return Ok(());
@@ -182,7 +182,7 @@ impl Snapshots {
 
     /// Reads what has changed and serves it, and answers what could not be read.
     async fn refill(&self, db: &Db) -> Result<Found, Error> {
-        // What was revoked before this begins to read will not be read.
+        // Environments that were revoked before this point will not be read.
         self.revoked.lock().clear();
         let known = self.by_key.load_full();
         let (mut tx, heads): (Tx, Heads) = within(HEADS_TIMEOUT, async {

@@ -1,4 +1,4 @@
-//! How fast an environment may be asked.
+//! Rate limits of an environment.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -8,30 +8,31 @@ use pennon_model::time::Timestamp;
 const MILLISECOND: i64 = 1_000_000;
 const SECOND: i64 = 1000 * MILLISECOND;
 
-/// A bound on requests per second, kept in one number: who has been idle may ask as often at once as others do in a
-/// second, and then at the steady rate (the generic cell rate algorithm).
+/// A limit on requests per second, kept in one number: an idle client may send a second's worth of requests at once,
+/// and then at the steady rate (the generic cell rate algorithm).
 #[derive(Default)]
 pub(crate) struct RateLimiter {
-    /// When all that was admitted would be through at the steady rate, in nanoseconds.
+    /// The time at which all admitted requests would be through at the steady rate, in nanoseconds.
     through: AtomicI64,
 }
 
-/// The paces of an environment. Who evaluates by itself must not fall behind because others ask too much.
+/// The rate limiters of an environment. Clients that evaluate locally must not fall behind because others send too
+/// much.
 #[derive(Default)]
 pub(crate) struct RateLimiters {
-    /// Of those for whom the server evaluates.
+    /// For requests that the server evaluates.
     pub(crate) evaluation: RateLimiter,
-    /// Of those who evaluate by themselves, and fetch, follow and report.
+    /// For clients that evaluate locally, and fetch, follow and report.
     pub(crate) configuration: RateLimiter,
 }
 
 impl RateLimiter {
-    /// Whether one more request keeps the pace; one that does not is not counted.
+    /// Returns true if one more request is within the limit. A refused request does not count.
     pub(crate) fn check(&self, now: Timestamp, per_second: NonZeroU32) -> bool {
         let now = now.millis().saturating_mul(MILLISECOND);
         let next = |through: i64| {
             let ahead = through.saturating_sub(now);
-            // More than a second ahead it never is, unless the clock was put back.
+            // It is never more than a second ahead, unless the clock was set back.
             let ahead = if ahead > SECOND { 0 } else { ahead.max(0) };
             let ahead = ahead.saturating_add(SECOND / i64::from(per_second.get()));
             (ahead <= SECOND).then(|| now.saturating_add(ahead))

@@ -40,8 +40,8 @@ struct Schedule {
     waiting: Option<Arc<EnvironmentSnapshot>>,
 }
 
-/// Somebody who follows an environment from one snapshot to the next. Whoever is slow finds the newest one, and none of
-/// those in between: that is all that is ever kept for a follower.
+/// A follower of an environment from one snapshot to the next. A slow one gets the newest snapshot, and none in
+/// between: only that one is kept.
 pub(crate) struct Follower {
     snapshots: watch::Receiver<Option<Arc<EnvironmentSnapshot>>>,
     /// Does not keep an environment alive that is no longer served.
@@ -62,12 +62,12 @@ impl Served {
         }
     }
 
-    /// What is served now.
+    /// Returns the current snapshot.
     pub(super) fn current(&self) -> Arc<EnvironmentSnapshot> {
         self.current.load_full()
     }
 
-    /// What of it cannot be read at the moment.
+    /// Returns the data of the environment that cannot be read at the moment.
     pub(super) fn faults(&self) -> Found {
         let flag = |(key, error): (&Arc<str>, &Arc<str>)| {
             let flag = Unreadable::Flag(self.id, Arc::clone(key));
@@ -88,7 +88,7 @@ impl Served {
         }
     }
 
-    /// Tells all followers that there is nothing more to come, for good.
+    /// Notifies all followers that no snapshot will follow.
     pub(super) fn end(&self) {
         self.announced.send_replace(None);
     }

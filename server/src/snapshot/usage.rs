@@ -1,4 +1,4 @@
-//! How often flags are evaluated and environments polled: counted in memory, beside the snapshots, which come and go.
+//! Counts of evaluations and polls, in memory. They are separate from the snapshots, which come and go.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const MOST_REPORTED: usize = 500_000;
 /// With fewer free places than this, reports are brought to the database at once.
 const FEW_PLACES: usize = MOST_REPORTED / 2;
 
-/// What is counted of all environments that are served, and of those that no longer are until that has been taken.
+/// The counts of all environments that are served, and of those that no longer are until their counts have been taken.
 pub(crate) struct Usage {
     environments: Mutex<Vec<Arc<EnvironmentUsage>>>,
     places: Arc<ReportPlaces>,
@@ -35,7 +35,7 @@ struct ReportPlaces {
     few: Notify,
 }
 
-/// What is counted of an environment, whichever snapshot it serves.
+/// The counts of an environment, whichever snapshot it serves.
 pub(crate) struct EnvironmentUsage {
     /// The first of the environments that replaced each other by key rotations: they share their usage.
     lineage: EnvironmentId,
@@ -48,7 +48,7 @@ pub(crate) struct EnvironmentUsage {
     pub(crate) rate_limiters: RateLimiters,
 }
 
-/// How often a flag was evaluated, by reason.
+/// The number of evaluations of a flag, by reason.
 pub(crate) struct FlagUsage {
     flag: FlagId,
     counts: [AtomicU64; Reason::ALL.len()],
@@ -204,7 +204,7 @@ impl FlagUsage {
     }
 }
 
-/// What a counter has, which it then has no more; none if that is nothing.
+/// Takes the value of a counter, and resets it; none if it is zero.
 fn taken(count: &AtomicU64) -> Option<u64> {
     // Most flags are idle for most of the time, and reading disturbs nobody.
     if count.load(Ordering::Relaxed) == 0 {

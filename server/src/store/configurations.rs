@@ -1,4 +1,4 @@
-//! How flags stand in environments.
+//! Flag configurations in environments.
 
 use std::collections::HashMap;
 

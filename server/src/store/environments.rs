@@ -109,7 +109,7 @@ pub(crate) async fn active(tx: &mut Tx) -> Result<Vec<Environment>, Error> {
     rows.into_iter().map(Environment::try_from).collect()
 }
 
-/// How far each active environment has come: its config revision.
+/// Returns the config revision of each active environment.
 pub(crate) async fn config_revisions(tx: &mut Tx) -> Result<Vec<(EnvironmentId, i64)>, Error> {
     let rows: Vec<(Uuid, i64)> = on_conn!(tx, conn => sqlx::query_as(
         "select id, config_revision from environments where status = 'active'",
@@ -166,7 +166,7 @@ pub(crate) async fn rename(
         .ok_or_else(|| Conflict::EnvironmentNameTaken.into())
 }
 
-/// Revokes an environment, for good.
+/// Revokes an environment permanently.
 pub(crate) async fn revoke(tx: &mut Tx, id: EnvironmentId) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "update environments set status = 'revoked', revision = revision + 1 where id = $1",

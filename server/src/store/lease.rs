@@ -19,7 +19,7 @@ use crate::error::Error;
 /// the first; both together are shorter than [`WRITE_LOCK_TIMEOUT`].
 const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(2);
 
-/// The use of a connection, which ends for good when the server is lost.
+/// The use of a connection, which ends permanently when the server is lost.
 pub(crate) struct Lease(pub(super) watch::Receiver<Option<Pools>>);
 
 /// A transaction on a server that may be lost.

@@ -53,7 +53,7 @@ pub(crate) use self::storage::Storage;
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 
-/// The time that a caller waits for a connection. Whoever gets none is told so in time to try elsewhere.
+/// The time that a caller waits for a connection. Without one, it fails early enough to try elsewhere.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// The time that a writer waits for the turn of those before it.
@@ -89,7 +89,7 @@ enum Open {
     Postgres(LeasedTx),
 }
 
-/// What a transaction is for.
+/// The purpose of a transaction.
 #[derive(Clone, Copy)]
 enum Access {
     Read,
@@ -224,7 +224,7 @@ impl Db {
         })
     }
 
-    /// Whether the disk of the database takes writes, as far as is known.
+    /// Returns the last known state of the database's disk.
     pub(crate) fn storage(&self) -> &Storage {
         &self.storage
     }
@@ -267,7 +267,7 @@ impl Db {
         }
     }
 
-    /// Whether the database is there. While it is not, whatever asks it fails at once.
+    /// Returns true if the database is available. While it is not, queries fail at once.
     pub(crate) fn is_present(&self) -> bool {
         match &self.driver {
             Driver::Sqlite(_) => true,

@@ -1,9 +1,9 @@
 //! A PostgreSQL server, and connections to it for as long as it answers.
 //!
-//! A server that hangs says nothing, and neither does a network that loses what it should carry: whoever asks on such a
-//! connection waits. So the server is probed at short intervals, on a connection of its own that waits for no lock and no
-//! turn. Once it does not answer, all connections are given up, whatever waits for one of them is told so, and new ones
-//! are opened when it answers again. What is long but healthy is never cut off.
+//! A server that hangs sends nothing, and neither does a network that loses packets: a query on such a connection
+//! waits. So the server is probed at short intervals, on a dedicated connection that waits for no lock and no turn.
+//! Once it does not answer, all connections are closed, everything that waits for one of them fails, and new ones are
+//! opened when it answers again. A long but healthy query is never cut off.
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
@@ -130,7 +130,7 @@ impl Server {
         }
     }
 
-    /// Whether the server answered when it was last probed.
+    /// Returns true if the server answered the last probe.
     pub(super) fn is_present(&self) -> bool {
         self.0.pools.borrow().is_some()
     }
@@ -253,7 +253,7 @@ impl Server {
         // connection is still good, and wait.
         let closing = pools.close();
         self.0.pools.send_replace(None);
-        // What takes longer ends by itself, at the latest when the network gives up.
+        // Connections that take longer to close end by themselves, at the latest when the network gives up.
         let _ = timeout(REST / 2, closing).await;
     }
 }

@@ -52,15 +52,15 @@ pub enum ReachError {
     Unreachable {
         /// Host and port, or the path of a socket.
         address: String,
-        /// What the last attempt met.
+        /// The cause of the last failure.
         cause: String,
     },
-    /// The server does not want this connection, and would not want it later.
+    /// The server refuses this connection, and a retry would not help.
     #[error("PostgreSQL at {address} refuses the connection: {message}; {remedy}")]
     Refused {
         /// Host and port, or the path of a socket.
         address: String,
-        /// What the server says.
+        /// The server's message.
         message: String,
         /// The change that mends it.
         remedy: String,
@@ -72,7 +72,7 @@ pub enum ReachError {
         address: String,
         /// The failure.
         problem: String,
-        /// What to change.
+        /// The change that fixes it.
         remedy: String,
     },
     /// A pooler lends a connection to the server for one transaction, and the URL does not say so.
@@ -140,7 +140,7 @@ pub(super) fn address(options: &PgConnectOptions) -> String {
     }
 }
 
-/// Whether a server that is starting may have brought this about.
+/// Returns true if a server that is starting may have caused this.
 fn is_temporary(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) => !tls::is_failure(error),
@@ -157,7 +157,7 @@ fn is_temporary(error: &sqlx::Error) -> bool {
     }
 }
 
-/// What happened, without what sqlx says before it.
+/// Returns the cause, without the text that sqlx puts before it.
 pub(super) fn cause(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Io(error) => error.to_string(),
@@ -248,7 +248,7 @@ mod tests {
         assert!(!complaint.contains("cret@"), "{complaint}");
     }
 
-    /// What the start says of a server that answers every connection with an error.
+    /// Returns the error of starting with a server that answers every connection with an error.
     async fn complaint_when_told(code: &str, message: &str) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -121,7 +121,7 @@ pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<TargetingRule>, Error> {
     rows.into_iter().map(TargetingRule::try_from).collect()
 }
 
-/// How many rules a flag has in an environment.
+/// Returns the number of rules of a flag in an environment.
 pub(crate) async fn count(
     tx: &mut Tx,
     flag: FlagId,

@@ -150,7 +150,7 @@ pub(crate) async fn erase_successors(tx: &mut Tx, then: Timestamp) -> Result<i64
     ).fetch_one(conn).await)
 }
 
-/// Whose session it is, as long as it has neither ended nor expired.
+/// Returns the user of a session that has neither ended nor expired.
 pub(crate) async fn by_id(
     tx: &mut Tx,
     id: SessionId,

@@ -1,4 +1,4 @@
-//! What the service has made up for itself.
+//! Values that the service has generated for itself.
 
 use super::{Tx, on_conn};
 use crate::error::Error;

@@ -1,5 +1,5 @@
-//! How far the clock of this machine is from the database's. Instances share sessions and tokens, and each judges by its own
-//! clock whether they are still good, so their clocks should agree.
+//! The difference between the clock of this machine and the database's. Instances share sessions and tokens, and each
+//! uses its own clock to decide whether they have expired, so their clocks should agree.
 
 use std::time::Duration;
 
@@ -9,24 +9,24 @@ use tokio::time::Instant;
 
 use crate::clock::Clock;
 
-/// How often the clocks are compared.
+/// The interval between comparisons of the clocks.
 const INTERVAL: Duration = Duration::from_mins(1);
 
-/// From which difference on it is logged, in milliseconds.
+/// The difference from which the clocks disagree, in milliseconds.
 const TOO_FAR: i64 = 5_000;
 
-/// Below which difference the clocks agree again. It is less, lest a difference about as large as the other be logged again
-/// and again.
+/// The difference below which the clocks agree again, in milliseconds. It is lower, so that a difference near the other
+/// limit is not logged again and again.
 const CLOSE: i64 = 2_500;
 
-/// What is known of the clocks.
+/// The state of the comparison.
 #[derive(Default)]
 pub(super) struct Skew {
     compared: Option<Instant>,
     is_far: bool,
 }
 
-/// What changed between two comparisons.
+/// The change between two comparisons.
 #[derive(Debug, PartialEq, Eq)]
 enum Change {
     Differs,

@@ -1,4 +1,4 @@
-//! What environments serve, read for the in-memory snapshots.
+//! Queries for the in-memory snapshots.
 
 use pennon_core::FlagConfig;
 use pennon_core::rule::Rule;

@@ -155,7 +155,7 @@ fn primary_code(error: &sqlx::Error) -> Option<u32> {
     Some(code.parse::<u32>().ok()? & 0xff)
 }
 
-/// Whether a connection can serve another transaction.
+/// Returns true if a connection can serve another transaction.
 ///
 /// SQLite ends a transaction by itself when the disk is full, reading or writing fails, or a trigger says so. The driver
 /// does not learn of it: its own rollback fails, and it would refuse to begin anything on this connection ever after.

@@ -11,7 +11,7 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// Whether the last write failed because the disk is full.
+    /// Returns true if the last write failed because the disk is full.
     pub(crate) fn is_full(&self) -> bool {
         self.full.load(Ordering::Relaxed)
     }

@@ -212,7 +212,7 @@ fn check_given(name: &str, value: &str) -> Result<(), String> {
             ))
         };
     }
-    // What is no name may be a part of a password in which `?` was not encoded.
+    // A text that is not a name may be a part of a password in which `?` was not encoded.
     let is_name = |text: &str| {
         text.bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))

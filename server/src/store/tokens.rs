@@ -82,7 +82,7 @@ pub(crate) async fn by_hash(
     Ok(Some((token.try_into()?, owner.try_into()?)))
 }
 
-/// What a token allows, as long as it is good.
+/// Returns the rights of a token that is valid.
 pub(crate) async fn living(
     tx: &mut Tx,
     id: TokenId,

@@ -254,7 +254,7 @@ pub(crate) async fn flag_last_seen(
     Ok(rows.into_iter().map(seen).collect())
 }
 
-/// How often anything was evaluated in an environment, by hour, between two hours inclusively.
+/// Returns the evaluations of all flags in an environment, by hour, between two hours inclusively.
 pub(crate) async fn of_environment(
     tx: &mut Tx,
     lineage: EnvironmentId,
@@ -267,7 +267,7 @@ pub(crate) async fn of_environment(
     ).bind(lineage.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)
 }
 
-/// How often an environment was polled, by hour and kind, between two hours inclusively.
+/// Returns the polls of an environment, by hour and kind, between two hours inclusively.
 pub(crate) async fn polls(
     tx: &mut Tx,
     lineage: EnvironmentId,
@@ -291,7 +291,7 @@ pub(crate) async fn environment_last_seen(
     Ok(at.map(Timestamp::from_millis))
 }
 
-/// How often each active environment was polled, by kind, between two hours inclusively.
+/// Returns the polls of each active environment, by kind, between two hours inclusively.
 pub(crate) async fn polls_of_active(
     tx: &mut Tx,
     from: Timestamp,

@@ -80,7 +80,7 @@ pub(crate) async fn list(
     page_of(page, rows, total)
 }
 
-/// How many users have a role.
+/// Returns the number of users with a role.
 pub(crate) async fn count(tx: &mut Tx, role: Role) -> Result<i64, Error> {
     on_conn!(tx, conn => sqlx::query_scalar("select count(*) from users where role = $1")
         .bind(role.as_str()).fetch_one(conn).await)

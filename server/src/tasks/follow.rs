@@ -83,8 +83,8 @@ async fn catch_up_whenever(admin: &Admin, changed: &Notify) -> Result<Infallible
     }
 }
 
-/// How long to wait before the next attempt: twice as long each time and never quite the same, so that instances that
-/// lost their database together do not come back together.
+/// The delay before the next attempt: it doubles each time, and is randomized so that instances that lost their
+/// database together do not reconnect together.
 #[derive(Default)]
 struct Backoff {
     attempts: u32,

@@ -1,4 +1,4 @@
-//! What a flag in an environment evaluates to, and why: for administrators, who have no SDK key.
+//! Evaluation of a flag in an environment with an explanation, for administrators, who have no SDK key.
 
 use pennon_core::{CompiledFlag, Context, FlagConfig, MissingBucketingValue};
 use pennon_model::configuration::FlagEnvironmentId;

@@ -1,4 +1,4 @@
-//! How a flag is set up in an environment, taken as a whole: told apart from how it should be, and brought there.
+//! Whole flag configurations: comparing the current one with the desired one, and applying the difference.
 
 use pennon_core::FlagConfig;
 use pennon_core::rollout::Rollout;
@@ -18,7 +18,7 @@ use crate::auth::actor::{Actor, Editor};
 use crate::error::{Conflict, Error};
 use crate::store::Tx;
 
-/// How a flag is set up in an environment: what can be carried from one to another. By default it is as in a new pair.
+/// The part of a flag configuration that can be copied to another environment. The default is that of a new flag.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct ConfigurationContent {
     #[serde(flatten)]
@@ -37,16 +37,16 @@ impl From<FlagConfiguration> for ConfigurationContent {
     }
 }
 
-/// How a flag is to be set up, where rules may be those that it has already.
+/// The desired configuration of a flag. Its rules may be existing ones.
 pub(in crate::admin) struct DesiredConfiguration {
     pub(in crate::admin) switch: Switch,
-    /// Each with the id of the rule whose place it takes, if there is one.
+    /// Each with the ID of the existing rule that it replaces, if any.
     pub(in crate::admin) rules: Vec<(Option<RuleId>, Rule)>,
     pub(in crate::admin) rollout: Option<Rollout>,
 }
 
 impl DesiredConfiguration {
-    /// The set-up that a flag has.
+    /// Returns the current configuration as the desired one.
     pub(in crate::admin) fn of(current: &FlagConfiguration) -> Self {
         let rules = current.rules.iter();
         Self {
@@ -68,7 +68,7 @@ impl DesiredConfiguration {
     }
 }
 
-/// What a caller has seen of the two environments of a copy.
+/// The expected revisions of the two environments of a copy.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CopyPreconditions {
     pub(crate) from: Precondition,

@@ -12,7 +12,7 @@ use crate::auth::actor::{Actor, Editor};
 use crate::error::{Entity, Error};
 use crate::store;
 
-/// What became of something that is set whether or not it was there before.
+/// The result of setting something that may already exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Upserted {
     Inserted,

@@ -86,12 +86,12 @@ impl Step {
     }
 }
 
-/// The differences that steps make.
+/// Returns the differences that the steps make.
 pub(in crate::admin) fn differences(target: &FlagEnvironment, steps: &[Step]) -> Vec<Difference> {
     steps.iter().map(|step| step.difference(target)).collect()
 }
 
-/// Takes a step and commits, and answers the environment's new config revision.
+/// Takes a step, commits, and returns the environment's new config revision.
 pub(super) async fn commit(
     admin: &Admin,
     mut tx: Tx,

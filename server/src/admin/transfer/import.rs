@@ -10,11 +10,11 @@ use crate::auth::actor::Administrator;
 use crate::error::Error;
 use crate::store::{Tx, batch};
 
-/// How often an import is planned outside the writers' turn before it is planned within.
+/// The number of times that an import is planned without the write lock before it is planned while holding it.
 const ATTEMPTS: usize = 3;
 
-/// Makes the flags of a document be as it says, all of them or none, and answers what changed. What the document does not
-/// speak of stays as it is. A dry run only plans, and needs no turn.
+/// Applies a document to its flags, all of them or none, and returns the changes. Everything that the document does not
+/// mention stays unchanged. A dry run only plans, and takes no write lock.
 pub(crate) async fn import(
     admin: &Admin,
     actor: &Administrator,

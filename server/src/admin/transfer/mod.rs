@@ -49,7 +49,7 @@ pub(crate) struct PortableFlag {
     pub(crate) environments: Vec<PortableConfiguration>,
 }
 
-/// How a flag is set up in one environment.
+/// The configuration of a flag in one environment.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PortableConfiguration {
@@ -79,7 +79,7 @@ struct Installation {
     configurations: HashMap<(FlagId, EnvironmentId), Configuration>,
     rules: HashMap<(FlagId, EnvironmentId), Vec<TargetingRule>>,
     rollouts: HashMap<(FlagId, EnvironmentId), FlagRollout>,
-    /// How far each active environment has come.
+    /// The config revision of each active environment.
     config_revisions: Vec<(EnvironmentId, i64)>,
 }
 
@@ -144,7 +144,7 @@ impl Installation {
         }
     }
 
-    /// How a flag is set up in an environment; none if it is not configured there.
+    /// Returns the flag's configuration in an environment; none if it is not configured there.
     fn current(&self, flag: &Flag, environment: &Environment) -> Option<FlagConfiguration> {
         let configuration = self.configurations.get(&(flag.id, environment.id))?;
         Some(self.current_as(flag.clone(), environment, configuration.clone()))

@@ -20,7 +20,7 @@ use crate::store::{self, Tx};
 
 /// One change that an import makes, or would make.
 pub(crate) struct Carried {
-    /// What the audit log calls it.
+    /// The action that the audit log records.
     pub(crate) action: AuditAction,
     pub(crate) flag: FlagKey,
     /// The environment, as `product/name`.
@@ -86,8 +86,8 @@ impl Plan {
         })
     }
 
-    /// Whether nothing has changed since then of what the plan depends on: the active environments, and the document's
-    /// flags in them. It reads only what is newer.
+    /// Returns true if nothing that the plan depends on has changed since it was made: the active environments, and the
+    /// document's flags in them. Reads only newer rows.
     pub(super) async fn still_holds(
         &self,
         tx: &mut Tx,
@@ -115,7 +115,8 @@ impl Plan {
         let named: HashSet<FlagId> = known.values().flatten().map(|(id, _)| *id).collect();
         let revisions = store::environments::config_revisions(tx).await?;
         for (environment, revision) in &self.start.config_revisions {
-            // Whoever changes a flag raises the revision of the environment.
+            // Every change of a flag raises the revision of its environment, so at the same revision no flag has
+            // changed.
             if revisions.contains(&(*environment, *revision)) {
                 continue;
             }
@@ -145,7 +146,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Whether there is nothing to do for a flag.
+    /// Returns true if the flag already matches the document.
     fn is_so(&self, flag: &Flag, wanted: &PortableFlag) -> bool {
         let is_set_up = |wanted: &PortableConfiguration| {
             let environment = self.start.environment(wanted);

@@ -23,23 +23,23 @@ use super::Admin;
 use crate::error::Error;
 use crate::evaluation::sdk_environment::SdkEnvironment;
 
-/// How often counts are brought to the database.
+/// The interval at which counts are written to the database.
 const INTERVAL: Duration = Duration::from_mins(1);
 
-/// How long the last counts may take before the service stops.
+/// The time limit for writing the last counts before the service stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 const MINUTE_MILLIS: i64 = 60 * 1000;
 pub(super) const HOUR_MILLIS: i64 = 60 * MINUTE_MILLIS;
 
-/// How long hourly counts are kept, in days; also the longest period that can be asked for.
+/// The number of days for which hourly counts are kept; also the longest period that can be requested.
 const KEEP_DAYS: i64 = 31;
 
-/// What has been taken out of memory and may not be in the database yet.
+/// Counts that were taken out of memory and may not be in the database yet.
 #[derive(Default)]
 pub(crate) struct Pending(Mutex<Sums>);
 
-/// What an application has counted by itself of one flag, evaluating without a request.
+/// The evaluations of one flag that an application made locally and reports.
 pub(crate) struct Report {
     pub(crate) flag_key: String,
     pub(crate) reason: Reason,

@@ -17,13 +17,14 @@ use crate::snapshot::{ClientCounts, Counts, UsageReport};
 use crate::store::usage::{Evaluations, Polls};
 use crate::store::{self, Tx};
 
-/// How many counts are added in one transaction, so that writers of other things get their turn in between.
+/// The number of counts added in one transaction. Other writers get their turn in between.
 const BATCH: usize = 1000;
 
-/// How many counts of a kind wait at most while the database is away. Beyond that the oldest hours become one.
+/// The maximum number of counts of a kind that wait while the database is unavailable. Beyond it, the oldest hours are
+/// merged into one.
 const MOST: usize = 100_000;
 
-/// What has been taken out of memory and may not be in the database yet.
+/// Counts that were taken out of memory and may not be in the database yet.
 #[derive(Default)]
 pub(super) struct Sums {
     evaluations: Hourly<(EnvironmentId, FlagId, Reason)>,
@@ -31,7 +32,7 @@ pub(super) struct Sums {
     clients: ClientSums,
     /// Reports with the hour in which they came. They are not summed before the database knows their ids.
     reports: VecDeque<(i64, UsageReport)>,
-    /// What is being brought. Until it is known to have arrived it stays as it is.
+    /// The batch that is being written. It stays unchanged until it is known to be stored.
     batch: Option<Batch>,
     /// The hour in which old rows were last deleted.
     cleaned: Option<Timestamp>,

@@ -1,4 +1,4 @@
-//! What the database knows of usage, for charts and for finding flags that nobody asks for.
+//! Usage as stored in the database, for charts and for finding unused flags.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +22,7 @@ pub(crate) struct Period {
     pub(crate) to: Option<Timestamp>,
 }
 
-/// How often a flag was evaluated.
+/// The number of evaluations of a flag.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct FlagUsage {
     /// The first hour that counts.
@@ -33,7 +33,7 @@ pub(crate) struct FlagUsage {
     pub(crate) environments: Vec<FlagEnvironmentUsage>,
 }
 
-/// How an environment was used.
+/// The usage of an environment.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EnvironmentUsage {
@@ -48,12 +48,12 @@ pub(crate) struct EnvironmentUsage {
     hours: Vec<EnvironmentHour>,
 }
 
-/// How an environment was used in an hour.
+/// The usage of an environment in one hour.
 #[derive(Serialize, ToSchema)]
 struct EnvironmentHour {
-    /// When the hour began.
+    /// The start of the hour.
     hour: Timestamp,
-    /// How often any flag was evaluated.
+    /// The number of evaluations of all flags.
     evaluations: i64,
     polls: Polls,
 }
@@ -66,7 +66,7 @@ fn set(polls: &mut Polls, kind: &str, count: i64) {
     }
 }
 
-/// How often a flag was evaluated, in all environments.
+/// Returns the number of evaluations of a flag in all environments.
 pub(crate) async fn of_flag(
     admin: &Admin,
     _actor: &Actor,
@@ -111,7 +111,7 @@ pub(crate) async fn of_flag(
     })
 }
 
-/// How an environment was used.
+/// Returns the usage of an environment.
 pub(crate) async fn of_environment(
     admin: &Admin,
     _actor: &Actor,
@@ -143,7 +143,7 @@ pub(crate) async fn of_environment(
     })
 }
 
-/// How each active environment was polled. Those that never were are left out.
+/// Returns the polling of each active environment that has been polled.
 pub(crate) async fn polling(
     admin: &Admin,
     _actor: &Actor,
@@ -172,7 +172,7 @@ pub(crate) async fn key_last_used(
     let lineage = store::environments::lineage(&mut tx, environment.id).await?;
     let polled = store::usage::environment_last_seen(&mut tx, lineage).await?;
     let evaluated = store::usage::last_evaluated_in(&mut tx, lineage).await?;
-    // What was before belongs to the keys that this one has replaced.
+    // Earlier usage belongs to the keys that this one replaced.
     let created = environment.created_at;
     let created = created.plus_millis(-created.millis().rem_euclid(MINUTE_MILLIS));
     Ok(polled.max(evaluated).filter(|last| *last >= created))

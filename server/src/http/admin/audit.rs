@@ -71,7 +71,7 @@ from_fields! {
         from: optional("from"),
         /// Those of this moment and earlier.
         to: optional("to"),
-        /// What is left out otherwise: changes of users and of their tokens. Needs the role `admin`.
+        /// Entries that are omitted by default: changes of users and of their tokens. Requires the role `admin`.
         accounts: optional("include").map(|include| include == Some(AuditExtra::Accounts)),
     }
 }

@@ -38,15 +38,15 @@ pub(super) fn routes() -> Routes {
 struct Tokens {
     /// The credential for the next minutes.
     access_token: String,
-    /// What `/auth/refresh` takes, once, within 30 days.
+    /// The token to send to `/auth/refresh`, once, within 30 days.
     refresh_token: String,
     /// `Bearer`.
     #[schema(example = "Bearer")]
     token_type: &'static str,
-    /// How many seconds the access token is good for.
+    /// The lifetime of the access token, in seconds.
     #[schema(example = 900)]
     expires_in: i64,
-    /// Who is signed in.
+    /// The signed-in user.
     user: User,
     /// The user once more, under the literal name that the contract gives it.
     #[serde(rename = "the service")]
@@ -122,7 +122,7 @@ async fn logout(
 }
 
 from_fields! {
-    /// Who signs in.
+    /// The credentials of an account.
     Credentials {
         email: required("email"),
         password: required("password"),

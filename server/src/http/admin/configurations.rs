@@ -1,4 +1,4 @@
-//! How a flag stands in an environment.
+//! The configuration of a flag in an environment.
 
 use axum::extract::State;
 use pennon_core::Context;
@@ -46,9 +46,9 @@ async fn one(
         .map(Tagged)
 }
 
-/// Switches a flag in an environment, or changes how long clients may keep it.
+/// Switches a flag in an environment, or changes its TTL.
 ///
-/// What is absent stays as it is. The new state counts from the next evaluation on.
+/// Absent members stay unchanged. The new state applies from the next evaluation.
 #[utoipa::path(put, path = "/flags/{flag}/environments/{environment}")]
 async fn update(
     State(admin): State<Admin>,
@@ -65,13 +65,13 @@ async fn update(
     })
 }
 
-/// What a copy changes, or would change.
+/// The changes of a copy, or of its dry run.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Copied {
-    /// Whether nothing was changed.
+    /// True if nothing was changed.
     dry_run: bool,
-    /// What was different, in the order in which it is changed.
+    /// The differences, in the order in which they are changed.
     differences: Vec<Difference>,
     /// Warnings about clients in use in the changed environment that cannot read the flag; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -141,7 +141,7 @@ async fn explain(
 struct Subject(Context<'static>);
 
 impl FromFields for Subject {
-    const ABOUT: &'static str = "Whom to evaluate for.";
+    const ABOUT: &'static str = "The evaluation context.";
 
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self> {
         fields.context("context").map(Self)
@@ -151,14 +151,14 @@ impl FromFields for Subject {
 from_fields! {
     /// A change of a configuration: what is absent stays as it is.
     ConfigurationPatch {
-        /// Whether the flag is on; `false` at first.
+        /// True if the flag is on; `false` initially.
         is_enabled: optional("isEnabled"),
-        /// How long clients may keep the flag; `null` leaves it to them.
+        /// The time that clients may keep the flag, in seconds; `null` leaves it to the clients.
         ttl: patch("ttlOverrideSeconds"),
     }
 }
 
-/// How to copy.
+/// The options of a copy.
 struct CopyOptions {
     dry_run: bool,
 }

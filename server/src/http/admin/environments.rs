@@ -117,9 +117,9 @@ async fn rename(
         .map(Tagged)
 }
 
-/// Revokes an environment, for good.
+/// Revokes an environment permanently.
 ///
-/// Its key is refused at once. It can be read, but no longer changed.
+/// Its key is refused at once. The environment remains readable, but can no longer be changed.
 #[utoipa::path(post, path = "/environments/{environment}/revoke")]
 async fn revoke(
     State(admin): State<Admin>,

@@ -92,7 +92,7 @@ async fn archive(
 
 /// Changes the name or the description of a flag.
 ///
-/// What is absent stays as it is. A change that changes nothing succeeds and is not recorded.
+/// Absent members stay unchanged. A request that changes nothing succeeds and is not recorded.
 #[utoipa::path(patch, path = "/flags/{flag}")]
 async fn update(
     State(admin): State<Admin>,

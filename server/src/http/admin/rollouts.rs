@@ -27,7 +27,7 @@ pub(super) fn routes() -> Routes {
     let written = &[Code::FlagArchived, Code::EnvironmentRevoked];
     Routes::group(
         "Rollouts",
-        "A flag can have one rollout in an environment. It decides on those whom no rule matches, always in the same way.",
+        "A flag can have one rollout per environment. It decides for contexts that no rule matches, always in the same way.",
     )
     .with(route!(one).refuses(&[Code::RolloutNotFound]))
     .with(route!(put).refuses(written))
@@ -103,7 +103,7 @@ async fn delete(
 }
 
 from_fields! {
-    /// How much of the subjects a rollout admits.
+    /// The percentage of contexts for which the flag is on, and the strategy that selects them.
     Rollout as "RolloutInput" {
         percentage: required("percentage"),
         strategy: required("strategy"),

@@ -1,4 +1,4 @@
-//! How often flags are evaluated and environments polled.
+//! The number of evaluations of flags and of polls of environments.
 
 use axum::extract::State;
 use pennon_model::id::{EnvironmentId, FlagId};

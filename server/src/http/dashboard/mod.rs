@@ -97,7 +97,7 @@ pub(super) fn router(service: &Service) -> Router<Service> {
         .with_state(options)
 }
 
-/// The stream of changes, for whoever is signed in.
+/// Returns the stream of changes, for signed-in users.
 fn events(service: Service, Session(session): Session) -> Response {
     match session {
         Ok(person) => Events::new(service, person).into_response(),
@@ -138,7 +138,7 @@ fn not_received(error: &Error) -> Response {
     .into_response()
 }
 
-/// The audit log as a file, for whoever is signed in.
+/// Returns the audit log as a file, for signed-in users.
 async fn export(service: Service, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
     match parts.extensions.get::<Session>() {
@@ -178,7 +178,7 @@ fn provide_ports(service: &Service) {
     }));
 }
 
-/// Whether a browser asks for a page, as opposed to an island for an answer.
+/// Returns true if a browser requests a page, as opposed to an island requesting data.
 fn wants_html(headers: &HeaderMap) -> bool {
     let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     accept.is_some_and(|accept| accept.contains("text/html"))

@@ -1,4 +1,4 @@
-//! What keeps other sites out: of a write, of a frame, and of what a page may load.
+//! Protection against other sites: writes, framing, and content that a page may load.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -15,9 +15,9 @@ use crate::state::Service;
 const CROSS_ORIGIN_OPENER_POLICY: HeaderName =
     HeaderName::from_static("cross-origin-opener-policy");
 
-/// What holds for every answer: it is framed by nobody, a site that opens it gets no hold of its window, and other sites do
-/// not learn where a link was followed. Pages have a policy of their own; of the others only the script that hears what
-/// changes may do something, which is to ask this server.
+/// Adds the headers of every response: no site can frame it, a site that opens it gets no reference to its window, and
+/// other sites do not learn where a link was followed. Pages have a policy of their own; of other responses, only the
+/// script that follows changes may do anything: connect to this server.
 pub(super) async fn headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     let policy = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'";

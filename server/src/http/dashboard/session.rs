@@ -1,4 +1,4 @@
-//! Who is signed in, and the way to the sign-in and back for whoever is not.
+//! The dashboard's session, and the way to the sign-in and back without one.
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
@@ -19,7 +19,7 @@ use crate::state::Service;
 /// before the session ended.
 const LIMIT: usize = 64 * 1024;
 
-/// What works without a session, or says itself that there is none.
+/// The paths that work without a session, or report its absence themselves.
 const WITHOUT_SESSION: [&str; 4] = [
     SIGN_IN,
     EVENTS,
@@ -30,12 +30,12 @@ const WITHOUT_SESSION: [&str; 4] = [
 /// The parameter by which the sign-in knows the page on which an interrupted form stands.
 const FROM: &str = "from";
 
-/// Who is signed in, or why nobody is.
+/// The signed-in user, or the reason that nobody is signed in.
 #[derive(Clone)]
 pub(super) struct Session(pub(super) Result<Person, AdminError>);
 
-/// Finds out who is signed in. A page that needs a session and has none leads to the sign-in, and so does a form that was
-/// typed before the session ended: it comes along, and is sent once more afterwards.
+/// Finds the session of a request. Without one, a page that needs it redirects to the sign-in. So does a form that was
+/// filled in before the session ended: it comes along, and is submitted again afterwards.
 pub(super) async fn find(
     State(service): State<Service>,
     mut request: Request,

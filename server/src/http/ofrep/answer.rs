@@ -1,4 +1,4 @@
-//! What providers are answered.
+//! Responses to OpenFeature providers.
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
@@ -18,7 +18,7 @@ use crate::snapshot::Decision;
 pub(super) struct Flag {
     /// The flag's key.
     key: String,
-    /// Whether the flag is on for the subject.
+    /// True if the flag is on for the context.
     value: bool,
     /// The same as a word.
     variant: Variant,

@@ -1,4 +1,4 @@
-//! What providers ask: by which key, for which flag, and for whom.
+//! Requests of OpenFeature providers: the key, the flag and the context.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -88,7 +88,7 @@ impl Input for FlagKey {
     }
 }
 
-/// For whom: `{ "context": { .. } }`.
+/// The body with the context: `{ "context": { .. } }`.
 pub(super) struct Question(Bytes);
 
 impl<S: Sync> FromRequest<S> for Question {
@@ -129,7 +129,7 @@ impl Input for Question {
                 .examples([serde_json::json!({ "targetingKey": "ada", "country": "DE", "planLevel": 4 })]);
             ObjectBuilder::new()
                 .schema_type(Type::Object)
-                .description(Some("Whom to evaluate for. Other members are ignored."))
+                .description(Some("The evaluation context. Other members are ignored."))
                 .property("context", nullable(context.into()))
                 .into()
         });
@@ -148,7 +148,7 @@ impl Question {
         &self.0
     }
 
-    /// Whom to evaluate for, in our own terms.
+    /// Returns the evaluation context, in Pennon's terms.
     pub(super) fn context(&self) -> Result<Context<'_>, Refusal> {
         let mut body = object(&self.0).map_err(|error| Refusal::parse_error(error.to_string()))?;
         let members = match body.take("context") {
@@ -204,7 +204,8 @@ fn is_built_in(name: &str) -> bool {
     built_in.iter().any(|attribute| attribute.as_str() == name)
 }
 
-/// Whether a value can be an attribute. A provider's context may also have lists and structures, which no rule asks for.
+/// Returns true if a value can be an attribute. A provider's context may also have lists and structures, which no rule
+/// reads.
 fn is_plain(value: &Json<'_>) -> bool {
     match value {
         Json::String(_) | Json::Boolean(_) => true,

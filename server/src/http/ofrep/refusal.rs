@@ -32,11 +32,11 @@ pub(super) struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
     error_code: ErrorCode,
-    /// What is wrong, for people.
+    /// A description of the error, for people.
     error_details: String,
 }
 
-/// OpenFeature's words for what can go wrong.
+/// OpenFeature's error codes.
 #[derive(Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 enum ErrorCode {

@@ -1,4 +1,4 @@
-//! What the parts of a handler's signature mean for callers.
+//! The parts of a handler's signature, described for callers.
 
 use axum::extract::State;
 use http::{HeaderMap, Method, StatusCode, Uri};
@@ -46,7 +46,7 @@ pub(crate) trait Answer {
     fn answers(schemas: &mut Schemas) -> Vec<Answered>;
 }
 
-/// What a body may hold.
+/// A type that a request body can contain.
 pub(crate) trait InBody {
     fn schema(schemas: &mut Schemas) -> RefOr<Schema>;
 }
@@ -56,7 +56,7 @@ pub(crate) trait Described<S> {
     fn describe(builder: &mut OperationBuilder<'_>);
 }
 
-/// How whatever takes its time may be refused.
+/// The possible refusals of every operation that takes time.
 pub(crate) const WHEN_BUSY: [Code; 2] = [Code::Overloaded, Code::TimedOut];
 
 macro_rules! handlers {
@@ -89,7 +89,7 @@ handlers! {
     (I1, I2, I3, I4, I5, I6, I7)
 }
 
-/// What callers do not see.
+/// Inputs that callers do not see.
 macro_rules! unseen {
     ($($input:ty),+) => {$(
         impl Input for $input {

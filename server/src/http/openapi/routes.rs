@@ -123,7 +123,7 @@ impl Routes {
         self
     }
 
-    /// What serves the routes.
+    /// Returns the router that serves the routes.
     pub(crate) fn into_router(self) -> Router<Service> {
         let routes = self.groups.into_iter().flat_map(|group| group.routes);
         routes.fold(Router::new(), |router, route| {

@@ -1,4 +1,4 @@
-//! What a reader of a JSON object asks for, noted instead of read.
+//! The members that a reader of a JSON object requests, recorded instead of read.
 
 use std::mem::{replace, take};
 
@@ -12,7 +12,7 @@ pub(crate) struct Shape {
     members: Vec<Member>,
     /// One for each word of the member that decides on others.
     variants: Vec<Vec<Member>>,
-    /// What belongs to every variant, while one is noted.
+    /// The members of every variant, while one is recorded.
     common: Vec<Member>,
 }
 

@@ -47,7 +47,7 @@ pub(super) async fn config(
     };
     let caching = caching(document.etag(), "Authorization, Accept-Encoding, Origin")?;
     let is_current = known.has(document.etag());
-    // Who asks for the headers alone has got nothing to evaluate by.
+    // A client that requests only the headers gets no configuration to evaluate with.
     if method != Method::HEAD {
         let kind = match is_current {
             true => PollKind::Current,

@@ -23,7 +23,7 @@ use crate::state::Runtime;
 /// The most that a batch request may have, in bytes.
 const BATCH_LIMIT: usize = 1024 * 1024;
 
-/// How many evaluations a batch may have.
+/// The allowed number of evaluations in a batch.
 pub(super) const BATCH_ITEMS: std::ops::RangeInclusive<usize> = 1..=100;
 
 /// Evaluates a flag for a context.
@@ -96,11 +96,11 @@ pub(super) async fn explain(key: SdkKey, body: Body<Question>) -> Result<Json<Ex
     }
 }
 
-/// Evaluations in the order of their questions.
+/// Evaluations in the order of the request.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Evaluations(Vec<Evaluation>);
 
-/// Which flag is asked for, and for whom.
+/// Reads the key of the flag and the context; none if the key is invalid.
 fn question<'a>(
     mut input: Input<'a>,
     pointer: &str,

@@ -26,7 +26,7 @@ impl InBody for Question {
                 ));
             question(schemas)
                 .description(Some(
-                    "A flag to evaluate, and for whom. Other members are ignored.",
+                    "A flag to evaluate, and the context to evaluate it for. Other members are ignored.",
                 ))
                 .property("sdkKey", key)
                 .into()

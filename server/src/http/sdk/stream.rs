@@ -29,14 +29,14 @@ const LONGEST_SPREAD_MS: usize = 5_000;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Tells when the configuration has changed.
+/// Sends an event when the configuration has changed.
 ///
-/// Server-Sent Events: one at once, and one whenever `GET /sdk/v1/config` without `keys[]` has come to answer something
-/// else. Of changes in quick succession only the last may be told. Lines that begin with a colon show that the stream is
-/// alive. It ends when the key is refused, and when the server stops: whoever comes back then is told by the status.
+/// Server-Sent Events: one at once, and one whenever the response of `GET /sdk/v1/config` without `keys[]` changes. Of
+/// changes in quick succession, only the last may be sent. Lines that begin with a colon show that the stream is alive.
+/// It ends when the key is revoked, and when the server stops; the status of the next request distinguishes the two.
 ///
-/// All clients hear of a change in the same instant. Each should wait for a random time before it fetches the configuration:
-/// up to `spreadMs` milliseconds of the event's data, or up to 250 where the data has no such member.
+/// All clients receive an event at the same instant. Each should wait for a random time before it fetches the
+/// configuration: up to `spreadMs` milliseconds of the event's data, or up to 250 if the data has no such member.
 #[utoipa::path(get, path = "/stream")]
 pub(super) async fn stream(
     State(runtime): State<Runtime>,
@@ -66,7 +66,7 @@ pub(super) struct Changes {
     _open: Option<OpenStream>,
 }
 
-/// What an event says.
+/// The data of an event.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Changed<'a> {
@@ -144,7 +144,7 @@ impl Answer for Changes {
 /// The last event that the client has got on an earlier stream, or else the tag of the configuration that it has.
 pub(super) struct LastEventId(Option<String>);
 
-/// What an entity tag has between its quotation marks. An identifier has none and stays as it is.
+/// Returns the part of an entity tag between its quotation marks. An identifier without any stays unchanged.
 fn opaque_tag(id: &str) -> &str {
     let tag = id.strip_prefix("W/").unwrap_or(id);
     let quoted = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));

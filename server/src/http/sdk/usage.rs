@@ -1,4 +1,4 @@
-//! What applications report that evaluate by themselves.
+//! Usage reports of applications that evaluate locally.
 
 use pennon_core::Reason;
 use pennon_model::json::Json;
@@ -19,10 +19,10 @@ use crate::http::respond::NoContent;
 /// The most that a report may have, in bytes: as many counts as it may have, with the longest keys.
 const LIMIT: usize = 256 * 1024;
 
-/// How many counts a report may have.
+/// The allowed number of counts in a report.
 const ITEMS: std::ops::RangeInclusive<usize> = 1..=1000;
 
-/// What one count may be.
+/// The allowed range of one count.
 const COUNT: std::ops::RangeInclusive<f64> = 1.0..=1_000_000_000.0;
 
 /// Reports evaluations that needed no request.
