@@ -249,7 +249,7 @@ async fn a_refill_under_way_neither_delays_a_revocation_nor_brings_the_key_back(
         eventually("the key is refused", async || is_refused(app, &key).await).await;
     }
 
-    // Whoever gets the environments after them knows that both have ended, and keeps the next refills from beginning.
+    // This lock is granted after both refills: it proves that they have ended, and keeps the next ones from beginning.
     let (environments, ()) = tokio::join!(lock(&one, "environments"), async {
         until_waiting(&one, "environments", "AccessExclusiveLock", 1).await;
         drop(rules);

@@ -111,13 +111,13 @@ async fn each_change_of_a_table_that_an_older_release_cannot_bear_is_found() {
     }
     let (tables, database) = last_release().await;
     database
-        .execute("alter table flags add column colour text")
+        .execute("alter table flags add column color text")
         .await;
     database
         .execute("alter table flags add column size bigint not null default 1")
         .await;
     database
-        .execute("create table colours (name text not null)")
+        .execute("create table colors (name text not null)")
         .await;
     assert_eq!(
         tables.breaks(&Tables::of(&database).await),

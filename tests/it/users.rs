@@ -291,7 +291,7 @@ async fn the_last_administrator_stays() {
             .expect_problem(StatusCode::CONFLICT, "LAST_ADMIN");
     }
     admin.get("/users").await.expect(StatusCode::OK);
-    // With another one, the first may go: step back, or leave for good.
+    // With a second administrator, the first may step down or delete the account.
     let second = app.user("second@example.com", "admin").await;
     admin
         .patch("/users/me", json!({ "role": "viewer" }))
@@ -481,10 +481,10 @@ async fn of_two_administrators_who_demote_each_other_one_stays() {
     let tokens = other.sign_in("bob@example.com", PASSWORD).await;
     let bob_token = format!("Bearer {}", tokens.text("/access_token"));
     for round in 0..8 {
-        let demote = |at: &TestApp, by: &str, whom: &str| {
+        let demote = |at: &TestApp, by: &str, user: &str| {
             let request = at
                 .with_authorization(by)
-                .request(Method::PATCH, &format!("/users/{whom}"));
+                .request(Method::PATCH, &format!("/users/{user}"));
             Answer::to(request.json(&json!({ "role": "viewer" })))
         };
         let (by_ana, by_bob) = tokio::join!(

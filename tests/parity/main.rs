@@ -10,7 +10,7 @@ mod generate;
 
 mod cases;
 mod engines;
-mod minimise;
+mod minimize;
 
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ use pennon_core::Evaluation;
 
 use self::cases::{Cases, Round};
 use self::engines::Engine;
-use self::minimise::minimise;
+use self::minimize::minimize;
 
 /// The npm package with its engine in wasm, and with the one in plain JavaScript.
 const PACKAGES: [&str; 2] = ["@pennon/core", "@pennon/core/without-wasm"];
@@ -108,7 +108,7 @@ async fn described(engines: &mut [Engine], round: &mut Round, mismatch: &Mismatc
         unreachable!("the first engine is no other than itself");
     };
     let pair = round.take(mismatch.flag, mismatch.context);
-    let (flag, context) = minimise(pair, native, other).await;
+    let (flag, context) = minimize(pair, native, other).await;
     let expected = native.about(&flag, &context).await;
     let answered = other.about(&flag, &context).await;
     format!(

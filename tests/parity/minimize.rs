@@ -11,8 +11,8 @@ use crate::engines::Engine;
 /// The number of simpler values to try.
 const ATTEMPTS: usize = 500;
 
-/// The simplest flag and context found about which the two still disagree.
-pub(crate) async fn minimise(
+/// Returns the simplest flag and context found about which the two still disagree.
+pub(crate) async fn minimize(
     (mut flags, mut contexts): (Tree<FlagConfig>, Tree<Context<'static>>),
     one: &mut Engine,
     other: &mut Engine,

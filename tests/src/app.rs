@@ -190,7 +190,7 @@ impl TestApp {
         self.service.drain();
     }
 
-    /// Takes the database away, for good.
+    /// Closes the service's connections to the database permanently.
     pub async fn lose_database(&self) {
         self.service.close().await;
     }
@@ -239,7 +239,7 @@ impl TestApp {
         self.with_authorization(format!("Bearer {}", tokens.text("/access_token")))
     }
 
-    /// A new user with [`PASSWORD`], signed in, whom the first administrator has created.
+    /// Creates a user with [`PASSWORD`] as the first administrator, and signs them in.
     pub async fn user(&self, email: &str, role: &str) -> Caller<'_> {
         self.admin().await.user(email, role).await;
         self.signed_in(email).await

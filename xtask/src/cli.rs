@@ -19,7 +19,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Build the server with its dashboard, and the npm packages; serve, by default at <http://127.0.0.1:3000>
     Run {
-        /// Optimise: slower to build, faster to answer
+        /// Optimize: slower to build, faster to answer
         #[arg(long)]
         release: bool,
         /// Arguments for the server, after `--`

@@ -34,7 +34,7 @@ pub(crate) fn test(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
         return Ok(Outcome::Done);
     };
     let folder = workspace.empty_folder("contract")?;
-    // The tester guesses passwords, so the rate limit of sign-ins is raised out of reach.
+    // The tester guesses passwords, so the rate limit of sign-ins is raised far beyond the number of its attempts.
     let settings = [
         ("PENNON_RATE_LIMIT_LOGIN", "1000000"),
         ("RUST_LOG", "error"),

@@ -35,8 +35,8 @@ pub(crate) fn tarballs(workspace: &Workspace) -> Result<Outcome> {
     let packages = node::packages(workspace)?;
     for package in &packages {
         // Each package includes the licenses, which the repository contains only once.
-        for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
-            fs::copy(workspace.root.join(licence), package.join(licence))?;
+        for license in ["LICENSE-APACHE", "LICENSE-MIT"] {
+            fs::copy(workspace.root.join(license), package.join(license))?;
         }
     }
     let packed = workspace.empty_folder("npm-packed")?;

@@ -64,7 +64,7 @@ const SERVER: Step = Step {
     work: |workspace, _| serve::build(workspace, Profile::Dev),
 };
 const RELEASE: Step = Step {
-    title: "Server, optimised",
+    title: "Server, optimized",
     work: |workspace, _| serve::build(workspace, Profile::Release),
 };
 const DIST_FOLDER: Step = Step {

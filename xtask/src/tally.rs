@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_do_not_matter() {
+    fn colors_do_not_matter() {
         let vitest = "\u{1b}[2m      Tests \u{1b}[22m \u{1b}[1m\u{1b}[32m70 passed\u{1b}[39m\u{1b}[22m\u{1b}[90m (70)\u{1b}[39m";
         assert_eq!(passed_in(vitest), Some(70));
     }

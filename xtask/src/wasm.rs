@@ -133,7 +133,7 @@ pub(crate) fn build(workspace: &Workspace, module: &Module<'_>, folder: &Path) -
     fs::create_dir_all(folder)?;
     bind(module, &bytes, folder)?;
     let wasm = folder.join(format!("{}_bg.wasm", module.name));
-    optimise(workspace, &wasm, module.passes)?;
+    optimize(workspace, &wasm, module.passes)?;
     fs::write(stamp, made_from)?;
     Ok(Outcome::Done)
 }
@@ -223,7 +223,7 @@ fn deflate(bytes: &[u8]) -> Result<Vec<u8>> {
     Ok(deflated)
 }
 
-fn optimise(workspace: &Workspace, wasm: &Path, passes: &[&str]) -> Result<()> {
+fn optimize(workspace: &Workspace, wasm: &Path, passes: &[&str]) -> Result<()> {
     node::tool(workspace, "wasm-opt")
         .arg(wasm)
         .args(passes)

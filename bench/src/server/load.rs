@@ -12,7 +12,7 @@ use crate::samples::Samples;
 /// The duration of each load.
 const SPAN: Duration = Duration::from_secs(1);
 
-/// A question, whom to ask it, and how it is to be answered.
+/// A request, the server to send it to, and the expected status.
 #[derive(Clone)]
 pub(crate) struct Target {
     process: u32,
