@@ -11,7 +11,7 @@ const {
 } = process.env;
 
 /** The time limit for the client to notice a change, in milliseconds. It polls ten times as often. */
-const PATIENCE = 5_000;
+const TIMEOUT_MS = 5_000;
 
 /** Contexts. A real application uses the signed-in user and the request. */
 const people = [
@@ -54,12 +54,12 @@ async function main() {
   // Users that match no rule are in or out by a hash of their `userId`, the same on every day and every machine.
   await api.put(`${pair}/rollout`, { percentage: 30, strategy: "per_user" });
   await api.put(pair, { isEnabled: true });
-  console.log("New checkout is on for GB with 10 seats or more, and for 30 % of all others.\n");
+  console.log("New checkout is on for GB with 10 seats or more, and for 30% of all others.\n");
 
   const client = new FeatureFlagsClient({
     baseUrl,
     sdkKey: environment.sdkKey,
-    pollIntervalMs: PATIENCE / 10,
+    pollIntervalMs: TIMEOUT_MS / 10,
   });
   await client.initialize();
   await compare(api, client, environment.sdkKey, flag.key);
@@ -94,8 +94,9 @@ async function compare(api, client, sdkKey, flagKey) {
 /** Resolves at the first refresh after which the condition holds. The client polls by itself; nobody tells it to. */
 function refreshUntil(client, condition) {
   return new Promise((resolve, reject) => {
-    const late = () => reject(new QuickstartError(`The client did not follow in ${PATIENCE} ms.`));
-    const timer = setTimeout(late, PATIENCE);
+    const late = () =>
+      reject(new QuickstartError(`The client did not follow in ${TIMEOUT_MS} ms.`));
+    const timer = setTimeout(late, TIMEOUT_MS);
     client.on("refresh:success", () => {
       if (condition()) {
         clearTimeout(timer);

@@ -157,11 +157,9 @@ test("clients can be told to keep the flag for longer, or as long as usual", asy
   await expect(page.getByText("60 s (default)")).toBeVisible();
 });
 
-test("whom a flag is tried for goes along to its other environments", { tag: "@scripts" }, async ({
-  page,
-  server,
-  api,
-}) => {
+test("the context of the playground is kept for the other environments", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
   const { staging } = await shop(api);
   await signIn(page, server);
   // Right after a change, the page would be requested again, with the context in its links.
@@ -216,7 +214,7 @@ test("a whole configuration is copied after its differences were shown", async (
   await expect(page.getByText("nothing would change")).toBeVisible();
 });
 
-test("for whom a flag is tried is kept on the way to another environment", async ({
+test("the context of the playground is kept after a copy to another environment", async ({
   page,
   server,
   api,

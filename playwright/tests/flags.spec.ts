@@ -108,18 +108,18 @@ test("a switch that is refused goes back and says why", { tag: "@scripts" }, asy
 test("a search finds flags by name and by key", async ({ page, server, api }) => {
   await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "Checkout in one page");
-  await api.createFlag("dark_mode", "Dark colours");
+  await api.createFlag("dark_mode", "Dark colors");
   await signIn(page, server);
 
   const search = page.getByRole("searchbox", { name: "Search name or key" });
   await search.fill("CHECKOUT in");
   await search.press("Enter");
   await expect(page.getByRole("row", { name: "Checkout in one page" })).toBeVisible();
-  await expect(page.getByRole("row", { name: "Dark colours" })).toBeHidden();
+  await expect(page.getByRole("row", { name: "Dark colors" })).toBeHidden();
 
   await search.fill("dark_");
   await search.press("Enter");
-  await expect(page.getByRole("row", { name: "Dark colours" })).toBeVisible();
+  await expect(page.getByRole("row", { name: "Dark colors" })).toBeVisible();
   await expect(page.getByRole("row", { name: "Checkout in one page" })).toBeHidden();
 });
 
@@ -142,7 +142,7 @@ test("the list follows a search that was typed before hydration", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   await api.createFlag("new_checkout", "Checkout in one page");
-  await api.createFlag("dark_mode", "Dark colours");
+  await api.createFlag("dark_mode", "Dark colors");
   await signIn(page, server);
   const release = await delayHydration(page);
   await page.goto("/dashboard/flags", { waitUntil: "commit" });
@@ -161,7 +161,7 @@ test("the list follows what one types and chooses, and so does its address", {
   const checkout = await api.createFlag("new_checkout", "Checkout in one page");
   await api.switch(checkout, staging, true);
   await api.createFlag("old_checkout", "Checkout as it was");
-  const dark = await api.createFlag("dark_mode", "Dark colours");
+  const dark = await api.createFlag("dark_mode", "Dark colors");
   await api.switch(dark, staging, true);
   await api.rollOut(dark, staging, 25);
   await signIn(page, server);
@@ -181,14 +181,14 @@ test("the list follows what one types and chooses, and so does its address", {
 
   await page.getByRole("searchbox").fill("");
   await page.getByRole("combobox", { name: "On or off there" }).selectOption("On for some");
-  await expect(page.getByRole("row", { name: "Dark colours" })).toBeVisible();
+  await expect(page.getByRole("row", { name: "Dark colors" })).toBeVisible();
   await expect(rows).toHaveCount(1);
 
   // Rows that appear later are as interactive as the initial ones.
-  await page.getByRole("switch", { name: "Dark colours in staging" }).click();
-  await expect(page.getByText("Dark colours is off in staging.")).toBeVisible();
+  await page.getByRole("switch", { name: "Dark colors in staging" }).click();
+  await expect(page.getByText("Dark colors is off in staging.")).toBeVisible();
   await page.getByRole("button", { name: "Undo" }).click();
-  await expect(page.getByText("Dark colours is on again in staging.")).toBeVisible();
+  await expect(page.getByText("Dark colors is on again in staging.")).toBeVisible();
 
   // Opening the address elsewhere shows the same list.
   await page.goto(page.url());

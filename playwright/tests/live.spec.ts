@@ -65,7 +65,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(flagSwitch).toContainText("On");
   });
 
-  test("decides anew for whom a flag is tried", async ({ page, context, server, api }) => {
+  test("evaluates the context of the playground again", async ({ page, context, server, api }) => {
     const { flag, production } = await shop(api);
     await api.addRule(flag, production, country("DE", 1));
     await signIn(page, server);
@@ -181,7 +181,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await expect(page.getByText("dark_mode")).toBeVisible();
   });
 
-  test("does not move the focus of whoever reads", async ({ page, server, api }) => {
+  test("does not move the focus", async ({ page, server, api }) => {
     await api.createEnvironment("Web shop", "staging");
     await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);

@@ -43,7 +43,7 @@ describe("examples/node-express", () => {
     folder = await newExample("node-express");
   });
 
-  it("follows the flags, for whom each request is from", async () => {
+  it("follows the flags for the user of each request", async () => {
     await using service = await shop();
     await using example = await start(folder, npmStart, settings(service.url));
     await expectApi(example.url, service);
@@ -80,7 +80,7 @@ describe("examples/node-express", () => {
 });
 
 describe("examples/nest-api", () => {
-  it("follows the flags, for whom each request is from", async () => {
+  it("follows the flags for the user of each request", async () => {
     const folder = await newExample("nest-api");
     await using service = await shop();
     await using example = await start(folder, npmStart, settings(service.url));
@@ -89,7 +89,7 @@ describe("examples/nest-api", () => {
 });
 
 describe("examples/browser-plain", () => {
-  it("follows the flags, for whoever is signed in", async () => {
+  it("follows the flags for the signed-in user", async () => {
     const folder = await newExample("browser-plain");
     await using service = await shop();
     await using example = await start(folder, npmStart, settings(service.url));
