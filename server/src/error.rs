@@ -30,7 +30,7 @@ pub enum Error {
     /// The caller's role does not suffice.
     #[error("the role {0} is needed")]
     Forbidden(Role),
-    /// There is no such thing.
+    /// The object does not exist.
     #[error("there is no such {0}")]
     NotFound(Entity),
     /// The path is none of the service's.
@@ -39,13 +39,13 @@ pub enum Error {
     /// The path does not know the method.
     #[error("the method is not allowed here")]
     MethodNotAllowed,
-    /// The change contradicts what is there.
+    /// The change contradicts the current state.
     #[error(transparent)]
     Conflict(#[from] Conflict),
-    /// The object has changed since the caller read it, or is not there any more.
+    /// The object has changed since the caller read it, or no longer exists.
     #[error("{}", stale(*.current))]
     Stale {
-        /// The revision that it is in now; none if it is not there.
+        /// The current revision; none if the object does not exist.
         current: Option<i64>,
     },
     /// Members of the body or parameters of the query are wrong: all of them, not just the first.
@@ -75,7 +75,7 @@ pub enum Error {
     /// The answer took too long.
     #[error("this took too long; what was to be written may not be")]
     TimedOut,
-    /// The database cannot be asked.
+    /// The database is unavailable.
     #[error("the database cannot be reached")]
     Unavailable(#[source] Option<sqlx::Error>),
     /// The disk of the database has no space for a write.
@@ -160,7 +160,7 @@ pub enum Conflict {
     /// The flag has as many rules as it can have.
     #[error("a flag can have at most 100 rules in one environment")]
     TooManyRules,
-    /// A new order of rules names other rules than there are.
+    /// The new order of rules does not name exactly the existing rules.
     #[error("the order must name every rule of this flag and environment exactly once")]
     RulesDiffer,
     /// Another user has the e-mail address.
@@ -237,7 +237,7 @@ impl std::fmt::Display for FaultLocation {
 }
 
 impl From<sqlx::Error> for Error {
-    /// Tells a database that cannot be asked, or cannot write, from one that was asked something wrong.
+    /// Distinguishes a database that cannot be queried, or cannot write, from a wrong query.
     fn from(error: sqlx::Error) -> Self {
         use sqlx::Error as Sql;
         if means_full(&error) {

@@ -1,7 +1,7 @@
-//! The stream of committed changes, for people who are looking at what changes.
+//! The stream of committed changes, for open dashboard pages.
 //!
-//! The audit log knows every change, whichever process made it. While somebody subscribes, it is read for what is new: at
-//! once after a change of this process, and at intervals for the others.
+//! The audit log contains every change, whichever process made it. While it has subscribers, new entries are read: at
+//! once after a change of this process, and at intervals for those of others.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -69,12 +69,12 @@ impl ChangeFeed {
         self.0.wake.notify_one();
     }
 
-    /// Says that somebody has signed out.
+    /// Notifies subscribers that a session has ended.
     pub(crate) fn signed_out(&self) {
         self.send(Notification::SignedOut);
     }
 
-    /// Reads the log for as long as somebody subscribes; runs for as long as it is polled.
+    /// Reads the log while it has subscribers; runs for as long as it is polled.
     pub(crate) async fn run(&self) {
         loop {
             self.0.wake.notified().await;
@@ -93,7 +93,7 @@ impl ChangeFeed {
     }
 
     fn send(&self, notification: Notification) {
-        // An error means that nobody subscribes.
+        // An error means that the feed has no subscribers.
         _ = self.0.notifications.send(notification);
     }
 }
@@ -114,7 +114,7 @@ impl Reader {
         }
     }
 
-    /// Sends what is new. What happened just before the first subscription is sent, too: to hear of it twice does no harm.
+    /// Sends new entries. A change just before the first subscription is sent, too: receiving it twice does no harm.
     async fn read(&mut self, feed: &ChangeFeed) -> Result<(), Error> {
         let since = self.newest.plus_millis(-DISORDER_MILLIS);
         let events = store::audit::since(&mut feed.0.db.read().await?, since).await?;

@@ -85,7 +85,7 @@ impl Budget {
 }
 
 impl Held {
-    /// Holds more bytes of the body; false if there is no room for them.
+    /// Holds more bytes of the body; false if that exceeds the limit.
     pub(crate) fn grow(&mut self, more: usize) -> bool {
         let bytes = self.bytes.saturating_add(more);
         let most = match bytes {

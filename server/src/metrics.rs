@@ -58,7 +58,7 @@ impl Metrics {
         })
     }
 
-    /// Where the durations of such requests are counted.
+    /// The histogram of such requests.
     pub(crate) fn durations(&self, method: &str, route: &str, status: &str) -> Histogram {
         self.durations.with_label_values(&[method, route, status])
     }

@@ -40,7 +40,7 @@ pub(crate) struct Runtime(Arc<Parts>);
 pub(crate) struct Parts {
     pub(crate) settings: Settings,
     pub(crate) in_flight: InFlightLimits,
-    /// None if nobody asks for metrics.
+    /// None if metrics are disabled.
     pub(crate) metrics: Option<Arc<Metrics>>,
     draining: watch::Sender<bool>,
 }
@@ -78,7 +78,7 @@ impl Service {
         self.runtime.drain();
     }
 
-    /// Brings what is counted to the database now. What does not arrive there is kept for the next time.
+    /// Writes the counts to the database now. Counts that cannot be written are kept for the next time.
     pub async fn bring_counts(&self) -> Result<(), Error> {
         self.admin.bring_counts().await
     }
@@ -111,7 +111,7 @@ impl Runtime {
         *self.draining.borrow()
     }
 
-    /// Resolves when the service is about to stop: whatever would go on for ever ends then.
+    /// Resolves when the service is about to stop, to end everything that would run forever.
     pub(crate) fn stopping(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut draining = self.draining.subscribe();
         async move {

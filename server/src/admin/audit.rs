@@ -1,4 +1,4 @@
-//! The audit log: written beside every change, and read.
+//! The audit log: entries for every change, and queries.
 
 use pennon_model::audit::{AuditAction, AuditEntry, AuditFilter, AuditRecord, AuditSubjects};
 use pennon_model::environment::Environment;
@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::store::Tx;
 use crate::store::audit;
 
-/// An entry in the making: what was done, to what, and how that was before and after.
+/// A new entry: the action, its object, and the values before and after.
 pub(crate) struct Entry {
     action: AuditAction,
     flag_key: Option<String>,
@@ -98,14 +98,14 @@ impl Entry {
         audit::insert(tx, &entry, &concerned).await
     }
 
-    /// The entry of this moment and the ids that it concerns, for those who write several at once and confirm the actor
-    /// themselves.
+    /// Returns an entry of this moment and the IDs that it concerns, for callers that write several at once and confirm
+    /// the actor themselves.
     pub(super) fn made(self, admin: &Admin, actor: &Actor) -> (AuditEntry, AuditSubjects) {
         let now = admin.clock.now();
         let id = AuditId::new(admin.entropy.id(now));
         let entry = AuditEntry {
             id,
-            // Until it is written beside others.
+            // Replaced if the entry is written together with others.
             group_id: id,
             action: self.action,
             actor_identity: actor.identity(),
@@ -126,7 +126,7 @@ impl Entry {
     }
 }
 
-/// One page of entries, newest first. What is about accounts is for administrators alone.
+/// Returns one page of entries, newest first. Entries about accounts are for administrators only.
 pub(crate) async fn list(
     admin: &Admin,
     actor: &Actor,
@@ -139,7 +139,7 @@ pub(crate) async fn list(
     audit::list(&mut admin.db.read().await?, filter, page).await
 }
 
-/// One entry, if there is one that the actor may see.
+/// Returns one entry, if the actor may see it.
 pub(crate) async fn get(
     admin: &Admin,
     actor: &Actor,

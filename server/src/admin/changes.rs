@@ -41,9 +41,9 @@ impl EnvironmentChange {
     }
 }
 
-/// Commits, and publishes the changes before it answers.
+/// Commits, and publishes the changes before it returns.
 ///
-/// It runs to its end even if the caller goes away meanwhile: a commit whose changes nobody hears of must not be.
+/// It runs to completion even if the caller disconnects: every committed change must be published.
 pub(crate) async fn commit(
     admin: &Admin,
     tx: Tx,

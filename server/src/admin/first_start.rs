@@ -18,7 +18,7 @@ use crate::store::{self, Tx};
 pub struct FirstAdministrator {
     /// The address to sign in with.
     pub email: String,
-    /// The password, if it was made up and must be told.
+    /// The password, if it was generated and must be shown.
     pub generated_password: Option<String>,
 }
 
@@ -30,9 +30,9 @@ struct NewAdministrator {
     generated: Option<String>,
 }
 
-/// Creates the first administrator if there is none, and applies the file if the database has never held an environment.
-/// Both are one transaction, so a file that is refused leaves no account whose password nobody has read. Of several
-/// instances that start together, one does this, and the others find it done.
+/// Creates the first administrator if none exists, and applies the file if the database has never held an environment.
+/// Both are one transaction, so a refused file does not leave an account with a password that nobody has read. If
+/// several instances start together, one does this, and the others find it done.
 pub(crate) async fn complete(
     admin: &Admin,
     email: &str,
@@ -86,7 +86,7 @@ pub(crate) async fn complete(
     Ok(first)
 }
 
-/// Applies the file, unless another instance has done so meanwhile.
+/// Applies the file, unless another instance has just done so.
 async fn apply(
     admin: &Admin,
     tx: &mut Tx,
@@ -142,7 +142,7 @@ impl NewAdministrator {
         })
     }
 
-    /// Creates the account, unless another instance has created one meanwhile.
+    /// Creates the account, unless another instance has just created one.
     async fn create(self, admin: &Admin, tx: &mut Tx) -> Result<Option<FirstAdministrator>, Error> {
         let Self {
             user,

@@ -23,7 +23,7 @@ pub(crate) struct NewFlag {
     pub(crate) kind: FlagType,
 }
 
-/// A change of a flag: what is absent stays as it is.
+/// A change of a flag; absent members stay unchanged.
 pub(crate) struct FlagPatch {
     pub(crate) name: Option<FlagName>,
     pub(crate) description: Patch<Description>,

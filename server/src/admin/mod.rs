@@ -62,7 +62,7 @@ pub(crate) struct Parts {
     pub(crate) entropy: Entropy,
     /// Tells this instance from the others on the same database.
     pub(crate) instance: Uuid,
-    /// The products that environments may belong to; any if there are none.
+    /// The products that environments may belong to; if empty, any product.
     products: Vec<String>,
     pub(crate) auth: Auth,
     pub(crate) serving: Serving,

@@ -55,10 +55,10 @@ impl Package {
     }
 }
 
-/// Stores the packages of this binary in the database, unless it has them. A version that is there with another content
-/// is left alone: its checksum is in lock files.
+/// Stores the packages of this binary in the database, unless it has them. A stored version with different content is
+/// not replaced: its checksum is in lock files.
 ///
-/// Flags are served without packages, too, so a failure ends nothing.
+/// Flags are served without packages, too, so a failure does not stop the service.
 pub(crate) async fn store(admin: &Admin) {
     if let Err(error) = try_store(admin).await {
         tracing::error!(%error, "the npm packages of this release were not stored in the database");
@@ -109,7 +109,7 @@ async fn try_store(admin: &Admin) -> Result<(), Error> {
     Ok(())
 }
 
-/// A package with its versions; none if there is none of this name.
+/// Returns a package with its versions; none if it does not exist.
 pub(crate) async fn package(admin: &Admin, name: &str) -> Result<Option<Package>, Error> {
     let mut tx = admin.db.read().await?;
     let versions = store::packages::versions(&mut tx, name).await?;
@@ -123,7 +123,7 @@ pub(crate) struct Tarball {
     pub(crate) content: Bytes,
 }
 
-/// The tarball of a version; none if there is no such version.
+/// Returns the tarball of a version; none if it does not exist.
 pub(crate) async fn tarball(
     admin: &Admin,
     name: &str,

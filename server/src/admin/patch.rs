@@ -12,7 +12,7 @@ pub(crate) enum Patch<T> {
     Keep,
     /// The member is `null`: the value goes.
     Clear,
-    /// The member is there: the value becomes this.
+    /// The member is present: it becomes the new value.
     Set(T),
 }
 

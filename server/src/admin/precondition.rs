@@ -10,7 +10,7 @@ pub(crate) enum Precondition {
     None,
     /// The object must not be there.
     Absent,
-    /// The object must be there, in whatever revision.
+    /// The object must exist, in any revision.
     Exists,
     /// The object must still be in one of these revisions.
     OneOf(Vec<i64>),

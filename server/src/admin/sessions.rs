@@ -29,7 +29,7 @@ const LOST_ANSWER_MILLIS: i64 = 10_000;
 pub(crate) struct SignedIn {
     pub(crate) user: User,
     pub(crate) session: SessionId,
-    /// The refresh token of the API, or the dashboard's cookie; it is told this once.
+    /// The refresh token of the API, or the dashboard's cookie; it is returned only here.
     pub(crate) secret: Secret,
 }
 
@@ -186,7 +186,8 @@ fn grace_begins(now: Timestamp) -> Timestamp {
     now.plus_millis(-LOST_ANSWER_MILLIS)
 }
 
-/// When this instance next erases the successors of spent refresh tokens, in milliseconds since 1970; 0 if there are none.
+/// The time at which this instance next erases the successors of spent refresh tokens, in milliseconds since 1970; 0 if
+/// none exist.
 pub(crate) struct Successors(AtomicI64);
 
 impl Successors {

@@ -64,7 +64,7 @@ pub(crate) struct NewToken {
     pub(crate) expires_at: Option<Timestamp>,
 }
 
-/// Creates a token for oneself, which may do no more than one may oneself.
+/// Creates a token of the caller's own, with at most the rights of the caller.
 pub(crate) async fn create(
     admin: &Admin,
     person: &Person,
@@ -112,7 +112,7 @@ pub(super) async fn create_within(
     Ok(())
 }
 
-/// All tokens of a user, newest first: one's own, or anybody's for an administrator.
+/// Returns all tokens of a user, newest first: the caller's own, or anybody's for an administrator.
 pub(crate) async fn list(
     admin: &Admin,
     actor: &Actor,
@@ -123,7 +123,7 @@ pub(crate) async fn list(
     store::tokens::of_user(&mut tx, owner.id).await
 }
 
-/// One token of a user: of one's own, or of anybody for an administrator.
+/// Returns one token of a user: the caller's own, or anybody's for an administrator.
 pub(crate) async fn get(
     admin: &Admin,
     actor: &Actor,

@@ -129,7 +129,7 @@ pub(crate) async fn with_sign_ins(
     }))
 }
 
-/// One user: oneself, or anybody for an administrator.
+/// Returns one user: the caller, or anybody for an administrator.
 pub(crate) async fn get(
     admin: &Admin,
     actor: &Actor,
@@ -210,7 +210,7 @@ pub(crate) async fn update(
     Ok(new)
 }
 
-/// Deletes a user, with all sessions and tokens. What the audit log says of them stays.
+/// Deletes a user with all sessions and tokens. The entries of the audit log remain.
 pub(crate) async fn delete(
     admin: &Admin,
     actor: &Administrator,
@@ -290,7 +290,7 @@ fn needs_session(actor: &Actor) -> Result<(), Error> {
     }
 }
 
-/// Makes sure that somebody knows their current password, and returns its hash. Wrong guesses count as failed sign-ins.
+/// Verifies a user's current password, and returns its hash. Wrong guesses count as failed sign-ins.
 async fn verify_current(
     admin: &Admin,
     user: &User,

@@ -44,8 +44,8 @@ pub(crate) fn about<'f>(
     gaps.into_iter().map(Warning::from).collect()
 }
 
-/// Warns of what clients of a flag's environment cannot read of the flag as it has been saved. What was saved stays, so
-/// there are no warnings if the database fails.
+/// Returns warnings about clients of a flag's environment that cannot read the saved flag. It is saved already, so a
+/// failure of the database only means that no warnings are returned.
 pub(crate) async fn about_saved(
     admin: &Admin,
     actor: &Actor,

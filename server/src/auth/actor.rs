@@ -131,7 +131,7 @@ impl Actor {
         Ok(Administrator { actor })
     }
 
-    /// The actor as somebody who signed in by password.
+    /// Returns the actor, if they have signed in with a password.
     pub(crate) fn person(self) -> Result<Person, Error> {
         let Credential::Session(user, session) = &self.credential else {
             return Err(Error::WrongCredential);
@@ -153,8 +153,8 @@ impl Actor {
         })
     }
 
-    /// Makes sure, within the transaction that writes, that the actor may still do what was checked when the
-    /// request came: meanwhile the session or token may have ended, or the role may be a lower one.
+    /// Checks, within the transaction that writes, that the actor still has the rights checked at the start of the
+    /// request: since then, the session or token may have ended, or the role may have been lowered.
     pub(crate) async fn confirm(&self, tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
         let role = match self.credential {
             Credential::Session(_, session) => store::sessions::by_id(tx, session, now)

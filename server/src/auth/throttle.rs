@@ -1,7 +1,7 @@
 //! A rate limit on guessing passwords.
 //!
-//! An attempt counts from its admission on, for a minute and for an hour, unless it succeeds. So many at the same time do
-//! not slip through. Nothing is counted per account alone, or anybody could lock somebody else out.
+//! An attempt counts from its admission, for a minute and for an hour, unless it succeeds, so concurrent attempts
+//! cannot exceed the limit. Nothing is counted per account alone, or anybody could lock out others.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -75,8 +75,7 @@ impl Source {
     }
 }
 
-/// An attempt that has been admitted. It counts as failed unless it is said to have succeeded, also if its caller goes
-/// away meanwhile.
+/// An admitted attempt. It counts as failed unless it is marked as successful, also if its caller disconnects.
 pub(crate) struct Admitted<'t> {
     throttle: &'t Throttle,
     attempt: &'t Attempt,
@@ -113,8 +112,8 @@ impl Throttle {
         }
     }
 
-    /// An attempt on an account, whatever the case of its e-mail address. An attempt from a network from which the account was
-    /// signed in to before answers for its own address alone, and not for what others do in the wider network.
+    /// Creates an attempt on an account; the case of the e-mail address is ignored. An attempt from a network from
+    /// which the account has signed in before counts for its own address only, not for the wider network.
     pub(crate) fn attempt(&self, email: &str, address: IpAddr, now: Timestamp) -> Attempt {
         let networks = networks(address);
         let innermost = networks.first().map_or(address, |(network, _)| *network);
@@ -175,7 +174,7 @@ impl Throttle {
         })
     }
 
-    /// Remembers from where somebody has signed in.
+    /// Remembers the network of a successful sign-in.
     pub(crate) fn remember(&self, attempt: &Attempt, now: Timestamp) {
         self.sign_ins.insert(attempt.account, now);
     }

@@ -18,7 +18,7 @@ pub struct Arguments {
     database: DatabaseSettings,
 }
 
-/// Copies the database beside the file first, so that the file is whole as soon as it is there.
+/// Copies the database beside the file first, so that the file is complete as soon as it exists.
 pub(super) async fn run(Arguments { file, database }: Arguments) -> Result<(), Box<dyn Error>> {
     let url = database.url()?;
     if is_taken(&file) {

@@ -9,7 +9,7 @@ use super::read_as_is;
 use crate::admin::transfer;
 use crate::config::DatabaseSettings;
 
-/// Where from.
+/// The database to export.
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]

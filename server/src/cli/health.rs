@@ -1,4 +1,4 @@
-//! `pennon health`: asks a running server how it is, for scripts and for containers that have no other client.
+//! `pennon health`: requests the health of a running server, for scripts and for containers that have no other client.
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -29,7 +29,7 @@ pub struct Arguments {
     ready: bool,
 }
 
-/// Prints what the server says, and fails unless that is 200.
+/// Prints the server's response, and fails unless its status is 200.
 pub(super) async fn run(Arguments { listen, ready }: Arguments) -> Result<(), Box<dyn Error>> {
     let path = if ready { "/health/ready" } else { "/health" };
     let (status, body) = tokio::time::timeout(TIMEOUT, ask(&listen, path))

@@ -1,4 +1,4 @@
-//! `pennon import`: makes the flags be as an exported document says.
+//! `pennon import`: applies an exported document.
 
 use std::error::Error;
 use std::io::Write;

@@ -58,17 +58,17 @@ pub enum Command {
     Serve(Settings),
     /// Copy the database into a file, also while the server runs.
     Backup(backup::Arguments),
-    /// Restore the database from a file that `backup` has written.
+    /// Restore the database from a file of `backup`.
     Restore(restore::Arguments),
-    /// Print all flags and how they are set up, as JSON.
+    /// Print all flags and their configurations as JSON.
     Export(export::Arguments),
-    /// Make the flags be as a file says that `export` has printed.
+    /// Import flags from a file of `export`.
     Import(import::Arguments),
-    /// Ask a running server how it is; fails unless it is well.
+    /// Check a running server's health (non-zero exit status if unhealthy).
     Health(health::Arguments),
     /// Create and list users, and change their roles and passwords.
     User(user::Arguments),
-    /// Declare the keys of all flags for TypeScript, so that a misspelt one does not compile.
+    /// Declare the keys of all flags for TypeScript, so that a misspelled one does not compile.
     Types(types::Arguments),
     /// Generate an SDK key, a personal access token, or a signing secret
     Generate(generate::Arguments),
@@ -120,7 +120,7 @@ async fn open(database: &DatabaseSettings, mode: OpenMode) -> Result<Admin, Box<
     Ok(Admin::open(&url, &settings, mode, Arc::new(SystemClock), entropy).await?)
 }
 
-/// Runs a use case that only reads, on a database that is left as it is, whatever its schema is.
+/// Runs a read-only use case on a database whose schema is not upgraded.
 async fn read_as_is<T, E: Into<Box<dyn Error>>>(
     database: &DatabaseSettings,
     use_case: impl AsyncFnOnce(&Admin, &Administrator) -> Result<T, E>,

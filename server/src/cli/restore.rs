@@ -11,9 +11,9 @@ use crate::store::Db;
 /// The backup, and the database to restore.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The backup: a file of `pennon backup`, or one that an upgrade has left beside the database.
+    /// The backup: a file of `pennon backup`, or one that an upgrade has created beside the database.
     file: PathBuf,
-    /// Replace the database that is there. The server must be stopped.
+    /// Replace the existing database. The server must be stopped.
     #[arg(long)]
     force: bool,
     #[command(flatten)]

@@ -12,10 +12,10 @@ use super::{read, read_as_is};
 use crate::admin::transfer;
 use crate::config::DatabaseSettings;
 
-/// Where from, and where to.
+/// The source of the flags, and the file to write.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Read what `pennon export` has printed, or the body of `GET /sdk/v1/config`, instead of the database; `-` reads the
+    /// Read the output of `pennon export`, or the body of `GET /sdk/v1/config`, instead of the database; `-` reads the
     /// standard input.
     #[arg(long)]
     from: Option<PathBuf>,

@@ -30,7 +30,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Create a user, with a password that is made up and printed once.
+    /// Create a user with a generated password, which is printed once.
     Add {
         /// The e-mail address to sign in with.
         #[arg(value_parser = email)]
@@ -43,7 +43,7 @@ enum What {
     },
     /// List all users.
     List,
-    /// Give a user another role, which counts at once.
+    /// Change the role of a user.
     SetRole {
         /// The user's e-mail address.
         email: String,
@@ -51,7 +51,7 @@ enum What {
         #[arg(value_parser = Role::parse)]
         role: Role,
     },
-    /// Give a user another password, which is made up and printed once, and end all their sessions.
+    /// Give a user a generated password, which is printed once, and end all their sessions.
     ResetPassword {
         /// The user's e-mail address.
         email: String,

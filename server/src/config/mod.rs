@@ -40,7 +40,7 @@ pub struct Settings {
     #[arg(long, env = "PENNON_METRICS_LISTEN")]
     pub metrics_listen: Option<ListenAddress>,
 
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub database: DatabaseSettings,
 
@@ -124,7 +124,7 @@ pub enum NpmAccess {
     Open,
 }
 
-/// Where the data is.
+/// The location of the data.
 #[derive(Clone, Debug, Args)]
 pub struct DatabaseSettings {
     /// The database: `sqlite://` and a file, or `postgres://` and a database. A URL that contains a password is refused,

@@ -97,7 +97,7 @@ impl Form {
     }
 }
 
-/// The one place that says in the dashboard's words what went wrong.
+/// Describes errors in the dashboard's terms. No other place does.
 impl From<Error> for AdminError {
     fn from(error: Error) -> Self {
         match error {

@@ -94,7 +94,7 @@ impl PeopleAdmin for SignedIn {
 }
 
 impl SignedIn {
-    /// The password that was typed, or one that is made up and is to be shown.
+    /// The password that was entered, or a generated one to show.
     fn password(&self, typed: String) -> Result<(NewPassword, Option<String>), &'static str> {
         if typed.is_empty() {
             let made_up = NewPassword::made_up(&self.admin.entropy);

@@ -1,5 +1,5 @@
-//! Evaluation, for holders of an SDK key. Evaluations are counted here, except where somebody only wants to know why, or
-//! asks for all flags and may use none.
+//! Evaluation, for holders of an SDK key. Evaluations are counted here, except explanations, and requests for all
+//! flags, of which a client may use none.
 
 pub(crate) mod explanation;
 pub(crate) mod sdk_environment;
@@ -22,7 +22,7 @@ pub(crate) fn evaluate(
     find_and_evaluate(environment, key, context).ok_or(Error::NotFound(Entity::Flag))
 }
 
-/// Decides one flag, and tells how. A flag that the environment does not have is an error.
+/// Evaluates one flag, with an explanation. A flag that the environment does not have is an error.
 pub(crate) fn explain(
     environment: &SdkEnvironment,
     key: &str,

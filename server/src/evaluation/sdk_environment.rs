@@ -19,7 +19,7 @@ pub(crate) struct SdkKey {
     serving: Serving,
 }
 
-/// An environment whose key the caller holds, as it serves at this moment, and that is not asked too often.
+/// The current snapshot of an environment whose key the caller holds, within its rate limit.
 pub(crate) struct SdkEnvironment(Arc<EnvironmentSnapshot>);
 
 impl SdkEnvironment {
@@ -47,7 +47,7 @@ impl SdkKey {
         Ok(SdkEnvironment(self.snapshot))
     }
 
-    /// The environment, for a caller that evaluates by itself.
+    /// Returns the environment to a caller that evaluates locally.
     pub(crate) fn for_client(self) -> Result<SdkEnvironment, Error> {
         self.check_rate(&self.snapshot.usage().rate_limiters.configuration)?;
         Ok(SdkEnvironment(self.snapshot))

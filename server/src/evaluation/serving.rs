@@ -104,7 +104,7 @@ impl Serving {
         self.confirmed.age()
     }
 
-    /// Returns true if the database answered when it was last asked.
+    /// Returns true if the database answered the last query.
     pub(crate) fn database_answers(&self) -> bool {
         self.db.is_present() && self.database_answers.load(Ordering::Relaxed)
     }

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::in_flight::{InFlight, Permit, SuspendedPermit};
 use crate::state::Service;
 
-/// Marks the request of a connection for which there was no ordinary place: it is let in only to ask after the health.
+/// Marks the request of a connection beyond the limit: only health checks are admitted.
 #[derive(Clone)]
 pub(crate) struct OnSpareConnection;
 

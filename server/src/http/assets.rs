@@ -12,7 +12,7 @@ use super::coding::accepts;
 
 include!(concat!(env!("OUT_DIR"), "/site.rs"));
 
-/// Where the assets stand, without a slash at the beginning, as Leptos wants it.
+/// The path of the assets, without a slash at the beginning, as Leptos requires it.
 pub(super) const FOLDER: &str = "dashboard/assets";
 
 /// The compressed forms of a file, the smallest first: their coding and what is appended to the file's name.

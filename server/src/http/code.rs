@@ -1,4 +1,4 @@
-//! The codes of problems: what scripts branch on. Each belongs to one status.
+//! The error codes that scripts branch on. Each belongs to one status.
 
 use http::StatusCode;
 use serde::Serialize;
@@ -15,12 +15,12 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// The code as scripts read it.
+            /// Returns the code as scripts read it.
             pub(crate) const fn as_str(self) -> &'static str {
                 match self { $(Self::$code => $word,)+ }
             }
 
-            /// The status that every answer with this code has.
+            /// Returns the status of every response with this code.
             pub(crate) const fn status(self) -> StatusCode {
                 match self { $(Self::$code => StatusCode::$status,)+ }
             }

@@ -16,7 +16,7 @@ pub(super) fn is_open(path: &str) -> bool {
     path.starts_with("sdk/") || path.starts_with("ofrep/")
 }
 
-/// The answer to a browser that asks whether a page may call.
+/// Returns the response to a preflight request.
 pub(super) fn preflight() -> Response {
     let permissions = [
         (ACCESS_CONTROL_ALLOW_METHODS, "GET,HEAD,POST"),

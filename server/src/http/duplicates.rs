@@ -22,7 +22,7 @@ pub(crate) fn duplicates(json: &Json<'_>) -> Vec<Fault> {
 /// A search for members that are given more than once.
 #[derive(Default)]
 struct Search {
-    /// Where the search is, as a JSON pointer.
+    /// The position of the search, as a JSON pointer.
     pointer: String,
     bytes: usize,
     faults: Vec<Fault>,

@@ -12,7 +12,7 @@ use crate::state::Runtime;
 /// An event, or that it cannot be written.
 pub(super) type EventResult = Result<Event, axum::Error>;
 
-/// The answer that streams events. It shows that it is alive when there are none, and ends when the service stops.
+/// A response that streams events. It sends heartbeats when none occur, and ends when the service stops.
 pub(super) fn event_stream(
     runtime: &Runtime,
     events: impl Stream<Item = EventResult> + Send + 'static,

@@ -122,7 +122,7 @@ impl Events {
         )
     }
 
-    /// While the database is away, nobody can have signed out.
+    /// While the database is unavailable, nobody can have signed out.
     async fn goes_on(&self) -> bool {
         self.person
             .goes_on(&self.service.auth)

@@ -1,6 +1,6 @@
 //! JSON objects and queries, read member by member into domain types, with every fault gathered at once.
 //!
-//! The same readers describe the objects: then nothing is read, and what they ask for is noted.
+//! The same readers describe the objects: then nothing is read, and the members that they request are recorded.
 
 use std::borrow::Cow;
 use std::mem::take;
@@ -31,8 +31,8 @@ pub(crate) trait FromFields: Sized {
         path.rsplit("::").next().unwrap_or(path)
     }
 
-    /// Asks for every member before it looks at any, so that all that is wrong is found at once; answers none after a
-    /// fault has been reported.
+    /// Requests every member before it checks any, so that all faults are found at once; none after it has reported a
+    /// fault.
     fn from_fields(fields: &mut Fields<'_>) -> Option<Self>;
 
     /// The members that such an object may have.
@@ -86,7 +86,7 @@ macro_rules! from_fields {
 
 pub(crate) use from_fields;
 
-/// The members of an object, handed out one by one as domain types. What nobody asked for is a fault too.
+/// The members of an object, taken one by one as domain types. A member that is never requested is a fault, too.
 pub(crate) struct Fields<'f> {
     purpose: Purpose<'f>,
     /// The description of the next member.
@@ -98,13 +98,13 @@ enum Purpose<'f> {
     Describe(&'f mut Schemas, &'f mut Shape),
 }
 
-/// The members of an object that nobody has asked for yet.
+/// The members of an object that have not been requested yet.
 type Members<'f> = Vec<(Cow<'f, str>, Json<'f>)>;
 
 /// An object on its way to be read.
 struct Object<'f> {
     members: Members<'f>,
-    /// Where the object is in the body; none for a query.
+    /// The position of the object in the body; none for a query.
     pointer: Option<String>,
     faults: &'f mut Vec<Fault>,
     /// True while members are skipped unread, because the member that gives them their meaning is invalid.
@@ -120,8 +120,8 @@ enum Taken<'f> {
 }
 
 impl<'f> Fields<'f> {
-    /// Reads an object by `reader`, which answers none after it has reported a fault. Members that are given more than once
-    /// are faults, too. What is no object has no members.
+    /// Reads an object with `reader`, which returns none after it has reported a fault. Duplicate members are faults,
+    /// too. A value that is not an object has no members.
     pub(crate) fn read<T>(
         json: Json<'f>,
         reader: impl FnOnce(&mut Fields<'_>) -> Option<T>,

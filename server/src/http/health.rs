@@ -23,7 +23,7 @@ pub(super) fn routes() -> Routes {
 /// The state of the service.
 #[derive(Serialize, ToSchema)]
 struct Health {
-    /// `ok`, or `degraded` while there is a reason.
+    /// `ok`, or `degraded` if there is any reason.
     #[schema(example = "ok")]
     status: &'static str,
     /// Each reason why the status is `degraded`; the log has the details.
@@ -39,15 +39,15 @@ struct Health {
 #[schema(as = DegradedReason)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 enum Reason {
-    /// The database does not answer: evaluation goes on from memory, administration fails.
+    /// The database does not answer: evaluation continues from memory, administration fails.
     DatabaseUnavailable,
-    /// The disk of the database is full: reads and evaluation go on, changes and sign-ins fail.
+    /// The disk of the database is full: reads and evaluation continue, changes and sign-ins fail.
     StorageFull,
     /// Stored data cannot be read: it is served in its last readable state.
     UnreadableData,
 }
 
-/// The state of the database when it was last asked.
+/// The last known state of the database.
 #[derive(Serialize, ToSchema)]
 struct Database {
     /// `up` or `down`.
@@ -55,24 +55,24 @@ struct Database {
     status: &'static str,
 }
 
-/// Says how the service is.
+/// Reports the health of the service.
 ///
-/// 200 for as long as the process serves: evaluation goes on without the database.
+/// 200 for as long as the process serves: evaluation continues without the database.
 #[utoipa::path(get, path = "/health")]
 async fn health(State(service): State<Service>) -> Json<Health> {
     Json(of(&service))
 }
 
-/// Says how the service is, like `/health`.
+/// Reports the health of the service, like `/health`.
 #[utoipa::path(get, path = "/health/live")]
 async fn live(State(service): State<Service>) -> Json<Health> {
     Json(of(&service))
 }
 
-/// Says whether traffic should come.
+/// Reports whether the service accepts traffic.
 ///
-/// It should not once the service has been told to stop. Before the first load of the flags nobody gets an answer at all,
-/// and a database that is away is no reason to stop evaluating.
+/// It does not once it is shutting down. Before the first load of the flags, no request is answered at all, and an
+/// unavailable database is no reason to stop evaluating.
 #[utoipa::path(get, path = "/health/ready")]
 async fn ready(State(service): State<Service>) -> Readiness {
     let status = if service.runtime.is_draining() {

@@ -1,4 +1,4 @@
-//! Conditional changes: `If-Match` (RFC 9110, section 13.1.1) against the revision that an `ETag` has told.
+//! Conditional changes: `If-Match` (RFC 9110, section 13.1.1) against the revision of an `ETag`.
 
 use std::convert::Infallible;
 

@@ -36,7 +36,7 @@ fn opaque(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }
 
-/// The headers of content that clients may keep, if they ask each time whether it is still current.
+/// The headers of content that clients may keep if they revalidate it each time.
 pub(crate) type Caching = [(HeaderName, HeaderValue); 3];
 
 /// The same for content with this tag, which varies with these headers of the request.

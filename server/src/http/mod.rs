@@ -52,7 +52,7 @@ pub(crate) use self::timing::metrics_router;
 use crate::error::Error;
 use crate::state::Service;
 
-/// Everything that the service answers on its port.
+/// Returns the router of the service's port.
 pub(crate) fn edge(service: Service) -> Edge {
     protected(routes(service.clone()), service)
 }
@@ -91,7 +91,7 @@ fn routes(service: Service) -> Router {
         .with_state(service)
 }
 
-/// The answer to a method that the path does not know. `Allow` is added to it, which is all that OPTIONS asks for.
+/// The response to a method that the path does not support. `Allow` is added to it, which is all that OPTIONS needs.
 async fn other_method(method: Method) -> Result<StatusCode, Error> {
     if method == Method::OPTIONS {
         Ok(StatusCode::NO_CONTENT)
@@ -100,7 +100,7 @@ async fn other_method(method: Method) -> Result<StatusCode, Error> {
     }
 }
 
-/// Where the dashboard begins.
+/// The start page of the dashboard.
 const DASHBOARD: &str = "/dashboard";
 
 #[expect(

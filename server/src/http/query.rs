@@ -7,7 +7,7 @@ use pennon_model::page::PageRequest;
 use super::fields::{Fields, FromFields, from_fields};
 use crate::error::Error;
 
-/// A query, or what is wrong with it: whether the caller may ask is checked before what is asked.
+/// A query, or its faults: permission is checked before they are reported.
 pub(crate) struct Query<T>(Result<T, Error>);
 
 impl<S: Sync, T: FromFields> FromRequestParts<S> for Query<T> {
@@ -48,7 +48,7 @@ impl FromFields for NoQuery {
     }
 }
 
-/// A selection out of a list, and the page of it that is asked for.
+/// A selection from a list, and the requested page.
 pub(crate) struct Paged<T>(pub(crate) T, pub(crate) PageRequest);
 
 impl<T: FromFields> FromFields for Paged<T> {

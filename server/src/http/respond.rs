@@ -1,4 +1,4 @@
-//! Successful answers.
+//! Successful responses.
 
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{CONTENT_TYPE, ETAG, LOCATION};

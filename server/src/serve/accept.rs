@@ -72,8 +72,8 @@ impl<A: App> Listener<A> {
         }
     }
 
-    /// Takes no connection any more, save those that the system has taken already, and answers what all of them listen
-    /// to.
+    /// Stops accepting connections, except those that the system has accepted already, and returns the phase that all
+    /// of them follow.
     pub(super) async fn close(self) -> watch::Sender<Phase> {
         while let Some(permit) = self.ordinary_permit()
             && let Ok(Ok(taken)) = timeout(Duration::ZERO, self.socket.accept()).await
@@ -86,7 +86,7 @@ impl<A: App> Listener<A> {
     async fn accept(&self) -> Infallible {
         let mut is_failing = false;
         loop {
-            // While there is no place at all, new connections wait with the system.
+            // Without any place, new connections wait in the system's queue.
             let permit = self.acquire().await;
             match self.socket.accept().await {
                 Ok(taken) => {
@@ -105,7 +105,7 @@ impl<A: App> Listener<A> {
         }
     }
 
-    /// An ordinary place or, while there is none, a spare one.
+    /// Acquires an ordinary place, or a spare one if none is free.
     async fn acquire(&self) -> ConnectionPermit {
         let (ordinary, spare) = (Arc::clone(&self.permits), Arc::clone(&self.spare_permits));
         tokio::select! {

@@ -40,8 +40,8 @@ const NEXT_HEAD_TIME: Duration = Duration::from_secs(75);
 /// The time for which a peer may take nothing of a waiting response.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 
-/// The most that the head of a request may have, in bytes. No more is kept for a peer that reads slowly, beside the part
-/// of the answer that was made last.
+/// The maximum size of a request's head, in bytes. For a peer that reads slowly, no more than that and the last part of
+/// the response is kept.
 pub(super) const HEAD_LIMIT: usize = 64 * 1024;
 
 /// The maximum size of a refused body that is still received, in bytes. It costs no memory.
@@ -147,8 +147,8 @@ pub(super) async fn serve_connection(
     }
 }
 
-/// A body that tells whose turn it is, and that is received even if nobody wants it: a peer that is refused while it
-/// still sends would otherwise find its connection cut, and not read why.
+/// A body that records whose turn it is, and that is received even if unwanted: a peer that is refused while it still
+/// sends would otherwise find its connection closed before it reads the reason.
 struct DrainedBody {
     /// There until this is dropped.
     body: Option<Incoming>,
@@ -198,7 +198,7 @@ impl Drop for DrainedBody {
         self.turn.set(false);
         if let Some(body) = self.body.take().filter(|body| !body.is_end_stream()) {
             let mut rest = Limited::new(body, UNWANTED_BYTES);
-            // Whatever comes of it, nobody waits for it.
+            // The result does not matter.
             tokio::spawn(timeout(UNWANTED_TIME, async move {
                 while let Some(Ok(_)) = rest.frame().await {}
             }));

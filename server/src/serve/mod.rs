@@ -153,8 +153,8 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Serves until it is told to stop, and then until nothing is under way any more: requests that have begun are answered,
-/// and connections that nobody uses are closed.
+/// Serves until shutdown, and then until no request is in flight: requests that have begun are answered, and idle
+/// connections are closed.
 pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Output = ()>) {
     let metrics = listeners
         .metrics
@@ -184,7 +184,7 @@ pub async fn serve(listeners: Listeners, service: Service, stop: impl Future<Out
     }
 }
 
-/// Waits for requests under way, and no longer for the rest of those that are still on their way.
+/// Waits for requests in flight, but not for the rest of partial ones.
 async fn end_overdue(connections: &watch::Sender<Phase>) {
     let ended = async {
         loop {

@@ -129,8 +129,8 @@ impl Snapshots {
         true
     }
 
-    /// Reads everything anew, whatever the revisions say, one environment after the other; each goes on as it was until
-    /// it is replaced. Others take their turns in between.
+    /// Reads everything again, whatever the revisions, one environment after the other; each is served unchanged until
+    /// it is replaced. Other refills run in between.
     pub(crate) async fn reload(&self, db: &Db) -> Result<(), Error> {
         self.catch_up(db).await?;
         for served in self.by_key.load_full().values() {
@@ -180,7 +180,7 @@ impl Snapshots {
         }
     }
 
-    /// Reads what has changed and serves it, and answers what could not be read.
+    /// Reads and serves all changes, and returns the data that could not be read.
     async fn refill(&self, db: &Db) -> Result<Found, Error> {
         // Environments that were revoked before this point will not be read.
         self.revoked.lock().clear();
@@ -213,7 +213,7 @@ impl Snapshots {
                     next.insert(head.sdk_key, served);
                 }
                 Err(error @ Error::Unavailable(_)) => return Err(error),
-                // One environment that cannot be read must not hold up the others, and goes on as it was.
+                // One unreadable environment must not delay the others, and stays unchanged.
                 Err(error) => {
                     let error = error.to_string().into();
                     found.insert(Unreadable::Environment(head.id), error);
@@ -228,7 +228,7 @@ impl Snapshots {
         Ok(found)
     }
 
-    /// Serves these environments from now on, save those that were revoked while they were being read.
+    /// Serves these environments from now on, except those that were revoked while they were being read.
     fn serve(&self, mut next: HashMap<SecretHash, Arc<Served>>) {
         let revoked = self.revoked.lock();
         next.retain(|_, served| !revoked.contains(&served.id));

@@ -19,7 +19,7 @@ use super::rate_limiter::RateLimiters;
 /// and have no bound.
 const MOST_REPORTED: usize = 500_000;
 
-/// With fewer free places than this, reports are brought to the database at once.
+/// The number of free places below which reports are written to the database at once.
 const FEW_PLACES: usize = MOST_REPORTED / 2;
 
 /// The counts of all environments that are served, and of those that no longer are until their counts have been taken.
@@ -40,7 +40,7 @@ pub(crate) struct EnvironmentUsage {
     /// The first of the environments that replaced each other by key rotations: they share their usage.
     lineage: EnvironmentId,
     flags: Mutex<HashMap<FlagId, Arc<FlagUsage>>>,
-    /// Reports with an id. Whether another instance has counted one is known only when it is brought to the database.
+    /// Reports with an ID. Whether another instance has counted one is known only once it is written to the database.
     reports: Mutex<Vec<UsageReport>>,
     places: Arc<ReportPlaces>,
     polls: [AtomicU64; PollKind::ALL.len()],
@@ -54,7 +54,7 @@ pub(crate) struct FlagUsage {
     counts: [AtomicU64; Reason::ALL.len()],
 }
 
-/// Evaluations that a client has counted by itself, under the id that it gave them.
+/// Evaluations that a client made locally, under the ID that it assigned.
 #[derive(Debug)]
 pub(crate) struct UsageReport {
     pub(crate) lineage: EnvironmentId,
@@ -102,11 +102,11 @@ impl Usage {
         usage
     }
 
-    /// Takes what has been counted since the last time, and lets go of environments that are no longer served.
+    /// Takes the counts since the last time, and drops environments that are no longer served.
     pub(crate) fn take(&self) -> Counts {
         let mut counts = Counts::default();
         self.environments.lock().retain(|environment| {
-            // Looked at first: who counts after that is taken the next time.
+            // Checked first: an evaluation counted after this is taken the next time.
             let is_served = Arc::strong_count(environment) > 1;
             environment.take(&mut counts);
             is_served
@@ -114,7 +114,7 @@ impl Usage {
         counts
     }
 
-    /// Waits until so many reports wait for the database that they should be brought there now.
+    /// Waits until so many reports wait that they should be written to the database now.
     pub(super) async fn many_reports(&self) {
         self.places.few.notified().await;
     }
@@ -130,7 +130,7 @@ impl EnvironmentUsage {
         Arc::clone(usage)
     }
 
-    /// Keeps a report until it is brought to the database; false if too many wait there already.
+    /// Keeps a report until it is written to the database; false if too many wait already.
     pub(super) fn reported(&self, id: Uuid, counts: Vec<(FlagId, Reason, u64)>) -> bool {
         let size = u32::try_from(counts.len()).unwrap_or(u32::MAX);
         let free = &self.places.free;

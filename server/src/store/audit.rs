@@ -157,7 +157,7 @@ pub(crate) async fn since(tx: &mut Tx, then: Timestamp) -> Result<Vec<ChangeEven
     rows.into_iter().map(ChangeEvent::try_from).collect()
 }
 
-/// When the newest entry was written, be it about accounts or not.
+/// Returns the time of the newest entry, whether it concerns accounts or not.
 pub(crate) async fn newest(tx: &mut Tx, accounts: bool) -> Result<Option<Timestamp>, Error> {
     let query = if accounts {
         "select max(occurred_at) from audit_entries"

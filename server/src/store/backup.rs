@@ -54,7 +54,7 @@ async fn write(connection: &mut SqliteConnection, backup: &Path) -> Result<(), C
     remove_if_there(&unfinished)?;
     sqlite::copy(connection, &unfinished).await?;
     finish(&unfinished, backup).map_err(|error| {
-        // The error says more than one of the removal would.
+        // The error above explains more than one of the removal would.
         let _ = fs::remove_file(&unfinished);
         CopyError::Io(error)
     })

@@ -230,7 +230,7 @@ pub(crate) async fn changed_by_others(
     Ok(flags.into_iter().map(FlagId::new).collect())
 }
 
-/// Writes the rest, raises each environment that serves something else by one revision, and answers it.
+/// Writes the rest, increments the revision of each environment whose configuration changes, and returns the new ones.
 pub(crate) async fn write(tx: &mut Tx) -> Result<Vec<(EnvironmentId, i64)>, Error> {
     let raised: Vec<(Uuid, i64)> = on_conn!(&mut *tx, conn => sqlx::query_as(
         "update environments set config_revision = config_revision + 1

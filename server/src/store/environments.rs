@@ -194,7 +194,7 @@ pub(crate) async fn raise_config_revision(tx: &mut Tx, id: EnvironmentId) -> Res
     ).bind(id.uuid()).fetch_one(conn).await)
 }
 
-/// Records that what every active environment serves has changed, and answers which ones they are.
+/// Records that the configuration of every active environment has changed, and returns their IDs.
 pub(crate) async fn raise_all_config_revisions(
     tx: &mut Tx,
 ) -> Result<Vec<(EnvironmentId, i64)>, Error> {

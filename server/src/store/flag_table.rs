@@ -16,8 +16,8 @@ use super::usage::{Hours, hours};
 use super::{Tx, on_conn, push_one_of};
 use crate::error::Error;
 
-/// The times that make a flag stale: nobody has changed it since the one; and nobody has asked for it since the other, or
-/// it gives everyone the same answer everywhere.
+/// The times that make a flag stale: nobody has changed it since the first; and no application has requested it since
+/// the second, or it gives everyone the same result everywhere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StaleSince {
     pub(crate) unchanged: Timestamp,
@@ -55,8 +55,8 @@ struct PageRow {
     total: i64,
 }
 
-/// A condition on `flag_table` and `since`: applications have not asked for the flag, though for others. Where no application
-/// is heard of, they evaluate by themselves and do not report it, so nothing is known of any flag.
+/// A condition on `flag_table` and `since`: applications have requested other flags, but not this one. If no
+/// application has made any request, all may evaluate locally without reports, so nothing is known of any flag.
 macro_rules! unasked {
     () => {
         "((evaluated_at is null or evaluated_at < since.unasked)
@@ -86,7 +86,8 @@ macro_rules! push_since {
     }};
 }
 
-/// Goes on with the flags of a query, from `from` to the conditions, of which only those stand in the text that are asked for.
+/// Appends the flags of a query, from `from` to the conditions. The text contains only those conditions that are
+/// requested.
 macro_rules! push_selected {
     ($query:expr, $wanted:expr) => {{
         $query.push(" from flag_table ");
@@ -153,7 +154,7 @@ pub(crate) async fn page(
     let total = if let Some(row) = rows.first() {
         row.total
     } else {
-        // Beyond the last page there is no row to say it.
+        // Beyond the last page, no row contains it.
         let first = select(tx, wanted, since, 1, 0).await?;
         first.first().map_or(0, |row| row.total)
     };

@@ -11,8 +11,8 @@ use uuid::Uuid;
 use super::{Tx, bad_row, bindable, on_conn, page_of, unless_taken};
 use crate::error::{Conflict, Error};
 
-/// Goes on with a condition on the name and key of flags, if a search asks for it. It is a macro because each driver has a
-/// builder of its own.
+/// Appends a condition on the name and key of flags, if a search is requested. It is a macro because each driver has
+/// its own builder.
 macro_rules! push_search {
     ($query:expr, $search:expr) => {
         if let Some(pattern) = pattern($search) {
@@ -27,8 +27,8 @@ macro_rules! push_search {
 }
 pub(super) use push_search;
 
-/// Goes on with the flags of a selection. Only the conditions that are asked for stand in the text, so that the index of keys
-/// serves a query that is about one.
+/// Appends the flags of a selection. The text contains only the requested conditions, so that the index of keys serves
+/// a query for one.
 macro_rules! push_selected {
     ($query:expr, $selection:expr) => {{
         $query.push(match $selection.archived {

@@ -275,7 +275,7 @@ impl Db {
         }
     }
 
-    /// Waits until the database is there.
+    /// Waits until the database is available.
     pub(crate) async fn until_present(&self) {
         if let Driver::Postgres(server) = &self.driver {
             server.until_present().await;
@@ -326,7 +326,7 @@ fn bad_row(table: &str, id: impl Display, problem: impl Display) -> Error {
     Error::Internal(format!("the row {id} of table {table} is bad: {problem}"))
 }
 
-/// Returns a page of what rows stand for.
+/// Returns a page of the objects that rows describe.
 fn page_of<R, T: TryFrom<R, Error = Error>>(
     page: PageRequest,
     rows: Vec<R>,

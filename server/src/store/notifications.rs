@@ -20,11 +20,11 @@ use crate::error::Error;
 /// The channel. PostgreSQL keeps the channels of its databases apart.
 const CHANNEL: &str = "pennon";
 
-/// The time after which a quiet connection is asked whether it is still there.
+/// The time after which a quiet connection is tested.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// The interval at which the environments are asked for where nobody can listen. What another instance changes is served
-/// within 250 ms, of which some are left for reading it.
+/// The polling interval where `listen` is unavailable. A change of another instance is served within 250 ms, which
+/// includes the time to read it.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The state of all active environments in one value, which differs after each change of what they serve.
@@ -42,7 +42,7 @@ pub(crate) struct Listener {
 enum Source {
     /// PostgreSQL notifies the connection.
     Notifications(PgListener),
-    /// The connection asks for the state at intervals.
+    /// The connection polls the state at intervals.
     Polled(Poll),
 }
 

@@ -98,12 +98,12 @@ pub enum OpenError {
     /// The tables are of a later version.
     #[error("{0}")]
     Newer(String),
-    /// The tables are somebody else's.
+    /// The tables belong to another application.
     #[error(
         "PostgreSQL does not let the user of DATABASE_URL create or change tables ({0}); make it the owner of the database"
     )]
     Rights(String),
-    /// The tables cannot be brought up to date.
+    /// The tables cannot be upgraded.
     #[error("cannot bring the database's tables up to date: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
 }

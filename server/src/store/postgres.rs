@@ -31,27 +31,27 @@ const START_TIMEOUT: Duration = Duration::from_secs(15);
 /// The number of connections that an instance reads on.
 pub(super) const READERS: u32 = 10;
 
-/// The number of connections that an instance writes on: one that writes, and one that is about to, as far as it can be
-/// without its turn. With more, those that only wait would cost the database something.
+/// The number of connections that an instance writes on: one that writes, and one that prepares to, as far as it can
+/// without its turn. More would only wait, at a cost to the database.
 pub(super) const WRITERS: u32 = 2;
 
-/// The time for which an unused connection is taken to be alive still. To ask each time would cost each transaction
-/// an exchange.
+/// The time for which an unused connection is assumed to be alive. A test before each transaction would cost it an
+/// exchange.
 const KNOWN_ALIVE: Duration = Duration::from_secs(1);
 
-/// The time that a connection that was not used may take to show that it is alive. One that a firewall has forgotten says
-/// nothing at all, and another one is opened before its caller gives up.
+/// The time limit for a test of an unused connection. One that a firewall has forgotten does not respond at all, and
+/// another one is opened before its caller gives up.
 const PING_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// The pause of the probe after an answer.
 const PROBE_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The time that the probe waits for an answer. Together with the interval, a request that was under way when the server
-/// was lost waits that long.
+/// The time that the probe waits for a response. Together with the interval, it is the longest wait of a request in
+/// flight when the server is lost.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(1250);
 
-/// The time that the probe waits once the server is lost. Each attempt leaves a connection behind for a server that hangs to
-/// take up when it comes back, so there should be few.
+/// The time that the probe waits once the server is lost. Each attempt leaves a connection for a server that hangs to
+/// accept when it recovers, so there should be few.
 const LOST_PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The longest pause of the probe before the next attempt to reach a lost server.
@@ -65,7 +65,7 @@ struct Parts {
     target: Target,
     /// None while the server is lost. Those who use a connection watch for changes.
     pools: watch::Sender<Option<Pools>>,
-    /// When the probe was last answered; empty as long as nobody probes.
+    /// The time of the last response to the probe; empty if nothing probes.
     answered: OnceLock<Confirmed>,
 }
 
@@ -101,7 +101,7 @@ impl Server {
         Ok((server, outdated))
     }
 
-    /// The connections, and what tells when they have been given up.
+    /// The connections, and a notification when they are closed.
     pub(super) fn lease(&self) -> Result<(Pools, Lease), sqlx::Error> {
         let mut receiver = self.0.pools.subscribe();
         let pools = receiver.borrow_and_update().clone();
@@ -141,14 +141,13 @@ impl Server {
         let _ = self.0.pools.subscribe().wait_for(Option::is_some).await;
     }
 
-    /// For how long the server has said nothing to the probe.
+    /// Returns the time since the last response to the probe.
     pub(super) fn silence(&self) -> Duration {
         let answered = self.0.answered.get();
         answered.map(Confirmed::age).unwrap_or_default()
     }
 
-    /// Finds out at intervals whether the server answers, and how far its clock is from this one, for as long as it is
-    /// polled.
+    /// Probes the server and compares its clock at intervals, for as long as it is polled.
     pub(super) async fn probe(&self, entropy: &Entropy, clock: &dyn Clock) -> Infallible {
         let mut connection = None;
         let mut skew = Skew::default();
@@ -173,7 +172,7 @@ impl Server {
                     sleep(PROBE_INTERVAL).await;
                 }
                 Err(error) => {
-                    // Never quite the same, so that instances do not come back together.
+                    // Randomized, so that instances do not reconnect together.
                     let [random] = entropy.bytes();
                     let rest = REST / 2 + REST / 2 * u32::from(random) / 255;
                     join(self.give_up(&error), sleep(rest)).await;
@@ -182,8 +181,8 @@ impl Server {
         }
     }
 
-    /// Asks for a sign of life: on the connection of the last time, or else on a new one. None if the server takes no more
-    /// connections, but those that there are still answer.
+    /// Tests the server: on the last connection, or else on a new one. None if the server accepts no more connections,
+    /// but existing ones still work.
     async fn ask(
         &self,
         connection: Option<PgConnection>,

@@ -1,5 +1,5 @@
-//! The first connection to a PostgreSQL server. A server that is starting is waited for; whatever else is wrong is said at
-//! once, with what to change.
+//! The first connection to a PostgreSQL server. A server that is starting is waited for; every other fault is reported
+//! at once, with its remedy.
 
 use std::net::Ipv6Addr;
 use std::time::Duration;
@@ -41,10 +41,10 @@ pub enum ReachError {
          characters such as `@`, `:`, `/` and `#` in the password as `%40`, `%3A`, `%2F` and `%23`"
     )]
     Url(String),
-    /// A parameter that is wrong, unknown, or asks for what Pennon does not do.
+    /// A parameter that is wrong, unknown, or not supported by Pennon.
     #[error("{0}")]
     Parameter(String),
-    /// Nobody answers, or nobody who can take a connection.
+    /// The server does not answer, or cannot accept a connection.
     #[error(
         "cannot reach PostgreSQL at {address}: {cause}; check that it runs there, and that DATABASE_URL names the right \
          host and port"
@@ -86,9 +86,9 @@ pub enum ReachError {
     },
 }
 
-/// Connects to the server, which may be starting at the same moment: for as long as `timeout` lasts, it is tried again.
-/// The log tells at once why, and again if the cause changes. What trying again cannot mend is an error at once. The
-/// target then has the use of TLS that worked.
+/// Connects to the server, which may still be starting: retries until the timeout. The log has the cause at once, and
+/// again if it changes. A fault that a retry cannot fix is an error at once. On success, the target contains the TLS
+/// mode that worked.
 pub(super) async fn reach(
     target: &mut Target,
     start_timeout: Duration,
@@ -129,7 +129,7 @@ pub(super) async fn reach(
     }
 }
 
-/// Where the server is, without the secrets of the URL.
+/// Returns the address of the server, without the secrets of the URL.
 pub(super) fn address(options: &PgConnectOptions) -> String {
     let (host, port) = (options.get_host(), options.get_port());
     let socket = options.get_socket().map(|folder| folder.to_string_lossy());

@@ -58,7 +58,7 @@ pub(crate) enum RestoreError {
     /// Another program has the database open.
     #[error("{} is in use; stop the server, and everything else that has it open", .0.display())]
     InUse(PathBuf),
-    /// The owner of the database is somebody else, who could not read what this user writes.
+    /// The database has another owner, who could not read files of this user.
     #[error(
         "{} must belong to user {user} and group {group}, as before, and cannot be given to them: {problem}; run the \
          command as that user", file.display()
@@ -114,7 +114,7 @@ pub(super) async fn restore(
     source.close().await?;
     let placed = place(&unfinished, &file).await;
     if placed.is_err() {
-        // The error says more than one of the removal would.
+        // The error above explains more than one of the removal would.
         let _ = fs::remove_file(&unfinished);
     }
     Ok(Restored {

@@ -54,7 +54,7 @@ macro_rules! written_by {
     };
 }
 
-/// Reads the state of a schema; `$exists` asks whether there is a table of migrations.
+/// Reads the state of a schema; `$exists` is the query for the table of migrations.
 macro_rules! state {
     ($connection:expr, $exists:literal) => {{
         let exists = sqlx::query_scalar::<_, bool>($exists);

@@ -49,7 +49,7 @@ impl Skew {
         // As text it is one exchange, and prepares nothing.
         let database = match sqlx::raw_sql(database).fetch_one(connection).await {
             Ok(row) => row.try_get(0)?,
-            // A server that answers is there, whatever the answer is.
+            // A server that responds is alive, whatever the response.
             Err(sqlx::Error::Database(_)) => return Ok(()),
             Err(error) => return Err(error),
         };

@@ -175,7 +175,7 @@ pub(super) async fn copy(connection: &mut SqliteConnection, file: &Path) -> Resu
     create_private(&file)?;
     let copying = sqlx::query("vacuum into $1").bind(name);
     if let Err(error) = copying.execute(connection).await {
-        // The error above says more than one of the removal would.
+        // The error above explains more than one of the removal would.
         let _ = std::fs::remove_file(&file);
         return Err(error.into());
     }
@@ -187,7 +187,7 @@ pub(super) fn is_in_memory(file: &Path) -> bool {
     file.to_string_lossy().starts_with("file:")
 }
 
-/// Makes sure that a database's file is there, and its folder.
+/// Creates a database's file, and its folder, unless they exist.
 fn create_file(file: &Path) -> Result<(), OpenError> {
     if is_in_memory(file) {
         return Ok(());
@@ -205,7 +205,7 @@ fn create_file(file: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// Why SQLite cannot open a file that is there.
+/// Returns the reason that SQLite cannot open an existing file.
 fn unusable(file: &Path, error: sqlx::Error) -> OpenError {
     let Some(answer) = error.as_database_error() else {
         return OpenError::Connect(error);

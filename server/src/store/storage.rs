@@ -1,4 +1,4 @@
-//! The state of the disk that holds the database: full or not, as far as the last writes tell.
+//! The state of the disk that holds the database: full or not, according to the last writes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,7 +16,7 @@ impl Storage {
         self.full.load(Ordering::Relaxed)
     }
 
-    /// Hands on the result of a statement, and notes whether it failed because the disk is full. The log says so once.
+    /// Returns the result of a statement, and records whether it failed because the disk is full. This is logged once.
     pub(super) fn watch<T>(&self, result: Result<T, impl Into<Error>>) -> Result<T, Error> {
         let result = result.map_err(Into::into);
         if let Err(Error::StorageFull(error)) = &result

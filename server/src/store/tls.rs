@@ -64,13 +64,13 @@ impl TlsParameters {
         }
     }
 
-    /// Decides on the use of TLS, and sets it. An error says what to change.
+    /// Decides on the use of TLS, and sets it. An error contains the remedy.
     pub(super) fn apply(
         self,
         options: PgConnectOptions,
     ) -> Result<(PgConnectOptions, Tls), String> {
         let parameters = self.or_environment();
-        // As with libpq, a socket of this machine needs no encryption, whatever is asked for.
+        // As with libpq, a local socket needs no encryption, whatever the mode.
         let tls = if is_socket(&options) {
             Tls::disabled()
         } else {
@@ -300,7 +300,7 @@ fn name(mode: PgSslMode) -> &'static str {
     }
 }
 
-/// Checks the file that a parameter names. An error says what is wrong with it.
+/// Checks the file that a parameter names. An error describes the fault.
 fn check_file(
     parameter: &str,
     file: &Path,

@@ -34,7 +34,7 @@ pub(crate) async fn first_administrator(tx: &mut Tx) -> Result<Option<User>, Err
     row.map(User::try_from).transpose()
 }
 
-/// Adds a user; false if the e-mail address has an account already, whatever its case.
+/// Adds a user; false if the e-mail address has an account already, in any case.
 pub(crate) async fn insert(tx: &mut Tx, user: &User, password_hash: &str) -> Result<bool, Error> {
     // Writers take turns, so no other account with the address can come in between.
     if by_email(tx, &user.email).await?.is_some() {
@@ -86,7 +86,7 @@ pub(crate) async fn count(tx: &mut Tx, role: Role) -> Result<i64, Error> {
         .bind(role.as_str()).fetch_one(conn).await)
 }
 
-/// Writes a user's role and revision, and the password if there is another one.
+/// Writes a user's role and revision, and the password if it has changed.
 pub(crate) async fn update(
     tx: &mut Tx,
     user: &User,

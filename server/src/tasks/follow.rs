@@ -36,7 +36,7 @@ pub(super) async fn listen(admin: &Admin) {
     }
 }
 
-/// Follows what is announced for as long as the connection holds, and answers why it did not.
+/// Follows announcements for as long as the connection lasts, and returns the reason that it ended.
 async fn hear(admin: &Admin, mut listener: Listener, is_first: bool) -> Error {
     let read_all = async {
         if is_first {

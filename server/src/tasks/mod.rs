@@ -1,4 +1,4 @@
-//! Work in the background, beside requests.
+//! Background tasks.
 
 mod follow;
 
@@ -13,26 +13,25 @@ use crate::state::Service;
 /// The interval at which the service compares revisions.
 const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The pause before a task that has panicked is begun anew.
+/// The delay before a task that has panicked is restarted.
 const RESTART_DELAY: Duration = Duration::from_secs(1);
 
-/// The time that counts which are being brought to the database may still take when the service stops.
+/// The time limit at shutdown for counts that are being written to the database.
 const COUNTING_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A task that the service cannot do without.
+/// A task that the service requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Finds out whether the database is there, apart from what is read of it: reading waits for its turn, and for those
-    /// who hold something. It ends at once on SQLite.
+    /// Probes the database, independently of reads, which wait for their turn and for locks. It ends at once on SQLite.
     Probe,
-    /// Compares at intervals what is served with the database, and finds out whether it answers and whether a full disk
-    /// has space again; erases what is kept for a moment only.
+    /// Compares snapshots with the database at intervals, checks whether it answers and whether a full disk has space
+    /// again, and erases short-lived data.
     Watch,
-    /// Follows what other instances announce. It ends at once on SQLite.
+    /// Follows the announcements of other instances. It ends at once on SQLite.
     Listen,
-    /// Sends committed changes to those who subscribe to them.
+    /// Sends committed changes to subscribers.
     Feed,
-    /// Brings counts of usage to the database. It ends when the service is about to stop, and is not to be cut off.
+    /// Writes counts of usage to the database. It ends when the service is about to stop, and must not be canceled.
     Count,
 }
 
@@ -93,7 +92,7 @@ impl Tasks {
     pub async fn stop(mut self) {
         self.endless.shutdown().await;
         self.service.drain();
-        // Either way the last counts are brought when the service closes.
+        // In both cases, the last counts are written when the service closes.
         let _ = timeout(COUNTING_TIMEOUT, self.counting).await;
     }
 }

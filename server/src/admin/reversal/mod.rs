@@ -1,7 +1,8 @@
-//! Taking back what one action changed: what that would do as things stand now, and doing it.
+//! Reverting an action: a preview of the result on the current state, and the reversal itself.
 //!
-//! A reversal consists of ordinary changes, as a person would make them by hand: it needs the same role, meets the same
-//! refusals, and is in the audit log as what it is. What one action wrote, such as a copy, is taken back as a whole.
+//! A reversal consists of ordinary changes, as a person would make them by hand: it needs the same role, can be refused
+//! for the same reasons, and is recorded in the audit log as such. An action that wrote several entries, such as a
+//! copy, is reverted as a whole.
 
 mod undo;
 
@@ -129,7 +130,7 @@ async fn with_outdated_clients(
     Ok(plan)
 }
 
-/// Takes back the action that wrote an entry, if things still stand as in the preview.
+/// Reverts the action that wrote an entry, if the state is still that of the preview.
 pub(crate) async fn revert(
     admin: &Admin,
     actor: &Actor,

@@ -1,4 +1,4 @@
-//! All that entries are about, as it stands and as it was before them.
+//! The objects that entries concern, in their current state and in the state before the entries.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::store::{self, Tx};
 
-/// Something as it stands, and as it is to be.
+/// The current and the desired state of an object.
 struct BeforeAfter<Now, Then = Now> {
     now: Now,
     then: Then,
@@ -225,8 +225,8 @@ impl PendingRevert {
         })
     }
 
-    /// Makes everything be as it was. What comes back from the archive comes first, and what goes there last: in between it
-    /// can be changed.
+    /// Restores the previous state. Flags are restored from the archive first, and archived last, because they can be
+    /// changed only in between.
     pub(super) async fn carry_out(
         self,
         admin: &Admin,
@@ -266,7 +266,7 @@ impl PendingRevert {
     }
 }
 
-/// The environment that is in an environment's place now, after the keys that it got meanwhile.
+/// The environment that replaces an environment now, after its key rotations.
 async fn current(tx: &mut Tx, id: Option<EnvironmentId>) -> Result<Environment, RevertError> {
     let id = id.ok_or(Obstacle::Gone)?;
     let environment = store::environments::newest_of_lineage(tx, id).await?;
@@ -277,7 +277,7 @@ async fn current(tx: &mut Tx, id: Option<EnvironmentId>) -> Result<Environment, 
     Ok(environment)
 }
 
-/// Undoes an entry about a flag, and answers whether it overwrites what was changed later.
+/// Undoes an entry about a flag, and returns true if this overwrites later changes.
 fn undo_flag(admin: &Admin, flag: &mut Flag, entry: &AuditEntry) -> Result<bool, RevertError> {
     let is_archived = flag.archived_at.is_some();
     let (old, new) = member(entry, "archivedAt");
@@ -297,7 +297,7 @@ fn undo_flag(admin: &Admin, flag: &mut Flag, entry: &AuditEntry) -> Result<bool,
     Ok(false)
 }
 
-/// Undoes an entry about a flag in an environment, and answers whether it overwrites what was changed later.
+/// Undoes an entry about a flag in an environment, and returns true if this overwrites later changes.
 fn undo_in(
     desired: &mut DesiredConfiguration,
     recorded: &AuditRecord,
@@ -342,7 +342,7 @@ fn undo_rule(
         }
         None if entry.action == AuditAction::RuleUpdated => Err(Obstacle::Gone.into()),
         None => {
-            // It may have been brought back already, under another id.
+            // It may have been restored already, under another ID.
             if !rules.iter().any(|(_, rule)| *rule == then) {
                 rules.push((recorded.rule, then));
             }
@@ -357,8 +357,8 @@ fn has_two_in_one_place(desired: &DesiredConfiguration) -> bool {
     !rules.all(|(_, rule)| places.insert(rule.priority.get()))
 }
 
-/// Gives a member the value that it had before an entry, if the entry changed it, and answers whether that overwrites what
-/// was changed later.
+/// Restores a member to the value before an entry, if the entry changed it, and returns true if this overwrites later
+/// changes.
 fn restore<T: DeserializeOwned + PartialEq>(
     entry: &AuditEntry,
     name: &str,
@@ -382,7 +382,7 @@ fn member(entry: &AuditEntry, name: &str) -> (Value, Value) {
     (of(&entry.old_value), of(&entry.new_value))
 }
 
-/// An object that is recorded as a whole, if it is there.
+/// An object that is recorded as a whole, if it exists.
 fn whole<T: DeserializeOwned>(object: Option<&Value>) -> Result<Option<T>, Error> {
     object.cloned().map(read).transpose()
 }

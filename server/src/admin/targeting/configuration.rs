@@ -11,7 +11,7 @@ use crate::admin::precondition::Precondition;
 use crate::auth::actor::{Actor, Editor};
 use crate::error::Error;
 
-/// A change of a configuration: what is absent stays as it is.
+/// A change of a configuration; absent members stay unchanged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ConfigurationPatch {
     pub(crate) is_enabled: Option<bool>,
@@ -28,7 +28,7 @@ pub(crate) async fn configuration(
     Ok(target.configuration)
 }
 
-/// Changes the configuration of a flag in an environment, and answers it as it is then.
+/// Changes the configuration of a flag in an environment, and returns the new one.
 pub(crate) async fn configure(
     admin: &Admin,
     actor: &Editor,

@@ -10,8 +10,8 @@ use crate::auth::actor::Actor;
 use crate::error::Error;
 use crate::evaluation::explanation::Explained;
 
-/// Decides a flag in an environment as it stands in the database, and tells how. A revoked environment is explained too,
-/// although nobody can evaluate there any more.
+/// Evaluates a flag in an environment by its state in the database, and explains the result. Revoked environments are
+/// explained, too, although they no longer serve evaluations.
 pub(crate) async fn explain(
     admin: &Admin,
     _actor: &Actor,
@@ -25,7 +25,7 @@ pub(crate) async fn explain(
     Ok(Explained::new(explanation, &ids))
 }
 
-/// All that an engine has to know of a flag in an environment, as it stands in the database.
+/// The engine's input for a flag in an environment, as stored in the database.
 pub(crate) async fn flag_config(
     admin: &Admin,
     _actor: &Actor,

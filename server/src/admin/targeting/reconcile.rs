@@ -75,7 +75,7 @@ pub(crate) struct CopyPreconditions {
     pub(crate) to: Precondition,
 }
 
-/// Sets a flag up in one environment as it is in another; if it is a dry run, it only tells what differs.
+/// Copies a flag's configuration from one environment to another; a dry run only returns the differences.
 pub(crate) async fn copy(
     admin: &Admin,
     actor: &Editor,
@@ -114,7 +114,7 @@ pub(crate) async fn copy(
     })
 }
 
-/// Sets a flag up in another way, within a transaction, and answers what that changed.
+/// Changes the configuration of a flag, within a transaction, and returns the differences.
 pub(in crate::admin) async fn apply(
     admin: &Admin,
     tx: &mut Tx,

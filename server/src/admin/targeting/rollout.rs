@@ -32,7 +32,7 @@ pub(crate) async fn rollout(
         .ok_or(Error::NotFound(Entity::Rollout))
 }
 
-/// Sets the rollout of a flag in an environment, and tells whether it is the first one.
+/// Sets the rollout of a flag in an environment, and reports whether it is the first one.
 pub(crate) async fn set_rollout(
     admin: &Admin,
     actor: &Editor,

@@ -1,5 +1,5 @@
-//! All flags and how they are set up, carried from one installation to another, or kept beside the code that asks for
-//! them. No secret is among them: environments must be there already, and keep their keys.
+//! Export and import of all flags and their configurations: for another installation, or to keep beside the code that
+//! uses them. They contain no secrets: environments must exist already, and keep their keys.
 
 mod import;
 mod plan;

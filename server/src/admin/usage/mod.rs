@@ -1,4 +1,4 @@
-//! Usage: what was counted in memory, brought to the database once a minute, and read from there.
+//! Usage: counted in memory, written to the database once a minute, and read from there.
 
 mod clients;
 mod pending;
@@ -47,8 +47,8 @@ pub(crate) struct Report {
 }
 
 impl Admin {
-    /// Brings what is counted to the database once a minute, until the service is about to stop. It is not to be cut off:
-    /// of counts that are on their way nobody would know whether they arrived.
+    /// Writes the counts to the database once a minute, until the service is about to stop. It must not be canceled:
+    /// it would be unknown whether the counts being written were stored.
     pub(crate) async fn count(&self, stopping: impl Future<Output = ()>) {
         let mut ticks = tokio::time::interval(INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -70,7 +70,7 @@ impl Admin {
         }
     }
 
-    /// Brings what is counted to the database now. What does not arrive there is kept for the next time.
+    /// Writes the counts to the database now. Counts that cannot be written are kept for the next time.
     pub(crate) async fn bring_counts(&self) -> Result<(), Error> {
         let now = self.clock.now();
         let mut pending = self.pending_usage.0.lock().await;
@@ -91,8 +91,8 @@ impl Admin {
     }
 }
 
-/// Counts what an application has evaluated by itself, once for each id. Flags that the environment does not have are
-/// passed over.
+/// Counts the evaluations that an application made locally, once for each ID. Flags that the environment does not have
+/// are ignored.
 pub(crate) fn report(
     environment: &SdkEnvironment,
     id: Option<Uuid>,

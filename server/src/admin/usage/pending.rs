@@ -68,7 +68,7 @@ impl Sums {
         self.clients.bound(oldest, MOST);
     }
 
-    /// Adds some of the sums to the database's, and tells whether there may be more.
+    /// Adds some of the sums to the database's, and returns true if more may remain.
     pub(super) async fn bring_some(
         &mut self,
         admin: &Admin,
@@ -81,7 +81,7 @@ impl Sums {
             return Ok(false);
         };
         let mut tx = admin.db.write().await?;
-        // If it is there already, then the answer to its commit was lost.
+        // If it is stored already, the response to its commit was lost.
         if store::usage::begin_batch(&mut tx, batch.id, now).await? {
             batch.add(&mut tx, now).await?;
             tx.commit().await?;
@@ -208,7 +208,8 @@ impl<K: Copy + Eq + Hash> Hourly<K> {
         *sum = sum.saturating_add(count);
     }
 
-    /// Drops what nobody could ask for any more and, of more than `most`, counts the oldest hour as part of the next.
+    /// Drops counts that are too old to be requested and, of more than `most`, adds those of the oldest hour to the
+    /// next.
     fn bound(&mut self, oldest: i64, most: usize) {
         self.0.retain(|(hour, _), _| *hour >= oldest);
         while self.0.len() > most {

@@ -27,7 +27,7 @@ pub(super) fn routes() -> Routes {
 
 /// Lists audit entries, newest first.
 ///
-/// A browser that comes without a credential is sent to the page that shows the same.
+/// A browser without a credential is redirected to the page with the same entries.
 #[utoipa::path(get, path = "/audit")]
 async fn list(
     State(admin): State<Admin>,
@@ -45,7 +45,7 @@ async fn list(
     Ok(OrDashboard::Here(Json(recorded.map(|each| each.entry))))
 }
 
-/// The page that shows the same entries.
+/// Returns the address of the page with the same entries.
 fn page_of(uri: &Uri) -> String {
     match uri.query() {
         Some(query) => format!("{DASHBOARD}/audit?{query}"),
@@ -61,15 +61,15 @@ fn is_browser(headers: &HeaderMap) -> bool {
 
 from_fields! {
     AuditFilter {
-        /// Those about the flag with exactly this key.
+        /// Entries about the flag with exactly this key.
         flag_key: optional("flagKey"),
-        /// Those about environments of exactly this name.
+        /// Entries about environments with exactly this name.
         environment: optional("environment"),
-        /// Those about environments of exactly this product.
+        /// Entries about environments with exactly this product.
         product: optional("product"),
-        /// Those of this moment and later.
+        /// Entries from this moment on.
         from: optional("from"),
-        /// Those of this moment and earlier.
+        /// Entries up to this moment.
         to: optional("to"),
         /// Entries that are omitted by default: changes of users and of their tokens. Requires the role `admin`.
         accounts: optional("include").map(|include| include == Some(AuditExtra::Accounts)),

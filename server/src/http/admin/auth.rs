@@ -36,7 +36,7 @@ pub(super) fn routes() -> Routes {
 
 #[derive(Serialize, ToSchema)]
 struct Tokens {
-    /// The credential for the next minutes.
+    /// The access token.
     access_token: String,
     /// The token to send to `/auth/refresh`, once, within 30 days.
     refresh_token: String,
@@ -48,7 +48,7 @@ struct Tokens {
     expires_in: i64,
     /// The signed-in user.
     user: User,
-    /// The user once more, under the literal name that the contract gives it.
+    /// The same user, under the literal name that the contract requires.
     #[serde(rename = "the service")]
     the_service: User,
 }
@@ -71,8 +71,8 @@ async fn login(
 
 /// Gets a new pair of tokens.
 ///
-/// A refresh token works once. For ten seconds it gets the same successor again, in case the answer was lost, unless that has
-/// been used. A spent token that comes back later ends the session.
+/// A refresh token works once. For ten seconds it gets the same successor again, in case the response was lost, unless
+/// the successor has been used. A spent token that is used later ends the session.
 #[utoipa::path(post, path = "/auth/refresh")]
 async fn refresh(
     State(admin): State<Admin>,

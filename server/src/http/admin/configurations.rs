@@ -33,7 +33,7 @@ pub(super) fn routes() -> Routes {
         .with(route!(explain))
 }
 
-/// Reads how a flag stands in an environment.
+/// Reads the configuration of a flag in an environment.
 #[utoipa::path(get, path = "/flags/{flag}/environments/{environment}")]
 async fn one(
     State(admin): State<Admin>,
@@ -79,10 +79,10 @@ struct Copied {
     warnings: Vec<Warning>,
 }
 
-/// Sets a flag up as it is in another environment.
+/// Copies the configuration of a flag from another environment.
 ///
-/// Configuration, rules and rollout change in one transaction, or not at all. The answer tells the differences that there
-/// were; with `dryRun` they stay.
+/// Configuration, rules and rollout change in one transaction, or not at all. The response lists the differences; with
+/// `dryRun`, nothing is changed.
 #[utoipa::path(
     post,
     path = "/flags/{flag}/environments/{environment}/copy-from/{other}"
@@ -116,10 +116,10 @@ async fn copy(
     }))
 }
 
-/// Evaluates a flag in an environment, and tells every step of the way.
+/// Evaluates a flag in an environment, and explains every step.
 ///
-/// It is for administrators, who need no SDK key for it: the flag is decided as it stands in the database, also in a
-/// revoked environment. Nothing is counted as usage.
+/// Administrators need no SDK key for it: it uses the flag's state in the database, also in a revoked environment.
+/// Nothing is counted as usage.
 #[utoipa::path(post, path = "/flags/{flag}/environments/{environment}/explain")]
 async fn explain(
     State(admin): State<Admin>,
@@ -137,7 +137,7 @@ async fn explain(
     Ok(Json(explained))
 }
 
-/// The subject to evaluate for.
+/// The context to evaluate for.
 struct Subject(Context<'static>);
 
 impl FromFields for Subject {
@@ -149,7 +149,7 @@ impl FromFields for Subject {
 }
 
 from_fields! {
-    /// A change of a configuration: what is absent stays as it is.
+    /// A change of a configuration; absent members stay unchanged.
     ConfigurationPatch {
         /// True if the flag is on; `false` initially.
         is_enabled: optional("isEnabled"),
@@ -165,7 +165,7 @@ struct CopyOptions {
 
 from_fields! {
     CopyOptions {
-        /// Only tell the differences; `false` if it is absent.
+        /// True to only return the differences; `false` if absent.
         dry_run: or_default("dryRun"),
     }
 }

@@ -37,18 +37,18 @@ pub(super) fn routes() -> Routes {
     .with(route!(rotate_key).refuses(&[Code::EnvironmentRevoked]))
 }
 
-/// An environment with its key, which no other answer has.
+/// An environment with its key, which no other response contains.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct EnvironmentWithKey {
     #[serde(flatten)]
     environment: Environment,
-    /// The key with which applications evaluate.
+    /// The key that applications use to evaluate.
     #[schema(example = "pnk_KcuZYI13saRJiEZi-7vpEG3jzZGv0SyyRP5qrhw3vHo")]
     sdk_key: String,
 }
 
-/// A change of an environment: what is absent stays as it is.
+/// A change of an environment; absent members stay unchanged.
 struct EnvironmentPatch {
     name: Option<EnvironmentName>,
 }
@@ -61,7 +61,7 @@ impl Revised for EnvironmentWithKey {
 
 /// Creates an environment.
 ///
-/// Every active flag is off in it. `sdkKey` is in this answer and never again: the service keeps only a hash.
+/// Every active flag is off in it. `sdkKey` is in this response only: the service keeps a hash.
 #[utoipa::path(post, path = "/environments")]
 async fn create(
     State(admin): State<Admin>,
@@ -101,7 +101,7 @@ async fn one(
 
 /// Renames an environment.
 ///
-/// Without a name, or with the one that it has, nothing happens and nothing is recorded.
+/// Without a name, or with the current one, nothing changes and nothing is recorded.
 #[utoipa::path(patch, path = "/environments/{environment}")]
 async fn rename(
     State(admin): State<Admin>,
@@ -137,8 +137,8 @@ async fn revoke(
 
 /// Replaces the key of an environment.
 ///
-/// A new environment with the same product and name takes over configurations, rules and rollouts. The old one is revoked
-/// and its key refused at once. `sdkKey` is in this answer and never again.
+/// A new environment with the same product and name takes over configurations, rules and rollouts. The old one is
+/// revoked and its key refused at once. `sdkKey` is in this response only.
 #[utoipa::path(post, path = "/environments/{environment}/rotate-key")]
 async fn rotate_key(
     State(admin): State<Admin>,
@@ -175,7 +175,7 @@ from_fields! {
 }
 
 from_fields! {
-    /// A change of an environment: what is absent stays as it is.
+    /// A change of an environment; absent members stay unchanged.
     EnvironmentPatch {
         name: optional("name"),
     }
@@ -183,9 +183,9 @@ from_fields! {
 
 from_fields! {
     EnvironmentFilter {
-        /// Those of exactly this product.
+        /// Environments with exactly this product.
         product: optional("product"),
-        /// Those with exactly this name.
+        /// Environments with exactly this name.
         name: optional("name"),
         status: optional("status"),
     }

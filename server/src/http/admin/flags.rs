@@ -76,8 +76,8 @@ async fn one(
 
 /// Archives a flag.
 ///
-/// It must be off in every active environment. It is kept, its key stays taken, and it evaluates to `false` with the
-/// reason `flag_archived`.
+/// It must be off in every active environment. The flag is kept, its key stays taken, and it evaluates to `false` with
+/// the reason `flag_archived`.
 #[utoipa::path(delete, path = "/flags/{flag}")]
 async fn archive(
     State(admin): State<Admin>,
@@ -108,7 +108,7 @@ async fn update(
         .map(Tagged)
 }
 
-/// Brings a flag back from the archive, off in every environment.
+/// Restores a flag from the archive, off in every environment.
 #[utoipa::path(post, path = "/flags/{flag}/restore")]
 async fn restore(
     State(admin): State<Admin>,
@@ -135,7 +135,7 @@ from_fields! {
 }
 
 from_fields! {
-    /// A change of a flag: what is absent stays as it is.
+    /// A change of a flag; absent members stay unchanged.
     FlagPatch {
         name: optional("name"),
         description: patch("description"),
@@ -144,7 +144,7 @@ from_fields! {
 
 from_fields! {
     FlagFilter {
-        /// Only archived flags, or only active ones; both if it is absent.
+        /// True for archived flags only, `false` for active ones only; both if absent.
         archived: optional("archived"),
         /// The flag with exactly this key.
         key: optional("key"),

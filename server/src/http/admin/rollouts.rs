@@ -34,12 +34,12 @@ pub(super) fn routes() -> Routes {
     .with(route!(delete).refuses(written).refuses(&[Code::RolloutNotFound]))
 }
 
-/// A rollout that has been saved.
+/// A saved rollout.
 #[derive(Serialize, ToSchema)]
 struct SavedRollout {
     #[serde(flatten)]
     rollout: FlagRollout,
-    /// Warnings about clients in use that cannot read the flag; absent if there are none.
+    /// Warnings about clients in use that cannot read the flag; absent if none exist.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     warnings: Vec<Warning>,

@@ -42,12 +42,12 @@ pub(super) fn routes() -> Routes {
     .with(route!(delete).refuses(written))
 }
 
-/// A rule that has been saved.
+/// A saved rule.
 #[derive(Serialize, ToSchema)]
 struct SavedRule {
     #[serde(flatten)]
     rule: TargetingRule,
-    /// Warnings about clients in use that cannot read the flag; absent if there are none.
+    /// Warnings about clients in use that cannot read the flag; absent if none exist.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     warnings: Vec<Warning>,
@@ -98,7 +98,7 @@ async fn list(
     targeting::rules(&admin, &actor, pair).await.map(listed)
 }
 
-/// Replaces a rule. It keeps its id.
+/// Replaces a rule. Its ID stays the same.
 #[utoipa::path(put, path = "/rules/{rule}")]
 async fn replace(
     State(admin): State<Admin>,
@@ -126,9 +126,9 @@ async fn delete(
     Ok(NoContent)
 }
 
-/// Puts the rules of a flag in an environment in another order.
+/// Reorders the rules of a flag in an environment.
 ///
-/// The priorities that the rules have are dealt out anew.
+/// The existing priorities are assigned anew.
 #[utoipa::path(put, path = "/flags/{flag}/environments/{environment}/rules/order")]
 async fn reorder(
     State(admin): State<Admin>,
@@ -156,7 +156,7 @@ fn listed(Rules { rules, revision }: Rules) -> TaggedAs<RuleList> {
 }
 
 from_fields! {
-    /// A targeting rule: a result for the subjects that its conditions match.
+    /// A targeting rule: a result for the contexts that its conditions match.
     Rule as "RuleInput" {
         priority: required("priority"),
         logic: required("logic"),
@@ -166,7 +166,7 @@ from_fields! {
     }
 }
 
-/// All rules of a flag in an environment, in the order in which they are to be tried.
+/// All rules of a flag in an environment, in the new order.
 struct RuleOrder(Vec<RuleId>);
 
 impl FromFields for RuleOrder {

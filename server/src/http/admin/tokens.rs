@@ -36,7 +36,7 @@ pub(super) fn routes() -> Routes {
     .with(route!(revoke).refuses(&[Code::Forbidden]))
 }
 
-/// A token with its secret, which no other answer has.
+/// A token with its secret, which no other response contains.
 #[derive(Serialize, ToSchema)]
 struct TokenWithSecret {
     #[serde(flatten)]
@@ -51,10 +51,10 @@ struct TokenWithSecret {
 #[derive(Serialize, ToSchema)]
 struct TokenList(Vec<Token>);
 
-/// Creates a token of one's own.
+/// Creates a token of your own.
 ///
-/// `token`, the secret, is in this answer and never again: the service keeps only a hash. Its role is at most one's
-/// own. One can have 50.
+/// `token`, the secret, is in this response only: the service keeps a hash. Its role is at most your own. You can have
+/// 50 tokens.
 #[utoipa::path(post, path = "/users/me/tokens")]
 async fn create(
     State(admin): State<Admin>,
@@ -73,7 +73,7 @@ async fn create(
     })
 }
 
-/// Lists one's own tokens, newest first.
+/// Lists your own tokens, newest first.
 ///
 /// Expired ones are listed until they are revoked.
 #[utoipa::path(get, path = "/users/me/tokens")]
@@ -86,9 +86,9 @@ async fn list_own(
     Ok(Json(TokenList(tokens)))
 }
 
-/// Lists somebody's tokens, newest first.
+/// Lists a user's tokens, newest first.
 ///
-/// Somebody else's need the role `admin`.
+/// Those of another user require the role `admin`.
 #[utoipa::path(get, path = "/users/{user}/tokens")]
 async fn list(
     State(admin): State<Admin>,
@@ -102,7 +102,7 @@ async fn list(
 
 /// Reads a token.
 ///
-/// Somebody else's needs the role `admin`.
+/// A token of another user requires the role `admin`.
 #[utoipa::path(get, path = "/users/{user}/tokens/{token}")]
 async fn one(
     State(admin): State<Admin>,
@@ -115,8 +115,8 @@ async fn one(
 
 /// Revokes a token.
 ///
-/// It is refused from now on. Somebody else's needs the role `admin`. A token of a lesser role can revoke itself, but no
-/// other.
+/// It is refused from now on. A token of another user requires the role `admin`. A token of a lesser role can revoke
+/// itself, but no other.
 #[utoipa::path(delete, path = "/users/{user}/tokens/{token}")]
 async fn revoke(
     State(admin): State<Admin>,
@@ -133,7 +133,7 @@ from_fields! {
     NewToken {
         name: required("name"),
         role: required("role"),
-        /// From when on it is refused: in the future, at most 366 days from now; 90 days from now if it is absent.
+        /// The time from which it is refused: in the future, at most 366 days from now; 90 days from now if absent.
         expires_at: optional("expiresAt"),
     }
 }

@@ -28,14 +28,14 @@ pub(super) fn routes() -> Routes {
 
 from_fields! {
     Period {
-        /// The hour of this moment and later; a day before `to` if absent, 31 days at most.
+        /// Any moment in the first hour; a day before `to` if absent, 31 days before it at most.
         from: optional("from"),
-        /// The hour of this moment and earlier; now if absent.
+        /// Any moment in the last hour; now if absent.
         to: optional("to"),
     }
 }
 
-/// Tells how often a flag was evaluated, by environment, hour and reason.
+/// Counts the evaluations of a flag, by environment, hour and reason.
 #[utoipa::path(get, path = "/flags/{flag}/usage")]
 async fn of_flag(
     State(admin): State<Admin>,
@@ -47,9 +47,9 @@ async fn of_flag(
     usage::of_flag(&admin, &actor, id, period).await.map(Json)
 }
 
-/// Tells how often anything was evaluated in an environment, and its configuration fetched.
+/// Counts the evaluations and the fetches of the configuration in an environment.
 ///
-/// `outdated` against `current` is how far clients are behind what there is.
+/// The ratio of `outdated` to `current` shows how far clients are behind.
 #[utoipa::path(get, path = "/environments/{environment}/usage")]
 async fn of_environment(
     State(admin): State<Admin>,
@@ -65,9 +65,9 @@ async fn of_environment(
 
 /// Lists the clients that fetched the configuration of an environment in the last 31 days, most recently seen first.
 ///
-/// A client is a package of Pennon's in one version, as the header `X-Pennon-Client` names it. At most 50 names are counted in
-/// an hour; all other clients, such as those without the header, are one item whose `package` and `version` are null. Names are
-/// claims: anybody who has the SDK key can make them.
+/// A client is one of Pennon's packages in one version, as the header `X-Pennon-Client` names it. At most 50 names are
+/// counted per hour; all other clients, such as those without the header, are one item whose `package` and `version`
+/// are null. Names are not verified: every holder of the SDK key can send any name.
 #[utoipa::path(get, path = "/environments/{environment}/clients")]
 async fn clients(
     State(admin): State<Admin>,

@@ -39,7 +39,7 @@ pub(super) fn routes() -> Routes {
 
 /// Creates an account.
 ///
-/// Needs a session, because the body has a password: a personal access token is refused.
+/// Requires a session, because the body has a password: a personal access token is refused.
 #[utoipa::path(post, path = "/users")]
 async fn create(
     State(admin): State<Admin>,
@@ -68,7 +68,7 @@ async fn list(
 
 /// Reads a user.
 ///
-/// Somebody else needs the role `admin`.
+/// Reading another user requires the role `admin`.
 #[utoipa::path(get, path = "/users/{user}")]
 async fn one(
     State(admin): State<Admin>,
@@ -81,9 +81,9 @@ async fn one(
 
 /// Changes the role of a user, or resets the password.
 ///
-/// Absent members stay as they are. A new password ends all sessions of the user and needs a session: a personal access
-/// token is refused. To change your own password, send `currentPassword` as well; a wrong one counts as a failed sign-in.
-/// The last administrator cannot be demoted.
+/// Absent members stay unchanged. A new password ends all sessions of the user and requires a session: a personal
+/// access token is refused. To change your own password, send `currentPassword` as well; a wrong one counts as a failed
+/// sign-in. The last administrator cannot be demoted.
 #[utoipa::path(patch, path = "/users/{user}")]
 async fn update(
     State(admin): State<Admin>,
@@ -102,7 +102,7 @@ async fn update(
 
 /// Deletes a user.
 ///
-/// Sessions and tokens end at once. There is always an administrator left.
+/// The sessions and tokens end at once. The last administrator cannot be deleted.
 #[utoipa::path(delete, path = "/users/{user}")]
 async fn delete(
     State(admin): State<Admin>,
@@ -169,7 +169,7 @@ impl UserChange {
 }
 
 from_fields! {
-    /// A change of a user: absent members stay as they are.
+    /// A change of a user; absent members stay unchanged.
     UserChange {
         role: optional("role"),
         password: optional("password"),
@@ -193,9 +193,9 @@ from_fields! {
 
 from_fields! {
     UserFilter {
-        /// The one with exactly this address.
+        /// The user with exactly this address.
         email: optional("email"),
-        /// Those with this role.
+        /// Users with this role.
         role: optional("role"),
     }
 }

@@ -15,8 +15,8 @@ use super::{cookie, not_received, wants_html};
 use crate::auth::actor::Person;
 use crate::state::Service;
 
-/// The most that a form may have that somebody sends who is not signed in, in bytes. It may be a long one that was begun
-/// before the session ended.
+/// The maximum size of a form that is sent without a session, in bytes. It may be a long one that was begun before the
+/// session ended.
 const LIMIT: usize = 64 * 1024;
 
 /// The paths that work without a session, or report its absence themselves.
@@ -27,7 +27,7 @@ const WITHOUT_SESSION: [&str; 4] = [
     "/dashboard/api/set-theme",
 ];
 
-/// The parameter by which the sign-in knows the page on which an interrupted form stands.
+/// The parameter by which the sign-in finds the page of an interrupted form.
 const FROM: &str = "from";
 
 /// The signed-in user, or the reason that nobody is signed in.
@@ -61,7 +61,7 @@ pub(super) async fn find(
         }
     }
     came_by_sign_in(&mut request);
-    // Held until the answer is there.
+    // Held until the response is ready.
     let mut held = session
         .is_err()
         .then(|| service.runtime.in_flight.unauthenticated.hold());
@@ -77,7 +77,7 @@ pub(super) async fn find(
     next.run(request).await
 }
 
-/// The sign-in that leads on to what was asked for.
+/// The sign-in page, which leads on to the requested page.
 fn sign_in_for(request: &Request) -> String {
     let asked = request
         .uri()

@@ -1,4 +1,4 @@
-//! A status that says what happened.
+//! The HTTP status of pages and server functions.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::super::error::RETRY_WHEN_UNAVAILABLE;
 use super::FORM_LIMIT;
 
-/// The header by which Leptos tells its client that a server function failed.
+/// The header that reports the failure of a server function to Leptos's client.
 const FAILED: HeaderName = HeaderName::from_static("serverfnerror");
 
 /// The error of a server function, with its text for scripts, which have none of their own.

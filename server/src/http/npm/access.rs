@@ -9,7 +9,7 @@ use crate::auth::{Presented, presented};
 use crate::config::NpmAccess;
 use crate::state::Service;
 
-/// Somebody who may install packages, as `PENNON_NPM` says.
+/// A caller that may install packages, according to `PENNON_NPM`.
 pub(super) struct Reader {
     /// The owner of the token; none if the registry is open and no token came.
     pub(super) actor: Option<Actor>,

@@ -20,9 +20,9 @@ pub(super) struct Flag {
     key: String,
     /// True if the flag is on for the context.
     value: bool,
-    /// The same as a word.
+    /// The same value as a word.
     variant: Variant,
-    /// OpenFeature's word for what decided. No context can change an answer that is `STATIC` or `DISABLED`.
+    /// OpenFeature's reason. No context can change a response that is `STATIC` or `DISABLED`.
     reason: StandardReason,
     metadata: Metadata,
 }
@@ -35,11 +35,11 @@ enum Variant {
     Off,
 }
 
-/// The metadata of an evaluation: the same as a client has, which evaluates on the spot.
+/// The metadata of an evaluation, the same as in a local evaluation.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OfrepMetadata)]
 struct Metadata {
-    /// Pennon's own reason.
+    /// Pennon's reason.
     reason: Reason,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Flags {
     pub(super) flags: Vec<Flag>,
 }
 
-/// All active flags, or that they are what the client has already.
+/// All active flags, or 304 if the client already has them.
 pub(super) enum AllFlags {
     Evaluated(Caching, Flags),
     Unchanged(Caching),

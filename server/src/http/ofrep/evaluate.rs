@@ -12,9 +12,9 @@ use crate::http::if_none_match::{IfNoneMatch, caching};
 
 /// Evaluates a flag for a context.
 ///
-/// `variant` is `on` or `off`, `reason` one of OpenFeature's own: `STATIC` where no context can change the answer, and
-/// `DEFAULT` where the flag is on and none of its rules matched. `metadata` has Pennon's reason and, where they decided,
-/// the rule's id and the subject's bucket.
+/// `variant` is `on` or `off`, `reason` is one of OpenFeature's: `STATIC` if no context can change the response, and
+/// `DEFAULT` if the flag is on and no rule matched. `metadata` has Pennon's reason and, where they decided, the ID of
+/// the rule and the bucket of the context.
 #[utoipa::path(post, path = "/evaluate/flags/{key}")]
 pub(super) async fn one(
     OfrepEnvironment(environment): OfrepEnvironment,
@@ -33,7 +33,7 @@ pub(super) async fn one(
 
 /// Evaluates all active flags for a context.
 ///
-/// The `ETag` stands for flags and context together: as long as neither changes, `If-None-Match` gets a 304 without an
+/// The `ETag` identifies flags and context together: as long as neither changes, `If-None-Match` gets a 304 without an
 /// evaluation.
 #[utoipa::path(post, path = "/evaluate/flags")]
 pub(super) async fn all(
@@ -54,7 +54,7 @@ pub(super) async fn all(
     Ok(AllFlags::Evaluated(caching, Flags { flags }))
 }
 
-/// The tag of what all flags evaluate to: a hash of what they are and of the question as it was sent.
+/// The tag of the evaluation of all flags: a hash of their state and of the request as it was sent.
 fn etag(config: &str, question: &[u8]) -> String {
     let hash = Sha256::new()
         .chain_update(config)

@@ -63,7 +63,7 @@ impl Input for OfrepEnvironment {
     }
 }
 
-/// The flag that the path names: any text, as a key that nobody has is one that is unknown.
+/// The flag that the path names. Any text is allowed; an invalid key is an unknown flag.
 pub(super) struct FlagKey(pub(super) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for FlagKey {

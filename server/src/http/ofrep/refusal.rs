@@ -9,26 +9,26 @@ use crate::error::Error;
 use crate::http::error::extended;
 use crate::http::respond::Json;
 
-/// The reason that there is no evaluation.
+/// A failed evaluation.
 pub(super) struct Refusal {
     cause: Cause,
-    /// The flag that was asked for, where one was.
+    /// The requested flag, if any.
     key: Option<String>,
 }
 
 enum Cause {
-    /// An error as everywhere in the API, which says the same once more in the words of the protocol.
+    /// An error of the API, repeated in the terms of the protocol.
     Error(Error),
-    /// A failure of the protocol's own, and what is wrong.
+    /// A failure that the protocol defines, with its details.
     Failure(ErrorCode, String),
 }
 
-/// Why there is no evaluation.
+/// A failed evaluation.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OfrepFailure)]
 pub(super) struct Failure {
-    /// The flag that was asked for, where one was.
+    /// The requested flag, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
     error_code: ErrorCode,
@@ -40,9 +40,9 @@ pub(super) struct Failure {
 #[derive(Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 enum ErrorCode {
-    /// The body is no JSON object.
+    /// The body is not a JSON object.
     ParseError,
-    /// The context has members that cannot be.
+    /// The context has invalid members.
     InvalidContext,
     /// The environment has no such flag.
     FlagNotFound,
@@ -95,7 +95,7 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let key = self.key;
         match self.cause {
-            // All keys that do not work are refused with the same bytes, and nothing more is said of internal errors.
+            // All keys that do not work are refused with the same bytes, and internal errors reveal nothing more.
             Cause::Error(error @ (Error::Unauthenticated | Error::Internal(_))) => {
                 error.into_response()
             }

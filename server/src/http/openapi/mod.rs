@@ -1,8 +1,8 @@
-//! The API's description (OpenAPI 3.1), made of the very types that handlers take and answer.
+//! The API's description (OpenAPI 3.1), derived from the types that handlers take and return.
 //!
-//! Each extractor says what it asks of callers and how it refuses ([`Input`]), each answer how it looks ([`Answer`]), and
-//! a handler is the sum of its signature ([`Described`]). Its `#[utoipa::path]` adds path, method and the doc comment,
-//! and [`Route::refuses`] the conflicts that its use case may find. [`route!`] is the only way to a route.
+//! Each extractor describes its input and its refusals ([`Input`]), each response its form ([`Answer`]), and a handler
+//! is the sum of its signature ([`Described`]). Its `#[utoipa::path]` adds path, method and the doc comment, and
+//! [`Route::refuses`] the conflicts that its use case may find. [`route!`] is the only way to create a route.
 
 mod document;
 mod operation;

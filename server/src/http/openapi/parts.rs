@@ -36,12 +36,12 @@ pub(super) const SDK_KEY: &str = "sdkKey";
 /// The scheme of applications' credentials where they come in a header of their own.
 pub(crate) const API_KEY: &str = "apiKey";
 
-/// An extractor that says what it asks of callers, and how it refuses.
+/// An extractor that describes its input and its refusals.
 pub(crate) trait Input {
     fn describe(builder: &mut OperationBuilder<'_>);
 }
 
-/// A type that says how an operation answers when it succeeds.
+/// A type that describes the successful responses of an operation.
 pub(crate) trait Answer {
     fn answers(schemas: &mut Schemas) -> Vec<Answered>;
 }

@@ -69,7 +69,7 @@ fn response(codes: &[Code], schemas: &mut Schemas) -> Response {
     with_request_id(response).build()
 }
 
-/// The headers that answers with a status bring with them.
+/// The headers of responses with a status.
 fn headers(status: StatusCode) -> &'static [(&'static str, &'static str)] {
     match status {
         StatusCode::UNAUTHORIZED => &[("WWW-Authenticate", "`Bearer`.")],

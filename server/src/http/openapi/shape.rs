@@ -6,7 +6,7 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{RefOr, Required, Schema};
 
-/// The members of an object, in the order in which they are asked for.
+/// The members of an object, in the order in which they are requested.
 #[derive(Default)]
 pub(crate) struct Shape {
     members: Vec<Member>,

@@ -27,10 +27,10 @@ use crate::http::openapi::{Answer, Answered, Input, OperationBuilder, Schemas, u
 use crate::http::respond::Json;
 use crate::snapshot::{Document, Encoding};
 
-/// Fetches all that clients need to evaluate by themselves.
+/// Returns the configuration for local evaluation.
 ///
-/// All active flags of the environment, or those that `keys[]` names; a filter that matches nothing is still a filter.
-/// The answer may come compressed.
+/// It has all active flags of the environment, or those that `keys[]` names; a filter that matches nothing is still a
+/// filter. The response may be compressed.
 #[utoipa::path(get, path = "/config")]
 pub(super) async fn config(
     key: SdkKey,
@@ -78,7 +78,7 @@ fn nothing(method: &Method) -> Body {
     }
 }
 
-/// The document, or that it has not changed.
+/// The document, or 304 if it has not changed.
 pub(super) struct Config(Response);
 
 /// The flags of an environment, as clients evaluate them.
@@ -86,10 +86,10 @@ pub(super) struct Config(Response);
 #[schema(as = Config)]
 #[expect(dead_code, reason = "the document is kept as text; this is its form")]
 struct ConfigDocument {
-    /// The format of the document. In a higher one than 1 there may be operators, for instance, that were not there before.
+    /// The format of the document. A version above 1 may contain new operators, for example.
     #[schema(minimum = 1, example = 1)]
     format: u32,
-    /// By key.
+    /// The flags, by key.
     flags: Vec<FlagConfig>,
 }
 
@@ -109,7 +109,7 @@ impl Answer for Config {
     }
 }
 
-/// The keys that the configuration is narrowed to, if it is. The filter may be called `keys[]` or `keys`; other
+/// The keys that the configuration is limited to, if any. The parameter may be called `keys[]` or `keys`; other
 /// parameters are ignored.
 pub(super) struct Keys(Option<Vec<String>>);
 

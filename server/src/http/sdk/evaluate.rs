@@ -20,7 +20,7 @@ use crate::http::context::context;
 use crate::http::respond::Json;
 use crate::state::Runtime;
 
-/// The most that a batch request may have, in bytes.
+/// The maximum size of a batch request, in bytes.
 const BATCH_LIMIT: usize = 1024 * 1024;
 
 /// The allowed number of evaluations in a batch.
@@ -30,8 +30,8 @@ pub(super) const BATCH_ITEMS: std::ops::RangeInclusive<usize> = 1..=100;
 ///
 /// A flag that the environment does not have is a 404; an archived one is off with `flag_archived`.
 ///
-/// Older clients send the key in the body, as `sdkKey`. It counts only if there is no `Authorization` header, whatever
-/// that header holds.
+/// Older clients send the key in the body, as `sdkKey`. It is used only without an `Authorization` header, even if that
+/// header is invalid.
 #[utoipa::path(post, path = "/evaluate")]
 pub(super) async fn one(
     State(runtime): State<Runtime>,
@@ -61,8 +61,7 @@ pub(super) async fn one(
 
 /// Evaluates up to 100 flags.
 ///
-/// The answers come in the order of the questions. A flag that the environment does not have is off with
-/// `flag_disabled`.
+/// The results are in the order of the request. A flag that the environment does not have is off with `flag_disabled`.
 #[utoipa::path(post, path = "/evaluate/batch")]
 pub(super) async fn batch(key: SdkKey, body: Body<Questions>) -> Result<Json<Evaluations>, Error> {
     let environment = key.for_evaluation()?;
@@ -79,10 +78,10 @@ pub(super) async fn batch(key: SdkKey, body: Body<Questions>) -> Result<Json<Eva
     Ok(Json(Evaluations(questions.iter().map(answer).collect())))
 }
 
-/// Evaluates a flag for a context, and tells every step of the way.
+/// Evaluates a flag for a context, and explains every step.
 ///
-/// The result is the one of `evaluate`. A rule shows all its conditions, with the value that each met and what came of
-/// the comparison; the rollout shows the subject's bucket.
+/// The result is that of `evaluate`. A rule shows all its conditions, with the attribute's value and the result of each
+/// comparison; the rollout shows the bucket of the context.
 #[utoipa::path(post, path = "/explain")]
 pub(super) async fn explain(key: SdkKey, body: Body<Question>) -> Result<Json<Explained>, Error> {
     let environment = key.for_evaluation()?;

@@ -9,10 +9,10 @@ use crate::http::context;
 use crate::http::openapi::shape::{nullable, text};
 use crate::http::openapi::{InBody, Schemas};
 
-/// An evaluation that is asked for.
+/// A requested evaluation.
 pub(super) enum Question {}
 
-/// Evaluations that are asked for at once.
+/// Evaluations requested in one batch.
 pub(super) enum Questions {}
 
 impl InBody for Question {

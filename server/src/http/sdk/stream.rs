@@ -21,10 +21,10 @@ use crate::http::openapi::{Answer, Answered, Input, OperationBuilder, Schemas};
 use crate::snapshot::{Follower, OpenStream};
 use crate::state::Runtime;
 
-/// Within how many milliseconds clients fetch a change unless they are told otherwise.
+/// The default time within which clients fetch a change, in milliseconds.
 const USUAL_SPREAD_MS: usize = 250;
 
-/// The longest time that they are told. A change arrives late by as much.
+/// The maximum of that time that the server sends. It delays a change by as much.
 const LONGEST_SPREAD_MS: usize = 5_000;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -46,7 +46,7 @@ pub(super) async fn stream(
     method: Method,
 ) -> Result<Changes, Error> {
     let follower = key.follow()?;
-    // A caller that asks for the headers alone does not listen.
+    // A `HEAD` request does not subscribe.
     let current = follower.current().filter(|_| method != Method::HEAD);
     Ok(Changes {
         _open: current.map(|environment| environment.usage().streamed(client)),
@@ -62,7 +62,7 @@ pub(super) struct Changes {
     follower: Follower,
     /// The identifier of the content that the client knows of.
     known: Option<String>,
-    /// Counts the stream for as long as it is open; none for a caller that does not listen.
+    /// Counts the stream while it is open; none for a caller that does not subscribe.
     _open: Option<OpenStream>,
 }
 
@@ -83,7 +83,7 @@ fn spread_ms(clients: usize) -> Option<usize> {
 }
 
 impl Changes {
-    /// The next event; none when the stream ends.
+    /// Returns the next event; none when the stream ends.
     async fn next(&mut self) -> Option<EventResult> {
         loop {
             let document = self.follower.next().await?.document().await;

@@ -16,7 +16,7 @@ use crate::http::openapi::shape::{nullable, text};
 use crate::http::openapi::{InBody, Schemas};
 use crate::http::respond::NoContent;
 
-/// The most that a report may have, in bytes: as many counts as it may have, with the longest keys.
+/// The maximum size of a report, in bytes: the maximum number of counts, with the longest keys.
 const LIMIT: usize = 256 * 1024;
 
 /// The allowed number of counts in a report.
@@ -25,11 +25,11 @@ const ITEMS: std::ops::RangeInclusive<usize> = 1..=1000;
 /// The allowed range of one count.
 const COUNT: std::ops::RangeInclusive<f64> = 1.0..=1_000_000_000.0;
 
-/// Reports evaluations that needed no request.
+/// Reports local evaluations.
 ///
-/// They count as if the server had made them just now. Flags that the environment does not have are passed over. A report
-/// with an `id` counts once, however often and to whichever instance it is sent within an hour: send it again if no answer
-/// has come.
+/// They count as if the server had made them just now. Flags that the environment does not have are ignored. A report
+/// with an `id` counts once, however often and to whichever instance it is sent within an hour: send it again if no
+/// response arrives.
 #[utoipa::path(post, path = "/usage")]
 pub(super) async fn report(key: SdkKey, body: Body<Counts>) -> Result<NoContent, Error> {
     let environment = key.for_client()?;
