@@ -96,7 +96,7 @@ fn stale(current: Option<i64>) -> String {
         Some(current) => format!(
             "this has changed since it was read; its ETag is now \"{current}\", which If-Match does not name"
         ),
-        None => "If-Match wants to change what is not there".to_owned(),
+        None => "`If-Match` was sent, but the resource does not exist".to_owned(),
     }
 }
 

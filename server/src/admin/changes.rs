@@ -85,7 +85,7 @@ async fn run(
     };
     tokio::spawn(run.in_current_span())
         .await
-        .map_err(|error| Error::Internal(format!("the commit was cut off: {error}")))?
+        .map_err(|error| Error::Internal(format!("the commit was aborted: {error}")))?
 }
 
 /// Reads what a single flag serves after the change. Any other change is read after the commit.

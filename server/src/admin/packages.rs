@@ -103,7 +103,7 @@ async fn try_store(admin: &Admin) -> Result<(), Error> {
         tracing::warn!(
             version = OWN_VERSION,
             packages = differing.join(", "),
-            "the database keeps the npm packages that it has under this version; those of this binary differ and are not offered"
+            "the database has other npm packages of this version; those of this binary are not offered"
         );
     }
     Ok(())

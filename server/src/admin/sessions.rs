@@ -148,7 +148,7 @@ pub(crate) async fn refresh(admin: &Admin, token: &str) -> Result<SignedIn, Erro
         Some(spent) => {
             let successor = spent.successor.filter(|_| spent.at >= grace_begins(now));
             let Some(successor) = successor else {
-                tracing::warn!(user = %user.id, "a spent refresh token came back; its session is ended");
+                tracing::warn!(user = %user.id, "a spent refresh token was reused; its session has ended");
                 store::sessions::end(&mut tx, session, now).await?;
                 tx.commit().await?;
                 return Err(Error::Unauthenticated);

@@ -35,7 +35,7 @@ pub(super) async fn run(Arguments { listen, ready }: Arguments) -> Result<(), Bo
     let (status, body) = tokio::time::timeout(TIMEOUT, ask(&listen, path))
         .await
         .map_err(|_| format!("{listen} does not answer within {TIMEOUT:?}"))?
-        .map_err(|error| format!("{listen} cannot be asked: {error}"))?;
+        .map_err(|error| format!("cannot reach {listen}: {error}"))?;
     println!("{}", String::from_utf8_lossy(&body));
     if status == StatusCode::OK {
         Ok(())

@@ -53,28 +53,28 @@ pub struct CommandLine {
     reason = "there is one of it, and it is read once"
 )]
 pub enum Command {
-    /// Serve the API and the dashboard.
+    /// Serve the API and the dashboard
     #[command(after_help = SECRETS_HELP)]
     Serve(Settings),
-    /// Copy the database into a file, also while the server runs.
+    /// Copy the database into a file, also while the server runs
     Backup(backup::Arguments),
-    /// Restore the database from a file of `backup`.
+    /// Restore the database from a file of `backup`
     Restore(restore::Arguments),
-    /// Print all flags and their configurations as JSON.
+    /// Print all flags and their configurations as JSON
     Export(export::Arguments),
-    /// Import flags from a file of `export`.
+    /// Import flags from a file of `export`
     Import(import::Arguments),
-    /// Check a running server's health (non-zero exit status if unhealthy).
+    /// Check a running server's health (non-zero exit status if unhealthy)
     Health(health::Arguments),
-    /// Create and list users, and change their roles and passwords.
+    /// Create and list users, and change their roles and passwords
     User(user::Arguments),
-    /// Declare the keys of all flags for TypeScript, so that a misspelled one does not compile.
+    /// Declare the keys of all flags for TypeScript, so that a misspelled one does not compile
     Types(types::Arguments),
     /// Generate an SDK key, a personal access token, or a signing secret
     Generate(generate::Arguments),
-    /// Print the description of the API (OpenAPI 3.1), as JSON.
+    /// Print the description of the API (OpenAPI 3.1), as JSON
     Openapi,
-    /// Print the licenses of everything in this binary.
+    /// Print the licenses of everything in this binary
     Licenses,
 }
 

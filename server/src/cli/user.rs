@@ -30,30 +30,30 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Create a user with a generated password, which is printed once.
+    /// Create a user with a generated password, which is printed once
     Add {
-        /// The e-mail address to sign in with.
+        /// The e-mail address to sign in with
         #[arg(value_parser = email)]
         email: Email,
-        /// The role: `viewer`, `editor` or `admin`.
+        /// The role: `viewer`, `editor` or `admin`
         #[arg(long, value_parser = Role::parse)]
         role: Role,
         #[command(flatten)]
         password: PasswordSource,
     },
-    /// List all users.
+    /// List all users
     List,
-    /// Change the role of a user.
+    /// Change the role of a user
     SetRole {
-        /// The user's e-mail address.
+        /// The user's e-mail address
         email: String,
-        /// `viewer`, `editor` or `admin`.
+        /// `viewer`, `editor` or `admin`
         #[arg(value_parser = Role::parse)]
         role: Role,
     },
-    /// Give a user a generated password, which is printed once, and end all their sessions.
+    /// Give a user a generated password, which is printed once, and end all their sessions
     ResetPassword {
-        /// The user's e-mail address.
+        /// The user's e-mail address
         email: String,
         #[command(flatten)]
         password: PasswordSource,

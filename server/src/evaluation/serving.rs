@@ -92,7 +92,7 @@ impl Serving {
         let answered = self.database_answers.swap(answers, Ordering::Relaxed);
         match caught_up {
             Err(error @ Error::Unavailable(_)) if answered => {
-                tracing::error!(%error, "the database does not answer as it should");
+                tracing::error!(%error, "cannot read from the database");
             }
             Ok(()) if !answered => tracing::info!("the database answers again"),
             _ => {}

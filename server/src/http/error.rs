@@ -121,7 +121,7 @@ fn respond(
     match error {
         Error::Internal(detail) => tracing::error!(detail, "internal error"),
         Error::Unavailable(Some(reason)) | Error::Unconfirmed(reason) => {
-            tracing::warn!(%reason, "the database cannot be asked");
+            tracing::warn!(%reason, "the database is unavailable");
         }
         _ => {}
     }

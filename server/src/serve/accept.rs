@@ -96,7 +96,7 @@ impl<A: App> Listener<A> {
                 Err(error) if is_of_the_peer(&error) => {}
                 Err(error) => {
                     if !is_failing {
-                        tracing::error!(%error, "no connection can be taken");
+                        tracing::error!(%error, "cannot accept connections");
                     }
                     is_failing = true;
                     sleep(PAUSE).await;

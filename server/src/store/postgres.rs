@@ -247,7 +247,7 @@ impl Server {
         let Some(pools) = self.0.pools.borrow().clone() else {
             return;
         };
-        tracing::error!(%error, "PostgreSQL does not answer, so its connections are given up");
+        tracing::error!(%error, "PostgreSQL does not answer; closing its connections");
         // Before anybody hears of it: what comes back to a closed pool is closed. An open one would first ask whether the
         // connection is still good, and wait.
         let closing = pools.close();

@@ -28,7 +28,7 @@ pub(super) async fn listen(admin: &Admin) {
         };
         let is_away = !admin.db.is_present();
         if backoff.is_first() || began.elapsed() > Backoff::LONGEST || is_away {
-            tracing::warn!(error = %lost, "the announcements of other instances are cut off");
+            tracing::warn!(error = %lost, "lost the announcements of other instances");
             backoff = Backoff::default();
         }
         admin.db.until_present().await;
@@ -44,7 +44,7 @@ async fn hear(admin: &Admin, mut listener: Listener, is_first: bool) -> Error {
             admin.serving.catch_up().await
         } else {
             admin.serving.snapshots.reload(&admin.db).await?;
-            tracing::info!("the announcements of other instances are heard again");
+            tracing::info!("receiving the announcements of other instances again");
             Ok(())
         }
     };
@@ -69,7 +69,7 @@ async fn hear_on(
         listener.heard(admin.instance).await?;
         changed.notify_one();
         if let Err(error) = admin.serving.snapshots.drop_revoked(&admin.db).await {
-            tracing::warn!(%error, "keys that another instance revoked may still be taken");
+            tracing::warn!(%error, "keys revoked by another instance may still be accepted");
         }
     }
 }

@@ -51,14 +51,14 @@ impl Task {
         }
     }
 
-    /// Runs the task, and begins it anew should it panic.
+    /// Runs the task, and restarts it if it panics.
     async fn keep_going(self, service: Service) {
         loop {
             let mut running = JoinSet::new();
             running.spawn(self.run(service.clone()));
             match running.join_next().await {
                 Some(Err(error)) if error.is_panic() => {
-                    tracing::error!(%error, task = ?self, "a task in the background is begun anew");
+                    tracing::error!(%error, task = ?self, "a background task panicked; restarting it");
                     sleep(RESTART_DELAY).await;
                 }
                 _ => return,

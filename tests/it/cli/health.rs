@@ -13,5 +13,5 @@ async fn a_server_that_is_well_is_told_from_one_that_is_not_there() {
     app.command(&ready).await.expect_success();
     // Nothing can listen on this port.
     let nobody = app.command(&["health", "--listen", "127.0.0.1:1"]).await;
-    nobody.expect_failure("127.0.0.1:1 cannot be asked");
+    nobody.expect_failure("cannot reach 127.0.0.1:1");
 }

@@ -140,7 +140,7 @@ async fn a_faulty_file_refuses_the_start_names_every_fault_and_changes_nothing()
     let products = [("PENNON_PRODUCTS", "Bank,Mobile")];
     expect_refused(&bootstrap, &database, &products, &[complaint]).await;
 
-    // Not even the administrator is there, whose password could have been generated.
+    // Not even the administrator exists, whose password could have been generated.
     let users = database.command(&["user", "list"]).await.expect_success();
     assert_eq!(users, "");
     let process = bootstrap.start(&database).await;
@@ -153,9 +153,9 @@ async fn a_file_with_a_token_needs_an_administrator() {
     let bootstrap = Bootstrap::documented();
     let database = TestDatabase::create().await;
     stop(Process::start(&database, &[]).await).await;
-    // The address of the first administrator is taken by somebody who is none.
+    // The address of the first administrator belongs to a user who is not one.
     database.execute("update users set role = 'viewer'").await;
-    let complaint = "/personalAccessToken: there is no administrator";
+    let complaint = "/personalAccessToken: the token needs an administrator";
     expect_refused(&bootstrap, &database, &[], &[complaint]).await;
     let promote = ["user", "set-role", EMAIL, "admin"];
     database.command(&promote).await.expect_success();

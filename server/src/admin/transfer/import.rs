@@ -36,7 +36,7 @@ pub(crate) async fn import(
             changes::commit(admin, tx, changes).await?;
             return Ok(plan.carried);
         }
-        tracing::info!("flags of the document changed meanwhile; planning again");
+        tracing::info!("flags of the document were changed by others; planning again");
     }
     let mut tx = admin.db.write().await?;
     let (carried, changes) = import_within(admin, actor, document, &mut tx).await?;

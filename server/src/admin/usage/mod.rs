@@ -58,14 +58,14 @@ impl Admin {
         loop {
             tokio::select! {
                 _ = ticks.tick() => {}
-                // While the database is away, an attempt for every report would be in vain.
+                // While the database is unavailable, an attempt for every report would fail.
                 () = self.serving.snapshots.many_reports(), if is_kept => {}
                 () = &mut stopping => return,
             }
             let kept = self.bring_counts().await;
             is_kept = kept.is_ok();
             if let Err(error) = kept {
-                tracing::warn!(%error, "usage is kept in memory for now");
+                tracing::warn!(%error, "cannot write usage to the database; keeping it in memory");
             }
         }
     }
@@ -79,14 +79,14 @@ impl Admin {
         pending.clean(self, now).await
     }
 
-    /// Brings the last counts, if there can be any and that does not take long.
+    /// Writes the last counts, if any can exist, within a time limit.
     pub(super) async fn bring_last_counts(&self) {
         if !self.serving.snapshots.is_in_use() {
             return;
         }
         let brought = tokio::time::timeout(SHUTDOWN_TIMEOUT, self.bring_counts()).await;
         if !matches!(brought, Ok(Ok(()))) {
-            tracing::warn!("the last minute's usage could not be kept");
+            tracing::warn!("cannot write the last minute's usage to the database");
         }
     }
 }

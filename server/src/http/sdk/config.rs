@@ -157,7 +157,7 @@ async fn encoded(document: Arc<Document>, encoding: Encoding) -> Result<Bytes, E
     }
     tokio::task::spawn_blocking(move || document.encoded(encoding))
         .await
-        .map_err(|error| Error::Internal(format!("compression was cut off: {error}")))
+        .map_err(|error| Error::Internal(format!("the compression was aborted: {error}")))
 }
 
 fn content_encoding(encoding: Encoding) -> Option<[(HeaderName, HeaderValue); 1]> {
