@@ -19,7 +19,7 @@ pub(crate) async fn measure(
     table: &mut Table,
 ) -> Result<()> {
     let mut key = String::new();
-    // One is there from before.
+    // One exists already.
     for index in 1..ENVIRONMENTS {
         (_, key) = service.environment(&format!("env_{index}")).await?;
     }

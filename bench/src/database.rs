@@ -1,4 +1,4 @@
-//! The databases, past the server: filled with rows, measured bare, asked for plans.
+//! The databases without the server: filled with rows, measured directly, and queried for plans.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl Database {
         }
     }
 
-    /// Leaves nothing behind on somebody else's server.
+    /// Removes everything from a shared server.
     pub(crate) async fn remove(self, server: &str) -> Result<()> {
         if let Self::Postgres(url) = self {
             let (_, name) = url.rsplit_once('/').context("the URL names no database")?;
@@ -116,7 +116,7 @@ impl Database {
         Ok((mebibytes(file)?, mebibytes(&file.with_extension("db-wal"))?))
     }
 
-    /// Lets the database look at what it holds, as it does by itself in time where it needs to.
+    /// Updates the statistics of the database, which it otherwise does by itself in time.
     pub(crate) async fn settle(&self) -> Result<()> {
         if let Self::Postgres(url) = self {
             let mut connection = PgConnection::connect(url).await?;
@@ -153,7 +153,7 @@ impl Database {
         Ok(samples)
     }
 
-    /// The plan of a query, as the database tells it.
+    /// Returns the plan of a query.
     pub(crate) async fn plan(&self, query: &str) -> Result<Vec<String>> {
         match self {
             Self::Sqlite(_) => {

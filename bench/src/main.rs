@@ -1,6 +1,6 @@
 //! Measures a release build of the server from outside, and prints what it found as tables.
 //!
-//! Each time stands beside the same run's yardstick: times differ between machines, and these ratios much less.
+//! Each time is compared with the same run's yardstick: times differ between machines, these ratios much less.
 
 mod creations;
 mod database;
@@ -47,7 +47,7 @@ enum Command {
         #[arg(long)]
         postgres: String,
     },
-    /// Streams of changes: the memory that they take, and how soon they are told.
+    /// Streams of changes: their memory, and the delay of an event
     Streams {
         /// The server's binary.
         #[arg(long)]
@@ -56,7 +56,7 @@ enum Command {
         #[arg(long, default_value_t = 5000)]
         streams: usize,
     },
-    /// A soak: whether memory or latencies grow under mixed load that goes on for minutes.
+    /// A soak: whether memory or latencies grow under minutes of mixed load
     Soak {
         /// The server's binary.
         #[arg(long)]
@@ -80,7 +80,7 @@ enum Command {
         #[arg(long)]
         script: PathBuf,
     },
-    /// The Evaluation API: what requests cost, beside a bare server of the same libraries.
+    /// The Evaluation API: the cost of requests, compared with a bare server of the same libraries
     Server {
         /// The server's binary.
         #[arg(long)]
@@ -133,7 +133,7 @@ async fn admin(server: &Path, postgres: &str, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Measures on one database, prints its table, and answers the plans of its queries.
+/// Measures on one database, prints its table, and returns the plans of its queries.
 async fn measure(server: &Path, database: &Database) -> Result<Vec<Plan>> {
     let service = Arc::new(Service::start(server, database).await?);
     let mut table = Table::new(database);

@@ -77,7 +77,7 @@ pub(crate) async fn measure(server: &Path, folder: &Path) -> Result<()> {
     table(&service, &among, &WIDE_PAGES).await
 }
 
-/// Creates environments, and answers the key of the last one.
+/// Creates environments, and returns the key of the last one.
 async fn environments(
     service: &Service,
     names: impl IntoIterator<Item = impl AsRef<str>>,

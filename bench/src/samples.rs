@@ -62,7 +62,7 @@ impl Samples {
 pub(crate) enum Yardstick {
     /// A bare commit of one row on the same database, synced to disk.
     Commit,
-    /// An exchange with the server that asks for nothing but life.
+    /// A health check.
     Exchange,
 }
 

@@ -1,4 +1,4 @@
-//! A running server, and somebody who is signed in to it.
+//! A running server, and a signed-in user.
 
 use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener};
@@ -123,7 +123,7 @@ impl Service {
         read(path, response).await
     }
 
-    /// Signs in to the dashboard, and answers the cookie.
+    /// Signs in to the dashboard, and returns the cookie.
     pub(crate) async fn cookie(&self) -> Result<String> {
         let http = Client::builder().redirect(Policy::none()).build()?;
         let request = http.post(format!("{}/dashboard/login", self.base_url));
@@ -221,14 +221,14 @@ impl Service {
         Ok(answer.get("enabled").and_then(Value::as_bool))
     }
 
-    /// Creates an environment and answers its id and SDK key.
+    /// Creates an environment and returns its ID and SDK key.
     pub(crate) async fn environment(&self, name: &str) -> Result<(String, String)> {
         let body = json!({ "product": "bench", "name": name });
         let created = self.send(Method::POST, "/environments", body).await?;
         Ok((text(&created, "id")?, text(&created, "sdkKey")?))
     }
 
-    /// Creates a flag and answers its id.
+    /// Creates a flag and returns its ID.
     pub(crate) async fn flag(&self, key: &str) -> Result<String> {
         let body = json!({ "key": key, "name": key, "type": "boolean" });
         text(&self.send(Method::POST, "/flags", body).await?, "id")

@@ -66,7 +66,7 @@ enum Class {
     Reads,
     Writes,
     SignIns,
-    /// An exchange with the server that asks for nothing but life.
+    /// A health check.
     Live,
     /// An exchange with a bare server in a process of its own.
     Bare,
@@ -319,7 +319,7 @@ struct Minute {
 }
 
 impl Minute {
-    /// Gathers the answers of the next minute.
+    /// Collects the responses of the next minute.
     async fn collect(
         answered: &mut UnboundedReceiver<Result<Answer>>,
         service: &Service,

@@ -1,4 +1,4 @@
-//! Streams of changes: what they cost while nothing happens, and how soon all of them are told.
+//! Streams of changes: their cost while idle, and the time until all of them receive an event.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -123,7 +123,7 @@ impl<'a> Disk<'a> {
         self.cluster.execute(&move_it).await;
     }
 
-    /// Fills it with a table, and that with rows until there is no space.
+    /// Fills it with a table, and the table with rows until the disk is full.
     async fn fill(&self, database: &TestDatabase) {
         database.execute("create table filler (text text)").await;
         let mut connection = database.postgres().await;
@@ -237,7 +237,7 @@ pub(crate) async fn damage(testbed: &Testbed) -> Vec<Figure> {
 /// Replaces the file of a database, and removes what belongs to the previous one.
 fn place(file: &Path, content: &[u8]) {
     for suffix in ["-wal", "-shm"] {
-        // After a clean end there is none.
+        // After a clean end, none exists.
         _ = fs::remove_file(format!("{}{suffix}", file.display()));
     }
     fs::write(file, content).expect("the file is written");

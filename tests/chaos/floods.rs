@@ -26,7 +26,7 @@ const GUESSERS: usize = 200;
 /// The address from which the administrator has signed in before.
 const KNOWN: &str = "198.51.100.7";
 
-/// The time between two changes that all streams are told.
+/// The time between two changes that all streams receive.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The number of these changes.

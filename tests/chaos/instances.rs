@@ -113,7 +113,7 @@ async fn repeat(
     exchanges
 }
 
-/// The time from a change on one instance until the other one answers an evaluation by it.
+/// The time from a change on one instance until the other one evaluates with it.
 async fn time_to_follow(client: &LoadClient, other: &LoadClient, round: usize) -> Duration {
     let is_enabled = round.is_multiple_of(2);
     eventually("a change succeeds", async || {

@@ -80,7 +80,7 @@ struct Scale {
     slow: usize,
     /// The time for which slow peers are observed; none for as long as their time limits.
     slow_for: Option<Duration>,
-    /// The sign-ins with the right password beside wrong ones.
+    /// The sign-ins with the right password, concurrent with wrong ones.
     sign_ins: usize,
     streams: usize,
 }

@@ -187,7 +187,7 @@ impl Observation {
     }
 }
 
-/// A well-behaved client that evaluates beside a fault.
+/// A well-behaved client that evaluates during a fault.
 pub(crate) struct Evaluator {
     is_over: Arc<AtomicBool>,
     task: tokio::task::JoinHandle<Vec<Exchange>>,
@@ -216,7 +216,7 @@ impl Evaluator {
     }
 }
 
-/// The figures of evaluations beside a fault.
+/// The figures of evaluations during a fault.
 pub(crate) fn evaluation_figures(evaluations: &[Exchange]) -> Vec<Figure> {
     let failed = evaluations
         .iter()

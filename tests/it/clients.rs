@@ -87,7 +87,7 @@ async fn fetches_and_streams_are_counted_by_client() {
         }),
     ];
     assert_eq!(clients(&admin, &pair.environment).await, expected);
-    // Later counts are added, and a new key goes on with them.
+    // Later counts are added, and a new key continues them.
     app.advance(3600);
     poll(&sdk, "@pennon/react/0.1.0").await;
     app.bring_counts().await;

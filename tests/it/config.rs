@@ -91,7 +91,7 @@ async fn the_tag_stays_until_the_content_changes_and_comes_back_with_it() {
         assert_eq!(answer.header("etag"), tag);
         assert_eq!(answer.header("access-control-allow-origin"), "*");
     }
-    // The length that is told to HEAD would be that of the document, so a 304 tells none.
+    // HEAD would report the length of the document, so a 304 reports none.
     for method in [Method::GET, Method::HEAD] {
         let request = sdk.request(method.clone(), "/sdk/v1/config");
         let answer = sdk.send(request.header("if-none-match", &tag)).await;

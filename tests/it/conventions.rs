@@ -354,7 +354,7 @@ async fn a_body_where_none_is_known_is_refused_before_anything_happens() {
         refused.expect_problem(StatusCode::BAD_REQUEST, "MALFORMED_BODY");
     }
     assert_eq!(admin.audited().await, before);
-    // Some clients send an empty object where there is nothing to say.
+    // Some clients send an empty object instead of no body.
     admin
         .post(&paths[0], json!({}))
         .await

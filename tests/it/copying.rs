@@ -152,7 +152,7 @@ async fn a_copy_needs_both_environments_and_a_target_that_can_be_changed() {
     let refused = post(copy(&other.id) + "?dryRun=yes").await;
     let refused = refused.expect_problem(StatusCode::BAD_REQUEST, "INVALID_INPUT");
     assert_eq!(refused.faults(), ["dryRun"]);
-    // Onto itself there is nothing to copy.
+    // A copy onto itself changes nothing.
     let same = post(copy(&pair.environment)).await.expect(StatusCode::OK);
     assert_eq!(same.json()["differences"], json!([]));
     // A revoked environment can be copied from, but not to.

@@ -1,4 +1,4 @@
-//! The dashboard on the wire: who sees a page, what may be posted, and what the browser is told about it.
+//! The dashboard on the wire: access to pages, forms, and headers for the browser.
 
 use pennon_tests::{Answer, Caller, EMAIL, TestApp};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, HeaderName, ORIGIN, REFERER};
@@ -143,7 +143,7 @@ async fn the_session_is_a_cookie_that_scripts_cannot_read() {
     assert!(cookie.starts_with("__Host-pennon_session=") && cookie.contains("; Secure"));
 }
 
-/// Signs in by way of a proxy that says in `X-Forwarded-Proto` that the browser speaks https, and answers the cookie.
+/// Signs in through a proxy that reports https in `X-Forwarded-Proto`, and returns the cookie.
 async fn cookie_by_proxy(app: &TestApp) -> String {
     let form = "sign-in-email=ana%40example.com&sign-in-password=correct+horse+battery+staple";
     let caller = app.anonymous();

@@ -168,7 +168,7 @@ async fn what_needs_a_credential_says_so() {
         let answer = app.anonymous().request(method.clone(), &path);
         let refused = app.anonymous().send(answer).await.status == StatusCode::UNAUTHORIZED;
         let needs = operation.get("security").is_some();
-        // Without a body there is no key in it either, but the body is looked at first.
+        // Without a body, the key is missing too, but the body is checked first.
         if path != "/sdk/v1/evaluate" {
             assert_eq!(refused, needs, "{method} {path}");
         }
@@ -192,7 +192,7 @@ fn admin_bodies_end_with_the_members_that_are_described() {
 
 /// Returns true if every object in a schema refuses members that it does not list.
 fn is_closed(schema: &Value) -> bool {
-    // A context is an application's, also where an administrator asks with it.
+    // A context belongs to an application, also when an administrator sends it.
     if schema["$ref"] == "#/components/schemas/EvaluationContext" {
         return true;
     }

@@ -348,7 +348,7 @@ async fn connections_that_rest_do_not_hold_up_the_end() {
         assert_eq!(wire.get("/health").await.status, 200);
         resting.push(wire);
     }
-    // One that has never asked for anything.
+    // A connection that has never sent a request.
     resting.push(Wire::to(process.address()).await);
     process.terminate();
     let ended = process.ended().await;

@@ -11,7 +11,7 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection};
 use tokio::task::JoinSet;
 
-/// Returns true if a service answers that the flag `checkout` is on.
+/// Returns true if a service evaluates the flag `checkout` as on.
 pub(crate) async fn is_on(app: &TestApp, key: &str) -> bool {
     let question = json!({ "flagKey": "checkout" });
     let answer = app.sdk(key).post("/sdk/v1/evaluate", question).await;
@@ -151,7 +151,7 @@ async fn everything_is_read_anew_once_announcements_are_heard_again() {
         !is_refused(&other, &key).await
     })
     .await;
-    // No revision tells of this, so only who reads everything finds it.
+    // No revision changes, so only a full reload finds it.
     one.tamper("update flag_environments set is_enabled = true")
         .await;
     until_somebody_listens(&one).await;
@@ -350,7 +350,7 @@ async fn a_write_waits_five_seconds_for_its_turn_however_many_wait() {
     let process = Process::start(&database, &[]).await;
     let client = LoadClient::prepared(&process).await;
     let _turn = database.take_turn().await;
-    // More than there are connections to write on.
+    // More than the number of connections for writing.
     let mut writes = JoinSet::new();
     for _ in 0..4 {
         let client = client.clone();

@@ -58,7 +58,7 @@ async fn every_reason_has_its_standard_word_and_our_own_beside_it() {
     let rollout = admin.delete(&format!("{}/rollout", pair.path)).await;
     rollout.expect(StatusCode::NO_CONTENT);
     let nobody = sdk.post(ONE, json!({})).await.expect(StatusCode::OK).json();
-    // Its rule did not match, so another context gets another answer: nobody may keep this one.
+    // Its rule did not match, so another context gets another result: this one must not be cached.
     assert_eq!(nobody["reason"], "DEFAULT");
     assert_eq!(nobody["metadata"], json!({ "reason": "flag_enabled" }));
     let without = admin.delete(&format!("/rules/{rule}")).await;
@@ -106,7 +106,7 @@ async fn what_a_provider_sends_becomes_built_in_and_custom_attributes() {
         "list": [1], "structure": { "a": 1 }, "nothing": null,
     });
     assert_eq!(asked(&sdk, context).await["reason"], "TARGETING_MATCH");
-    // A custom attribute never stands in for a built-in one.
+    // A custom attribute never replaces a built-in one.
     let shadow = json!({ "seats": 3, "beta": true, "customAttributes": { "email": "a@b.c" } });
     assert_eq!(asked(&sdk, shadow).await["reason"], "DEFAULT");
 }

@@ -1,6 +1,6 @@
 //! A PostgreSQL that is lost in the middle of everything: it hangs, it is killed, or the network to it falls apart.
 //!
-//! The real binary is asked all the while, for what it has in memory and for what is in the database only.
+//! The load test sends requests to the real binary throughout, for data in memory and for data in the database.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -9,14 +9,14 @@ use pennon_tests::load::{Exchange, FROM_MEMORY, Load, LoadClient, UNKNOWN_KEY, o
 use pennon_tests::{Process, Proxy, TestDatabase, eventually};
 use reqwest::StatusCode;
 
-/// Within what time who needs the database is told that it is lost.
+/// The time limit for requests that need the database to fail once it is lost.
 const TOLD_WITHIN: Duration = Duration::from_secs(2);
 
-/// Within what time health tells of the loss, and everything is as before once the database is back.
+/// The time limit for health to report the loss, and for full recovery once the database is back.
 const NOTICED_WITHIN: Duration = Duration::from_secs(5);
 
-/// After what time without the database nobody is told any more that a key is wrong: a second, and what a busy machine
-/// adds.
+/// The time without the database after which wrong keys are no longer refused as such: a second, and some time for a
+/// busy machine.
 const SILENCE: Duration = Duration::from_millis(1250);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -34,7 +34,7 @@ async fn connections_that_a_partition_leaves_dead_are_replaced() {
     outage(Proxy::hang, Proxy::resume_with_new_connections).await;
 }
 
-/// As firewalls do with connections on which nothing is said, while others go on.
+/// Firewalls do this to idle connections, while others continue.
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_that_were_forgotten_while_they_rested_are_replaced() {
     let database = TestDatabase::create().await;
@@ -45,7 +45,7 @@ async fn connections_that_were_forgotten_while_they_rested_are_replaced() {
     let process = Process::start(&proxy.database(&database), &[]).await;
     let client = LoadClient::prepared(&process).await;
     assert_eq!(client.exchange("create").await.status, StatusCode::CREATED);
-    // For longer than connections are taken to be alive without a question. Only what watches the database goes on.
+    // For longer than unused connections are assumed to be alive. Only the probe of the database continues.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     proxy.forget_what_rested(Duration::from_secs(1));
     let created = client.exchange("create").await;

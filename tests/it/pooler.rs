@@ -55,7 +55,7 @@ async fn a_key_that_one_instance_revokes_is_refused_by_another_in_time() {
     };
     let one = TestApp::over(pooler.database(&database, "pgbouncer=true")).await;
     let other = one.beside().await;
-    // It notices changes, and compares nothing at intervals beside that.
+    // It notices changes, and makes no other comparisons at intervals.
     other.follow();
     let admin = one.admin().await;
     let mut took = Vec::new();

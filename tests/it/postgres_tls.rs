@@ -73,7 +73,7 @@ async fn connections_are_encrypted_in_each_mode_that_can_be() {
         let url = cluster.url_for(ENCRYPTED, name, &parameters);
         serves(&database, &url, true).await;
     }
-    // An authority says nothing about names, unless they are asked for.
+    // An authority does not verify names, unless that is requested.
     let parameters = format!("sslmode=verify-ca&sslrootcert={authority}");
     let url = cluster.url_by_address(ENCRYPTED, name, &parameters);
     serves(&database, &url, true).await;
@@ -98,7 +98,7 @@ async fn a_server_is_reached_without_tls_where_that_is_allowed() {
         let url = cluster.url_for(user, name, parameters);
         serves(&database, &url, false).await;
     }
-    // The server does not trust the certificate, so there is no TLS.
+    // The server does not trust the certificate, so the connection has no TLS.
     let (certificate, key) = (cluster.file("stray.crt"), cluster.file("stray.key"));
     let parameters = format!("sslmode=prefer&sslcert={certificate}&sslkey={key}");
     let url = cluster.url_for("postgres", name, &parameters);

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 /// The number of callers that do the same thing at the same time.
 const CALLERS: usize = 8;
 
-/// Two services on one database, and somebody who may do everything at both.
+/// Two services on one database, and an administrator of both.
 struct Two {
     apps: [TestApp; 2],
     token: String,
@@ -28,7 +28,7 @@ impl Two {
         }
     }
 
-    /// Sends requests at the same time, in turn to the one service and the other, and answers what came back in order.
+    /// Sends requests at the same time, alternately to the two services, and returns the responses in order.
     async fn race(&self, requests: Vec<(&str, String, Value)>) -> Vec<Answer> {
         let mut under_way = JoinSet::new();
         for (index, (method, path, body)) in requests.into_iter().enumerate() {
@@ -45,7 +45,7 @@ impl Two {
         answers.into_iter().map(|(_, answer)| answer).collect()
     }
 
-    /// Sends the same request many times at once, and answers how many came back with each of two codes.
+    /// Sends the same request many times at once, and returns the number of responses with each of two codes.
     async fn same(
         &self,
         method: &'static str,

@@ -32,7 +32,7 @@ fn assert_refused(answer: Answer) {
     assert!(exposed.contains("retry-after"), "{exposed}");
 }
 
-/// Asks until no more is admitted, and answers how often that was.
+/// Sends requests until one is refused, and returns the number of admitted ones.
 async fn exhaust(sdk: &Caller<'_>, path: &str, body: &Value) -> usize {
     for admitted in 0..100 {
         let answer = sdk.post(path, body.clone()).await;

@@ -4,10 +4,10 @@ use pennon_tests::{Caller, TestApp};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
-/// No path of these exists: so a refusal tells that the role was looked at first.
+/// None of these paths exists, so a refusal shows that the role was checked first.
 const NOWHERE: &str = "0190a000-0000-7000-8000-000000000000";
 
-/// Every call that needs more than being somebody, and the role that it needs.
+/// Every call that needs a role, and that role.
 fn guarded() -> Vec<(&'static str, String, &'static str)> {
     let pair = format!("/flags/{NOWHERE}/environments/{NOWHERE}");
     let environment = format!("/environments/{NOWHERE}");
@@ -70,7 +70,7 @@ async fn authentication_then_role_then_existence_then_body() {
         let (_, token) = person.personal_token("script", role).await;
         let script = app.with_authorization(format!("Bearer {token}"));
         for (method, path, needed) in guarded() {
-            // One's own account is there, and would go.
+            // The caller's own account exists, and would be deleted.
             if path == "/users/me" && role == "admin" {
                 continue;
             }

@@ -9,7 +9,7 @@ const NOWHERE: &str = "postgres://pennon:secret@127.0.0.1:1/flags";
 
 #[tokio::test]
 async fn a_setting_that_cannot_be_used_is_refused_with_what_to_write() {
-    // No name has a part as long as this, so nobody has to be asked.
+    // No name has a part as long as this, so it is never looked up.
     let unknown = format!("{}:3000", "x".repeat(64));
     for (name, value, complaint) in [
         ("PENNON_LISTEN", "localhost", "such as 127.0.0.1:3000"),

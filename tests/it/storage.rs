@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 async fn a_transaction_that_sqlite_ends_by_itself_leaves_the_next_writes_alone() {
     let app = TestApp::start().await;
     if !app.is_on_file() {
-        // PostgreSQL ends no transaction by itself and keeps the connection.
+        // PostgreSQL never ends a transaction itself, and keeps the connection.
         return;
     }
     let admin = app.admin().await;

@@ -54,7 +54,7 @@ impl Stream {
         }
     }
 
-    /// The tag that the next event tells; none at the end.
+    /// Returns the tag of the next event; none at the end.
     async fn tag(&mut self) -> Option<String> {
         loop {
             let block = self.block().await?;
@@ -65,7 +65,7 @@ impl Stream {
     }
 }
 
-/// The tag that an event tells, of which its identifier is a part.
+/// Returns the tag of an event, which contains its identifier.
 fn told(event: &str) -> String {
     let fields: Vec<(&str, &str)> = event
         .lines()
@@ -174,7 +174,7 @@ async fn who_comes_back_is_told_only_what_is_new() {
     } = admin.pair().await;
     let sdk = app.sdk(&sdk_key);
     let before = tag(&sdk).await;
-    // A tag as `GET /sdk/v1/config` tells it is as good as the identifier of an event.
+    // A tag of `GET /sdk/v1/config` works like the identifier of an event.
     let mut up_to_date = Vec::new();
     for known in [id(&before), &before, before.trim_start_matches("W/")] {
         up_to_date.push(Stream::open_after(&sdk, Some(known)).await);

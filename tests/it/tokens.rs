@@ -308,7 +308,7 @@ async fn a_revoked_token_is_refused_at_once() {
         .delete(&path(&first))
         .await
         .expect_problem(StatusCode::FORBIDDEN, "FORBIDDEN");
-    // By its owner, by itself, by an administrator.
+    // Revoked by its owner, by itself, and by an administrator.
     eve.delete(&path(&first))
         .await
         .expect(StatusCode::NO_CONTENT);

@@ -211,7 +211,7 @@ async fn a_report_with_an_id_counts_once_whichever_instances_it_reaches() {
     app.bring_counts().await;
     other.bring_counts().await;
     assert_eq!(counted().await, 11);
-    // And once more after it has been counted, beside counts without an id.
+    // And once more after it has been counted, together with counts without an ID.
     report(&there, first, 1).await;
     let counts = json!([{ "flagKey": "checkout", "reason": "rollout", "count": 100 }]);
     here.post("/sdk/v1/usage", json!({ "id": null, "counts": counts }))

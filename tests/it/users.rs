@@ -158,7 +158,7 @@ async fn an_address_has_one_account_whatever_its_case() {
     }
     let signed_in = app.sign_in("EVE@EXAMPLE.COM", PASSWORD).await;
     assert_eq!(signed_in.expect(StatusCode::OK).text("/user/id"), id);
-    // After its deletion the address is free again, for somebody else.
+    // After the deletion, another user can have the address.
     admin
         .delete(&format!("/users/{id}"))
         .await

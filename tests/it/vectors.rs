@@ -46,7 +46,7 @@ async fn what_makes_a_flag_unsupported_is_refused_by_the_service() {
             let Some(flag) = flag.filter(|_| case["expected"] == "unsupported") else {
                 continue;
             };
-            // Over HTTP there is no flag without a list of rules.
+            // Over HTTP, every flag has a list of rules.
             if flag["rules"].is_null() {
                 continue;
             }

@@ -70,7 +70,7 @@ impl Round {
         self.flags.len() * self.contexts.len()
     }
 
-    /// Which flag an answer is about; all answers about one flag stand together.
+    /// The flag of an answer; all answers about one flag are adjacent.
     pub(crate) fn flag_at(&self, position: usize) -> usize {
         position / self.contexts.len()
     }

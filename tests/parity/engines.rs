@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::cases;
 
-/// The program that asks a package of npm.
+/// The program that evaluates with an npm package.
 const ANSWER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/answer.js");
 
 /// The maximum number of evaluations in a batch.
@@ -39,7 +39,7 @@ pub(crate) struct Node {
 
 pub(crate) struct Service {
     app: TestApp,
-    /// The ids of `flag_0`, `flag_1` and so on, as many as there are.
+    /// The IDs of `flag_0`, `flag_1` and so on.
     flags: Vec<String>,
     environments: usize,
 }
@@ -149,7 +149,7 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // It ends by itself if it has not yet.
+        // It may have ended already.
         let _ended = self.process.kill();
         let _reaped = self.process.wait();
     }
@@ -181,7 +181,7 @@ impl Service {
         answers
     }
 
-    /// Gives the flags to an environment of their own, and answers its SDK key.
+    /// Creates the flags in a new environment, and returns its SDK key.
     async fn configure(&mut self, flags: &[FlagConfig]) -> String {
         let admin = self.app.admin().await;
         while self.flags.len() < flags.len() {

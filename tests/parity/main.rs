@@ -71,7 +71,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Asks all engines the same until so many pairs have been compared, and tells how many it were, or the first mismatch.
+/// Compares all engines until enough pairs have been compared, and returns their number, or the first mismatch.
 async fn compare(engines: &mut [Engine], pairs: usize, seed: u64) -> Result<usize, String> {
     let mut cases = Cases::from_seed(seed);
     let mut compared = 0;

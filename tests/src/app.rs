@@ -1,4 +1,4 @@
-//! A service on a real port, with a clock that stands still.
+//! A service on a real port, with a clock that the test moves.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -38,7 +38,7 @@ impl TestApp {
         Self::on(Arc::new(TestDatabase::create().await), arguments).await
     }
 
-    /// Starts a service on a database that is there.
+    /// Starts a service on an existing database.
     pub async fn on_database(url: &str) -> Self {
         Self::on(Arc::new(TestDatabase::at(url)), &[]).await
     }
@@ -251,7 +251,7 @@ impl TestApp {
     }
 }
 
-/// A clock that stands still.
+/// A clock that moves only when it is set.
 struct TestClock(AtomicI64);
 
 impl TestClock {

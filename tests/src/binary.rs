@@ -35,7 +35,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Fails the test unless the command succeeded, and answers what it printed.
+    /// Fails the test unless the command succeeded, and returns its output.
     #[track_caller]
     pub fn expect_success(self) -> String {
         assert!(self.success, "{self:?}");

@@ -58,7 +58,7 @@ impl Caller<'_> {
         Answer::to(request).await
     }
 
-    /// Creates an environment and answers its id and SDK key.
+    /// Creates an environment and returns its ID and SDK key.
     pub async fn environment(&self, product: &str, name: &str) -> (String, String) {
         let body = json!({ "product": product, "name": name });
         let created = self
@@ -68,7 +68,7 @@ impl Caller<'_> {
         (created.text("/id"), created.text("/sdkKey"))
     }
 
-    /// Creates a boolean flag and answers its id.
+    /// Creates a boolean flag and returns its ID.
     pub async fn flag(&self, key: &str) -> String {
         let body = json!({ "key": key, "name": key, "type": "boolean" });
         self.post("/flags", body)
@@ -77,7 +77,7 @@ impl Caller<'_> {
             .text("/id")
     }
 
-    /// Creates a flag `checkout` and an environment `shop`/`prod`, and answers the path of the two.
+    /// Creates a flag `checkout` and an environment `shop`/`prod`, and returns the path of the two.
     pub async fn pair(&self) -> Pair {
         let (environment, sdk_key) = self.environment("shop", "prod").await;
         let flag = self.flag("checkout").await;
@@ -98,7 +98,7 @@ impl Caller<'_> {
             .expect(StatusCode::NO_CONTENT);
     }
 
-    /// Creates a user with [`PASSWORD`] and answers the id.
+    /// Creates a user with [`PASSWORD`] and returns the ID.
     pub async fn user(&self, email: &str, role: &str) -> String {
         let body = json!({ "email": email, "password": PASSWORD, "role": role });
         self.post("/users", body)
@@ -107,7 +107,7 @@ impl Caller<'_> {
             .text("/id")
     }
 
-    /// Creates a personal access token of one's own and answers its id and the token itself.
+    /// Creates a personal access token of the caller's own and returns its ID and the token itself.
     pub async fn personal_token(&self, name: &str, role: &str) -> (String, String) {
         let body = json!({ "name": name, "role": role });
         let created = self

@@ -1,4 +1,4 @@
-//! Certificates for tests, signed by authorities that nobody else knows.
+//! Certificates for tests, signed by test authorities.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

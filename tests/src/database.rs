@@ -48,7 +48,7 @@ impl TestDatabase {
         }
     }
 
-    /// One that is there.
+    /// Opens an existing one.
     pub fn at(url: &str) -> Self {
         Self {
             url: url.to_owned(),
@@ -192,7 +192,7 @@ impl TestDatabase {
     }
 }
 
-/// The writers' turn: while it is held, nobody else writes.
+/// The write lock: while it is held, nobody else writes.
 pub enum WritersTurn {
     /// A transaction on the file.
     Sqlite(SqliteConnection),

@@ -1,4 +1,4 @@
-//! Comparison of answers with the description of the API.
+//! Comparison of responses with the description of the API.
 
 use std::sync::OnceLock;
 

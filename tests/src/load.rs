@@ -39,7 +39,7 @@ pub struct Exchange {
     pub status: StatusCode,
     /// The header `Retry-After`; empty without one.
     pub retry_after: String,
-    /// The key of the flag that a creation asks for.
+    /// The key of the flag that a request creates.
     pub flag: String,
     /// The `detail` of a problem; empty for other responses.
     pub detail: String,
@@ -127,7 +127,7 @@ impl Load {
         .await;
     }
 
-    /// Sends no more, waits for the responses under way, and returns all exchanges.
+    /// Stops sending, waits for the responses in flight, and returns all exchanges.
     pub async fn stop(self) -> (LoadClient, Vec<Exchange>) {
         self.is_over.store(true, Ordering::Relaxed);
         self.tasks.join_all().await;

@@ -31,14 +31,14 @@ pub struct Ended {
 }
 
 impl Process {
-    /// Starts it with settings as environment variables, and waits until it answers.
+    /// Starts it with settings as environment variables, and waits until it responds.
     pub async fn start(database: &TestDatabase, settings: &[(&str, &str)]) -> Self {
         let process = Self::starting(database.url(), settings);
         process.until_it_answers().await;
         process
     }
 
-    /// Waits until it answers.
+    /// Waits until it responds.
     pub async fn until_it_answers(&self) {
         let url = format!("{}/health", self.base_url());
         eventually("the binary answers", async || {
@@ -121,7 +121,7 @@ impl Process {
             .to_owned()
     }
 
-    /// SIGTERM: the process is asked to end.
+    /// Sends SIGTERM.
     pub fn terminate(&self) {
         self.signal(Signal::TERM);
     }
@@ -205,7 +205,7 @@ impl Drop for Process {
     }
 }
 
-/// An address that nobody listens on at the moment.
+/// Returns an address at which nothing listens at the moment.
 pub fn free_address() -> SocketAddr {
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     free.expect("a port is free")

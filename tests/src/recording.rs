@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::{Answer, TestApp};
 
-/// The members of answers that differ each time.
+/// The members of responses that differ each time.
 const SECRETS: [&str; 2] = ["access_token", "refresh_token"];
 
-/// Requests to a release and its answers, as they are made.
+/// Requests to a release and its responses, as they are recorded.
 pub struct Recording {
     seconds: i64,
     exchanges: Vec<Value>,

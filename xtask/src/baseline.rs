@@ -17,7 +17,7 @@ use crate::workspace::Workspace;
 /// The variable that names a binary of the last release. Without it, the binary is built.
 const BINARY: &str = "PENNON_PREVIOUS_BINARY";
 
-/// Writes databases of this build with the answers recorded from them, and the description of its API.
+/// Writes databases of this build with the responses recorded from them, and the description of its API.
 pub(crate) fn write_fixture(workspace: &Workspace) -> Result<Outcome> {
     let (Some(programs), Some(server)) = (
         postgres::programs(),

@@ -28,7 +28,7 @@ const HEADLESS: &str = "chromium-headless-shell";
 
 const MACOS: &str = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
 
-/// Returns the browser's executable. Installs a browser if there is none.
+/// Returns the browser's executable. Installs a browser if none is found.
 pub(crate) fn find_or_install(workspace: &Workspace) -> Result<PathBuf> {
     if let Some(browser) = find(workspace)? {
         return Ok(browser);

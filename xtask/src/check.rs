@@ -241,7 +241,7 @@ pub(crate) fn screenshots(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Sets the variable that tells a command the path of the server's binary.
+/// Sets the variable that contains the path of the server's binary.
 fn with_server<'a>(workspace: &Workspace, command: &'a mut Command) -> &'a mut Command {
     command.env("PENNON_BINARY", Profile::Dev.binary(workspace))
 }

@@ -106,7 +106,7 @@ pub(crate) enum Command {
         #[arg(last = true)]
         arguments: Vec<OsString>,
     },
-    /// Test the API against its own description, with requests that are made up from it
+    /// Test the API against its own description, with generated requests
     Contract,
     /// Let OpenFeature's own provider for Python ask the server
     Openfeature,
@@ -150,10 +150,10 @@ pub(crate) enum Measured {
     Lighthouse,
     /// Pages of the dashboard on SQLite: how long they take, and how much they weigh
     Pages,
-    /// The Evaluation API: what requests cost beside a bare server of the same libraries, and how that grows
+    /// The Evaluation API: the cost of requests compared with a bare server of the same libraries, and its growth
     Server,
     /// A soak of ten minutes on SQLite: whether memory or latencies grow under mixed load
     Soak,
-    /// Streams of changes: the memory of 5,000 of them, and how soon all are told
+    /// Streams of changes: the memory of 5,000 of them, and the delay of an event
     Streams,
 }

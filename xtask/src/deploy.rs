@@ -95,7 +95,7 @@ fn validate(workspace: &Workspace, programs: &Path, rendered: Option<PathBuf>) -
     Ok(())
 }
 
-/// Returns the YAML files directly in a folder. Fails if there are none.
+/// Returns the YAML files directly in a folder. Fails if it has none.
 fn yaml(workspace: &Workspace, folder: &str) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let folder = workspace.root.join(folder);

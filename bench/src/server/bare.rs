@@ -57,7 +57,7 @@ impl Bare {
     }
 }
 
-/// Serves until somebody kills it. The first line that it prints is where.
+/// Serves until it is killed. The first line that it prints is its address.
 pub(crate) async fn serve(document: usize) -> Result<()> {
     let known = (1..=FLAGS).map(|number| (format!("seeded_{number}"), number % 2 == 0));
     let bare = &*Box::leak(Box::new(Known {
@@ -72,7 +72,7 @@ pub(crate) async fn serve(document: usize) -> Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     println!("{}", listener.local_addr()?);
     let listener = listener.tap_io(|stream| {
-        // As Pennon does; without it answers wait.
+        // As in Pennon; without it, responses wait.
         _ = stream.set_nodelay(true);
     });
     axum::serve(listener, app).await?;

@@ -1,4 +1,4 @@
-//! A server beside the yardstick, in turn.
+//! A server and the yardstick, measured alternately.
 
 use anyhow::Result;
 
@@ -8,7 +8,7 @@ use crate::samples::Samples;
 /// The number of rounds in which both servers are loaded.
 const ROUNDS: usize = 5;
 
-/// The cost of a request to Pennon, beside the cost of an equal request to a bare server.
+/// The cost of a request to Pennon, compared with an equal request to a bare server.
 pub(crate) struct Comparison {
     pub(crate) bare: Side,
     pub(crate) pennon: Side,

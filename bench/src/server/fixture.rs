@@ -1,4 +1,4 @@
-//! A server with flags, and the questions that it is asked.
+//! A server with flags, and the requests to send to it.
 
 use std::path::Path;
 

@@ -86,7 +86,7 @@ pub(super) async fn environments(
     Ok(())
 }
 
-/// With a second listener that tells Prometheus about each request.
+/// With the metrics on, which measure each request.
 pub(super) async fn metrics(server: &Path, database: &Database, bare: &Yardsticks) -> Result<()> {
     println!("\n### Evaluate, with metrics\n");
     header();

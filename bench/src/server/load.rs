@@ -155,7 +155,7 @@ struct Head {
 }
 
 impl Head {
-    /// Reads it, if all of it is there.
+    /// Reads it, if it is complete.
     fn read(received: &[u8]) -> Result<Option<Self>> {
         let mut headers = [httparse::EMPTY_HEADER; 32];
         let mut response = httparse::Response::new(&mut headers);

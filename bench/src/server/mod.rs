@@ -1,4 +1,4 @@
-//! The Evaluation API: what a request costs, beside a bare server of the same libraries, and how that grows.
+//! The Evaluation API: the cost of a request, compared with a bare server of the same libraries, and its growth.
 
 mod bare;
 mod comparison;

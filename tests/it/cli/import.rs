@@ -1,4 +1,4 @@
-//! `pennon import` beside others who write, and what it leaves behind.
+//! `pennon import` with concurrent writers, and its result.
 
 use std::collections::HashSet;
 
@@ -153,7 +153,7 @@ async fn an_import_records_what_the_same_changes_made_by_hand_record() {
     );
 }
 
-/// Replaces what no two installations have in common by whether it is there.
+/// Replaces values that differ between installations by their presence.
 fn forget(value: &mut Value) {
     const PERSONAL: [&str; 11] = [
         "id",

@@ -1,4 +1,4 @@
-//! The command line, run as a process beside the server.
+//! The command line, run as a process while the server runs.
 
 mod backup;
 mod generate;

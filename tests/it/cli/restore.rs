@@ -252,7 +252,7 @@ async fn a_backup_that_cannot_be_used_changes_nothing() {
         );
         assert_eq!(names_in(folder), before, "{complaint}");
     }
-    // A database that is damaged itself is replaced, with what is left beside it.
+    // A damaged database is replaced, too, with the files beside it.
     std::fs::write(folder.join("pennon.db-wal"), "of another time").expect("a file is written");
     let restore = ["restore", "--force", text(&backup)];
     at(&file).command(&restore).await.expect_success();

@@ -15,7 +15,8 @@ pub(super) fn rule(priority: u32, country: &str) -> Value {
     })
 }
 
-/// An installation with two environments and three flags, one of them archived. It answers the first flag in `prod`.
+/// Creates an installation with two environments and three flags, one of them archived. Returns the first flag in
+/// `prod`.
 pub(super) async fn fill(admin: &Caller<'_>) -> Pair {
     let pair = admin.pair().await;
     let (staging, _) = admin.environment("shop", "staging").await;
@@ -50,7 +51,7 @@ pub(super) async fn exported(app: &TestApp) -> Value {
     serde_json::from_str(&text).expect("an export is JSON")
 }
 
-/// Imports a document and answers the actions that were carried out.
+/// Imports a document and returns the actions that were carried out.
 pub(super) async fn imported(app: &TestApp, document: &Value, options: &[&str]) -> Vec<String> {
     let arguments = [&["import", "-"], options].concat();
     let ran = app

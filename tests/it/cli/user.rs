@@ -6,7 +6,7 @@ use serde_json::json;
 
 const OTHER_PASSWORD: &str = "another long password";
 
-/// The password that a command has told.
+/// Returns the password that a command has printed.
 fn told(printed: &str) -> String {
     let line = printed.lines().find(|line| line.contains("password"));
     let password = line.and_then(|line| line.split_whitespace().nth(1));

@@ -199,7 +199,7 @@ async fn the_token_belongs_to_the_oldest_administrator_of_a_database_without_env
     let process = bootstrap.start(&database).await;
     let (_, me) = get(&process, "/users/me", bootstrap.token()).await;
     assert_eq!(me["email"], EMAIL);
-    // The flag that was there is off in the new environments.
+    // The existing flag is off in the new environments.
     let (_, config) = get(&process, "/sdk/v1/config", bootstrap.sdk_key(0)).await;
     assert_eq!(config["flags"][0]["key"], "earlier");
     assert_eq!(config["flags"][0]["enabled"], false);
