@@ -9,7 +9,7 @@ use rand::rngs::{StdRng, SysRng};
 use rand::{Rng, SeedableRng};
 use uuid::{Builder, Uuid};
 
-/// Tells the time.
+/// A source of the time.
 pub trait Clock: Send + Sync {
     /// Now, to the millisecond.
     fn now(&self) -> Timestamp;
@@ -47,7 +47,7 @@ impl Entropy {
         Ok(Self::new(StdRng::try_from_rng(&mut SysRng)?))
     }
 
-    /// Seeded by a number: for tests, whose ids and keys must repeat.
+    /// Creates it from a number, for tests, whose IDs and keys must repeat.
     pub fn from_seed(seed: u64) -> Self {
         Self::new(StdRng::seed_from_u64(seed))
     }

@@ -166,7 +166,7 @@ pub enum Conflict {
     /// Another user has the e-mail address.
     #[error("a user with this e-mail address already exists")]
     EmailTaken,
-    /// Nobody could administer any more.
+    /// No administrator would remain.
     #[error("this is the last administrator; make somebody else one first")]
     LastAdmin,
     /// Another token of the user has the name.
@@ -177,10 +177,10 @@ pub enum Conflict {
     TooManyTokens,
 }
 
-/// One thing that is wrong with the input.
+/// One fault of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Where it is.
+    /// The location of the fault.
     pub location: FaultLocation,
     /// A description of the fault, for people.
     pub detail: String,
@@ -280,8 +280,8 @@ fn means_away(code: &str) -> bool {
 
 /// Returns true if the database could not write for lack of space.
 ///
-/// SQLite says so with code 13; its codes 778 and 4874 are the failed writes of a quota or a limit of the file's size
-/// (<https://sqlite.org/rescode.html>). PostgreSQL says so with 53100
+/// SQLite's code is 13; its codes 778 and 4874 are failed writes at a quota or a limit of the file's size
+/// (<https://sqlite.org/rescode.html>). PostgreSQL's code is 53100
 /// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 fn means_full(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(DatabaseError::code);

@@ -23,7 +23,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// The time for which an entry may turn up after later ones, because the clocks of instances differ, in milliseconds.
 const DISORDER_MILLIS: i64 = 5_000;
 
-/// The number of notifications that a subscriber may fall behind before it has to begin anew.
+/// The number of notifications that a subscriber may fall behind before it has to start over.
 const BACKLOG: usize = 256;
 
 /// A notification of subscribers.
@@ -31,7 +31,7 @@ const BACKLOG: usize = 256;
 pub(crate) enum Notification {
     /// Something changed.
     Changed(Arc<ChangeEvent>),
-    /// Somebody signed out.
+    /// A session has ended.
     SignedOut,
 }
 
@@ -64,7 +64,7 @@ impl ChangeFeed {
         subscriber
     }
 
-    /// Says that something was committed.
+    /// Notifies the feed of a commit.
     pub(crate) fn committed(&self) {
         self.0.wake.notify_one();
     }

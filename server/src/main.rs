@@ -75,8 +75,8 @@ fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-/// Logs to the standard error stream: what `RUST_LOG` selects, such as `warn,pennon_server::http=debug`, and otherwise from
-/// this level on.
+/// Logs to the standard error stream: the events that `RUST_LOG` selects, such as `warn,pennon_server::http=debug`, and
+/// otherwise those from this level on.
 fn log(level: LevelFilter, format: LogFormat) {
     let selected = std::env::var("RUST_LOG").ok();
     let selected = selected.and_then(|directives| directives.parse::<Targets>().ok());
@@ -129,7 +129,7 @@ async fn start(settings: Settings) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Tells where the dashboard is, and the credentials of an account that has just been created.
+/// Prints the address of the dashboard, and the credentials of an account that has just been created.
 fn welcome(base_url: &str, first: Option<FirstAdministrator>) {
     println!("Pennon is ready: {base_url}/dashboard");
     if let Some(FirstAdministrator {

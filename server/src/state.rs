@@ -73,7 +73,7 @@ impl Service {
         Ok((Self(Arc::new(slices)), first))
     }
 
-    /// Says from now on that no new traffic should come.
+    /// Reports from now on that the service accepts no new traffic.
     pub fn drain(&self) {
         self.runtime.drain();
     }
@@ -101,7 +101,7 @@ impl Runtime {
         })))
     }
 
-    /// Says from now on that no new traffic should come.
+    /// Reports from now on that the service accepts no new traffic.
     pub(crate) fn drain(&self) {
         self.draining.send_replace(true);
     }

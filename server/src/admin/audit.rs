@@ -48,7 +48,7 @@ impl Entry {
         self
     }
 
-    /// The environment concerned, as it is after the change.
+    /// Adds the environment, in its state after the change.
     pub(crate) fn environment(mut self, environment: &Environment) -> Self {
         self.environment = Some(environment.name.to_string());
         self.product = Some(environment.product.to_string());

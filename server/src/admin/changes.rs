@@ -114,7 +114,7 @@ async fn changed_flags_of(
     }))
 }
 
-/// Brings what this instance serves up to date, if it serves anything.
+/// Updates the snapshots of this instance, if it serves any.
 async fn publish(admin: &Admin, changes: &[EnvironmentChange], flags: Option<CommittedFlags>) {
     for EnvironmentChange {
         environment,

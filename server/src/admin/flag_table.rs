@@ -1,4 +1,4 @@
-//! Flags against environments, with what is known of their use: what a person looks through.
+//! The table of flags and environments, with the usage of each flag.
 
 use pennon_model::environment;
 use pennon_model::flag::Flag;
@@ -12,10 +12,10 @@ use crate::error::Error;
 use crate::store;
 use crate::store::flag_table::StaleSince;
 
-/// The number of days for which nobody has changed a flag that is stale.
+/// The number of days without a change after which a flag can be stale.
 const UNCHANGED_DAYS: i64 = 30;
 
-/// The number of days for which no application has asked for a flag that is stale because of that.
+/// The number of days without a request from an application after which a flag can be stale.
 const UNASKED_DAYS: i64 = 14;
 
 /// The number of hours of use that are shown, the current one included.

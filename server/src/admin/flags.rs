@@ -92,7 +92,7 @@ pub(crate) async fn update(
     Ok(new)
 }
 
-/// Brings an archived flag back, disabled in every active environment.
+/// Restores an archived flag, disabled in every active environment.
 pub(crate) async fn restore(
     admin: &Admin,
     actor: &Editor,

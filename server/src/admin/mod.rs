@@ -60,7 +60,7 @@ pub(crate) struct Parts {
     pub(crate) db: Db,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Entropy,
-    /// Tells this instance from the others on the same database.
+    /// The ID that distinguishes this instance from others on the same database.
     pub(crate) instance: Uuid,
     /// The products that environments may belong to; if empty, any product.
     products: Vec<String>,
@@ -151,7 +151,7 @@ impl Admin {
     /// Closes the database; to be called when nothing is served any more.
     pub(crate) async fn close(&self) {
         self.bring_last_counts().await;
-        // Connections on which somebody still waits for an answer end with the process.
+        // Connections on which a caller still waits end with the process.
         let _ = tokio::time::timeout(CLOSING_TIMEOUT, self.db.close()).await;
     }
 }

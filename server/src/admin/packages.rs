@@ -145,7 +145,7 @@ pub(crate) async fn tarball(
     }))
 }
 
-/// The tarballs that were asked for, by their checksums: so many downloads at once take the memory of one. Those of 20
+/// The requested tarballs, by their checksums, so that many concurrent downloads take the memory of one. Those of 20
 /// releases have at most 8 MB.
 #[derive(Debug, Default)]
 pub(crate) struct Tarballs(Mutex<HashMap<String, Bytes>>);

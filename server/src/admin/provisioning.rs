@@ -98,7 +98,7 @@ async fn create_environments(
             fault("name", detail);
             continue;
         }
-        // It is rolled back, and is there only so that the flags of the environment can be judged.
+        // It is rolled back. It exists only to validate the flags of the environment.
         let substitute;
         let key = if keys.insert(sdk_key.0.secret.expose()) {
             &sdk_key.0

@@ -37,7 +37,7 @@ pub(crate) struct NewUser {
 /// The changes to a user.
 pub(crate) struct UserPatch {
     pub(crate) role: Option<Role>,
-    /// The new password: somebody else's, which they have forgotten, or the caller's own.
+    /// The new password: a reset for another user, or the caller's own.
     pub(crate) password: Option<NewPassword>,
     /// The proof that a change of the caller's own password needs.
     pub(crate) current: Option<CurrentPassword>,
@@ -114,7 +114,7 @@ pub(crate) async fn list(
     store::users::list(&mut admin.db.read().await?, filter, page).await
 }
 
-/// One page of users, newest first, each with the time of the last sign-in as long as a session tells of it.
+/// Returns one page of users, newest first, each with the time of the last sign-in while its session is stored.
 pub(crate) async fn with_sign_ins(
     admin: &Admin,
     _actor: &Administrator,
@@ -195,7 +195,7 @@ pub(crate) async fn update(
         user: &new,
         password_reset: hash.is_some(),
     };
-    // Before the change, after which those who change themselves may not be allowed to.
+    // Before the change, because callers who change themselves may lose the right to it.
     audit::Entry::of(AuditAction::UserUpdated)
         .user(new.id)
         .from(Some(&old))?
@@ -221,7 +221,7 @@ pub(crate) async fn delete(
     let user = find(&mut tx, actor, whose).await?;
     precondition.check(user.revision)?;
     keep_an_administrator(&mut tx, &user).await?;
-    // Before the deletion, after which those who delete themselves are nobody.
+    // Before the deletion, because callers who delete themselves no longer exist.
     audit::Entry::of(AuditAction::UserDeleted)
         .user(user.id)
         .from(Some(&user))?
@@ -315,7 +315,7 @@ async fn verify_current(
     Ok(hash)
 }
 
-/// The user meant, within a transaction, if the actor may know of them. Nobody else learns which ids there are.
+/// Finds the selected user, within a transaction, if the actor may see them. Other callers never learn which IDs exist.
 pub(super) async fn find(
     tx: &mut Tx,
     actor: &Actor,

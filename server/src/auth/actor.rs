@@ -50,7 +50,7 @@ pub(crate) struct Administrator {
     actor: Actor,
 }
 
-/// An actor who has signed in by password, as is needed to deal with credentials of one's own.
+/// An actor who has signed in with a password, which is required to manage the actor's own credentials.
 #[derive(Clone)]
 pub(crate) struct Person {
     actor: Actor,

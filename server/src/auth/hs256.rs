@@ -1,6 +1,6 @@
 //! HS256 for `jsonwebtoken`, and no other algorithm.
 //!
-//! The backends that come with the library bring RSA and three elliptic curves along, none of which Pennon signs with.
+//! The backends of the library also contain RSA and three elliptic curves, which Pennon does not use.
 
 use hmac::{Hmac, KeyInit, Mac};
 use jsonwebtoken::Algorithm;

@@ -1,7 +1,7 @@
 //! Callers and their credentials.
 //!
-//! The types that stand for a checked caller can be made in this module alone, so a use case that takes one cannot be
-//! reached without the check.
+//! Only this module can create the types of authenticated callers, so a use case that takes one cannot be called
+//! without the check.
 
 pub(crate) mod access_token;
 pub(crate) mod actor;

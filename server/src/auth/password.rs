@@ -29,14 +29,14 @@ pub(crate) struct Passwords {
 pub(crate) struct NewPassword(Secret);
 
 impl NewPassword {
-    /// Makes up a password.
+    /// Generates a password.
     pub(crate) fn made_up(entropy: &Entropy) -> Self {
         let secret = secret::generate(entropy);
         let characters = secret.expose().chars().take(MADE_UP_CHARACTERS);
         Self(Secret::new(characters.collect()))
     }
 
-    /// The password itself, to tell it to its owner.
+    /// The password itself, to show to its owner.
     pub(crate) fn expose(&self) -> &str {
         self.0.expose()
     }
@@ -121,10 +121,10 @@ fn verify(password: &[u8], hash: &str) -> Result<bool, Error> {
     Ok(Hasher.verify_password(password, &hash).is_ok())
 }
 
-/// Argon2 in memory that goes back to the system at once.
+/// Argon2 in memory that is returned to the system at once.
 ///
-/// Of blocks of up to 32 MiB, glibc keeps what was freed, for each thread that ever had one, so that 38 MiB would stay
-/// in use after the first sign-ins. Larger ones it asks the system for, and gives them back. What is asked for but
+/// glibc keeps freed blocks of up to 32 MiB, for each thread that ever had one, so that 38 MiB would stay in use after
+/// the first sign-ins. Larger blocks are requested from the system, and returned to it. Memory that is requested but
 /// never touched costs nothing.
 struct Hasher;
 

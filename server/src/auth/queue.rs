@@ -1,7 +1,7 @@
-//! The queues in front of password hashing.
+//! The queues for password hashing.
 //!
-//! A hash takes a core and 19 MiB, and anybody can ask for one by trying to sign in. Each class of callers has a queue of
-//! its own, so that a flood of strangers holds up neither users who come back nor those who are signed in.
+//! A hash takes a core and 19 MiB, and anybody can cause one by an attempt to sign in. Each class of callers has its
+//! own queue, so that a flood of strangers delays neither returning users nor signed-in ones.
 
 use std::sync::Arc;
 use std::time::Duration;

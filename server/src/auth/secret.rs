@@ -49,7 +49,7 @@ fn masked(key: &str, bytes: [u8; 32]) -> [u8; 32] {
     std::array::from_fn(|index| bytes[index] ^ mask[index])
 }
 
-/// A new secret that says what it is, and the part of it that is shown.
+/// A new secret with a prefix for its kind, and the part of it that is shown.
 pub(crate) struct Labelled {
     pub(crate) secret: Secret,
     pub(crate) prefix: String,

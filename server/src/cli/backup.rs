@@ -1,4 +1,4 @@
-//! `pennon backup`: the whole database, as it is at one moment, in one file.
+//! `pennon backup`: the whole database at one moment, in one file.
 
 use std::error::Error;
 use std::fs::File;
@@ -46,8 +46,8 @@ fn is_taken(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Gives the copy its name, once it is on disk, and returns its size. Unlike a rename, this overwrites nothing that has
-/// come meanwhile.
+/// Gives the copy its name, once it is on disk, and returns its size. Unlike a rename, this overwrites no file that was
+/// created in the meantime.
 fn finish(unfinished: &Path, file: &Path) -> std::io::Result<u64> {
     let copy = File::open(unfinished)?;
     copy.sync_all()?;

@@ -11,7 +11,7 @@ const VERSION: &str = "formatVersion";
 
 /// The reason that a file is refused. It contains no value of the file.
 pub(super) enum Problem {
-    /// The file is not such a document at all.
+    /// The file is not such a document.
     Unreadable(String),
     /// Everything that is wrong with the document.
     Faults(Vec<Fault>),

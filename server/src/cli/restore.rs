@@ -1,4 +1,4 @@
-//! `pennon restore`: the database as it is in a backup.
+//! `pennon restore`: the database of a backup.
 
 use std::error::Error;
 use std::path::PathBuf;

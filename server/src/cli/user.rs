@@ -60,7 +60,7 @@ enum What {
     },
 }
 
-/// Where a password comes from. It is no argument, because others on the machine can see those.
+/// The source of a password. It is no argument, because other users of the machine can see those.
 #[derive(Clone, Copy, Debug, Args)]
 struct PasswordSource {
     /// Read the password from the first line of the standard input instead, and print none.
@@ -86,7 +86,7 @@ pub(super) async fn run(Arguments { what, database }: Arguments) -> Result<(), B
     Ok(())
 }
 
-/// Answers what to print.
+/// Returns the text to print.
 async fn apply(admin: &Admin, what: What) -> Result<String, Box<dyn Error>> {
     let actor = &Actor::command_line().administrator()?;
     match what {
@@ -161,7 +161,7 @@ async fn list(admin: &Admin, actor: &Administrator) -> Result<String, Box<dyn Er
 }
 
 impl PasswordSource {
-    /// The password, and how to tell it if nobody knows it yet.
+    /// Returns the password, and the text that shows it if it was generated.
     fn read(self, admin: &Admin) -> Result<(NewPassword, String), Box<dyn Error>> {
         if !self.password_stdin {
             let password = NewPassword::made_up(&admin.entropy);

@@ -163,7 +163,7 @@ pub enum ListenAddress {
 }
 
 impl ListenAddress {
-    /// The addresses that this stands for, those of IPv4 first: that is where most look for `localhost`.
+    /// Returns the addresses of the name, IPv4 first: most clients try it first for `localhost`.
     pub(crate) async fn resolve(&self) -> io::Result<Vec<SocketAddr>> {
         if let Self::Ip(address) = self {
             return Ok(vec![*address]);

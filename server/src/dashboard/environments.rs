@@ -130,7 +130,7 @@ impl SignedIn {
         Ok(usage::polling(&self.admin, &self.actor, Period::default()).await?)
     }
 
-    /// Makes sure that somebody who is about to do harm has typed the name of what they harm.
+    /// Checks that the user has typed the name of the environment before a destructive action.
     async fn confirm(&self, id: EnvironmentId, typed: &str) -> Result<(), AdminError> {
         let environment = environments::get(&self.admin, &self.actor, id).await?;
         if typed.trim() == environment.name.as_str().trim() {

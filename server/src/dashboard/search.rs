@@ -16,7 +16,7 @@ const SHOWN: usize = 8;
 impl SearchAdmin for SignedIn {
     async fn find(&self, text: &str) -> Result<Found, AdminError> {
         let wanted = text.to_lowercase();
-        // The one with exactly this key is asked for by itself: there may be more that contain it than are read.
+        // The flag with exactly this key is fetched separately: more flags may contain it than are read.
         let exact = flags::by_key(&self.admin, &self.actor, text).await?;
         let filter = FlagFilter {
             search: Some(text.to_owned()),

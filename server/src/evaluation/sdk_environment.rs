@@ -95,7 +95,7 @@ where
     }
 }
 
-/// The key of the `Authorization` header, if there is such a header. Whatever it holds, it is what counts.
+/// The key of the `Authorization` header, if the header exists. It takes precedence even if it is invalid.
 impl<S> OptionalFromRequestParts<S> for SdkKey
 where
     Serving: FromRef<S>,

@@ -63,15 +63,15 @@ impl Serving {
         }))
     }
 
-    /// Brings the snapshots up to date with the database.
+    /// Updates the snapshots from the database.
     pub(crate) async fn catch_up(&self) -> Result<(), Error> {
         self.snapshots.catch_up(&self.db).await?;
         self.confirmed.again();
         Ok(())
     }
 
-    /// Serves what a transaction of this instance changed: the flags that were read in it if they are the only change, and
-    /// otherwise whatever the database has.
+    /// Serves the changes of a transaction of this instance: the flags that were read in it if nothing else has
+    /// changed, and otherwise the state of the database.
     pub(crate) async fn follow(&self, committed: Option<CommittedFlags>) -> Result<(), Error> {
         if let Some(CommittedFlags {
             environment,
@@ -85,7 +85,7 @@ impl Serving {
         self.catch_up().await
     }
 
-    /// Brings the snapshots up to date with the database, and notes whether it answered.
+    /// Updates the snapshots from the database, and records whether it answered.
     pub(crate) async fn compare(&self) {
         let caught_up = self.catch_up().await;
         let answers = !matches!(caught_up, Err(Error::Unavailable(_)));
@@ -109,8 +109,8 @@ impl Serving {
         self.db.is_present() && self.database_answers.load(Ordering::Relaxed)
     }
 
-    /// Returns true if what was new in the database a moment ago would be known here. When the database falls silent, this is
-    /// the first to tell.
+    /// Returns true if a recent change in the database would be known here. When the database stops responding, this is
+    /// the first check to fail.
     pub(crate) fn is_current(&self) -> bool {
         self.database_answers() && self.db.silence() < SILENCE
     }

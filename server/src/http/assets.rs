@@ -28,7 +28,7 @@ pub(super) fn style() -> String {
     format!("/{FOLDER}/{}", STYLE.unwrap_or("pennon.css"))
 }
 
-/// The address of the script that keeps pages up to date; none where there is no site.
+/// Returns the address of the script that updates open pages; none without a site.
 pub(super) fn script() -> Option<String> {
     SCRIPT.map(|name| format!("/{FOLDER}/{name}"))
 }
@@ -49,7 +49,7 @@ pub(super) async fn serve(Path(name): Path<String>, headers: HeaderMap) -> Respo
         Some("js") => "text/javascript; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
         Some("wasm") => "application/wasm",
-        // The compressed forms are served under the name of the whole, not by themselves.
+        // The compressed forms are served under the name of the original, never under their own.
         _ => return StatusCode::NOT_FOUND.into_response(),
     };
     let always = [

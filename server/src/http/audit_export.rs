@@ -17,7 +17,8 @@ use crate::error::Error;
 
 /// Every entry that the query selects, as a JSON array for a file, newest first.
 ///
-/// It is read and sent a page at a time. What is changed meanwhile is not in it, so that no entry comes twice.
+/// It is read and sent page by page. Entries that are added during the export are not included, so that no entry occurs
+/// twice.
 pub(super) async fn export(admin: Admin, actor: Actor, parts: &Parts) -> Result<Response, Error> {
     let mut filter: AuditFilter = query::read(parts)?;
     let now = Timestamp::from_millis(admin.clock.now().millis() - 1);

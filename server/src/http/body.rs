@@ -19,7 +19,7 @@ use crate::in_flight::{Budget, Held};
 /// The most that a body of the Admin API may have, in bytes.
 pub(super) const ADMIN_LIMIT: usize = 256 * 1024;
 
-/// The most that a body may have by which somebody signs in, in bytes.
+/// The maximum size of the body of a sign-in, in bytes.
 const SIGN_IN_LIMIT: usize = 8 * 1024;
 
 /// The time limit for receiving a body.
@@ -68,8 +68,8 @@ impl<T> Body<T> {
     }
 }
 
-/// No body, or an object without members, which some clients send where there is nothing to say. Whatever else comes was
-/// meant to have an effect that it does not have.
+/// No body, or an object without members, which some clients send instead. Anything else was meant to have an effect
+/// that it does not have.
 pub(crate) struct NoBody(Request);
 
 impl<S: Sync> FromRequest<S> for NoBody {

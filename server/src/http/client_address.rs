@@ -10,7 +10,7 @@ use ipnet::IpNet;
 
 use crate::state::Service;
 
-/// Where a request comes from.
+/// The address that a request comes from.
 #[derive(Clone, Copy)]
 pub(crate) struct ClientAddress(pub(crate) IpAddr);
 
@@ -23,8 +23,8 @@ impl FromRequestParts<Service> for ClientAddress {
 }
 
 impl ClientAddress {
-    /// The nearest address that is no trusted proxy: the peer's own, or, if the peer is one, the last entry of
-    /// `X-Forwarded-For` that is not. What stands further left was written by the client and proves nothing.
+    /// Returns the nearest address that is not a trusted proxy: the peer's own, or, if the peer is one, the last entry
+    /// of `X-Forwarded-For` that is not. Entries further left were written by the client and prove nothing.
     pub(crate) fn of(parts: &Parts, trusted: &[IpNet]) -> Self {
         let mut nearest = peer(parts);
         for address in forwarded_for(&parts.headers) {

@@ -11,7 +11,7 @@ use super::openapi::Schemas;
 use super::openapi::shape::{nullable, text};
 use crate::error::{Fault, escaped};
 
-/// Reads a context out of a body, where it stands at `pointer`.
+/// Reads a context from a body, at `pointer`.
 pub(super) fn context<'a>(json: Json<'a>, pointer: &str, faults: &mut Vec<Fault>) -> Context<'a> {
     read_context(json, |names, detail| {
         let names = names.iter().map(|name| format!("/{}", escaped(name)));

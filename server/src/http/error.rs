@@ -39,7 +39,7 @@ pub(super) struct Problem<'a> {
     errors: Vec<InvalidMember<'a>>,
 }
 
-/// One bad member or parameter.
+/// One invalid member or parameter.
 #[derive(Serialize, ToSchema)]
 #[schema(as = InvalidInput)]
 struct InvalidMember<'a> {
@@ -82,7 +82,7 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// A problem that says the same once more in the words of another protocol (RFC 9457, section 3.2).
+/// A problem that repeats the error in the terms of another protocol (RFC 9457, section 3.2).
 #[derive(Serialize)]
 struct Extended<'a, M> {
     #[serde(flatten)]

@@ -43,7 +43,7 @@ pub(super) struct Events {
 #[serde(rename_all = "camelCase")]
 struct ChangeMessage<'n> {
     action: AuditAction,
-    /// When, in milliseconds.
+    /// The time, in milliseconds.
     at: i64,
     by: &'n str,
     #[serde(skip_serializing_if = "Option::is_none")]

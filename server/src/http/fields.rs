@@ -187,7 +187,7 @@ impl<'f> Fields<'f> {
         input
     }
 
-    /// Says what the next member is for, where its name and type do not.
+    /// Adds a description of the next member, if its name and type do not suffice.
     pub(crate) fn about(&mut self, about: &'static str) -> &mut Self {
         self.about = Some(about.trim()).filter(|about| !about.is_empty());
         self
@@ -303,8 +303,8 @@ impl<'f> Fields<'f> {
         })
     }
 
-    /// The type of a value, which says by which member the value is given; `reader` asks for that. Where the type is bad, the
-    /// members cannot be judged and are passed over.
+    /// Reads the type of a value, which determines the member that contains the value; `reader` requests that member.
+    /// If the type is invalid, the members cannot be validated and are skipped.
     pub(crate) fn by_value_type<T>(
         &mut self,
         name: &str,
@@ -432,8 +432,8 @@ fn object<T: FromFields>(pointer: String, value: Json<'_>, faults: &mut Vec<Faul
 }
 
 impl<'f> Object<'f> {
-    /// Takes a member out. Of several with the same name the last one counts in a body, whose duplicates have been reported,
-    /// and none in a query.
+    /// Takes a member. Of several with the same name, the last one counts in a body, whose duplicates have been
+    /// reported, and none in a query.
     fn take(&mut self, name: &str) -> Taken<'f> {
         let named = self.members.extract_if(.., |(given, _)| given == name);
         let mut values: Vec<_> = named.map(|(_, value)| value).collect();

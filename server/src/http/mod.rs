@@ -64,7 +64,7 @@ pub(crate) fn protected(routes: Router, service: Service) -> Edge {
     Edge::new(routes, service)
 }
 
-/// Everything that the API's description speaks of.
+/// The part of the service that the API's description covers.
 fn api() -> Routes {
     admin::routes()
         .and(sdk::routes())

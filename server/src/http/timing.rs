@@ -157,7 +157,7 @@ where
     }
 }
 
-/// The methods that there are; whatever else somebody thinks up is one of its own.
+/// The known methods; all others share the last label.
 const METHODS: [&str; 8] = [
     "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "other",
 ];

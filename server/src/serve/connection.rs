@@ -76,7 +76,7 @@ impl PeersTurn {
     }
 }
 
-/// Answers the requests of a connection until it ends by itself or by its phase. On a spare one there is but one request.
+/// Serves the requests of a connection until it ends by itself or by its phase. A spare one serves only one request.
 pub(super) async fn serve_connection(
     stream: TcpStream,
     peer: SocketAddr,
@@ -85,7 +85,7 @@ pub(super) async fn serve_connection(
     mut phases: watch::Receiver<Phase>,
     is_spare: bool,
 ) {
-    // Without it small answers would wait for the peer's acknowledgement. That it fails is no reason not to answer.
+    // Without it, small responses would wait for the peer's acknowledgement. A failure does not prevent responses.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(WRITE_TIME));

@@ -203,7 +203,7 @@ async fn end_overdue(connections: &watch::Sender<Phase>) {
     }
 }
 
-/// Tells Prometheus how the service is, to the very end.
+/// Serves the metrics until the very end.
 async fn serve_metrics(listener: TcpListener, service: Service) {
     let app = metrics_router(service.clone());
     let listener = Listener::new(
@@ -243,7 +243,7 @@ mod tests {
         started.unwrap().0
     }
 
-    /// Asks for a path without waiting for the answer.
+    /// Sends a request for a path without waiting for the response.
     async fn ask(stream: &mut TcpStream, path: &str) {
         let request = format!("GET {path} HTTP/1.1\r\nhost: pennon\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
@@ -298,7 +298,7 @@ mod tests {
                 path.starts_with("/sdk/")
             );
         }
-        // The connection of the panics goes on, too, and so do those who have waited meanwhile.
+        // The connection of the panics continues, too, and so do waiting ones.
         ask(&mut unlucky, "/slow").await;
         begun.notified().await;
         go_on.notify_waiters();

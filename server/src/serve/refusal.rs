@@ -1,7 +1,7 @@
-//! Problem documents in the place of hyper's own refusals.
+//! Problem documents instead of hyper's own refusals.
 //!
-//! hyper answers a head that it cannot read by itself, with an empty body, and has no hook for that. So what it writes
-//! while no answer of the service is on its way is replaced.
+//! hyper itself refuses a head that it cannot read, with an empty body, and has no hook for that. So its output is
+//! replaced while no response of the service is in progress.
 
 use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};

@@ -1,5 +1,5 @@
-//! The clients that fetch an environment's configuration: counted in memory, and bounded, because anybody who holds a public
-//! SDK key can name any version.
+//! The clients that fetch an environment's configuration: counted in memory, and limited in number, because every
+//! holder of a public SDK key can send any version.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -170,13 +170,13 @@ impl EnvironmentSnapshot {
         )
     }
 
-    /// The snapshot of `all` flags, read anew.
+    /// Returns a snapshot of `all` flags, after a full read.
     pub(super) fn rebuilt(&self, all: Vec<ChangedFlag>, revision: i64) -> Self {
         self.succeeded_by(HashMap::new(), HashMap::new(), all, revision)
     }
 
-    /// Puts flags into a snapshot that follows this one. A flag that cannot be read stays as it is here; one that is not
-    /// here is off.
+    /// Puts flags into a snapshot that follows this one. A flag that cannot be read keeps its state in this snapshot;
+    /// without one, it is off.
     fn succeeded_by(
         &self,
         mut flags: HashMap<Arc<str>, Arc<ServedFlag>>,

@@ -9,8 +9,8 @@ use pennon_model::id::EnvironmentId;
 
 use crate::error::Error;
 
-/// The data that the last refill could not read. The log reports each fault once, not at each attempt, and the service's
-/// health is degraded for as long as there is one.
+/// The data that the last refill could not read. The log reports each fault once, not at each attempt, and the
+/// service's health is degraded while any exists.
 #[derive(Default)]
 pub(crate) struct Faults(Mutex<Found>);
 
@@ -43,7 +43,7 @@ impl Faults {
         !self.0.lock().is_empty()
     }
 
-    /// Records a refill that failed as a whole. A database that cannot be reached says nothing about its content.
+    /// Records a refill that failed as a whole. An unavailable database proves nothing about its content.
     pub(super) fn failed(&self, error: &Error) {
         if !matches!(error, Error::Unavailable(_)) {
             let error = error.to_string().into();

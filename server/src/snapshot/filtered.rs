@@ -1,4 +1,4 @@
-//! Parts of the config document, for clients that ask for some flags only.
+//! Parts of the config document, for clients that request only some flags.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl Filtered {
         if let Some(document) = self.get(keys) {
             return document;
         }
-        // Nobody waits while it is being made. Should somebody else make it too, both are right.
+        // No caller waits while it is created. If two create it at once, both results are right.
         let document = Arc::new(make());
         let keys = keys.iter().map(|key| Arc::clone(key)).collect();
         let mut remembered = self.0.lock();

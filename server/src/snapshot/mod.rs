@@ -53,7 +53,8 @@ pub(crate) struct Snapshots {
     /// The lock of updates to the snapshots, so that they change in the order of the commits. It holds the number of
     /// the last refill that succeeded.
     refilled: tokio::sync::Mutex<u64>,
-    /// Environments that have been revoked since the refill under way began: what it has read of them is past.
+    /// Environments that have been revoked since the current refill began: the data that it has read of them is
+    /// outdated.
     revoked: Mutex<HashSet<EnvironmentId>>,
 }
 
@@ -73,7 +74,7 @@ impl Snapshots {
         self.usage.take()
     }
 
-    /// Waits until reports of usage should be brought to the database sooner than usual.
+    /// Waits until usage reports should be written to the database sooner than usual.
     pub(crate) async fn many_reports(&self) {
         self.usage.many_reports().await;
     }
@@ -146,7 +147,7 @@ impl Snapshots {
         Ok(())
     }
 
-    /// Refuses the key of an environment that has been revoked, from now on and whatever a refill under way has read.
+    /// Refuses the key of a revoked environment from now on, whatever the current refill has read.
     pub(crate) fn revoke(&self, environment: EnvironmentId) {
         let mut revoked = self.revoked.lock();
         revoked.insert(environment);
@@ -218,8 +219,8 @@ impl Snapshots {
                     let error = error.to_string().into();
                     found.insert(Unreadable::Environment(head.id), error);
                     next.extend(served.map(|served| (head.sdk_key, Arc::clone(served))));
-                    // Where a query has failed, PostgreSQL answers no other in the same transaction. That a new one may
-                    // see more does no harm: what it reads too early is read again.
+                    // After a failed query, PostgreSQL refuses all others in the same transaction. A new one may see
+                    // more, which does no harm: data that is read too early is read again.
                     tx = within(HEADS_TIMEOUT, db.read()).await?;
                 }
             }

@@ -27,7 +27,7 @@ const FEW_FOLLOWERS: usize = 50;
 pub(super) struct Served {
     pub(super) id: EnvironmentId,
     current: ArcSwap<EnvironmentSnapshot>,
-    /// The last snapshot that was announced; none once there are no more to come.
+    /// The last announced snapshot; none if no more will follow.
     announced: watch::Sender<Option<Arc<EnvironmentSnapshot>>>,
     schedule: Mutex<Schedule>,
 }

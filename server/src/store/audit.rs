@@ -66,8 +66,8 @@ pub(crate) async fn insert(
     .execute(conn).await.map(drop))
 }
 
-/// Ends a text with the conditions of a filter. Only those that are asked for stand in it, because an index serves only those
-/// queries that certainly are about it. It is a macro because each driver has a builder of its own.
+/// Appends the conditions of a filter. The text contains only the requested ones, because an index serves only queries
+/// that certainly have its condition. It is a macro because each driver has its own builder.
 macro_rules! push_conditions {
     ($query:expr, $filter:expr) => {{
         let from = $filter.from.map_or(i64::MIN, Timestamp::millis);

@@ -22,8 +22,8 @@ use crate::error::Error;
 /// The number of rows that one statement stages. SQLite binds at most 32,766 values in one, PostgreSQL 65,535.
 const ROWS: usize = 500;
 
-/// The temporary tables. Of what belongs to a flag, `is_new` says that the flag is new. Both databases read the types; SQLite
-/// keeps what it is given.
+/// The temporary tables. In rows that belong to a flag, `is_new` marks a new flag. Both databases accept the types;
+/// SQLite stores any value.
 const CREATE: &str = "
     create temporary table staged_flags (id uuid primary key, key text, name text, description text, type text,
         created_by text, created_at bigint, archived_at bigint, revision bigint, is_new boolean, placeholder text);
@@ -52,7 +52,7 @@ const DROP: &str = "
     drop table staged_entries;
 ";
 
-/// Rows as they are to be, and audit entries.
+/// Rows in their new state, and audit entries.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) new_flags: Vec<Flag>,
@@ -202,8 +202,8 @@ impl Batch {
     }
 }
 
-/// Writes the audit entries, all as of `now`, and the new flags with all that belongs to them. On PostgreSQL it needs no
-/// turn: until [`write`], the flags have placeholders for keys, so that nobody who creates a flag waits for this one.
+/// Writes the audit entries, all as of `now`, and the new flags with everything that belongs to them. On PostgreSQL it
+/// needs no lock: until [`write`], the flags have placeholders for keys, so that creating a flag never waits for this.
 pub(crate) async fn write_ahead(tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
     let group = tx.first_entry.map(AuditId::uuid);
     on_conn!(&mut *tx, conn => sqlx::query(
@@ -249,8 +249,8 @@ pub(crate) async fn write(tx: &mut Tx) -> Result<Vec<(EnvironmentId, i64)>, Erro
         .collect())
 }
 
-/// Gives new flags the revision of an environment that others have raised since they were written. Only what is as new
-/// as they are is looked at.
+/// Gives new flags the revision of an environment that others have raised since they were written. Only rows that are
+/// as new are read.
 async fn overtake(tx: &mut Tx, environment: Uuid, revision: i64) -> Result<(), Error> {
     on_conn!(tx, conn => sqlx::query(
         "update flag_environments set config_revision = $2
@@ -260,7 +260,7 @@ async fn overtake(tx: &mut Tx, environment: Uuid, revision: i64) -> Result<(), E
     ).bind(environment).bind(revision).execute(conn).await.map(drop))
 }
 
-/// New flags. Their configurations expect that nobody else raises the environment's revision meanwhile.
+/// New flags. Their configurations expect that nobody else raises the environment's revision in the meantime.
 const AHEAD: &str = "
     insert into staged_revisions (environment_id, config_revision)
     select id, config_revision + 1 from environments where status = 'active';

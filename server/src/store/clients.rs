@@ -85,7 +85,8 @@ pub(crate) async fn forget_before(tx: &mut Tx, hour: Timestamp) -> Result<(), Er
         .bind(hour.millis()).execute(conn).await.map(drop))
 }
 
-/// The clients that asked in at least two hours since this one, most recently seen first; not more than `most`.
+/// Returns the clients with requests in at least two hours since this one, most recently seen first; at most `most` of
+/// them.
 pub(crate) async fn in_use_since(
     tx: &mut Tx,
     lineage: EnvironmentId,

@@ -136,7 +136,7 @@ pub(crate) async fn reset_for_flag(
     touch_everywhere(tx, flag).await
 }
 
-/// Moves all configurations of an environment, and with them rules and rollouts, to the one that takes its place.
+/// Moves all configurations of an environment, with their rules and rollouts, to the one that replaces it.
 pub(crate) async fn move_all(
     tx: &mut Tx,
     from: EnvironmentId,

@@ -65,8 +65,8 @@ pub(crate) async fn insert(
         .ok_or_else(|| Conflict::EnvironmentNameTaken.into())
 }
 
-/// Returns true if there is an environment, active or revoked. Environments are never deleted, so false means that there
-/// never was one.
+/// Returns true if any environment exists, active or revoked. Environments are never deleted, so false means that none
+/// has ever existed.
 pub(crate) async fn any(tx: &mut Tx) -> Result<bool, Error> {
     let first: Option<Uuid> = on_conn!(tx, conn => sqlx::query_scalar("select id from environments limit 1")
         .fetch_optional(conn).await)?;

@@ -1,4 +1,4 @@
-//! The use of a PostgreSQL server for as long as it is there: transactions that end when it is lost.
+//! The use of a PostgreSQL server while it is available: transactions that end when it is lost.
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -120,7 +120,7 @@ async fn begin_to_write(pool: &PgPool) -> Result<Transaction<'static, Postgres>,
     Ok(tx)
 }
 
-/// Takes the writers' turn, in one exchange, or fails after `timeout`. The number stands for writing; any will do as
+/// Takes the write lock, in one exchange, or fails after `timeout`. The number identifies the lock; any would do as
 /// long as it stays the same.
 async fn take_turn(
     tx: &mut Transaction<'static, Postgres>,

@@ -99,7 +99,7 @@ enum Access {
     Prepare,
 }
 
-/// Runs one query text on whichever connection the transaction has, for as long as the database is there.
+/// Runs one query text on the connection of the transaction, for as long as the database is available.
 macro_rules! on_conn {
     ($tx:expr, $conn:ident => $query:expr) => {{
         let $crate::store::Tx { open, storage, .. } = $tx;
@@ -133,11 +133,11 @@ macro_rules! push_one_of {
 
 use push_one_of;
 
-/// Inserts rows, if there are any, by one statement that ends with `$end`. It is a macro because each driver has a builder of
-/// its own.
+/// Inserts rows, if any, with one statement that ends with `$end`. It is a macro because each driver has its own
+/// builder.
 ///
-/// The statement is not kept to be used again: its text depends on the number of rows. With a thousand rows it takes close to
-/// a megabyte, and a connection would keep the last hundred of them.
+/// The statement is not cached: its text depends on the number of rows. With a thousand rows it takes close to a
+/// megabyte, and a connection would keep the last hundred of them.
 macro_rules! insert_rows {
     ($tx:expr, $insert:expr, $rows:expr, |$list:ident, $row:pat_param| $bind:expr, $end:expr) => {
         if $rows.is_empty() {
@@ -176,8 +176,8 @@ impl Db {
         })
     }
 
-    /// Makes the database that the URL names be as in a backup of SQLite. `replace` allows that there is one already, but
-    /// never one that is in use.
+    /// Restores the database that the URL names from a backup of SQLite. `replace` permits replacing an existing
+    /// database, but never one that is in use.
     pub(crate) async fn restore(
         url: &str,
         backup: &Path,
@@ -206,8 +206,8 @@ impl Db {
         self.begin(Access::Write).await
     }
 
-    /// Begins to write without a turn. Until [`Tx::take_turn`], nothing may be written that others could wait for or
-    /// collide with: temporary tables, and on PostgreSQL rows that nobody else can name.
+    /// Begins to write without the lock. Until [`Tx::take_turn`], nothing may be written that others could wait for or
+    /// conflict with: only temporary tables, and on PostgreSQL rows that nobody else can name.
     pub(crate) async fn prepare(&self) -> Result<Tx, Error> {
         self.begin(Access::Prepare).await
     }
@@ -242,8 +242,8 @@ impl Db {
         Ok(())
     }
 
-    /// Writes the content of the database at this moment into a new file. Others may go on writing to it meanwhile. If that
-    /// fails, no file is left.
+    /// Writes the content of the database at this moment into a new file. Others may write to the database in the
+    /// meantime. After a failure, no file is left.
     pub(crate) async fn copy_to(&self, file: &Path) -> Result<(), CopyError> {
         match &self.driver {
             Driver::Sqlite(database) => database.copy_to(file).await,
@@ -259,7 +259,7 @@ impl Db {
         }
     }
 
-    /// Finds out at intervals whether the database is there, for as long as it is polled. A file always is, so there this
+    /// Probes the database at intervals, for as long as it is polled. A file is always available, so for SQLite this
     /// ends at once.
     pub(crate) async fn probe(&self, entropy: &Entropy, clock: &dyn Clock) {
         if let Driver::Postgres(server) = &self.driver {
@@ -282,7 +282,7 @@ impl Db {
         }
     }
 
-    /// For how long the database has not been heard of.
+    /// Returns the time since the last sign of life of the database.
     pub(crate) fn silence(&self) -> Duration {
         match &self.driver {
             Driver::Sqlite(_) => Duration::ZERO,
@@ -336,8 +336,8 @@ fn page_of<R, T: TryFrom<R, Error = Error>>(
     Ok(page.page_of(items.collect::<Result<_, _>>()?, total))
 }
 
-/// A filter as it can be bound. Nothing stored has U+0000, and PostgreSQL cannot even be asked for it; U+0001 is in no
-/// key or name either, so the filter goes on matching nothing.
+/// Returns a filter in a form that can be bound. No stored text contains U+0000, and PostgreSQL refuses it in queries,
+/// too. U+0001 is in no key or name either, so the filter still matches nothing.
 fn bindable(filter: Option<&String>) -> Option<String> {
     filter.map(|text| text.replace('\0', "\u{1}"))
 }

@@ -1,8 +1,8 @@
 //! Notifications between instances on one PostgreSQL: that something has changed, never what.
 //!
-//! Through a pooler that lends connections for one transaction, nobody can listen. There, each instance asks at short
-//! intervals how far the environments have come. Nobody else writes to a SQLite file without being noticed soon enough,
-//! so nothing is announced there.
+//! `listen` does not work through a pooler that lends connections for one transaction. There, each instance polls the
+//! revisions of the environments at short intervals. Writes of others to a SQLite file are noticed soon enough, so
+//! nothing is announced there.
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ pub(crate) async fn announce(
 }
 
 impl Db {
-    /// Begins to notice changes, on a connection of its own; none on SQLite, where nobody announces anything.
+    /// Starts to follow changes, on its own connection; none on SQLite, where nothing is announced.
     pub(crate) async fn listen(&self) -> Result<Option<Listener>, Error> {
         let Driver::Postgres(server) = &self.driver else {
             return Ok(None);
@@ -122,8 +122,8 @@ async fn source(server: &Server) -> Result<Source, sqlx::Error> {
 }
 
 impl Listener {
-    /// Waits until somebody else than `own` has changed something, and then takes all that has changed by now as one. An
-    /// error means that changes may have been missed.
+    /// Waits until an instance other than `own` has changed something, and then combines all changes so far into one.
+    /// An error means that changes may have been missed.
     pub(crate) async fn heard(&mut self, own: Uuid) -> Result<(), Error> {
         let Self { source, lease } = self;
         match source {

@@ -13,7 +13,7 @@ pub(crate) enum OpenMode {
     Serve(Uuid),
     /// Upgrades the schema of a database that exists.
     Upgrade,
-    /// Leaves the schema of a database that exists as it is, for reading.
+    /// Leaves the schema of an existing database unchanged, for reading.
     AsIs,
 }
 
@@ -38,7 +38,7 @@ pub enum OpenError {
     /// There is no such file, and it is not to be created.
     #[error("there is no database at {}; does DATABASE_URL name the right one?", .0.display())]
     Missing(PathBuf),
-    /// A symbolic link to a file that is missing. The link may be somebody else's, so nothing is created at its end.
+    /// A symbolic link to a missing file. The link may belong to somebody else, so nothing is created at its end.
     #[error(
         "{} is a symbolic link to a file that does not exist; name that file itself in DATABASE_URL", .0.display()
     )]

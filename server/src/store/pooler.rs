@@ -1,7 +1,8 @@
 //! Poolers between Pennon and PostgreSQL, such as PgBouncer.
 //!
-//! In transaction mode a pooler lends a connection to the server for one transaction, so nothing may stay in a session:
-//! no named statement, no setting, no lock, no `listen`. The parameter `pgbouncer=true` says that it is so.
+//! In transaction mode, a pooler lends a connection to the server for one transaction, so nothing may stay in a
+//! session: no named statement, no setting, no lock, no `listen`. The parameter `pgbouncer=true` declares such a
+//! pooler.
 
 use std::time::Duration;
 
@@ -15,8 +16,8 @@ use super::target::Target;
 /// The time that a notification may take, which normally takes a few milliseconds.
 const NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Makes sure that connections to the server are sessions, unless the URL says that they are not: a statement prepared in
-/// one of them would otherwise be executed in another, where its name may be that of somebody else's.
+/// Checks that connections to the server are sessions, unless the URL declares that they are not: a statement prepared
+/// in one of them would otherwise be executed in another, where its name may belong to a different one.
 pub(super) async fn ensure_sessions(
     target: &Target,
     connection: &mut PgConnection,
@@ -29,8 +30,8 @@ pub(super) async fn ensure_sessions(
     })
 }
 
-/// Returns whether a notification that is sent on `connection` arrives on another, which it does in sessions. A server
-/// that does not let anybody listen, as a standby, counts as if it had.
+/// Returns true if a notification that is sent on `connection` arrives on another, which it does in sessions. A server
+/// that does not permit `listen`, such as a standby, counts as if it had.
 async fn arrives(target: &Target, connection: &mut PgConnection) -> bool {
     let pool = PgPoolOptions::new()
         .max_connections(1)

@@ -76,8 +76,8 @@ pub(super) struct Pools {
 }
 
 impl Server {
-    /// Connects to the server, which may be starting at the same moment. Returns the schema as well if it is outdated and
-    /// `mode` leaves it as it is.
+    /// Connects to the server, which may still be starting. Returns the schema as well if it is outdated and `mode`
+    /// leaves it unchanged.
     pub(super) async fn open(
         url: &str,
         mode: OpenMode,
@@ -91,7 +91,7 @@ impl Server {
                 .await
                 .map(|()| None)?,
         };
-        // It has served its purpose, whether or not the server hears of that.
+        // It has served its purpose, whether or not the server receives the close.
         let _ = first.close().await;
         let server = Self(Arc::new(Parts {
             pools: watch::Sender::new(Some(Pools::new(&target.options))),
@@ -248,8 +248,8 @@ impl Server {
             return;
         };
         tracing::error!(%error, "PostgreSQL does not answer; closing its connections");
-        // Before anybody hears of it: what comes back to a closed pool is closed. An open one would first ask whether the
-        // connection is still good, and wait.
+        // Before waiters are notified: connections that return to a closed pool are closed. An open pool would first
+        // test whether the connection is still alive, and wait.
         let closing = pools.close();
         self.0.pools.send_replace(None);
         // Connections that take longer to close end by themselves, at the latest when the network gives up.
@@ -289,7 +289,7 @@ impl Pools {
     }
 }
 
-/// Why the server is lost if nothing else is known.
+/// The error of a lost server without a known cause.
 fn silent() -> sqlx::Error {
     sqlx::Error::Io(io::Error::new(ErrorKind::TimedOut, "no sign of life"))
 }

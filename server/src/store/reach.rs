@@ -32,7 +32,7 @@ const TEMPORARY_AT_PGBOUNCER: [&str; 7] = [
     "shutting down",
 ];
 
-/// Why PostgreSQL cannot be used.
+/// The reason that PostgreSQL cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ReachError {
     /// A URL that cannot be read.

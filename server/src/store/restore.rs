@@ -84,10 +84,10 @@ pub(crate) enum RestoreError {
     Io(#[from] io::Error),
 }
 
-/// Makes the database that a URL names be as in a backup. `replace` allows that there is a database already, but never one
-/// that is in use.
+/// Restores the database that a URL names from a backup. `replace` permits replacing an existing database, but never
+/// one that is in use.
 ///
-/// The backup is checked, and copied beside the database; the copy then takes the place of the database at once.
+/// The backup is checked, and copied beside the database; the copy then replaces the database in one step.
 pub(super) async fn restore(
     url: &str,
     backup: &Path,
@@ -124,7 +124,7 @@ pub(super) async fn restore(
     })
 }
 
-/// The file that a URL names, without symbolic links if it is there.
+/// Returns the file that a URL names, without symbolic links if it exists.
 fn database(url: &str) -> Result<PathBuf, RestoreError> {
     let options = SqliteConnectOptions::from_str(url)?;
     let file = options.get_filename();
@@ -187,7 +187,7 @@ async fn place(unfinished: &Path, file: &Path) -> Result<u64, RestoreError> {
     Ok(copy.metadata()?.len())
 }
 
-/// Locks a database that is there, and fails if another program has it open. One that is damaged cannot be locked.
+/// Locks an existing database, and fails if another program has it open. A damaged one cannot be locked.
 async fn lock(file: &Path) -> Result<Option<SqliteConnection>, RestoreError> {
     if !file.exists() {
         return Ok(None);

@@ -99,7 +99,7 @@ pub(super) async fn upgrade_sqlite(pool: &SqlitePool, file: &Path) -> Result<(),
     if let Some(next) = next.filter(|_| !state.applied.is_empty()) {
         backup::keep(connection, file, next).await?;
     }
-    // The file keeps the mode, so other connections need not ask for it.
+    // The file keeps the mode, so other connections need not set it.
     connection.execute("pragma journal_mode = wal").await?;
     migrate!(SQLITE_MIGRATIONS, connection)
 }
@@ -112,7 +112,7 @@ pub(super) async fn upgrade_postgres(
     if pooled {
         return upgrade_pooled(connection).await;
     }
-    // Otherwise each start is told, and logs, that the table of migrations exists.
+    // Otherwise, each start logs a notice that the table of migrations exists.
     connection
         .execute("set client_min_messages = warning")
         .await?;
@@ -230,7 +230,7 @@ impl State {
 }
 
 impl Outdated {
-    /// A sentence on the upgrade that is due, for those who are about to start the server.
+    /// Returns a sentence on the pending upgrade, for operators who are about to start the server.
     pub(crate) fn upgrade(&self) -> String {
         let Self { found, wanted, .. } = self;
         format!("the next start of Pennon {VERSION} upgrades the schema from {found} to {wanted}")

@@ -140,7 +140,7 @@ pub(crate) async fn spend(
     ).bind(token.as_bytes()).bind(now.millis()).bind(successor.as_bytes().as_slice()).execute(conn).await.map(drop))
 }
 
-/// Erases the successors of all tokens that were spent before `then`, and returns how many others there are.
+/// Erases the successors of all tokens that were spent before `then`, and returns the number of other successors.
 pub(crate) async fn erase_successors(tx: &mut Tx, then: Timestamp) -> Result<i64, Error> {
     on_conn!(tx, conn => sqlx::query(
         "update refresh_tokens set successor = null where successor is not null and spent_at < $1",
@@ -179,7 +179,7 @@ pub(crate) async fn by_cookie(
     Ok(Some((SessionId::new(row.session_id), row.user.try_into()?)))
 }
 
-/// When the users on one page of the list last began a session, among those that are not forgotten yet.
+/// Returns the last sign-ins of the users on one page of the list, as far as they are stored.
 pub(crate) async fn last_begun(
     tx: &mut Tx,
     page: PageRequest,

@@ -82,8 +82,8 @@ impl Skew {
     }
 }
 
-/// By how many milliseconds this machine is ahead of a database that read its clock between `before` and `after`. Negative if
-/// it is behind, and 0 if the database may have been asked at that very moment, however long the exchange took.
+/// Returns the milliseconds that this machine is ahead of a database that read its clock between `before` and `after`.
+/// The value is negative if it is behind, and 0 if the clocks may be equal, however long the exchange took.
 fn ahead(before: i64, database: i64, after: i64) -> i64 {
     let (ahead, behind) = (
         before.saturating_sub(database),

@@ -51,14 +51,14 @@ pub(crate) struct ChangedFlag {
     pub(crate) fault: Option<Error>,
 }
 
-/// A flag of an environment as it is to be served, with the ids that evaluation itself does not need.
+/// A flag of an environment in its served form, with the IDs that evaluation itself does not need.
 pub(crate) struct LoadedFlag {
     pub(crate) config: FlagConfig,
     /// The ids of its rules, by ascending priority.
     pub(crate) rule_ids: Vec<RuleId>,
 }
 
-/// All active environments. Those whose row cannot be read are apart: what is broken must not stop the rest.
+/// All active environments. Those with an unreadable row are separate: broken data must not stop the rest.
 pub(crate) struct Heads {
     pub(crate) readable: Vec<Head>,
     pub(crate) unreadable: Vec<(EnvironmentId, Error)>,
@@ -142,7 +142,7 @@ fn changed(rows: &[FlagRuleRow]) -> Option<ChangedFlag> {
     let (loaded, fault) = match loaded(row, rows) {
         Ok(flag) => (Some(flag), None),
         Err(error) => {
-            // A kill switch works whatever has become of the rules.
+            // A kill switch works even if the rules cannot be read.
             let off = (row.archived || !row.is_enabled)
                 .then(|| LoadedFlag::off(row.key.as_str().into(), row.archived));
             (off, Some(error))

@@ -43,8 +43,8 @@ pub(super) struct File {
 }
 
 impl File {
-    /// Opens the file with settings under which a commit survives a power failure: every commit is synced.
-    /// Returns the schema as well if it is outdated and `mode` leaves it as it is.
+    /// Opens the file with settings under which a commit survives a power failure: every commit is synced. Returns the
+    /// schema as well if it is outdated and `mode` leaves it unchanged.
     pub(super) async fn open(
         url: &str,
         mode: OpenMode,
@@ -149,7 +149,7 @@ pub(super) fn is_damage(error: &sqlx::Error) -> bool {
     matches!(primary_code(error), Some(SQLITE_CORRUPT | SQLITE_NOTADB))
 }
 
-/// The kind of an error, which is the lower byte of its code; what is above it says more.
+/// The kind of an error, which is the lower byte of its code; the upper bytes have details.
 fn primary_code(error: &sqlx::Error) -> Option<u32> {
     let code = error.as_database_error()?.code()?;
     Some(code.parse::<u32>().ok()? & 0xff)
@@ -157,16 +157,16 @@ fn primary_code(error: &sqlx::Error) -> Option<u32> {
 
 /// Returns true if a connection can serve another transaction.
 ///
-/// SQLite ends a transaction by itself when the disk is full, reading or writing fails, or a trigger says so. The driver
-/// does not learn of it: its own rollback fails, and it would refuse to begin anything on this connection ever after.
+/// SQLite itself ends a transaction when the disk is full, a read or write fails, or a trigger does so. The driver does
+/// not learn of it: its own rollback fails, and it would refuse every further transaction on this connection.
 async fn is_reusable(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
     // Answered once the rollback that precedes it has been tried.
     connection.ping().await?;
     Ok(!connection.is_in_transaction())
 }
 
-/// Writes the content of a database at this moment into a new file, which others may not read. If that fails, no file is
-/// left. Others may go on writing to the database meanwhile.
+/// Writes the content of a database at this moment into a new file, which others may not read. After a failure, no file
+/// is left. Others may write to the database in the meantime.
 pub(super) async fn copy(connection: &mut SqliteConnection, file: &Path) -> Result<(), CopyError> {
     // SQLite would take a relative name that begins with `file:` for the URI of another file.
     let file = std::path::absolute(file)?;
@@ -234,8 +234,8 @@ fn unwritable(file: &Path, problem: impl Display) -> OpenError {
     }
 }
 
-/// Creates a file for its owner's eyes only, because a database has secrets in it. SQLite gives the files beside it the
-/// same permissions. Fails if something has this name already: a symbolic link is not followed.
+/// Creates a file that only its owner can read, because a database contains secrets. SQLite gives the files beside it
+/// the same permissions. Fails if the name is taken: a symbolic link is not followed.
 fn create_private(file: &Path) -> std::io::Result<()> {
     OpenOptions::new()
         .write(true)

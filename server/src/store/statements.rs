@@ -8,11 +8,11 @@ use sqlx::error::BoxDynError;
 use sqlx::postgres::{PgArguments, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
 use sqlx::{Describe, Either, Error, Execute, Executor, PgConnection, Postgres, SqlStr};
 
-/// A connection that gives its statements no names where names would outlive the session.
+/// A connection that uses unnamed statements where names would outlive the session.
 ///
 /// sqlx prepares each statement once, under a name. A pooler in transaction mode runs the next transaction on another
-/// connection to the server, where the name is missing or stands for somebody else's statement. An unnamed statement is
-/// prepared anew for each execution, so it must be used within a transaction, which has one connection to the server.
+/// connection to the server, where the name is missing or belongs to a different statement. An unnamed statement is
+/// prepared for each execution, so it must be used within a transaction, which has one connection to the server.
 #[derive(Debug)]
 pub(crate) struct Statements<'c> {
     connection: &'c mut PgConnection,

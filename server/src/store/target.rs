@@ -12,8 +12,8 @@ use super::reach::ReachError;
 use super::statements::Statements;
 use super::tls::{Tls, TlsParameters};
 
-/// The time that one attempt to connect may take unless `connect_timeout` says otherwise. A server that drops what it
-/// should refuse says nothing at all.
+/// The time limit for one attempt to connect, unless `connect_timeout` sets another. A server that drops packets
+/// instead of refusing them never responds.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The length of the URL's `application_name` that is kept, in bytes: with what is added it must fit into the 63 that
@@ -33,7 +33,7 @@ const PASSED_ON: [&str; 9] = [
     "user",
 ];
 
-/// Parameters that ask for what is so anyway: their values for that, and the end of the error about others.
+/// Parameters that request the existing behavior: their permitted values, and the end of the error about others.
 const GIVEN: [(&str, &[&str], &str); 9] = [
     (
         "channel_binding",

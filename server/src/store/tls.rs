@@ -16,7 +16,7 @@ use sqlx::postgres::{PgConnectOptions, PgSslMode};
 // sqlx adds the authorities of this crate to those of `sslrootcert`. The workspace replaces it by an empty one.
 const _: () = assert!(webpki_roots::TLS_SERVER_ROOTS.is_empty());
 
-/// The value of `sslrootcert` that stands for the authorities that the operating system trusts.
+/// The value of `sslrootcert` for the authorities that the operating system trusts.
 const SYSTEM: &str = "system";
 
 /// The TLS parameters of a URL, of which the environment may have some as well.
@@ -95,7 +95,7 @@ impl TlsParameters {
 
     fn decide(&self) -> Result<Tls, String> {
         let root = self.root.as_deref();
-        // libpq has the same default where the authorities of the system are asked for.
+        // libpq has the same default if the authorities of the system are requested.
         let default = if root == Some(SYSTEM) {
             "verify-full"
         } else {
@@ -125,7 +125,7 @@ impl TlsParameters {
             (PgSslMode::VerifyCa | PgSslMode::VerifyFull, Some(file)) => {
                 (mode, Roots::File(file.into()))
             }
-            // As libpq does: who names authorities wants them to count.
+            // As in libpq: a user who names authorities wants them to apply.
             (PgSslMode::Require, Some(file)) => (PgSslMode::VerifyCa, Roots::File(file.into())),
             (_, Some(_)) => {
                 return Err(format!(
@@ -175,7 +175,7 @@ impl Tls {
         }
     }
 
-    /// Goes over to the mode to try after this error, if there is one, and returns it.
+    /// Switches to the mode to try after this error, if one exists, and returns it.
     pub(super) fn alternative_to(&mut self, error: &sqlx::Error) -> Option<PgSslMode> {
         let code = error.as_database_error().and_then(DatabaseError::code);
         // 28000: pg_hba.conf admits the connection in the other way at most.
@@ -187,8 +187,8 @@ impl Tls {
         Some(alternative)
     }
 
-    /// Returns what to change if the server refuses a connection because of its encryption or certificate, as the message
-    /// says.
+    /// Returns the remedy if the message shows that the server refuses a connection because of its encryption or
+    /// certificate.
     pub(super) fn remedy_of_refusal(&self, message: &str) -> Option<&'static str> {
         if message.contains("client certificate") || message.contains("certificate authentication")
         {
@@ -320,7 +320,7 @@ fn has_certificates(file: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes sure that a file has a key that nobody else can read, by the rules of libpq.
+/// Checks that a file contains a key that nobody else can read, by the rules of libpq.
 fn has_private_key(file: &Path) -> Result<(), String> {
     let content = std::fs::read(file).map_err(unreadable)?;
     if PrivateKeyDer::from_pem_slice(&content).is_err() {

@@ -242,7 +242,7 @@ pub(crate) async fn of_flag(
     Ok(rows.into_iter().map(hours).collect())
 }
 
-/// When a flag was last evaluated in each environment.
+/// Returns the time of the last evaluation of a flag in each environment.
 pub(crate) async fn flag_last_seen(
     tx: &mut Tx,
     flag: FlagId,
@@ -280,7 +280,7 @@ pub(crate) async fn polls(
     ).bind(lineage.uuid()).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)
 }
 
-/// When an environment was last polled.
+/// Returns the time of the last poll of an environment.
 pub(crate) async fn environment_last_seen(
     tx: &mut Tx,
     lineage: EnvironmentId,
@@ -306,7 +306,7 @@ pub(crate) async fn polls_of_active(
     ).bind(from.millis()).bind(to.millis()).fetch_all(conn).await)
 }
 
-/// When each active environment was last polled.
+/// Returns the time of the last poll of each active environment.
 pub(crate) async fn active_last_seen(
     tx: &mut Tx,
 ) -> Result<Vec<(EnvironmentId, Timestamp)>, Error> {
@@ -319,7 +319,7 @@ pub(crate) async fn active_last_seen(
     Ok(rows.into_iter().map(seen).collect())
 }
 
-/// When any flag was last evaluated in an environment.
+/// Returns the time of the last evaluation of any flag in an environment.
 pub(crate) async fn last_evaluated_in(
     tx: &mut Tx,
     lineage: EnvironmentId,

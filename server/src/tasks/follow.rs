@@ -1,8 +1,8 @@
-//! Following what other processes commit to the database.
+//! Following the commits of other processes.
 //!
-//! On PostgreSQL instances announce their changes to each other, and everything is read anew whenever announcements may
-//! have been missed. Beneath it lies a net that needs no announcement: at intervals each instance compares revisions
-//! ([`watch`](super::watch)). On SQLite the net is all there is.
+//! On PostgreSQL, instances announce their changes to each other, and everything is read again whenever announcements
+//! may have been missed. As a fallback that needs no announcement, each instance compares revisions at intervals
+//! ([`watch`](super::watch)). On SQLite, this is the only mechanism.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use crate::clock::Entropy;
 use crate::error::Error;
 use crate::store::notifications::Listener;
 
-/// Follows what other instances announce; runs for as long as it is polled, or ends at once on SQLite, where nothing is
-/// announced.
+/// Follows the announcements of other instances; runs for as long as it is polled, or ends at once on SQLite, where
+/// nothing is announced.
 pub(super) async fn listen(admin: &Admin) {
     let mut backoff = Backoff::default();
     loop {

@@ -35,7 +35,7 @@ async fn find(tx: &mut Tx, id: FlagEnvironmentId) -> Result<FlagEnvironment, Err
     }
 }
 
-/// The reason why there is no such pair.
+/// Returns the reason that a flag has no configuration in an environment.
 async fn missing(tx: &mut Tx, id: FlagEnvironmentId) -> Error {
     if let Err(error) = flags::find(tx, id.flag).await {
         return error;

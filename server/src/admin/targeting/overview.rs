@@ -13,7 +13,7 @@ use crate::auth::actor::Actor;
 use crate::error::{Entity, Error};
 use crate::store;
 
-/// The flag with this key, and how it stands in the environment that `choose` picks, given the active ones.
+/// Returns the flag with this key, and its configuration in the environment that `choose` picks from the active ones.
 pub(crate) async fn overview(
     admin: &Admin,
     _actor: &Actor,

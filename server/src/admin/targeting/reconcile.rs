@@ -135,7 +135,8 @@ pub(in crate::admin) async fn apply(
     Ok(Some(change))
 }
 
-/// The steps that lead to another set-up. A rule takes the place of the one that has its priority, which keeps its id.
+/// Returns the steps to another configuration. A rule replaces the one with the same priority, and keeps the ID of that
+/// one.
 pub(in crate::admin) fn steps_to_content(
     admin: &Admin,
     current: &FlagConfiguration,

@@ -101,7 +101,7 @@ pub(crate) async fn delete_rule(
     commit(admin, tx, actor, &target, step).await.map(drop)
 }
 
-/// Brings the rules of a flag in an environment into another order: their priorities stay, and are dealt anew.
+/// Reorders the rules of a flag in an environment: the existing priorities are assigned anew.
 pub(crate) async fn reorder_rules(
     admin: &Admin,
     actor: &Editor,
@@ -127,7 +127,7 @@ pub(crate) async fn reorder_rules(
     })
 }
 
-/// The steps that bring `rules`, by ascending priority, in this order.
+/// Returns the steps that put `rules`, given by ascending priority, into this order.
 fn moves(admin: &Admin, rules: &[TargetingRule], order: &[RuleId]) -> Result<Vec<Step>, Conflict> {
     let mut left: Vec<&TargetingRule> = rules.iter().collect();
     let mut moves = Vec::new();

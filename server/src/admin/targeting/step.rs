@@ -129,7 +129,7 @@ pub(super) async fn take(
         }
         step.entry(target)?.record(admin, tx, actor).await?;
     }
-    // Whatever the steps are, the row tells the config revision of the last one.
+    // The row has the config revision of the last step.
     store::configurations::update(tx, configuration).await?;
     Ok(EnvironmentChange {
         environment,

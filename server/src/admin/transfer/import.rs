@@ -1,7 +1,8 @@
-//! Bringing a document into an installation.
+//! Import of a document into an installation.
 //!
-//! Everything is planned and staged before the writers' turn, which then takes a few statements, whatever the document
-//! holds. Others may write meanwhile: if the plan depends on what they changed, it is made anew.
+//! Everything is planned and staged without the write lock, which is then held for a few statements only, however large
+//! the document is. Others may write during that time: if the plan depends on their changes, the import is planned
+//! again.
 
 use super::plan::{Carried, Plan};
 use super::{Admin, Document};

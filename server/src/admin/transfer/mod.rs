@@ -59,7 +59,7 @@ pub(crate) struct PortableConfiguration {
     pub(crate) content: ConfigurationContent,
 }
 
-/// All flags as they are at this moment.
+/// Exports all flags at this moment.
 pub(crate) async fn export(admin: &Admin, _actor: &Administrator) -> Result<Document, Error> {
     let here = Installation::read(&mut admin.db.read().await?).await?;
     Ok(Document {

@@ -1,4 +1,4 @@
-//! All that an import changes, worked out before anything is written.
+//! The plan of an import, complete before anything is written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -302,7 +302,7 @@ impl Planner<'_> {
 }
 
 impl PlannedFlag {
-    /// The flag as it stands before any change.
+    /// Returns the flag before any change.
     fn new(flag: Flag, start: &Installation) -> Self {
         let of_environment = |environment: EnvironmentId| {
             let configuration = start.configurations.get(&(flag.id, environment))?;

@@ -83,7 +83,7 @@ impl ClientSums {
         }
     }
 
-    /// Takes the counts of some environments, with at least `most` counts if there are as many.
+    /// Takes the counts of some environments: at least `most` counts, if that many exist.
     pub(super) fn take(&mut self, most: usize) -> Vec<(i64, EnvironmentId, ClientCounts)> {
         let mut taken = Vec::new();
         let mut size = 0;
@@ -147,8 +147,9 @@ pub(crate) async fn clients(
     store::clients::of_environment(&mut tx, lineage, page).await
 }
 
-/// The clients in use in an environment that cannot read every word of the config document: seen in the last 7 days, in two
-/// different hours. Anybody who has a public key can name a version, so a name that comes up once leads to nothing.
+/// Returns the clients in use in an environment that cannot read every part of the config document: seen in the last 7
+/// days, in two different hours. Every holder of a public key can send any version, so a name that occurs once has no
+/// effect.
 pub(crate) async fn outdated_clients(
     admin: &Admin,
     _actor: &Actor,

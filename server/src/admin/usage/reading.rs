@@ -15,7 +15,7 @@ use crate::auth::actor::Actor;
 use crate::error::{Error, Fault};
 use crate::store;
 
-/// From when to when; by default the last day.
+/// A period; by default the last day.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Period {
     pub(crate) from: Option<Timestamp>,
@@ -41,7 +41,7 @@ pub(crate) struct EnvironmentUsage {
     from: Timestamp,
     /// The last moment that counts.
     to: Timestamp,
-    /// When a client last fetched the configuration, to the minute.
+    /// The last fetch of the configuration by a client, to the minute.
     #[schema(required)]
     last_polled_at: Option<Timestamp>,
     /// The hours in which anything happened, in order.
@@ -162,7 +162,7 @@ pub(crate) async fn polling(
     Ok(environments)
 }
 
-/// When the key that an environment has now was last used for anything, to the minute.
+/// Returns the time of the last use of the environment's current key, to the minute.
 pub(crate) async fn key_last_used(
     admin: &Admin,
     _actor: &Actor,

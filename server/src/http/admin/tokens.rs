@@ -26,7 +26,7 @@ pub(super) fn routes() -> Routes {
          role does at the moment.",
     )
     .with(route!(list_own))
-    // Nobody can create tokens for others, so there is no other path to post to.
+    // Users cannot create tokens for others, so no other path accepts a post.
     .with(
         route!(create)
             .refuses(&[Code::Forbidden, Code::TokenNameTaken, Code::TooManyTokens]),

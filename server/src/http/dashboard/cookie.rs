@@ -17,8 +17,8 @@ pub(super) const THEME: &str = "pennon_theme";
 /// The cookie of the time zone, which the dashboard's script sets.
 pub(super) const ZONE: &str = "pennon_zone";
 
-/// The name of the session's cookie. It depends on the settings alone, so that a request finds what an earlier one has
-/// set, whatever a proxy says of either.
+/// Returns the name of the session's cookie. It depends only on the settings, so that a request finds the cookie that
+/// an earlier one has set, whatever a proxy reports.
 pub(super) fn of_session(settings: &Settings) -> &'static str {
     if settings.is_https() {
         SECURE_SESSION

@@ -1,8 +1,8 @@
 //! The dashboard's pages and server functions on the wire.
 //!
-//! The dashboard itself knows neither axum nor cookies: here its routes are mounted, its [`Visit`] is implemented, and
-//! what must hold for all of it is enforced: a session for every page, the same origin for every write, a content
-//! security policy, and a status that says what happened.
+//! The dashboard itself knows neither axum nor cookies. This module mounts its routes, implements its [`Visit`], and
+//! enforces the rules for all of it: a session for every page, the same origin for every write, a content security
+//! policy, and a meaningful status.
 
 mod cookie;
 mod protection;
@@ -150,7 +150,7 @@ async fn export(service: Service, request: Request) -> Result<Response, Error> {
     }
 }
 
-/// Gives pages and server functions their way to the service: to the service as such only when somebody is signed in.
+/// Gives pages and server functions access to the service; full access only with a session.
 fn provide_ports(service: &Service) {
     let (Some(parts), Some(response)) = (use_context::<Parts>(), use_context::<ResponseOptions>())
     else {

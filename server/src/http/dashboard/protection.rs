@@ -67,8 +67,8 @@ pub(super) async fn same_origin(
     (StatusCode::FORBIDDEN, refusal).into_response()
 }
 
-/// Browsers say it in `Sec-Fetch-Site`. Over plain http they do not, and the origin must be the public URL, or, without one,
-/// the host that was asked.
+/// Browsers report it in `Sec-Fetch-Site`. Over plain http they do not, and the origin must be the public URL, or,
+/// without one, the host of the request.
 fn is_same_origin(headers: &HeaderMap, settings: &Settings) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {
         return site == "same-origin";
@@ -141,7 +141,7 @@ mod tests {
                 ("origin", "https://flags.example.com"),
                 ("host", "pennon:3000")
             ]));
-            // A host that somebody else's name was pointed at.
+            // An attacker's name that points at this host.
             assert!(!here(&[
                 ("origin", "http://evil.example"),
                 ("host", "evil.example")

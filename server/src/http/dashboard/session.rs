@@ -91,8 +91,8 @@ fn sign_in_for(request: &Request) -> String {
     format!("{SIGN_IN}?{}", query.finish())
 }
 
-/// Leptos leads a plain form of a server function back to its referrer. After a sign-in in between that is the sign-in,
-/// which still knows the page of this very site that the form stands on.
+/// Leptos redirects a plain form of a server function to its referrer. After an intermediate sign-in, the referrer is
+/// the sign-in page, which still knows the page of this site that contains the form.
 fn came_by_sign_in(request: &mut Request) {
     let by = referrer(request.headers()).and_then(|page| page.split_once(SIGN_IN));
     let Some((site, query)) = by else {

@@ -23,8 +23,7 @@ struct Failure {
     message: String,
 }
 
-/// Gives the error of a server function its status: Leptos answers every one with 500, or sends a plain form back to
-/// the page that it came from.
+/// Gives the error of a server function its status: Leptos sends 500 for each, or redirects a plain form to its page.
 pub(super) async fn of_failure(request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     if !response.headers().contains_key(FAILED)
@@ -47,7 +46,7 @@ pub(super) async fn of_failure(request: Request, next: Next) -> Response {
     Response::from_parts(parts, Body::from(body))
 }
 
-/// Says of pages and server functions, too, when it is worth while to ask again.
+/// Adds `Retry-After` to pages and server functions, too.
 pub(super) async fn when_to_return(mut response: Response) -> Response {
     if response.status() == StatusCode::SERVICE_UNAVAILABLE {
         let headers = response.headers_mut();

@@ -20,7 +20,7 @@ use crate::admin::sessions::{self, Credentials, SESSION_DAYS, SessionKind};
 use crate::auth::actor::Person;
 use crate::state::Service;
 
-/// The header by which Leptos tells its client to go elsewhere.
+/// The header that redirects Leptos's client.
 const GO_ELSEWHERE: HeaderName = HeaderName::from_static("serverfnredirect");
 
 const DAY_SECONDS: i64 = 24 * 60 * 60;
@@ -34,7 +34,7 @@ pub(super) struct CurrentVisit {
 }
 
 impl CurrentVisit {
-    /// Has the browser keep a cookie for so long; for no time at all to forget it.
+    /// Sets a cookie for this time; zero removes it.
     fn set_cookie(&self, name: &str, value: &str, seconds: i64, attributes: &str) {
         let secure = if is_https(&self.parts, &self.service.runtime.settings) {
             "; Secure"

@@ -42,7 +42,7 @@ pub(super) fn router() -> Router<Service> {
         .route(&format!("{FOLDER}/{{*path}}"), get(serve))
 }
 
-/// The settings of npm with which packages are installed from here; none if there are none.
+/// The settings of npm for installing packages from here; none if the registry is off.
 pub(super) fn npmrc(base_url: &str, access: NpmAccess) -> Option<Npmrc> {
     let host = base_url.split_once("://").map(|(_, host)| host)?;
     let token = format!("//{host}{FOLDER}/:_authToken=pnt_your_token");
@@ -102,8 +102,8 @@ fn whoami(reader: &Reader) -> Result<Response, Refusal> {
     Ok(Json(json!({ "username": user.email })).into_response())
 }
 
-/// A document about a package. Without a public URL its addresses are those of the host that the client named, and nobody
-/// else may get them.
+/// Returns a document about a package. Without a public URL, its addresses contain the host of the request, so no cache
+/// may store it.
 fn metadata(service: &Service, document: &Value, known: &IfNoneMatch) -> Response {
     let body = document.to_string();
     let hash = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(&body));

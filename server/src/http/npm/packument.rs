@@ -1,7 +1,8 @@
 //! The documents about packages, as package managers read them.
 //!
-//! They get the whole of it even if they ask for the abbreviated form: with at most 20 versions it is small. It has no
-//! `time`, because a release is here when the operator installs it, and package managers would refuse versions of today.
+//! They are always complete, even if the abbreviated form is requested: with at most 20 versions, they are small. They
+//! have no `time`: a release appears here when the operator installs it, and package managers would refuse versions
+//! published today.
 
 use pennon_model::package::PackageVersion;
 use serde_json::{Map, Value, json};

@@ -12,7 +12,7 @@ pub(super) enum Resource<'p> {
     Version(&'p str, &'p str),
     /// The tarball of a version.
     Tarball(&'p str, &'p str),
-    /// An answer to show that the registry is there.
+    /// A response to show that the registry exists.
     Ping,
     /// The owner of the token.
     WhoAmI,

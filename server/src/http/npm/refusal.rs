@@ -17,7 +17,7 @@ const CHALLENGE: &str =
 #[derive(Debug)]
 pub(super) struct Refusal {
     error: Error,
-    /// The text to show; the error's own if there is none.
+    /// The text to show; by default, that of the error.
     shown: Option<String>,
 }
 

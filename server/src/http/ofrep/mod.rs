@@ -1,4 +1,4 @@
-//! The OpenFeature Remote Evaluation Protocol, by which every OpenFeature SDK can ask
+//! The OpenFeature Remote Evaluation Protocol, which every OpenFeature SDK supports
 //! (<https://github.com/open-feature/protocol>, version 1).
 
 mod answer;

@@ -73,7 +73,7 @@ fn add(
     }
 }
 
-/// The name of a group as it stands in names of operations.
+/// Returns the name of a group within names of operations.
 fn slug(group: &str) -> String {
     group.to_ascii_lowercase().replace(' ', "-")
 }

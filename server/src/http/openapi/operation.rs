@@ -111,7 +111,7 @@ impl<'d> OperationBuilder<'d> {
         self.operation.request_body = Some(body.into());
     }
 
-    /// The operation answers like this when it succeeds.
+    /// Adds a successful response.
     pub(crate) fn answers(&mut self, answered: Answered) {
         let mut response = ResponseBuilder::new().description(answered.about);
         if let Some(schema) = answered.schema {
@@ -123,7 +123,7 @@ impl<'d> OperationBuilder<'d> {
         self.respond(answered.status, with_request_id(response).build());
     }
 
-    /// The operation answers like this, in a way of its own.
+    /// Adds a response with its own description.
     pub(crate) fn respond(&mut self, status: StatusCode, response: impl Into<RefOr<Response>>) {
         self.operation
             .responses

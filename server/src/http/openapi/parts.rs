@@ -319,7 +319,7 @@ impl<T: Answer> Answer for OrDashboard<T> {
     }
 }
 
-/// The answers, and 304 for a client that has the content already, each with the content's tag.
+/// Returns the responses, and 304 for a client that has the content already, each with the content's tag.
 pub(crate) fn unless_known(
     mut answers: Vec<Answered>,
     unchanged: &'static str,
@@ -329,7 +329,7 @@ pub(crate) fn unless_known(
     with_header(answers, "ETag", etag)
 }
 
-/// The answers, each with one more header.
+/// Returns the responses, each with one more header.
 fn with_header(
     mut answers: Vec<Answered>,
     name: &'static str,

@@ -9,7 +9,7 @@ use super::{Described, OperationBuilder};
 use crate::http::code::Code;
 use crate::state::Service;
 
-/// The route of a handler, whose `#[utoipa::path]` says path, method and purpose. All else follows from its signature.
+/// The route of a handler. Its `#[utoipa::path]` has the path, method and purpose; the rest follows from its signature.
 macro_rules! route {
     ($handler:ident) => {
         ::pastey::paste! {
@@ -56,7 +56,7 @@ impl Route {
         }
     }
 
-    /// The route, which may also refuse with these codes: what the use case may find, beside what the signature says.
+    /// Adds refusals with these codes, which the use case may cause in addition to those of the signature.
     pub(crate) fn refuses(mut self, codes: &[Code]) -> Self {
         self.refusals.extend(codes);
         self

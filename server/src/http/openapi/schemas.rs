@@ -22,7 +22,7 @@ impl Schemas {
         Ref::from_schema_name(name).into()
     }
 
-    /// A reference to a schema that is made the first time that it is asked for.
+    /// Returns a reference to a schema, which is created at the first request for it.
     pub(crate) fn define(
         &mut self,
         name: &str,

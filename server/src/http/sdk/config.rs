@@ -69,8 +69,8 @@ pub(super) async fn config(
     ))
 }
 
-/// The body of an answer that has none. For HEAD it is one whose length nobody knows: axum would otherwise tell it,
-/// although the length told to HEAD is that of the document.
+/// Returns an empty body. For HEAD its length is unknown: axum would otherwise report it, although the length reported
+/// to HEAD is that of the document.
 fn nothing(method: &Method) -> Body {
     match *method {
         Method::HEAD => Body::from_stream(stream::empty::<Result<Bytes, Infallible>>()),

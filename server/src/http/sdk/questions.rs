@@ -18,7 +18,7 @@ pub(super) enum Questions {}
 impl InBody for Question {
     fn schema(schemas: &mut Schemas) -> RefOr<Schema> {
         schemas.define("Question", |schemas| {
-            // Of no type, as it is not looked at where the header counts.
+            // Untyped, because it is ignored if the header is present.
             let key = ObjectBuilder::new()
                 .schema_type(SchemaType::AnyValue)
                 .description(Some(

@@ -75,7 +75,7 @@ struct Changed<'a> {
     spread_ms: Option<usize>,
 }
 
-/// Within how many milliseconds this many clients should fetch a change, if that is longer than they take by themselves:
+/// Returns the time within which this many clients should fetch a change, in milliseconds, if it exceeds the default:
 /// half a millisecond for each, which makes 2,000 requests a second, and 5 seconds at most.
 fn spread_ms(clients: usize) -> Option<usize> {
     let spread = (clients / 2).min(LONGEST_SPREAD_MS);
