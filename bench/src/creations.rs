@@ -1,5 +1,4 @@
-//! Creating what concerns everything else: a flag where there are many environments, an environment where there are many
-//! flags.
+//! Creating objects that affect all others: a flag with many environments, an environment with many flags.
 
 use anyhow::Result;
 

@@ -59,7 +59,7 @@ pub(crate) async fn of(server: &Path, database: &Database) -> Result<Vec<Plan>> 
     Ok(plans)
 }
 
-/// The statements by which the server switches a flag when the API asks it to.
+/// Returns the plan of the statements by which the server switches a flag.
 pub(crate) async fn of_a_switch(server: &Path, database: &Database) -> Result<Plan> {
     let log = tempfile::NamedTempFile::new()?;
     let service = Service::start_telling(server, database, File::create(log.path())?).await?;
@@ -132,7 +132,7 @@ fn with_values(query: &str, path: &str) -> String {
     let mut text = query.to_owned();
     for (before, value) in values {
         let Some(value) = value else { continue };
-        // A number is found where its parameter is compared, and then stands for the value everywhere.
+        // A parameter's number is found where it is compared, and then replaced by the value everywhere.
         if let Some(number) = number_after(&text, before) {
             text = replaced(&text, number, &value);
         }

@@ -299,8 +299,8 @@ impl Load {
     }
 }
 
-/// The flag that an evaluation asks about: the lower its number, the more often. Some are not asked about in each minute, so
-/// that the server counts another number of flags every time.
+/// Returns the flag to evaluate: the lower its number, the more frequent. Some are not evaluated in every minute, so
+/// the server counts a different number of flags each time.
 fn popular(turn: usize) -> usize {
     // 16 bits without a pattern, from Knuth's multiplicative hash, as a share of 2^16.
     let random = (turn.wrapping_mul(2_654_435_769) >> 16) & 0xffff;

@@ -1,5 +1,5 @@
-//! The API's description: that it is whole, and says what there is. Whether it is true is checked by every test: an
-//! answer that it does not know fails the test that got it.
+//! The API's description: its completeness, and its agreement with the routes. Every test checks its accuracy: a
+//! response that it does not contain fails the test that received it.
 
 use std::process::Command;
 

@@ -82,7 +82,7 @@ async fn news_go_on_however_much_is_changed_at_once() {
     app.tell();
     let admin = app.admin().await;
     let mut listener = Listener::open(&Browser::signed_in(&app).await).await;
-    // 1,200 in no time: the clock stands still. Their ids are lower than all that come later.
+    // 1,200 within one instant of the test clock. Their IDs are lower than all later ones.
     let two_hundred = if app.database().is_postgres() {
         "insert into audit_entries (id, action, actor_identity, occurred_at)
          select ('00000000' || substr(md5(random()::text), 1, 24))::uuid, 'FLAG_UPDATED', 'import', 1772357400000

@@ -177,7 +177,7 @@ async fn bodies_of_strangers_are_bounded_together_and_leave_room_for_sign_ins() 
     const LENGTH: usize = 64 * 1024;
     let app = TestApp::start().await;
     let mut held = JoinSet::new();
-    // One more than there is room for. All of them keep back the last byte.
+    // One more than the limit. All of them withhold the last byte.
     for _ in 0..=256 {
         let mut wire = Wire::to(app.address()).await;
         wire.write(&format!(
@@ -405,7 +405,7 @@ async fn nothing_in_flight_fails_when_the_service_is_told_to_stop() {
         wire.begin_post(EVALUATE, &key, QUESTION.len(), part).await;
         slow.push(wire);
     }
-    // Each asks one question after the other on one connection, for as long as the answers let it.
+    // Each sends one request after the other on one connection, as fast as the responses permit.
     let mut busy = JoinSet::new();
     for _ in 0..50 {
         let key = key.clone();

@@ -259,7 +259,7 @@ async fn one_of_many_creates_of_the_same_account_or_token_wins_and_one_of_many_e
         let ended = two.same("DELETE", &path, json!({}), 204, 404).await;
         assert_eq!(ended, one_wins);
     }
-    // Entries that two services record in one millisecond have no order, and time stands still here.
+    // Entries that two services record in one millisecond are unordered, and the test clock does not advance.
     let mut audited = admin.audited_with_accounts().await;
     audited.sort();
     assert_eq!(

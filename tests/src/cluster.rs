@@ -15,8 +15,8 @@ use tempfile::TempDir;
 use crate::certificates::{Authority, write};
 use crate::{TestDatabase, eventually, free_address};
 
-/// Ends what it was given, a server, when nobody holds the other end of its input any more: after a test program that was
-/// killed as well. Then it removes the folder.
+/// Stops the given server once the other end of the input is closed, also after a test program was killed. Then it
+/// removes the folder.
 const SUPERVISOR: &str =
     r#"folder=$1; shift; "$@" </dev/null & cat >/dev/null; kill -INT $!; wait; rm -rf "$folder""#;
 

@@ -1,7 +1,7 @@
 //! The service as its callers meet it: a [`TestApp`] on a real port, and [`Caller`]s who speak HTTP to it.
 //!
-//! Each app has a database of its own: a SQLite file, or a new database on the PostgreSQL server that
-//! `PENNON_TEST_POSTGRES_URL` names. Its clock stands still until it is moved, and its ids and keys repeat.
+//! Each app has its own database: a SQLite file, or a new database on the PostgreSQL server that
+//! `PENNON_TEST_POSTGRES_URL` names. Its clock moves only when it is set, and its IDs and keys repeat.
 
 #![expect(
     clippy::expect_used,

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::TestDatabase;
 
-/// A proxy between the service and the database, which lets everything through until it is told otherwise.
+/// A proxy between the service and the database. By default, it forwards everything.
 pub struct Proxy {
     address: SocketAddr,
     network: Arc<watch::Sender<Network>>,

@@ -220,8 +220,8 @@ async fn an_import_sees_every_change_that_others_make_before_it_writes() {
         () = switching => {}
         actions = imported(&app, &off, &[]) => assert_eq!(actions, ["FLAG_ENVIRONMENT_UPDATED"; 40]),
     }
-    // The last switch may still be under way. As their clocks differ, the entries are in no order, and yet a chain:
-    // except for the first and the last, each state is the one that somebody led to and that somebody began with.
+    // The last switch may still be in flight. The clocks differ, so the entries are unordered, but they form a chain:
+    // except for the first and the last, one change led to each state, and another one began with it.
     eventually(
         "every change began with the state that another one led to",
         async || {
