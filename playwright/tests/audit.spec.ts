@@ -23,7 +23,7 @@ async function revertNewest(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Revert" }).click();
 }
 
-test("changes are told in sentences, with what was different before", async ({
+test("changes are described in sentences, with the previous values", async ({
   page,
   server,
   api,
@@ -167,7 +167,7 @@ test("a switch is turned back by a new change", async ({ page, server, api }) =>
   await expect(page.getByRole("button", { name: "Revert" })).toHaveCount(0);
 });
 
-test("what one action changed is one group, and is taken back as a whole", async ({
+test("the changes of one action form one group, and are reverted as a whole", async ({
   page,
   server,
   api,
@@ -311,12 +311,7 @@ test("rules, rollouts and archived flags come back, and go again", async ({
   await expect(entries(page).first()).toContainText("brought checkout_v2 back from the archive");
 });
 
-test("what has changed since the preview is not overwritten", async ({
-  page,
-  server,
-  api,
-  complaints,
-}) => {
+test("changes since the preview are not overwritten", async ({ page, server, api, complaints }) => {
   complaints.forgive(/status of 409/);
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
@@ -338,7 +333,7 @@ test("what has changed since the preview is not overwritten", async ({
   await expect(entries(page).first()).toContainText("to 10 % in production");
 });
 
-test("what was changed later and stays is no reason to warn", async ({ page, server, api }) => {
+test("a later change that stays causes no warning", async ({ page, server, api }) => {
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("checkout_v2", "New checkout");
   await api.switch(flag, production, true);
@@ -402,7 +397,7 @@ test("an environment gets its old name back, and a change in it after a new key 
   await expect(entries(page).first()).toContainText("turned checkout_v2 off in production");
 });
 
-test("accounts are shown to admins who ask for them, and to nobody else", async ({
+test("entries about accounts are shown to admins on request only", async ({
   page,
   server,
   api,

@@ -28,7 +28,7 @@ async function shownKey(page: Page): Promise<string> {
   return key.innerText();
 }
 
-test("an environment is renamed, and its key goes on working", async ({ page, server, api }) => {
+test("an environment is renamed, and its key still works", async ({ page, server, api }) => {
   const { sdkKey } = await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
@@ -61,7 +61,7 @@ test("a name that another environment has is refused, and what was typed stays",
   await expect(page.getByRole("heading", { level: 1 })).toContainText("staging");
 });
 
-test("what somebody else has changed meanwhile is not overwritten", async ({
+test("a concurrent change is not overwritten", async ({
   page,
   context,
   server,
@@ -174,7 +174,7 @@ test("another name than the environment's own revokes nothing", async ({
   expect(await evaluate(server, sdkKey, "new_checkout")).toMatchObject({ enabled: false });
 });
 
-test("the list has a group for each product, and tells who polls", async ({
+test("the list has a group for each product, and shows the clients that poll", async ({
   page,
   server,
   api,

@@ -3,11 +3,9 @@ import { evaluate } from "../support/api.ts";
 import { address, shop } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-test("slider and number go together, and words say what it means", { tag: "@scripts" }, async ({
-  page,
-  server,
-  api,
-}) => {
+test("slider and number move together, and a sentence explains the value", {
+  tag: "@scripts",
+}, async ({ page, server, api }) => {
   await shop(api);
   await signIn(page, server);
   await page.goto(`${address}?edit=rollout`);
@@ -27,7 +25,11 @@ test("slider and number go together, and words say what it means", { tag: "@scri
   await expect(page.locator("#rollout")).toContainText("40 % of tenants are ON, by tenantId");
 });
 
-test("removing the rollout says that it turns everyone on", async ({ page, server, api }) => {
+test("removing the rollout warns that it turns the flag on for everyone", async ({
+  page,
+  server,
+  api,
+}) => {
   const { flag, production } = await shop(api);
   await api.rollOut(flag, production, 5);
   await signIn(page, server);

@@ -120,7 +120,7 @@ test("values have types, and a sentence follows what is typed", { tag: "@scripts
   ]);
 });
 
-test("what is wrong with a rule is told where it is, and nothing typed is lost", async ({
+test("faults of a rule are shown at their fields, and the input is kept", async ({
   page,
   server,
   api,

@@ -1,7 +1,7 @@
 import { address, country, operand, shop, steps } from "../support/flag-page.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-test("a name that somebody else has changed is not overwritten unseen", async ({
+test("a concurrent change of the name is not overwritten silently", async ({
   page,
   context,
   server,
@@ -28,7 +28,7 @@ test("a name that somebody else has changed is not overwritten unseen", async ({
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Mine");
 });
 
-test("an order that somebody else has overtaken is not saved", async ({
+test("an outdated order is not saved", async ({
   page,
   server,
   api,
@@ -70,7 +70,7 @@ test("an order that somebody else has overtaken is not saved", async ({
   ]);
 });
 
-test("two people at one rule: the second is told, keeps what was typed, and decides", async ({
+test("two editors of one rule: the second sees the conflict, keeps the input, and decides", async ({
   page,
   server,
   api,
@@ -127,7 +127,7 @@ test("two people add rules: the second sees the first one's before adding", asyn
   await expect(steps(page).nth(1)).toHaveText("ON when country is DE");
 });
 
-test("two people at one rollout: the second is told and decides", async ({
+test("two editors of one rollout: the second sees the conflict and decides", async ({
   page,
   server,
   api,

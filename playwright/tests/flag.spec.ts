@@ -43,7 +43,7 @@ test("name and description are edited in place", async ({ page, server, api }) =
   await expect(page).toHaveURL(/flags\/checkout_v2\?environment=[^&]*$/);
 });
 
-test("the switch asks in production, with the effect, and not elsewhere", {
+test("the switch asks for confirmation in production only, and shows the effect", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   const { flag, staging, production } = await shop(api);
@@ -79,7 +79,7 @@ test("the switch asks in production, with the effect, and not elsewhere", {
   await expect(flagStatus(page)).toHaveText("Off for everyone in staging", { useInnerText: true });
 });
 
-test("the switch is a plain form where there are no scripts, and asks by another", async ({
+test("without scripts, the switch is a plain form, and another form confirms", async ({
   page,
   server,
   api,

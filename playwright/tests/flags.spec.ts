@@ -23,11 +23,7 @@ test("a new flag is listed, and off in every environment", async ({ page, server
   }
 });
 
-test("a key that no flag can have is refused, and what was typed stays", async ({
-  page,
-  server,
-  complaints,
-}) => {
+test("an invalid key is refused, and the input is kept", async ({ page, server, complaints }) => {
   complaints.forgive(/status of 4\d\d/);
   await signIn(page, server);
   await page.goto("/dashboard/new-flag");
@@ -40,7 +36,7 @@ test("a key that no flag can have is refused, and what was typed stays", async (
   await expect(page.getByLabel("Name")).toHaveValue("New checkout");
 });
 
-test("a switch changes what applications are told, and stays", async ({ page, server, api }) => {
+test("a switch changes the evaluation, and stays", async ({ page, server, api }) => {
   const staging = await api.createEnvironment("Web shop", "staging");
   const production = await api.createEnvironment("Web shop", "production");
   await api.createFlag("new_checkout", "New checkout");
@@ -70,7 +66,7 @@ test("a switch changes what applications are told, and stays", async ({ page, se
     .toEqual({ enabled: false, reason: "flag_disabled" });
 });
 
-test("a switch does not load the page anew", { tag: "@scripts" }, async ({ page, server, api }) => {
+test("a switch does not reload the page", { tag: "@scripts" }, async ({ page, server, api }) => {
   await api.createEnvironment("Web shop", "staging");
   await api.createFlag("new_checkout", "New checkout");
   await signIn(page, server);
@@ -85,7 +81,7 @@ test("a switch does not load the page anew", { tag: "@scripts" }, async ({ page,
   expect(loads).toBe(0);
 });
 
-test("a switch that is refused goes back and says why", { tag: "@scripts" }, async ({
+test("a refused switch goes back and shows the reason", { tag: "@scripts" }, async ({
   page,
   context,
   server,
@@ -153,7 +149,7 @@ test("the list follows a search that was typed before hydration", {
   await expect(rows).toHaveCount(1);
 });
 
-test("the list follows what one types and chooses, and so does its address", {
+test("the list and its address follow the filters", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   const staging = await api.createEnvironment("Web shop", "staging");
@@ -246,7 +242,7 @@ test("a switch can be undone", { tag: "@scripts" }, async ({ page, server, api }
   });
 });
 
-test("production asks without scripts too, on the flag's page", async ({
+test("production asks for confirmation without scripts too, on the flag's page", async ({
   page,
   server,
   api,
@@ -268,7 +264,7 @@ test("production asks without scripts too, on the flag's page", async ({
   await expect(page.getByRole("button", { name: "Turn on in production" })).toHaveCount(0);
 });
 
-test("production asks before it is switched, and says what will happen", {
+test("production asks for confirmation of a switch, and shows the effect", {
   tag: "@scripts",
 }, async ({ page, server, api }) => {
   const production = await api.createEnvironment("Web shop", "production");
@@ -296,12 +292,7 @@ test("production asks before it is switched, and says what will happen", {
   await expect(page.getByText("New checkout is off again in production.")).toBeVisible();
 });
 
-test("a switch that somebody else has moved meanwhile is not moved over", async ({
-  page,
-  server,
-  api,
-  complaints,
-}) => {
+test("a concurrent switch is not overwritten", async ({ page, server, api, complaints }) => {
   complaints.forgive(/status of 409/);
   const staging = await api.createEnvironment("Web shop", "staging");
   const flag = await api.createFlag("new_checkout", "New checkout");
@@ -348,7 +339,7 @@ test("a flag is created over the list, with a key made of its name", { tag: "@sc
   await expect(page.getByText("cafe_au_lait").first()).toBeVisible();
 });
 
-test("a dialog keeps what was typed when the service refuses", { tag: "@scripts" }, async ({
+test("a dialog keeps the input when the service refuses it", { tag: "@scripts" }, async ({
   page,
   server,
   api,

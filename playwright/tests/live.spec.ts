@@ -48,7 +48,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     await other.close();
   });
 
-  test("draws a switch anew that was switched here before", async ({ page, server, api }) => {
+  test("redraws a switch that was switched on this page before", async ({ page, server, api }) => {
     const staging = await api.createEnvironment("Web shop", "staging");
     const flag = await api.createFlag("new_checkout", "New checkout");
     await signIn(page, server);

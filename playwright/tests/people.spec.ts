@@ -16,7 +16,7 @@ function row(page: Page, email: string) {
   return page.getByRole("row", { name: email });
 }
 
-test("somebody is invited with a password that was made up, and signs in with it", async ({
+test("a user is invited with a generated password, and signs in with it", async ({
   page,
   browser,
   server,
@@ -44,7 +44,7 @@ test("somebody is invited with a password that was made up, and signs in with it
   await other.close();
 });
 
-test("what is wrong with an invitation is said, and what was typed stays but the password", async ({
+test("faults of an invitation are shown, and the input is kept except for the password", async ({
   page,
   server,
   complaints,
@@ -101,7 +101,7 @@ test("the last admin stays one", async ({ page, server, complaints }) => {
   await expect(page.getByRole("alert")).toContainText("last administrator");
 });
 
-test("a role that somebody else has changed meanwhile is not overwritten", async ({
+test("a concurrent change of a role is not overwritten", async ({
   page,
   context,
   server,
@@ -166,7 +166,7 @@ test("an account is deleted, and its tokens with it", async ({ page, server, api
   expect(await api.statusWith(token)).toBe(401);
 });
 
-test("an admin revokes somebody's token", async ({ page, server, api }) => {
+test("an admin revokes a user's token", async ({ page, server, api }) => {
   const ben = await api.createUser(invited.email, "editor");
   const token = await api.createTokenAs(ben, "deploy");
   await signIn(page, server);

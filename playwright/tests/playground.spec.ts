@@ -28,7 +28,11 @@ async function checkout(api: Api): Promise<{ production: Environment; flag: Flag
 
 const answer = (page: Page) => page.locator("#playground-answer");
 
-test("a flag is tried for a user, and every step is told", async ({ page, server, api }) => {
+test("a flag is evaluated for a user, and every step is explained", async ({
+  page,
+  server,
+  api,
+}) => {
   await checkout(api);
   await signIn(page, server);
   await page.getByRole("link", { name: "Try it" }).click();
@@ -57,11 +61,7 @@ test("a flag is tried for a user, and every step is told", async ({ page, server
   await expect(page.getByLabel("country")).toHaveValue("DE");
 });
 
-test("form and JSON are the same case, and what is wrong is said", async ({
-  page,
-  server,
-  api,
-}) => {
+test("form and JSON show the same context, and faults are shown", async ({ page, server, api }) => {
   const { production } = await checkout(api);
   await signIn(page, server);
   const flag = `flag=new_checkout&environment=${production.id}`;
@@ -82,11 +82,7 @@ test("form and JSON are the same case, and what is wrong is said", async ({
   await expect(answer(page)).toContainText("OFF");
 });
 
-test("what is wrong is neither lost nor turned into something else", async ({
-  page,
-  server,
-  api,
-}) => {
+test("invalid input is neither lost nor changed", async ({ page, server, api }) => {
   const { production } = await checkout(api);
   await signIn(page, server);
   const flag = `flag=new_checkout&environment=${production.id}`;
@@ -122,7 +118,7 @@ test("an environment that is chosen stays when something changes", { tag: "@scri
   await expect(places).toHaveValue(staging.id);
 });
 
-test("the answer follows what is typed, and server and browser agree", { tag: "@scripts" }, async ({
+test("the result follows the input, and server and browser agree", { tag: "@scripts" }, async ({
   page,
   server,
   api,

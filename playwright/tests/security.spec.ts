@@ -1,9 +1,6 @@
 import { expect, signIn, test } from "../support/test.ts";
 
-test("every answer of the dashboard is framed by nobody, and is what it says", async ({
-  page,
-  server,
-}) => {
+test("no response of the dashboard can be framed or sniffed", async ({ page, server }) => {
   await signIn(page, server);
   const assets = await page
     .locator("link[rel=stylesheet], script[src]")

@@ -1,7 +1,7 @@
 import { evaluate } from "../support/api.ts";
 import { expect, signIn, test } from "../support/test.ts";
 
-test("usage is drawn by reason, and told as a table", async ({ page, server, api }) => {
+test("usage is shown by reason, as a chart and as a table", async ({ page, server, api }) => {
   const staging = await api.createEnvironment("Web shop", "staging");
   const production = await api.createEnvironment("Web shop", "production");
   const flag = await api.createFlag("new_checkout", "New checkout");
@@ -39,11 +39,7 @@ test("usage is drawn by reason, and told as a table", async ({ page, server, api
   await expect(page.getByRole("link", { name: "30 d" })).toHaveAttribute("aria-current", "true");
 });
 
-test("a flag that no application has asked for says how that changes", async ({
-  page,
-  server,
-  api,
-}) => {
+test("an unused flag explains how to use it", async ({ page, server, api }) => {
   await api.createFlag("new_checkout", "New checkout");
   await page.goto("/dashboard/flags/new_checkout/usage");
   await signIn(page, server);

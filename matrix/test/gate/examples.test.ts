@@ -63,7 +63,7 @@ describe("examples/node-express", () => {
     await expectApi(example.url, service);
   });
 
-  it("answers what is under way when it is asked to end", async () => {
+  it("answers requests in flight when it shuts down", async () => {
     await using service = await shop();
     const main = [process.execPath, "src/main.js"] as const;
     await using example = await start(folder, main, settings(service.url));
