@@ -1,7 +1,7 @@
 //! A soak: mixed load at a fixed pace, and whether memory or latencies grow while it lasts.
 //!
-//! The set of flags stays the same. The load itself adds only audit entries, sessions, and hourly usage. The audit log starts
-//! with many times as many entries, so that counting those that are added does not pass for a slowdown.
+//! The set of flags stays the same. The load itself adds only audit entries, sessions, and hourly usage. The audit log
+//! starts with many times as many entries, so that counting those that are added does not pass for a slowdown.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -91,8 +91,8 @@ impl Kind {
         Self::Commit,
     ];
 
-    /// Its name in the table, its class, and the milliseconds between two requests. They have no common divisor, so that no
-    /// two kinds meet again and again.
+    /// Its name in the table, its class, and the milliseconds between two requests. They have no common divisor, so
+    /// that no two kinds meet again and again.
     fn plan(self) -> (&'static str, Class, u64) {
         match self {
             Self::Evaluate => ("an evaluation", Class::Evaluation, 5),

@@ -93,7 +93,8 @@ pub(crate) async fn measure(server: &Path, database: &Database, streams: usize) 
     Ok(())
 }
 
-/// The rate at which several writers, each with a flag of its own, switch flags of the environment that the streams follow.
+/// The rate at which several writers, each with a flag of its own, switch flags of the environment that the streams
+/// follow.
 async fn switches_per_second(service: &Arc<Service>, environment: &str, name: &str) -> Result<f64> {
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {

@@ -1,9 +1,9 @@
 //! Pennon: a feature flag service that teams host themselves.
 //!
-//! `serve` takes connections; `http` turns requests into calls of use cases and their results into responses; `admin` holds
-//! the use cases of administration, and `evaluation` those of evaluation; `feed` is the stream of committed changes; `auth`
-//! proves who calls; `snapshot` holds what is evaluated, in memory; `store` holds the SQL; `tasks` is the work in the
-//! background; `state` is what all of them share, in slices; `cli` is the command line.
+//! `serve` takes connections; `http` turns requests into calls of use cases and their results into responses; `admin`
+//! holds the use cases of administration, and `evaluation` those of evaluation; `feed` is the stream of committed
+//! changes; `auth` proves who calls; `snapshot` holds what is evaluated, in memory; `store` holds the SQL; `tasks` is
+//! the work in the background; `state` is what all of them share, in slices; `cli` is the command line.
 
 mod admin;
 mod auth;

@@ -20,7 +20,8 @@ use crate::store::{self, Db, OpenMode};
 
 pub use crate::admin::first_start::FirstAdministrator;
 
-/// The running service: a handle that is cheap to clone. It is cloned for every request, so all slices are behind one counter.
+/// The running service: a handle that is cheap to clone. It is cloned for every request, so all slices are behind one
+/// counter.
 #[derive(Clone)]
 pub struct Service(Arc<Slices>);
 

@@ -1,5 +1,5 @@
-//! Databases of earlier releases: their content after an upgrade, their use by the last release, and commands that leave
-//! them as they are.
+//! Databases of earlier releases: their content after an upgrade, their use by the last release, and commands that
+//! leave them as they are.
 
 use std::path::{Path, PathBuf};
 

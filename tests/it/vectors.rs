@@ -60,7 +60,8 @@ async fn what_makes_a_flag_unsupported_is_refused_by_the_service() {
     assert_eq!(run, promised, "the index promises another number of cases");
 }
 
-/// The status of the first answer that is not a success, as the rules, the rollout and the time to live of a flag are stored.
+/// The status of the first answer that is not a success, as the rules, the rollout and the time to live of a flag are
+/// stored.
 async fn first_refusal(admin: &Caller<'_>, path: &str, flag: &Value) -> Option<StatusCode> {
     let mut answers = Vec::new();
     for rule in flag["rules"].as_array().into_iter().flatten() {

@@ -1,7 +1,7 @@
 //! Compares all evaluators: the core natively, `@pennon/core` in Node.js, and the server over HTTP.
 //!
-//! Flags and contexts are random, but the same for the same seed. What two of them disagree about is made as small as it
-//! can be before it is printed.
+//! Flags and contexts are random, but the same for the same seed. What two of them disagree about is made as small as
+//! it can be before it is printed.
 
 #![expect(clippy::expect_used, reason = "what cannot go on must say where")]
 

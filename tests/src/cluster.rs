@@ -44,8 +44,8 @@ struct Unprivileged {
 }
 
 impl TlsCluster {
-    /// Returns the server of this test program, starting it if need be; none where PostgreSQL is not installed, or where
-    /// the tests run on SQLite.
+    /// Returns the server of this test program, starting it if need be; none where PostgreSQL is not installed, or
+    /// where the tests run on SQLite.
     pub async fn shared() -> Option<&'static Self> {
         static CLUSTER: OnceLock<Option<TlsCluster>> = OnceLock::new();
         std::env::var_os("PENNON_TEST_POSTGRES_URL")?;

@@ -1,4 +1,5 @@
-//! Mixed load on a server: evaluation, administration, sign-ins and pages at the same time, with a record of each exchange.
+//! Mixed load on a server: evaluation, administration, sign-ins and pages at the same time, with a record of each
+//! exchange.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

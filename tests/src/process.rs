@@ -176,8 +176,8 @@ impl Process {
         kibibytes / 1024.0
     }
 
-    /// Limits how large its files may grow, in bytes, as a full disk would; none for any size. What is written beyond the
-    /// limit fails.
+    /// Limits how large its files may grow, in bytes, as a full disk would; none for any size. What is written beyond
+    /// the limit fails.
     pub fn limit_files(&self, bytes: Option<u64>) {
         // The process has the hard limit of this one, which only root may raise.
         let maximum = getrlimit(Resource::Fsize).maximum;

@@ -65,8 +65,8 @@ impl Recording {
     }
 }
 
-/// Repeats the requests of a recording. Returns the differences, a line for each: members may be new, and everything else
-/// must be as it was.
+/// Repeats the requests of a recording. Returns the differences, a line for each: members may be new, and everything
+/// else must be as it was.
 pub async fn replay(app: &TestApp, recording: &Value) -> String {
     app.advance(
         recording["secondsAfterStart"]

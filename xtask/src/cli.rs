@@ -34,7 +34,8 @@ pub(crate) enum Command {
     },
     /// Build the server's binary for this machine, optimized, and the npm packages
     Build,
-    /// Build what is published into the target folder's dist/: archives with static binaries, packages, bills of materials
+    /// Build what is published into the target folder's dist/: archives with static binaries, packages, bills of
+    /// materials
     Dist {
         /// The platform to build for, such as `aarch64-unknown-linux-musl`; may be repeated
         #[arg(long, default_values_t = [dist::default_target()])]
@@ -63,7 +64,8 @@ pub(crate) enum Command {
     Deploy,
     /// Run the tests in Rust, those of the server on SQLite
     Rust,
-    /// Run the tests of the server on PostgreSQL, on a throwaway cluster unless `PENNON_TEST_POSTGRES_URL` names a server
+    /// Run the tests of the server on PostgreSQL, on a throwaway cluster unless `PENNON_TEST_POSTGRES_URL` names a
+    /// server
     Postgres,
     /// Build the engine of the npm packages to wasm, into npm/core/generated
     Wasm,
@@ -135,7 +137,8 @@ pub(crate) enum Command {
     Advisories,
     /// Check the workflows in .github/
     Workflows,
-    /// Write what the next builds are compared with: databases and answers of this build, its API description, and its client
+    /// Write what the next builds are compared with: databases and answers of this build, its API description, and its
+    /// client
     Fixture,
 }
 

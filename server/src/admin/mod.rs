@@ -92,7 +92,8 @@ pub enum StartError {
     /// The account of the first administrator cannot be created as the settings want it.
     #[error("the first administrator cannot be created: {0}")]
     FirstAdministrator(&'static str),
-    /// The bootstrap file is needed and cannot be applied. The text names the file and its faults, and none of its values.
+    /// The bootstrap file is needed and cannot be applied. The text names the file and its faults, and none of its
+    /// values.
     #[error("the bootstrap file was not applied, and nothing was changed: {0}")]
     BootstrapFile(String),
     /// Something failed on the way.

@@ -1,5 +1,5 @@
-//! Provisioning: environments with their SDK keys, flags, and a personal access token from a file. It happens once, in a
-//! database that has never held an environment, so a key that was revoked or rotated never returns.
+//! Provisioning: environments with their SDK keys, flags, and a personal access token from a file. It happens once, in
+//! a database that has never held an environment, so a key that was revoked or rotated never returns.
 
 use std::collections::HashSet;
 use std::path::PathBuf;

@@ -132,8 +132,8 @@ pub(crate) async fn get(
     find(&mut admin.db.read().await?, actor, which).await
 }
 
-/// Revokes a token: it is refused from now on. A script can revoke the token that it came by, but no other unless it may
-/// do everything.
+/// Revokes a token: it is refused from now on. A script can revoke the token that it came by, but no other unless it
+/// may do everything.
 pub(crate) async fn revoke(
     admin: &Admin,
     actor: &Actor,

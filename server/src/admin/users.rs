@@ -253,8 +253,8 @@ pub(crate) async fn change_password(
     tx.commit().await
 }
 
-/// Makes sure that a patch with a password comes from a session, and that callers who change their own password know the
-/// current one. Returns the hash of the password that they have proven to know.
+/// Makes sure that a patch with a password comes from a session, and that callers who change their own password know
+/// the current one. Returns the hash of the password that they have proven to know.
 async fn prove_own_password(
     admin: &Admin,
     actor: &Actor,

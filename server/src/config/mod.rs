@@ -127,16 +127,16 @@ pub enum NpmAccess {
 /// The location of the data.
 #[derive(Clone, Debug, Args)]
 pub struct DatabaseSettings {
-    /// The database: `sqlite://` and a file, or `postgres://` and a database. A URL that contains a password is refused,
-    /// because other users of the machine could see it: set `DATABASE_URL`, or `DATABASE_URL_FILE` to a file that contains
-    /// the URL. Default without any of them: `sqlite://data/pennon.db`
+    /// The database: `sqlite://` and a file, or `postgres://` and a database. A URL that contains a password is
+    /// refused, because other users of the machine could see it: set `DATABASE_URL`, or `DATABASE_URL_FILE` to a file
+    /// that contains the URL. Default without any of them: `sqlite://data/pennon.db`
     #[arg(long, value_name = "URL")]
     pub database_url: Option<Secret>,
 }
 
 impl Settings {
-    /// The address that people and applications use, without a slash at its end. A server that listens on all addresses is
-    /// reached at `localhost`.
+    /// The address that people and applications use, without a slash at its end. A server that listens on all addresses
+    /// is reached at `localhost`.
     pub fn base_url(&self) -> String {
         match (&self.public_url, &self.listen) {
             (Some(url), _) => url.to_string().trim_end_matches('/').to_owned(),
@@ -212,8 +212,8 @@ fn network(text: &str) -> Result<IpNet, &'static str> {
     })
 }
 
-/// An address with scheme and host and nothing behind them, in the form in which browsers name an origin: in lower case,
-/// without the usual port.
+/// An address with scheme and host and nothing behind them, in the form in which browsers name an origin: in lower
+/// case, without the usual port.
 fn public_url(text: &str) -> Result<Uri, String> {
     const EXPECTED: &str = "write an address such as https://flags.example.com";
     let url: Uri = text.to_ascii_lowercase().parse().map_err(|_| EXPECTED)?;

@@ -188,8 +188,8 @@ impl FlagPageAdmin for SignedIn {
 }
 
 impl SignedIn {
-    /// The rules of a pair, if they are those that a page has shown. Their revision is that of all that the pair serves, so
-    /// they are the same for as long as that is.
+    /// The rules of a pair, if they are those that a page has shown. Their revision is that of all that the pair
+    /// serves, so they are the same for as long as that is.
     async fn rules_as_shown(
         &self,
         id: FlagEnvironmentId,

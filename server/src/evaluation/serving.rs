@@ -14,8 +14,8 @@ use crate::snapshot::Snapshots;
 use crate::store::Db;
 use crate::store::snapshots::ChangedFlag;
 
-/// The time for which the database may be silent before it may have changes that are not served. It is probed four times in
-/// that time, so that a busy moment is not taken for silence.
+/// The time for which the database may be silent before it may have changes that are not served. It is probed four
+/// times in that time, so that a busy moment is not taken for silence.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// The state behind evaluation. It is cheap to clone.

@@ -114,7 +114,8 @@ pub(super) async fn received(
     }
 }
 
-/// Copies what arrives, because each frame keeps the buffer that it was read into: at least 8 KiB, also for a single byte.
+/// Copies what arrives, because each frame keeps the buffer that it was read into: at least 8 KiB, also for a single
+/// byte.
 async fn collected(
     mut body: Stream,
     limit: usize,

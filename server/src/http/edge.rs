@@ -20,8 +20,8 @@ use super::cors;
 use super::request_id::{X_REQUEST_ID, identify};
 use crate::state::Service;
 
-/// Routes with what holds for all of them: a bound on how many requests are let in, an identifier, a log, and headers. A
-/// slash at the end of a path makes no difference.
+/// Routes with what holds for all of them: a bound on how many requests are let in, an identifier, a log, and headers.
+/// A slash at the end of a path makes no difference.
 ///
 /// This is one service instead of a layer for each, because an evaluation costs less than a handful of layers.
 #[derive(Clone)]

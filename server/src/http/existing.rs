@@ -10,8 +10,8 @@ use crate::error::Error;
 
 /// The identifier of the object that a path names and a body changes.
 ///
-/// The use case reads the object in its own transaction. So existence is checked separately only when the body is refused,
-/// and a change reads its object once.
+/// The use case reads the object in its own transaction. So existence is checked separately only when the body is
+/// refused, and a change reads its object once.
 pub(crate) struct Existing<Id>(Id);
 
 impl<Id: Existence + Copy> Existing<Id> {

@@ -54,8 +54,8 @@ pub(crate) trait FromFields: Sized {
     }
 }
 
-/// Implements [`FromFields`] for a struct: each of its fields comes from a reader of [`Fields`] and the name of a member.
-/// The doc comments become the description of the object and of its members.
+/// Implements [`FromFields`] for a struct: each of its fields comes from a reader of [`Fields`] and the name of a
+/// member. The doc comments become the description of the object and of its members.
 macro_rules! from_fields {
     (
         $(#[doc = $about:literal])*

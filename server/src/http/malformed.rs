@@ -7,8 +7,8 @@ use super::request_id::identify;
 use crate::error::Error;
 use crate::state::Service;
 
-/// A whole answer as it goes over the wire, in the place of the one with the given status that hyper would send. It is the
-/// last one on its connection. `date` is a header line, with its end, or empty.
+/// A whole answer as it goes over the wire, in the place of the one with the given status that hyper would send. It is
+/// the last one on its connection. `date` is a header line, with its end, or empty.
 pub(crate) fn refusal_of_head(
     service: &Service,
     status: u16,

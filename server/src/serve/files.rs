@@ -6,8 +6,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 const RESERVE: u64 = 256;
 
 /// Room for so many connections, or for as many as the system allows: connections must not use up the files that the
-/// database needs. The soft limit is often 1024 for the sake of programs that are older than larger ones; those that can
-/// do with more are meant to raise it.
+/// database needs. The soft limit is often 1024 for the sake of programs that are older than larger ones; those that
+/// can do with more are meant to raise it.
 pub(super) fn room_for(connections: u32) -> usize {
     let wanted = u64::from(connections).saturating_add(RESERVE);
     let limit = getrlimit(Resource::Nofile);

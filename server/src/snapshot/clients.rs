@@ -44,8 +44,8 @@ impl ClientCounts {
         self.add(client, ClientRequests::default());
     }
 
-    /// The requests as they are counted where `self` has been counted before: under a name only as long as both together
-    /// have few enough.
+    /// The requests as they are counted where `self` has been counted before: under a name only as long as both
+    /// together have few enough.
     pub(crate) fn bound(self, requests: &Self) -> Self {
         let (mut names, mut bounded) = (self, Self::default());
         for (client, requests) in &requests.0 {

@@ -83,8 +83,9 @@ impl EnvironmentSnapshot {
         self.flags.get(key).map(|flag| &**flag)
     }
 
-    /// Counts a report of evaluations that happened elsewhere, unless one with this id is counted within an hour, by any
-    /// instance. Flags that the environment does not have are passed over. False if too many reports wait to be counted.
+    /// Counts a report of evaluations that happened elsewhere, unless one with this id is counted within an hour, by
+    /// any instance. Flags that the environment does not have are passed over. False if too many reports wait to be
+    /// counted.
     pub(crate) fn reported<'k>(
         &self,
         id: Uuid,
@@ -252,8 +253,8 @@ impl ServedFlag {
         evaluate(&self.compiled, context, MissingBucketingValue::Excluded)
     }
 
-    /// Decides the flag as [`evaluate`](Self::evaluate) does, and returns every step of the way, with the ids of the flag's
-    /// rules by ascending priority.
+    /// Decides the flag as [`evaluate`](Self::evaluate) does, and returns every step of the way, with the ids of the
+    /// flag's rules by ascending priority.
     pub(crate) fn explain(&self, context: &Context<'_>) -> (Explanation, &[RuleId]) {
         let explanation = explain(&self.compiled, context, MissingBucketingValue::Excluded);
         (explanation, &self.rule_ids)

@@ -1,8 +1,8 @@
 //! An environment that is being served, from one snapshot to the next.
 //!
 //! Its snapshots are announced to followers no faster than all of them can be reached. Each announcement wakes every
-//! follower. Without a pause between announcements, thousands of streams would keep all cores busy for as long as somebody
-//! writes, and hold up the writes themselves.
+//! follower. Without a pause between announcements, thousands of streams would keep all cores busy for as long as
+//! somebody writes, and hold up the writes themselves.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -16,8 +16,8 @@ use tokio::time::{Instant, sleep_until};
 use super::environment::EnvironmentSnapshot;
 use super::faults::{Found, Unreadable};
 
-/// The pause after an announcement, for each follower: several times what it takes to wake a follower and to write an event
-/// to its connection, so that most of the time is left for others.
+/// The pause after an announcement, for each follower: several times what it takes to wake a follower and to write an
+/// event to its connection, so that most of the time is left for others.
 const PAUSE_PER_FOLLOWER: Duration = Duration::from_micros(60);
 
 /// The followers up to which no pause is needed.
@@ -32,8 +32,8 @@ pub(super) struct Served {
     schedule: Mutex<Schedule>,
 }
 
-/// The schedule of announcements. The first change is announced at once; of those that come during the pause after it, only
-/// the newest, when the pause is over.
+/// The schedule of announcements. The first change is announced at once; of those that come during the pause after it,
+/// only the newest, when the pause is over.
 struct Schedule {
     pause_ends: Instant,
     /// The snapshot to announce at the end of the pause.

@@ -16,8 +16,8 @@ const KEPT: usize = 2;
 /// The part of a backup's name between the file's name and the version.
 const INFIX: &str = ".before-";
 
-/// Writes the database into `<file>.before-<next>`, where `next` is the version of the first migration that is about to be
-/// applied, and deletes all but the newest backups. A database in memory has none.
+/// Writes the database into `<file>.before-<next>`, where `next` is the version of the first migration that is about to
+/// be applied, and deletes all but the newest backups. A database in memory has none.
 ///
 /// Fails if the backup is not on disk; then no migration may start.
 pub(super) async fn keep(

@@ -1,8 +1,8 @@
 //! Many rows that are written at once, in few statements and with the shortest turn.
 //!
 //! They are staged in temporary tables, which needs no turn, and moved from there to where they belong. PostgreSQL lets
-//! several transactions write at once, so there most of them are moved ahead of the turn too: those that no other writer
-//! can wait for or collide with.
+//! several transactions write at once, so there most of them are moved ahead of the turn too: those that no other
+//! writer can wait for or collide with.
 
 use std::collections::HashSet;
 
@@ -296,7 +296,8 @@ const DELETE: &str = "
     where (flag_id, environment_id) in (select flag_id, environment_id from staged_deleted_rollouts);
 ";
 
-/// Changes of flags that were there before. A new rollout starts at a revision that no rollout of the pair has ever had.
+/// Changes of flags that were there before. A new rollout starts at a revision that no rollout of the pair has ever
+/// had.
 const CHANGE: &str = "
     insert into flags (id, key, name, description, type, created_by, created_at, archived_at, revision)
     select id, key, name, description, type, created_by, created_at, archived_at, revision

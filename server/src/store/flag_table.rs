@@ -1,5 +1,5 @@
-//! Flags as people look for them: by state, by last use, and by whether they can go. The views `flag_table` and `flag_states`
-//! say what that means.
+//! Flags as people look for them: by state, by last use, and by whether they can go. The views `flag_table` and
+//! `flag_states` say what that means.
 
 use std::collections::HashMap;
 
@@ -180,8 +180,8 @@ async fn select(
         query.push(
             "select id, key, name, description, type, created_by, created_at, archived_at, revision, ",
         );
-        // Where every flag is looked at anyway, those that are selected are counted on the way; where not, that would keep
-        // the database from stopping at the page's end.
+        // Where every flag is looked at anyway, those that are selected are counted on the way; where not, that would
+        // keep the database from stopping at the page's end.
         if wanted.state.is_some() {
             query.push("count(*) over ()");
         } else {
@@ -246,8 +246,8 @@ pub(crate) async fn uses(
     Ok(rows.into_iter().map(used).collect())
 }
 
-/// The evaluations of each of these flags from an hour on, in one environment or in all together: hours in milliseconds, in no
-/// order, and the number of evaluations in each.
+/// The evaluations of each of these flags from an hour on, in one environment or in all together: hours in
+/// milliseconds, in no order, and the number of evaluations in each.
 pub(crate) async fn hours(
     tx: &mut Tx,
     flags: &[FlagId],

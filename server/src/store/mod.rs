@@ -1,7 +1,7 @@
 //! The database: connections, transactions and all SQL. It decides nothing.
 //!
-//! Each query is written once and expanded for both drivers by [`on_conn!`], so the compiler proves that every type that
-//! is bound or read exists in both. Rows are private to their module and become domain types by `TryFrom`.
+//! Each query is written once and expanded for both drivers by [`on_conn!`], so the compiler proves that every type
+//! that is bound or read exists in both. Rows are private to their module and become domain types by `TryFrom`.
 
 pub(crate) mod audit;
 mod backup;
@@ -190,7 +190,8 @@ impl Db {
         }
     }
 
-    /// The schema that was found, if it is older than the one of this binary and was left as it is. Queries may fail on it.
+    /// The schema that was found, if it is older than the one of this binary and was left as it is. Queries may fail on
+    /// it.
     pub(crate) fn outdated(&self) -> Option<&Outdated> {
         self.outdated.as_ref()
     }

@@ -9,7 +9,8 @@ use super::reach::ReachError;
 /// The ways to open a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpenMode {
-    /// Upgrades the schema, and creates a file that is missing. PostgreSQL shows its administrator the id of the instance.
+    /// Upgrades the schema, and creates a file that is missing. PostgreSQL shows its administrator the id of the
+    /// instance.
     Serve(Uuid),
     /// Upgrades the schema of a database that exists.
     Upgrade,

@@ -204,8 +204,8 @@ impl Server {
         }
     }
 
-    /// Asks for a sign of life on a connection that others read on. Without one, nothing can be done at the server, even
-    /// though it is alive.
+    /// Asks for a sign of life on a connection that others read on. Without one, nothing can be done at the server,
+    /// even though it is alive.
     async fn ask_reader(&self) -> Result<(), sqlx::Error> {
         let (pools, _lease) = self.lease()?;
         pools.readers.acquire().await?.ping().await

@@ -211,8 +211,8 @@ async fn lock(file: &Path) -> Result<Option<SqliteConnection>, RestoreError> {
     }
 }
 
-/// Gives the copy to the owner of the file that it replaces, because the server may run as another user than this command.
-/// A new file is given to the owner of its folder, if the system lets this user do so.
+/// Gives the copy to the owner of the file that it replaces, because the server may run as another user than this
+/// command. A new file is given to the owner of its folder, if the system lets this user do so.
 fn keep_owner(file: &Path, copy: &Path) -> Result<(), RestoreError> {
     let new = copy.metadata()?;
     let Ok(old) = file.metadata() else {

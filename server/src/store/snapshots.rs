@@ -108,8 +108,8 @@ impl LoadedFlag {
     }
 }
 
-/// Reads the flags of an environment that changed after `revision`; all of them after revision 0, among them the archived
-/// ones that were never configured there.
+/// Reads the flags of an environment that changed after `revision`; all of them after revision 0, among them the
+/// archived ones that were never configured there.
 pub(crate) async fn changed_flags(
     tx: &mut Tx,
     environment: EnvironmentId,

@@ -28,8 +28,8 @@ pub(crate) struct FlagHours {
     pub(crate) hours: Vec<(i64, i64)>,
 }
 
-/// Hours and how often something happened in each, as two texts of which one goes with the other: a row for each hour would
-/// cost more than all that it contains.
+/// Hours and how often something happened in each, as two texts of which one goes with the other: a row for each hour
+/// would cost more than all that it contains.
 #[derive(sqlx::FromRow)]
 pub(super) struct Hours {
     hours: String,
@@ -95,8 +95,8 @@ pub(crate) async fn begin_batch(tx: &mut Tx, id: Uuid, now: Timestamp) -> Result
 
 /// Notes that these reports are counted, and returns those that were not counted before.
 ///
-/// The ids are inserted in ascending order: two instances that insert the same ones then wait for each other, and do not
-/// deadlock.
+/// The ids are inserted in ascending order: two instances that insert the same ones then wait for each other, and do
+/// not deadlock.
 pub(crate) async fn begin_reports(
     tx: &mut Tx,
     reports: &BTreeSet<(EnvironmentId, Uuid)>,

@@ -130,8 +130,8 @@ pub(crate) async fn account(tx: &mut Tx, id: UserId) -> Result<Option<Account>, 
     row.map(Account::try_from).transpose()
 }
 
-/// The account of an e-mail address: the one with exactly this address, or else the oldest one with the address in another
-/// case. Addresses are ASCII, so both databases fold them alike.
+/// The account of an e-mail address: the one with exactly this address, or else the oldest one with the address in
+/// another case. Addresses are ASCII, so both databases fold them alike.
 pub(crate) async fn by_email(tx: &mut Tx, email: &str) -> Result<Option<Account>, Error> {
     let row: Option<AccountRow> = on_conn!(tx, conn => sqlx::query_as(
         "select id, email, role, created_at, revision, password_hash from users

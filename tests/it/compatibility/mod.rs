@@ -50,7 +50,8 @@ fn every_open_field_exists() {
     }
 }
 
-/// The pointers of everything in this API's description that clients may rely on: operations, statuses, members, and values.
+/// The pointers of everything in this API's description that clients may rely on: operations, statuses, members, and
+/// values.
 fn promises() -> Vec<String> {
     let escaped = |name: &str| name.replace('~', "~0").replace('/', "~1");
     let keys = |pointer: &str| -> Vec<String> {

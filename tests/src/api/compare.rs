@@ -1,4 +1,5 @@
-//! The comparison of two schemas. What clients send may be taken more generously, and what they get may only gain members.
+//! The comparison of two schemas. What clients send may be taken more generously, and what they get may only gain
+//! members.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -92,7 +93,8 @@ impl<'a> Comparison<'a> {
         breaks
     }
 
-    /// The breaks of the pair that has the fewest, of those with fitting types. Without any, the shape itself is the break.
+    /// The breaks of the pair that has the fewest, of those with fitting types. Without any, the shape itself is the
+    /// break.
     fn closest(
         &mut self,
         place: &str,

@@ -10,7 +10,8 @@ use crate::admin::{Admin, usage};
 use crate::auth::actor::Administrator;
 use crate::error::Error;
 
-/// Warns of what clients in use cannot read of the flags that an import changes, with the environment as `product/name`.
+/// Warns of what clients in use cannot read of the flags that an import changes, with the environment as
+/// `product/name`.
 pub(crate) async fn warnings(
     admin: &Admin,
     actor: &Administrator,

@@ -117,8 +117,8 @@ async fn delete(
 
 /// Changes your own password.
 ///
-/// All your other sessions end. A wrong `currentPassword` counts as a failed sign-in. Needs a session: a personal access
-/// token is refused.
+/// All your other sessions end. A wrong `currentPassword` counts as a failed sign-in. Needs a session: a personal
+/// access token is refused.
 #[utoipa::path(put, path = "/users/me/password")]
 async fn change_password(
     State(admin): State<Admin>,

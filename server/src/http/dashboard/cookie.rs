@@ -6,8 +6,8 @@ use pennon_dashboard::model::Theme;
 
 use crate::config::Settings;
 
-/// The cookie of the session. Under a public URL with https its prefix has browsers refuse it from anywhere but this very
-/// host.
+/// The cookie of the session. Under a public URL with https its prefix has browsers refuse it from anywhere but this
+/// very host.
 const SESSION: &str = "pennon_session";
 const SECURE_SESSION: &str = "__Host-pennon_session";
 
