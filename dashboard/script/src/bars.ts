@@ -2,14 +2,14 @@ import { link } from "./dom.ts";
 
 type Link = { readonly href: string; readonly text: string };
 
-/** What concerns the page as a whole, in quiet bars above its lower edge. */
+/** Messages about the page as a whole, in bars above its lower edge. */
 export class Bars {
   readonly #box = document.createElement("div");
   readonly #bars = new Map<string, HTMLElement>();
 
   constructor() {
     this.#box.className = "bars";
-    // There before anything is said, or screen readers would not notice.
+    // In the document before its first message: screen readers ignore a status region that appears with its text.
     this.#box.role = "status";
     document.body.append(this.#box);
   }
@@ -32,7 +32,7 @@ export class Bars {
   }
 }
 
-/** A link that goes to another page in another tab, and to this page by loading it anew. */
+/** Returns a link that opens another page in a new tab, and reloads the page if it leads to this one. */
 function anchor({ href, text }: Link): HTMLAnchorElement {
   const anchor = link(href, text);
   if (href === location.href) {

@@ -1,9 +1,12 @@
 import { on } from "./dom.ts";
 
-/** What of an address says for whom a flag is tried. */
+/** The parameters that hold the evaluation context of the playground. */
 const parameters = ["context", "as"];
 
-/** Has the case that is being tried go along to the same page in another state: it was typed after that was drawn. */
+/**
+ * Copies the context of the playground into links and forms of the same page, which the server rendered before it was
+ * typed.
+ */
 export function carryCase(): void {
   on("click", "a[href]", (link: HTMLAnchorElement) => {
     link.href = carried(link.href);
@@ -15,7 +18,7 @@ export function carryCase(): void {
 
 function carried(address: string): string {
   const [next, here] = [new URL(address), new URL(location.href)];
-  // An environment is what these states have in common.
+  // Only addresses with an environment are states of the same page.
   if (next.pathname !== here.pathname || !next.searchParams.has("environment")) {
     return address;
   }

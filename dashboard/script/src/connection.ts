@@ -1,11 +1,12 @@
 import { Hub, type Listener } from "./hub.ts";
 
-/** Says whether somebody looks at the page. */
+/** Reports whether the page is visible. */
 export type Look = (looks: boolean) => void;
 
 /**
- * Connects a page to the one stream that all pages of the browser share: a stream each would soon use up the six connections
- * that browsers have for a server. Where pages cannot share (Chrome on Android), a page has a stream while one looks at it.
+ * Connects a page to the stream that all pages of the browser share. Without sharing, the pages would soon use up the
+ * six connections that browsers allow for each server. Where shared workers do not exist (Chrome on Android), a page
+ * has its own stream while it is visible.
  */
 export function hear(listener: Listener): Look {
   if (!("SharedWorker" in window)) {

@@ -1,9 +1,9 @@
 import { announce, on } from "./dom.ts";
 
-/** The time for which a button says that it has copied, in milliseconds. */
+/** The time for which a button confirms the copy, in milliseconds. */
 const confirmationDuration = 2_000;
 
-/** Copies the text of a button with `data-copy`. Without scripts such buttons are hidden. */
+/** Copies the text of a button with `data-copy`. Without scripts, such buttons are hidden. */
 export function listenToCopying(): void {
   on("click", "[data-copy]", (button) => void copyFrom(button));
 }
@@ -25,10 +25,10 @@ async function copyFrom(button: HTMLElement): Promise<void> {
 }
 
 /**
- * Puts a text on the clipboard; false if that is not possible.
+ * Copies a text to the clipboard. Returns false if that is not possible.
  *
- * The clipboard's own interface exists on secure origins only. A dashboard at `http://flags.internal` has to select the
- * text and have the browser copy what is selected.
+ * The Clipboard API exists on secure origins only. A dashboard at `http://flags.internal` has to select the text and
+ * run the browser's copy command.
  */
 async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {

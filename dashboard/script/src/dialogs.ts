@@ -1,13 +1,13 @@
 import { type FetchedPage, fetchPage, fieldsOf, on } from "./dom.ts";
 
-/** The page to which the service leads who is not signed in any more. */
+/** The page to which the service redirects without a session. */
 const signIn = "/dashboard/login";
 
 /**
- * Opens the form of the page that a link with `data-dialog` leads to in the dialog after the link.
+ * Opens the form of a linked page in the dialog that follows the link with `data-dialog`.
  *
- * The form is the one that the page marks with `data-form`. It is sent where the page would send it; what comes back is
- * either the same form with what was wrong, or the page to go on to.
+ * The linked page marks the form with `data-form`. The dialog submits it to the address to which the page would; the
+ * response is either the same form with its errors, or the next page.
  */
 export function openFormsInDialogs(): void {
   on("click", "a[data-dialog]", (link: HTMLAnchorElement, event) => {
@@ -41,7 +41,7 @@ async function open(link: HTMLAnchorElement): Promise<void> {
     dialog.showModal();
     focusFirst(dialog);
   } else {
-    // The page itself says what is the matter.
+    // The page itself explains the error.
     location.href = link.href;
   }
 }
@@ -49,19 +49,19 @@ async function open(link: HTMLAnchorElement): Promise<void> {
 async function send(dialog: HTMLDialogElement, form: HTMLFormElement): Promise<void> {
   const link = dialog.previousElementSibling as HTMLAnchorElement;
   const button = form.querySelector<HTMLButtonElement>("button:not([type=button])");
-  // Nobody sends it twice.
+  // Prevents a second submission.
   button?.toggleAttribute("disabled", true);
   sayLost(dialog, false);
   const page = await fetchPage(link.href, { method: "POST", body: fieldsOf(form) });
   if (page !== undefined && show(dialog, page)) {
     focusFirst(dialog);
   } else if (page?.answer.url.includes(signIn)) {
-    // Sent by the browser itself, the form comes along to the sign-in and is sent on from there.
+    // Submitted by the browser itself, the form goes to the sign-in page, which forwards it afterwards.
     form.action = link.href;
     form.method = "post";
     form.submit();
   } else if (page === undefined || page.answer.url === link.href) {
-    // Nothing has answered, or something on the way and not the page.
+    // No response, or the response of a proxy instead of the page.
     button?.toggleAttribute("disabled", false);
     sayLost(dialog, true);
   } else {
@@ -69,7 +69,7 @@ async function send(dialog: HTMLDialogElement, form: HTMLFormElement): Promise<v
   }
 }
 
-/** Shows the form of a page in a dialog; false if the page has none. */
+/** Shows the form of a page in a dialog. Returns false if the page has none. */
 function show(dialog: HTMLDialogElement, { document: page }: FetchedPage): boolean {
   const form = page.querySelector("form[data-form]");
   if (form === null) {

@@ -1,9 +1,9 @@
-/** The element on which something happened, or the closest one around it, that a selector names. */
+/** Returns the target of an event, or its closest ancestor, that matches a selector. */
 export function closest<E extends Element>({ target }: Event, selector: string): E | null {
   return target instanceof Element ? target.closest<E>(selector) : null;
 }
 
-/** Handles the events of a type on the elements that a selector names, whenever they come to the page. */
+/** Handles the events of a type on all elements that match a selector, including elements added later. */
 export function on<E extends HTMLElement, T extends keyof DocumentEventMap>(
   type: T,
   selector: string,
@@ -17,7 +17,7 @@ export function on<E extends HTMLElement, T extends keyof DocumentEventMap>(
   });
 }
 
-/** Sends fields to an address of the dashboard that answers with JSON. */
+/** Posts fields to an address of the dashboard that responds with JSON. */
 export function post(
   url: string,
   fields: Readonly<Record<string, string>>,
@@ -27,7 +27,7 @@ export function post(
   return fetch(url, { method: "POST", headers: { accept: "application/json", ...headers }, body });
 }
 
-/** A link with a text. */
+/** Returns a link with a text. */
 export function link(href: string, text: string): HTMLAnchorElement {
   const anchor = document.createElement("a");
   anchor.setAttribute("href", href);
@@ -35,12 +35,12 @@ export function link(href: string, text: string): HTMLAnchorElement {
   return anchor;
 }
 
-/** True if the focus is where a key is text. */
+/** True if the focus is in a field that accepts text. */
 export function isTyping(): boolean {
   return document.activeElement?.matches("input, textarea, select") === true;
 }
 
-/** The fields of a form, as it sends them; files, which no form of the dashboard has, are left out. */
+/** Returns the fields of a form as the browser sends them, without files, which no form of the dashboard has. */
 export function fieldsOf(form: HTMLFormElement): URLSearchParams {
   const fields = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {
@@ -51,10 +51,10 @@ export function fieldsOf(form: HTMLFormElement): URLSearchParams {
   return fields;
 }
 
-/** A page, and the answer that brought it. */
+/** A page, and the response that contained it. */
 export type FetchedPage = { readonly answer: Response; readonly document: Document };
 
-/** Fetches a page as the browser would; none if the service cannot be reached. */
+/** Fetches a page as the browser would. Returns nothing if the service cannot be reached. */
 export async function fetchPage(url: string, init?: RequestInit): Promise<FetchedPage | undefined> {
   try {
     const answer = await fetch(url, { headers: { accept: "text/html" }, ...init });
@@ -67,7 +67,7 @@ export async function fetchPage(url: string, init?: RequestInit): Promise<Fetche
 
 let announcements: HTMLElement | undefined;
 
-/** Prepares to announce: a region that has a text when it appears is not read aloud. */
+/** Adds the live region for announcements: screen readers ignore a region that appears with its text. */
 export function prepareAnnouncements(): void {
   announcements = document.createElement("p");
   announcements.className = "visually-hidden";
@@ -75,7 +75,7 @@ export function prepareAnnouncements(): void {
   document.body.append(announcements);
 }
 
-/** Has screen readers read a text aloud. */
+/** Announces a text to screen readers. */
 export function announce(text: string): void {
   if (announcements !== undefined) {
     announcements.textContent = text;

@@ -1,13 +1,13 @@
 import { announce, type FetchedPage, fetchPage, fieldsOf, on } from "./dom.ts";
 
-/** The time to wait for the next letter before the service is asked, in milliseconds. */
+/** The delay after the last keystroke before the service is queried, in milliseconds. */
 const debounce = 180;
 
 /**
- * Shows what a form of filters asks for while one types and chooses, and keeps the address to share.
+ * Updates the results while the user changes the form of filters, and keeps the address shareable.
  *
- * The elements with an id and `data-live` are taken over from the page that the form leads to. Without scripts the form is
- * sent by its button.
+ * Elements with an id and `data-live` are taken from the page to which the form leads. Without scripts, a button
+ * submits the form.
  */
 export function followFilters(): void {
   let latest = 0;
@@ -32,7 +32,7 @@ export function followFilters(): void {
     event.preventDefault();
     void show(form);
   });
-  // Somebody may have typed before this script ran.
+  // The user may have typed before this script ran.
   const form = document.querySelector<HTMLFormElement>("#filters");
   const fields = form?.querySelectorAll<HTMLInputElement>("input[type=search]") ?? [];
   if (form && [...fields].some(({ value, defaultValue }) => value !== defaultValue)) {
@@ -40,14 +40,14 @@ export function followFilters(): void {
   }
 }
 
-/** The address that a form leads to, without the fields that are empty. */
+/** Returns the address to which a form leads, without empty fields. */
 function addressOf(form: HTMLFormElement): string {
   const filled = new URLSearchParams([...fieldsOf(form)].filter(([, value]) => value !== ""));
   const path = form.getAttribute("action") ?? "";
   return filled.size === 0 ? path : `${path}?${filled}`;
 }
 
-/** Shows what a page has found. A page without results is another page, such as the sign-in: the browser is taken there. */
+/** Shows the results of a page. For a page without results, such as the sign-in page, the browser navigates to it. */
 function takeOver(page: FetchedPage | undefined, url: string): void {
   if (page === undefined) {
     announce("The service cannot be reached. The list may be out of date.");

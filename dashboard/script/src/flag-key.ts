@@ -1,13 +1,13 @@
 import { post } from "./dom.ts";
 
-/** The time to wait for the next letter before the service is asked, in milliseconds. */
+/** The delay after the last keystroke before the service is queried, in milliseconds. */
 const debounce = 250;
 const maxKeyLength = 128;
 
-/** What the service says of a key. */
+/** The service's verdict on a key. */
 type KeyCheck = { readonly isFree: boolean; readonly message: string };
 
-/** Makes the key of a new flag from its name until somebody edits the key, and says whether a flag can have it. */
+/** Derives the key of a new flag from its name until the user edits the key, and shows whether the key is available. */
 export function checkFlagKeys(): void {
   const made = new WeakMap<HTMLFormElement, string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -50,9 +50,9 @@ function show(place: HTMLElement, result: KeyCheck | undefined): void {
   place.textContent = result?.message ?? "";
 }
 
-/** Returns a key that reads like the name: `New checkout (fast!)` is `new_checkout_fast`. */
+/** Returns a key that resembles the name: `new_checkout_fast` for `New checkout (fast!)`. */
 function keyOf(name: string): string {
-  // Decomposed, letters stand without their accents, which are then left out.
+  // Decomposition separates accents from their letters, and the accents are then removed.
   const letters = name.normalize("NFKD").toLowerCase();
   const key = letters.replace(/[\u0300-\u036f'’]/g, "").replace(/[^a-z0-9]+/g, "_");
   return key.replace(/^_/, "").slice(0, maxKeyLength).replace(/_$/, "");

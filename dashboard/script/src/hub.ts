@@ -1,43 +1,43 @@
-/** Something that somebody changed. */
+/** A change that a user or a script made. */
 export type Change = {
   readonly action: string;
-  /** When, in milliseconds. */
+  /** The time of the change, in milliseconds. */
   readonly at: number;
   readonly by: string;
-  /** The key of the flag concerned. */
+  /** The key of the changed flag. */
   readonly flag?: string;
-  /** The id of the environment concerned. */
+  /** The id of the changed environment. */
   readonly environment?: string;
   /** The id of the request that made the change. */
   readonly request?: string;
-  /** What was done, in words that go on after the name. */
+  /** The description of the change, as it follows the actor's name. */
   readonly what: string;
 };
 
-/** What pages are told. */
+/** A message to pages. */
 export type Word =
-  /** The server answers. `at` is when the last change was, in milliseconds. */
+  /** The server responds. `at` is the time of the last change, in milliseconds. */
   | { readonly kind: "position"; readonly at: number }
   | { readonly kind: "change"; readonly change: Change }
-  /** The server does not answer. */
+  /** The server does not respond. */
   | { readonly kind: "lost" }
-  /** Nobody is signed in any more. */
+  /** The session has ended. */
   | { readonly kind: "ended" };
 
 export type Listener = (word: Word) => void;
 
 const address = "/dashboard/events";
-/** For how long the stream stays when nobody looks: the next page may be on its way. */
+/** The time for which the stream stays open without a visible page, in milliseconds: the next page may be loading. */
 const linger = 2_000;
-/** After which time is tried again what failed, and by how much it may be more. */
+/** The delay before a retry, in milliseconds, and the maximum random addition to it. */
 const pause = 2_000;
 
-/** Holds the stream of events while somebody looks, and passes on what it tells. */
+/** Keeps the event stream open while a page is visible, and forwards its messages. */
 export class Hub {
   readonly #looks = new Map<Listener, boolean>();
   #stream: EventSource | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** When the last change was; none while the server does not answer. */
+  /** The time of the last change; undefined while the server does not respond. */
   #at: number | undefined;
 
   look(listener: Listener, looks: boolean): void {
@@ -92,7 +92,7 @@ export class Hub {
     });
   }
 
-  /** Why the stream was refused. */
+  /** Determines why the stream was refused. */
   async #findOut(): Promise<void> {
     const asked = fetch(address, { method: "HEAD", cache: "no-store" });
     const status = await asked.then(
@@ -115,7 +115,7 @@ export class Hub {
 
   #close(): void {
     if (this.#isLookedAt) {
-      // The pause of an attempt that failed may have been cut short.
+      // The delay of a failed attempt may have been cut short.
       this.#resume();
     } else {
       this.#stream?.close();

@@ -1,4 +1,4 @@
-/** The module with the islands' code: what brings each to life, by name. */
+/** The module with the code of the islands: the functions that hydrate them, by name. */
 type Islands = {
   readonly default: (source: { module_or_path: string }) => Promise<unknown>;
   readonly hydrate: () => void;
@@ -7,7 +7,7 @@ type Islands = {
 
 let loading: Promise<Islands> | undefined;
 
-/** Brings the islands within these elements to life, and loads their code for the first one. */
+/** Hydrates the islands within these elements. Loads the module for the first one. */
 export async function hydrate(roots: readonly Element[]): Promise<void> {
   const within = roots.flatMap((root) => [root, ...root.querySelectorAll("leptos-island")]);
   const islands = new Set(within.filter(isIsland));

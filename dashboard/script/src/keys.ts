@@ -1,7 +1,7 @@
 import { isTyping, on } from "./dom.ts";
 import { Palette } from "./palette.ts";
 
-/** Has keys do what the page's help says they do, and shows the button that opens the palette. */
+/** Handles the shortcuts that the help lists, and shows the button that opens the palette. */
 export function listenToKeys(): void {
   const help = document.querySelector<HTMLDialogElement>("dialog#help-dialog");
   const dialog = document.querySelector<HTMLDialogElement>("dialog#palette");
@@ -11,7 +11,7 @@ export function listenToKeys(): void {
     jump.addEventListener("click", () => palette.open());
     jump.dataset.ready = "true";
   }
-  // A click beside a dialog closes it.
+  // A click on the backdrop closes the dialog.
   on("click", "#help-dialog, #palette", (each: HTMLDialogElement, { target }) => {
     if (target === each) {
       each.close();

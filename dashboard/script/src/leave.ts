@@ -1,6 +1,6 @@
 import { on } from "./dom.ts";
 
-/** Has the browser ask before a page is left that shows a key for the only time, unless its link says that the key is stored. */
+/** Requires a confirmation to leave a page that shows a key once, unless the link states that the key is stored. */
 export function askBeforeLeavingKey(): void {
   let isStored = false;
   on("click", "a[data-stored]", () => {

@@ -1,4 +1,4 @@
-// One file, run twice: by each page, and by the worker that all pages of a browser share.
+// One file for two contexts: each page, and the worker that all pages of a browser share.
 
 import { carryCase } from "./carry.ts";
 import { hear } from "./connection.ts";
@@ -31,7 +31,7 @@ if (typeof document === "undefined") {
   const isInOtherZone = tellZone();
   const main = document.querySelector<HTMLElement>("main[data-drawn]");
   if (main !== null) {
-    // It notes how the server drew the page, so it comes before all that changes it.
+    // Records the page as the server rendered it, so it runs before everything that changes the page.
     keepUpToDate(main, hear, isInOtherZone);
   }
   listenToKeys();
@@ -44,7 +44,7 @@ if (typeof document === "undefined") {
   checkFlagKeys();
   askBeforeLeavingKey();
   carryCase();
-  // Shows what can do nothing without this script.
+  // Reveals the elements that need this script.
   document.documentElement.dataset.scripts = "";
   void hydrate([document.body]);
 }

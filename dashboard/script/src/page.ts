@@ -5,20 +5,20 @@ import type { Change, Listener } from "./hub.ts";
 import { Swap } from "./swap.ts";
 import { ownRequests } from "./switches.ts";
 
-/** How long changes are gathered before the page is asked for. */
+/** The debounce of changes before the page is fetched, in milliseconds. */
 const gathering = 250;
-/** How long the server may be away before it is worth a word. */
+/** The time for which the server may be unreachable before a bar reports it, in milliseconds. */
 const grace = 3_000;
-/** A change happens a moment before others can see it: the page may have been drawn in between. */
+/** A change becomes visible up to this many milliseconds after its timestamp, so the page may lack it. */
 const moment = 1_000;
 
-/** How long to wait for a server that cannot draw the page. */
+/** The delay before the next attempt when the server cannot render the page, in milliseconds. */
 const pause = 5_000;
 
-/** How long a form that was sent may take to lead to another page. */
+/** The time within which a submitted form must lead to another page, in milliseconds. */
 const submitTimeout = 10_000;
 
-/** Shows what others change on the page without loading it anew, and says when that cannot be done. */
+/** Applies the changes of others to the page without reloading it, and reports when that is not possible. */
 export function keepUpToDate(
   main: HTMLElement,
   hear: (listener: Listener) => Look,
@@ -26,7 +26,7 @@ export function keepUpToDate(
 ): void {
   const bars = new Bars();
   const swap = new Swap(main);
-  // Asked for by its address, an answer to a form is another page.
+  // The address of a form's response, when fetched, returns another page.
   const isAnswer = main.dataset.drawn === "";
   let drawn = Number(main.dataset.drawn);
   let last: Change | undefined;
@@ -96,7 +96,7 @@ export function keepUpToDate(
     }
   }
 
-  /** Brings the page up to date; if it is not yet, answers after how long to try again. */
+  /** Updates the page. Returns the delay before the next attempt if it is not up to date yet. */
   async function ask(): Promise<number | undefined> {
     const { href } = location;
     const page = await fetchPage(href, { cache: "no-store" });
@@ -112,7 +112,7 @@ export function keepUpToDate(
       return undefined;
     }
     if (location.href !== href) {
-      // What one typed meanwhile has made another page of it.
+      // The user's input has changed the address in the meantime.
       return gathering;
     }
     if (build(fresh) !== build(document)) {
@@ -140,7 +140,7 @@ export function keepUpToDate(
       refreshSoon();
     }
   });
-  // What a form does that leads away is news too, and what this page shows may be gone by then.
+  // A form that navigates away causes a change event, too. Until it has, no refresh: this page's object may be gone.
   addEventListener("submit", (event) => {
     setTimeout(() => {
       const leads = event.target instanceof HTMLFormElement && event.target.method !== "dialog";
@@ -178,12 +178,12 @@ export function keepUpToDate(
   }
 }
 
-/** Whether an answer shows a page, be it one of a refusal, and not that the server is unwell. */
+/** Returns true if a response contains a page, including that of a refusal, and not a server error. */
 function isPage({ ok, status }: Response): boolean {
   return ok || status === 403 || status === 404;
 }
 
-/** Whether a page at this path may look different after a change. */
+/** Returns true if a change may affect the page at this path. */
 function concerns({ action, flag, environment }: Change, path: string): boolean {
   const [, , section, thing] = path.split("/");
   const isAboutAccounts = /^(USER|TOKEN|PASSWORD)_/.test(action);
@@ -197,7 +197,7 @@ function concerns({ action, flag, environment }: Change, path: string): boolean 
     return decoded(thing) === flag;
   }
   if (section === "environments" && thing !== undefined && environment !== undefined) {
-    // A new key makes another environment of it.
+    // A rotated key creates another environment.
     return thing === environment || action === "SDK_KEY_ROTATED";
   }
   return true;
@@ -211,7 +211,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The names of the styles and scripts of a page, by which builds differ. */
+/** The names of a page's style and scripts, which differ between builds. */
 function build(page: Document): string {
   const style = page.querySelector("link[rel=stylesheet]")?.getAttribute("href");
   const script = page.querySelector<HTMLScriptElement>("script[data-islands]");

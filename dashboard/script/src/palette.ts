@@ -1,29 +1,29 @@
 import { post } from "./dom.ts";
 
-/** A place to go to. */
+/** A page to navigate to. */
 type Destination = {
   readonly kind: string;
   readonly name: string;
-  /** What tells it from others of the name. */
+  /** The detail that distinguishes it from others with the same name. */
   readonly detail: string;
   readonly href: string;
 };
 
 const address = "/dashboard/api/destinations";
-/** How long one may pause between two letters before the service is asked. */
+/** The delay after the last keystroke before the service is queried, in milliseconds. */
 const pause = 120;
 
-/** A dialog with a combobox: it asks the service where one can go, and goes there. */
+/** A dialog with a combobox that searches the destinations of the dashboard and navigates to one. */
 export class Palette {
   readonly #dialog: HTMLDialogElement;
   readonly #field: HTMLInputElement;
   readonly #list: HTMLElement;
   readonly #note: HTMLElement;
   #found: readonly Destination[] = [];
-  /** The text of which that was found. */
+  /** The text to which the current results belong. */
   #answered: string | undefined;
   #chosen = 0;
-  /** What was asked last; an answer to an older question comes too late. */
+  /** The last query; responses to earlier ones are ignored. */
   #asked: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -92,7 +92,7 @@ export class Palette {
     }
   }
 
-  /** Goes to what was chosen, of what answers the text as it is by now. */
+  /** Navigates to the selected result of the current text. */
   async #goToAnswer(): Promise<void> {
     if (this.#answered !== this.#field.value) {
       clearTimeout(this.#timer);
@@ -109,7 +109,7 @@ export class Palette {
   }
 }
 
-/** Where one can go that has the text in its name, or why that cannot be told. */
+/** Returns the destinations whose names contain the text, or the reason why they are unknown. */
 async function find(text: string): Promise<readonly Destination[] | string> {
   try {
     const answer = await post(address, { text });

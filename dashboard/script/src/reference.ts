@@ -1,8 +1,8 @@
-// The page /docs: Swagger UI over the description of the API.
+// The page /docs: Swagger UI for the description of the API.
 
 import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
 
-/** The part of Immutable.js' collections that the search reads. */
+/** The part of Immutable.js collections that the search uses. */
 interface Collection {
   get(key: string): unknown;
   filter(keep: (value: Collection) => boolean): Collection;
@@ -30,7 +30,7 @@ function search(groups: Collection, phrase: string): Collection {
     .filter((group) => !operations(group).isEmpty());
 }
 
-/** Labels the search field, which searches more than that of Swagger UI does by itself. */
+/** Labels the search field, which searches more than Swagger UI's own filter. */
 function nameSearch(): void {
   const input = document.querySelector<HTMLInputElement>(".operation-filter-input");
   if (input !== null) {

@@ -1,11 +1,11 @@
 import { announce, on } from "./dom.ts";
 
-/** Moves rules by their handles and buttons without a new page each time; one button then saves the order. */
+/** Moves rules by their handles and buttons without a request for each move. One button then saves the order. */
 export function listenToRuleOrder(): void {
-  /** The order when the first rule was moved. */
+  /** The order before the first move. */
   let original: string[] = [];
 
-  /** Notes the order before a rule is moved. */
+  /** Records the order before a rule is moved. */
   function begin(): void {
     if (listOf()?.hasAttribute("data-unsaved") === false) {
       original = order();
@@ -62,7 +62,7 @@ function rulesOf(): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>("#rules [data-rule]")];
 }
 
-/** The ids of the rules, in the order in which they stand. */
+/** Returns the ids of the rules in their current order. */
 function order(): string[] {
   return rulesOf().map((rule) => rule.dataset.rule ?? "");
 }
@@ -72,7 +72,7 @@ function neighborOf(rule: Element, isAbove: boolean): Element | null {
   return neighbor?.hasAttribute("data-rule") ? neighbor : null;
 }
 
-/** Lets a rule change places with its neighbor; false if it has none there. */
+/** Swaps a rule with its neighbor. Returns false if it has none in that direction. */
 function moveTo(rule: Element, isAbove: boolean): boolean {
   const neighbor = neighborOf(rule, isAbove);
   neighbor?.insertAdjacentElement(isAbove ? "beforebegin" : "afterend", rule);
@@ -88,7 +88,7 @@ function isPast(neighbor: Element | null, compare: (middle: number) => boolean):
   return place !== undefined && compare(place.top + place.height / 2);
 }
 
-/** Shows the bar that saves the order, and keeps the list as it is whatever others change meanwhile. */
+/** Shows the bar that saves the order, and protects the list from updates while its order is unsaved. */
 function setChanged(isChanged: boolean): void {
   const form = formOf();
   listOf()?.toggleAttribute("data-unsaved", isChanged);

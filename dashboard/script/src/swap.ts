@@ -2,34 +2,34 @@ import { Idiomorph } from "idiomorph";
 import { hydrate, isIsland } from "./islands.ts";
 
 /**
- * Units that are left alone or changed as a whole: islands, because only their own code may change them, forms, and what
- * says so of itself.
+ * Units that are replaced as a whole or not at all: islands, because only their own code may change them, forms, and
+ * elements with `data-unit`.
  */
 const units = "leptos-island, form, [data-unit]";
-/** What an island marks in which somebody has changed something that is not sent yet. */
+/** Marks unsaved changes within an island. */
 const unsaved = "[data-unsaved]";
 /** Fields whose values are mirrored in the URL, so that a fresh page has them too. */
 const addressed = "[data-addressed]";
-/** Where one types or chooses. */
+/** Fields for text or a choice. */
 const fields = "input, textarea, select";
-/** What is open, on its way to the server, or waits for an answer. */
+/** Open dialogs and popovers, messages, and elements that wait for a response. */
 const open = "dialog[open], :popover-open, .toast, [aria-busy=true]";
-/** What scripts and browsers set on a page that has been drawn. */
+/** Attributes that scripts and browsers set after the page is rendered. */
 const foreign = new Set(["hidden", "open", "inert", "data-ready", "data-dragged"]);
 
-/** Whether all of a page could be brought up to date; if not, whether that concerns what somebody has typed. */
+/** The parts that an update skipped: none, units without input, or units with input that the user typed. */
 export type Kept = "nothing" | "untouched" | "typed";
 
-/** Brings a page to how the server draws it now, where it differs, and never under a person's fingers. */
+/** Updates the page to the server's current rendering, but never a part that the user is editing. */
 export class Swap {
-  /** Whether something was left as it was because somebody has the focus there. */
+  /** True if the last update skipped only units without input; the next `focusout` repeats it. */
   isBehind = false;
   readonly #main: Element;
-  /** How the server drew what each unit shows, before islands and typing changed it. */
+  /** The server's rendering of each unit as shown, before islands and input changed it. */
   readonly #drawn = new WeakMap<Element, string>();
-  /** How the server drew each unit last, also where that is not shown. */
+  /** The server's latest rendering of each skipped unit. */
   readonly #known = new WeakMap<Element, string>();
-  /** The fields that somebody has changed. */
+  /** The fields that the user has changed. */
   readonly #touched = new Set<Element>();
 
   constructor(main: Element) {
@@ -41,7 +41,7 @@ export class Swap {
       }
     });
     main.addEventListener("submit", ({ target }) => {
-      // What was sent without leaving the page is shown already, so this is no longer as it was drawn.
+      // The response is shown without navigation, so the unit no longer matches its recorded rendering.
       for (let unit = unitOf(target); unit !== null; unit = unitOf(unit.parentElement)) {
         this.#drawn.delete(unit);
       }
@@ -95,7 +95,7 @@ export class Swap {
         return true;
       }
       if (this.#drawn.get(old) === next.outerHTML) {
-        // Whatever it looks like by now, it is up to date.
+        // The unit matches the server's rendering, apart from later changes in the browser.
         return false;
       }
       if (this.#isInUse(old) || isAhead(old, next)) {
@@ -156,10 +156,10 @@ export class Swap {
     return isUnsaved || [...this.#touched].some((field) => element.contains(field));
   }
 
-  /** Whether somebody is in the middle of something there. */
+  /** Returns true if the user is editing the element, or it is open or waits for a response. */
   #isInUse(element: Element): boolean {
     const focused = document.activeElement;
-    // A button in a form keeps the focus while the form changes around it; an island is replaced with all that it has.
+    // A focused button survives a change of its form, but an island is replaced with everything in it.
     const hasFocus =
       element.contains(focused) && (isIsland(element) || focused?.matches(fields) === true);
     return hasFocus || element.querySelector(open) !== null || this.#isTouched(element);
@@ -170,7 +170,7 @@ function unitOf(target: EventTarget | null): Element | null {
   return target instanceof Element ? target.closest(units) : null;
 }
 
-/** Whether a switch has been switched since the server drew the page that was asked for: the answer to that came sooner. */
+/** Returns true if the shown switch has a newer revision than the fetched page: its response arrived first. */
 function isAhead(old: Element, next: Element): boolean {
   if (!(old instanceof HTMLFormElement && next instanceof HTMLFormElement)) {
     return false;
@@ -180,7 +180,7 @@ function isAhead(old: Element, next: Element): boolean {
   return isSame && Number(shown.get("revision")) > Number(drawn.get("revision"));
 }
 
-/** Which of the elements within has the focus, if any does. */
+/** Returns the index of the focused descendant; -1 if none has the focus. */
 function focusWithin(element: Element): number {
   const focused = document.activeElement;
   return focused === null ? -1 : [...element.querySelectorAll("*")].indexOf(focused);

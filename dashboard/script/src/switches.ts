@@ -1,10 +1,10 @@
 import { link, on, post } from "./dom.ts";
 
-/** The ids of the requests by which this page has changed something. */
+/** The ids of the requests by which this page made changes. */
 export const ownRequests = new Set<string>();
 
 const endpoint = "/dashboard/api/set-enabled";
-/** The time for which a message offers the way back, in milliseconds. */
+/** The time for which a message offers to undo, in milliseconds. */
 const messageDuration = 10_000;
 
 /** A flag in an environment. */
@@ -18,7 +18,7 @@ type Subject = {
 /** The server's refusal to switch. */
 type Failure = { readonly code?: string; readonly message: string };
 
-/** Makes the switches of a page instant. Without scripts they are forms with one button. */
+/** Makes the switches of a page instant. Without scripts, they are forms with one button. */
 export function listenToSwitches(): void {
   on("submit", ".switch-form", (form: HTMLFormElement, event) => {
     event.preventDefault();
@@ -50,7 +50,7 @@ function isOn(form: HTMLFormElement): boolean {
   return buttonOf(form)?.ariaChecked === "true";
 }
 
-/** The forms of a flag in an environment; a page may have several. */
+/** Returns the forms of a flag in an environment; a page may have several. */
 function formsOf({ flag, environment }: Subject): HTMLFormElement[] {
   const all = document.querySelectorAll<HTMLFormElement>(".switch-form");
   return [...all].filter(
@@ -58,7 +58,7 @@ function formsOf({ flag, environment }: Subject): HTMLFormElement[] {
   );
 }
 
-/** Asks before switching, and once more if the effect is another one by the time of the answer. */
+/** Asks for confirmation, and again if the effect has changed before the user confirms. */
 function ask(form: HTMLFormElement): void {
   const dialog = document.querySelector<HTMLDialogElement>("#switch-question");
   const [title, effect] = dialog?.querySelectorAll("h2, p") ?? [];
@@ -94,7 +94,7 @@ function effectOf(form: HTMLFormElement): string {
     : (form.dataset.effect ?? "");
 }
 
-/** Switches a flag, and shows the switch as the server draws it afterwards. */
+/** Switches a flag, and shows the switch as the server renders it afterwards. */
 async function switchTo(subject: Subject, on: boolean, isUndo = false): Promise<void> {
   const [first] = formsOf(subject);
   if (first === undefined) {
@@ -123,7 +123,7 @@ async function switchTo(subject: Subject, on: boolean, isUndo = false): Promise<
   }
 }
 
-/** Sends the fields of a switch; the answer is the switch as HTML. */
+/** Posts the fields of a switch. The response is the switch as HTML. */
 async function send(fields: Record<string, string>): Promise<string | Failure> {
   const id = requestId();
   ownRequests.add(id);
@@ -137,7 +137,7 @@ async function send(fields: Record<string, string>): Promise<string | Failure> {
   }
 }
 
-/** `crypto.randomUUID` exists only where the connection is secure. */
+/** Returns a random request id. `crypto.randomUUID` exists on secure origins only. */
 function requestId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -169,7 +169,7 @@ function closeMessage(): void {
   document.querySelector(".toasts .toast")?.remove();
 }
 
-/** Shows a message in place of the one before, for a while unless it is about a refusal. */
+/** Shows a message in place of the previous one. It disappears after a while, unless it reports a refusal. */
 function say(
   content: string | DocumentFragment,
   { undo, isRefusal = false }: { undo?: (() => void) | undefined; isRefusal?: boolean },
@@ -211,7 +211,7 @@ function sayRefused({ code, message }: Failure): void {
   say(text, { isRefusal: true });
 }
 
-/** Closes a message after a while, unless somebody is about to use it. */
+/** Closes a message after a while, unless the user has it in focus or under the pointer. */
 function closeLater(message: HTMLElement): void {
   setTimeout(() => {
     if (message.querySelector(":hover, :focus-visible") === null) {

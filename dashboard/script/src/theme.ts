@@ -1,6 +1,6 @@
 import { on, post } from "./dom.ts";
 
-/** Recolors the page at once when a theme is chosen, and has the server remember it in a cookie. */
+/** Applies a selected theme at once, and stores it in a cookie through the server. */
 export function listenToTheme(): void {
   on("submit", ".theme-form", (form: HTMLFormElement, event) => {
     const button = event.submitter;
@@ -12,7 +12,7 @@ export function listenToTheme(): void {
     for (const each of form.querySelectorAll("button")) {
       each.ariaPressed = String(each === button);
     }
-    // A theme that is not remembered is that of this page only.
+    // A theme that could not be stored applies to this page only.
     void post(form.action, { theme: button.value }).catch(() => undefined);
   });
 }
