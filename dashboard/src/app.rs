@@ -1,4 +1,4 @@
-//! The document around every page, and which page stands at which address.
+//! The document around every page, and the routes of the pages.
 
 use leptos::{config::LeptosOptions, prelude::*};
 use leptos_meta::{MetaTags, provide_meta_context};
@@ -21,15 +21,15 @@ use crate::{
     port::visit,
 };
 
-/// The document. The theme is in its first byte, so nothing flickers. `stylesheet` and `script` are the addresses of the
-/// style and of the script, which loads the islands' code, named by `options`, on pages that have islands.
+/// The document. Its first bytes include the theme, so nothing flickers. `stylesheet` and `script` are the addresses of
+/// the style and of the script, which loads the islands' code, named by `options`, on pages with islands.
 pub fn shell(
     options: &LeptosOptions,
     stylesheet: String,
     script: Option<String>,
 ) -> impl IntoView + use<> {
     if let Some(context) = Owner::current_shared_context() {
-        // Only what stands in an island is marked for the browser.
+        // Only the contents of islands are marked for hydration.
         context.set_is_hydrating(false);
     }
     let islands = format!("/{}/{}", options.site_pkg_dir, options.output_name);
@@ -63,7 +63,7 @@ pub fn shell(
     }
 }
 
-/// The pages. Each is rendered whole before it is sent, so that it is complete without scripts.
+/// The pages. Each is rendered completely before it is sent, so it works without scripts.
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();
@@ -102,7 +102,7 @@ mod tests {
     use super::App;
     use crate::routes;
 
-    /// The addresses of the router, which takes literals only, with a colon before what varies.
+    /// The addresses of the router, which accepts literals only, with a colon before each parameter.
     fn routed() -> Vec<String> {
         let owner = leptos::prelude::Owner::new_root(None);
         let routes = owner.with(|| {

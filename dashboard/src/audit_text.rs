@@ -1,4 +1,4 @@
-//! Recorded changes in the words of people: what was done, and what was different before.
+//! Audit entries in plain English: the action, and the differences that it made.
 
 use pennon_core::{rollout::Rollout, rule::Rule, ttl::Ttl};
 use pennon_model::audit::{AuditAction, AuditEntry};
@@ -10,31 +10,31 @@ use crate::describe;
 /// The label of a flag's TTL.
 pub const TIME_TO_LIVE: &str = "Time to live";
 
-/// A piece of a sentence, so that a page can make links of what it names.
+/// A piece of a sentence, so that a page can render the named objects as links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// Words.
+    /// Plain text.
     Words(String),
-    /// The key of the flag concerned.
+    /// The key of the flag.
     Flag(String),
-    /// The name of the environment concerned.
+    /// The name of the environment.
     Environment(String),
 }
 
-/// A member that a change left otherwise than it found it.
+/// A member that a change modified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldDiff {
-    /// What it is called.
+    /// The member's label.
     pub name: &'static str,
-    /// What it was; none if it was not there.
+    /// The value before; none if the member did not exist.
     pub old: Option<String>,
-    /// What it is since; none if it is not there any more.
+    /// The value after; none if the member no longer exists.
     pub new: Option<String>,
 }
 
-/// What was done, after the name of who did it: `turned checkout_v2 on in production`.
+/// Returns the action of an entry, as it follows the actor's name: `turned checkout_v2 on in production`.
 ///
-/// Between words in backticks there are the flag and the environment.
+/// Backticks in the templates enclose the flag and the environment.
 pub fn sentence_of(entry: &AuditEntry) -> Vec<Piece> {
     let template = template(entry);
     template
@@ -112,7 +112,7 @@ fn template(entry: &AuditEntry) -> String {
     }
 }
 
-/// What a change does beyond the members that it changes, as a sentence about what is to come.
+/// Returns the effect of a planned change beyond its members, as a sentence in the future tense.
 pub fn effect(action: AuditAction, now: Option<&Value>) -> Option<&'static str> {
     match action {
         AuditAction::FlagArchived => Some(
@@ -128,7 +128,7 @@ pub fn effect(action: AuditAction, now: Option<&Value>) -> Option<&'static str> 
     }
 }
 
-/// What is different, and only that. What a machine keeps for itself is left out.
+/// Returns the members that differ, without those for internal use.
 pub fn changes(old: Option<&Value>, new: Option<&Value>) -> Vec<FieldDiff> {
     let (before, after) = (told(old), told(new));
     before
@@ -139,7 +139,7 @@ pub fn changes(old: Option<&Value>, new: Option<&Value>) -> Vec<FieldDiff> {
         .collect()
 }
 
-/// Every member that people know of, in the order in which they are told.
+/// The members that pages show, in their order.
 fn told(object: Option<&Value>) -> Vec<(&'static str, Option<String>)> {
     let plain = |member: &str| {
         let value = member_of(object, member);
@@ -178,7 +178,7 @@ fn told(object: Option<&Value>) -> Vec<(&'static str, Option<String>)> {
     ]
 }
 
-/// The object after the change, or before it if there is none any more.
+/// The object after the change, or before it if the change deleted it.
 fn either(entry: &AuditEntry) -> Option<&Value> {
     entry.new_value.as_ref().or(entry.old_value.as_ref())
 }

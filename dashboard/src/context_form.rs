@@ -1,4 +1,4 @@
-//! Whom a flag is tried for: a context as JSON, as the API takes it, and as the fields of a form.
+//! The context form: an evaluation context as JSON, as in the API, and as the fields of a form.
 
 use std::borrow::Cow;
 
@@ -13,12 +13,12 @@ use pennon_model::{
 };
 use serde_json::{Map, Number, Value};
 
-/// A custom attribute, as a row of a form has it.
+/// A row of the form with a custom attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributeRow {
-    /// Its name; a row without one counts for nothing.
+    /// Its name; a row without one is ignored.
     pub name: String,
-    /// How its value is to be read.
+    /// The type of its value.
     pub kind: ValueType,
     /// Its value.
     pub value: String,
@@ -35,17 +35,17 @@ impl Default for AttributeRow {
     }
 }
 
-/// The fields of a form: the four built-in attributes, and a row for each other one.
+/// The fields of a form: the four built-in attributes, and a row for each custom one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fields {
-    /// In the order of [`Attribute::BUILT_IN`]; what is empty is absent.
+    /// The built-in attributes, in the order of [`Attribute::BUILT_IN`]; an empty one is absent.
     pub built_in: [String; 4],
-    /// The others.
+    /// The custom attributes.
     pub rows: Vec<AttributeRow>,
 }
 
 impl Fields {
-    /// The fields that say the same as a context.
+    /// Returns the fields for a context.
     pub fn of(context: &Context<'_>) -> Self {
         let row = |(name, value): (&Cow<'_, str>, &CustomValue<'_>)| {
             let (kind, value) = match value {
@@ -65,7 +65,7 @@ impl Fields {
         }
     }
 
-    /// The context that the fields say, or what is wrong with them.
+    /// Returns the context of the fields, or their errors.
     pub fn context(&self) -> Result<Context<'static>, Vec<String>> {
         let mut faults = Vec::new();
         let [user_id, tenant_id, email, country] = &self.built_in;
@@ -114,7 +114,7 @@ fn custom_value(row: &AttributeRow) -> Result<CustomValue<'static>, String> {
     }
 }
 
-/// Reads a context as the API does; blank text is an empty one.
+/// Reads a context as the API does. Blank text is an empty context.
 ///
 /// # Errors
 ///
@@ -151,17 +151,17 @@ pub fn context(json: Json<'_>) -> Result<Context<'static>, Vec<String>> {
     }
 }
 
-/// A context as the API takes it, for people to read.
+/// Formats a context as JSON in the API's form, indented.
 pub fn write(context: &Context<'_>) -> String {
     serde_json::to_string_pretty(&members(context)).unwrap_or_default()
 }
 
-/// The same in one line.
+/// Formats a context as one line of JSON.
 pub fn compact(context: &Context<'_>) -> String {
     serde_json::to_string(&members(context)).unwrap_or_default()
 }
 
-/// The built-in attributes of a context, in the order of [`Attribute::BUILT_IN`].
+/// Returns the built-in attributes of a context, in the order of [`Attribute::BUILT_IN`].
 fn built_in<'c>(context: &'c Context<'_>) -> [Option<&'c str>; 4] {
     [
         context.user_id.as_deref(),
@@ -195,7 +195,7 @@ fn members(context: &Context<'_>) -> Map<String, Value> {
     members
 }
 
-/// A whole number is written without a fraction.
+/// Converts a number; an integer has no fraction.
 fn number_value(number: f64) -> Value {
     let whole = number.to_string().parse::<i64>().ok().map(Number::from);
     whole

@@ -1,8 +1,8 @@
-//! Rules, rollouts and whole flags, read aloud: what the engine will do, in sentences that cannot be misread.
+//! Descriptions of rules, rollouts and whole flags in unambiguous sentences.
 //!
-//! Sentences are fragments without capital or full stop where they are put together, so that a page can set them as it
-//! likes; what begins with a capital says so. Texts that people gave stand in them as they are: whoever shows a sentence
-//! shows it as text.
+//! Functions return fragments without a capital or a period, for pages to combine, unless their documentation states
+//! otherwise. The fragments contain names and values as users entered them, so pages must render them as text, not as
+//! markup.
 
 use pennon_core::{
     rollout::{Rollout, Strategy},
@@ -10,21 +10,22 @@ use pennon_core::{
     ttl::Ttl,
 };
 
-/// For whom a flag is on in an environment.
+/// The users for which a flag is on in an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagStatus {
-    /// For nobody.
+    /// Nobody.
     Nobody,
-    /// For some: a rule or the rollout decides.
+    /// Some: a rule or the rollout decides.
     Some,
-    /// For everyone who has the attribute by which the rollout goes.
+    /// Everyone with the bucketing key of the rollout.
     EveryoneWith(Strategy),
-    /// For everyone.
+    /// Everyone.
     Everyone,
 }
 
 impl FlagStatus {
-    /// For whom a flag is on that is set up so. It takes every rule for one that may match and may not.
+    /// Returns the status of a flag with this configuration. It assumes that each rule matches some contexts and not
+    /// others.
     pub fn of<'r>(
         enabled: bool,
         rules: impl IntoIterator<Item = &'r Rule>,
@@ -48,7 +49,7 @@ impl FlagStatus {
         if rules.all(agrees) { rest } else { Self::Some }
     }
 
-    /// In a few words, after a flag or an environment's name: `on for some`.
+    /// Describes it in a few words, as they follow the name of a flag or an environment: `on for some`.
     pub fn description(self) -> String {
         match self {
             Self::Nobody => "off for everyone".to_owned(),
@@ -61,14 +62,14 @@ impl FlagStatus {
     }
 }
 
-/// `ON` or `OFF`.
+/// Returns `ON` or `OFF`.
 pub fn on_off(on: bool) -> &'static str {
     if on { "ON" } else { "OFF" }
 }
 
-/// A condition: `country is DE`.
+/// Describes a condition: `country is DE`.
 ///
-/// "But not" says what many expect to be otherwise: an attribute that is missing, or of another type, never matches.
+/// "But not" corrects a common assumption: an attribute that is missing or has another type never matches.
 pub fn condition(condition: &Condition) -> String {
     let attribute = word(condition.attribute.as_str());
     let operand = operand(&condition.operand);
@@ -87,7 +88,7 @@ pub fn condition(condition: &Condition) -> String {
     }
 }
 
-/// When a rule matches: `country is DE and plan is pro`.
+/// Describes when a rule matches: `country is DE and plan is pro`.
 pub fn conditions(logic: Logic, conditions: &[Condition]) -> String {
     let link = match logic {
         Logic::And => "and",
@@ -96,13 +97,13 @@ pub fn conditions(logic: Logic, conditions: &[Condition]) -> String {
     list(conditions.iter().map(condition).collect(), link)
 }
 
-/// A rule: `ON when country is DE and plan is pro`.
+/// Describes a rule: `ON when country is DE and plan is pro`.
 pub fn rule(rule: &Rule) -> String {
     let when = conditions(rule.logic, &rule.conditions);
     format!("{} when {when}", on_off(rule.value))
 }
 
-/// A rollout: `25 % of users are ON, by userId`.
+/// Describes a rollout: `25 % of users are ON, by userId`.
 pub fn rollout(rollout: Rollout) -> String {
     let (one, many) = subjects(rollout.strategy);
     let attribute = rollout.strategy.attribute();
@@ -114,7 +115,7 @@ pub fn rollout(rollout: Rollout) -> String {
     }
 }
 
-/// What a rollout means, for somebody who has never seen one; whole sentences.
+/// Explains a rollout in whole sentences for a reader who does not know the term.
 pub fn rollout_meaning(rollout: Rollout) -> String {
     let (one, many) = subjects(rollout.strategy);
     let attribute = rollout.strategy.attribute();
@@ -133,7 +134,7 @@ pub fn rollout_meaning(rollout: Rollout) -> String {
     }
 }
 
-/// What is left when no rule matched and the rollout, if there is one, left somebody out: `everyone else is OFF`.
+/// Describes the last step, for contexts that no rule matches and the rollout excludes: `everyone else is OFF`.
 pub fn otherwise(has_rules: bool, rollout: Option<Rollout>) -> String {
     let everyone = if has_rules || rollout.is_some_and(|rollout| rollout.percentage.get() > 0) {
         "everyone else"
@@ -143,8 +144,8 @@ pub fn otherwise(has_rules: bool, rollout: Option<Rollout>) -> String {
     format!("{everyone} is {}", on_off(rollout.is_none()))
 }
 
-/// All that a flag does in an environment, as one sentence with capital and full stop:
-/// `ON when country is DE; otherwise 25 % of users are ON, by userId; everyone else is OFF.`
+/// Describes a flag in an environment as one sentence with capital and period: `ON when country is DE; otherwise 25 %
+/// of users are ON, by userId; everyone else is OFF.`
 pub fn flag<'r>(
     enabled: bool,
     rules: impl IntoIterator<Item = &'r Rule>,
@@ -164,7 +165,7 @@ pub fn flag<'r>(
     format!("{}.", capital(&sentence))
 }
 
-/// How long clients keep a flag: `60 s (default)`, `5 min`.
+/// Formats the TTL of a flag: `60 s (default)`, `5 min`.
 pub fn time_to_live(ttl: Option<Ttl>) -> String {
     ttl.map_or_else(
         || format!("{} (default)", duration(Ttl::DEFAULT_SECONDS)),
@@ -172,20 +173,20 @@ pub fn time_to_live(ttl: Option<Ttl>) -> String {
     )
 }
 
-/// A number of seconds in the largest unit that needs no fraction: `90 s`, `5 min`, `2 h`, `7 d`.
+/// Formats a number of seconds in the largest unit without a fraction: `90 s`, `5 min`, `2 h`, `7 d`.
 pub fn duration(seconds: u32) -> String {
     let units = [(86_400, "d"), (3_600, "h"), (60, "min")];
     let fitting = units
         .into_iter()
         .find(|(unit, _)| seconds >= *unit && seconds.is_multiple_of(*unit));
     match fitting {
-        // One minute is said in seconds, as the default is.
+        // One minute is `60 s`, like the default.
         Some((unit, name)) if seconds > 60 => format!("{} {name}", seconds / unit),
         _ => format!("{seconds} s"),
     }
 }
 
-/// A sentence of ours with a capital at its beginning.
+/// Capitalizes the first letter of a fragment.
 pub fn capital(sentence: &str) -> String {
     let mut sentence = sentence.to_owned();
     if let Some(first) = sentence.get_mut(..1) {
@@ -194,7 +195,7 @@ pub fn capital(sentence: &str) -> String {
     sentence
 }
 
-/// A rule that is being typed, read aloud; while it is none, what to do.
+/// Describes a rule that is being typed, or gives a hint while it is incomplete.
 pub fn rule_or_hint(rule: Option<&Rule>) -> String {
     rule.map_or_else(
         || "Fill in the conditions to read the rule here.".to_owned(),
@@ -202,7 +203,7 @@ pub fn rule_or_hint(rule: Option<&Rule>) -> String {
     )
 }
 
-/// A rollout that is being typed, read aloud, and what it means; while it is none, what to do.
+/// Describes and explains a rollout that is being typed, or gives a hint while it is incomplete.
 pub fn rollout_or_hint(rollout: Option<Rollout>) -> (String, String) {
     let hint = || {
         (
@@ -230,8 +231,8 @@ fn operand(operand: &Operand) -> String {
     }
 }
 
-/// A text as a word of the sentence; in quotation marks where it could be taken for something else. (What other alphabets
-/// have for letters is not asked: the tables would be a tenth of what the browser loads.)
+/// Returns a text for use in a sentence, in quotation marks if it is ambiguous. Letters outside ASCII always need them:
+/// the Unicode tables would be a tenth of the browser's download.
 fn word(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.@/+:".contains(&byte);
     let a_word = text.bytes().all(plain) && text.bytes().any(|byte| byte.is_ascii_alphabetic());
@@ -243,7 +244,7 @@ fn word(text: &str) -> String {
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins parts: `a`, `a and b`, `a, b and c`.
 fn list(mut parts: Vec<String>, link: &str) -> String {
     let Some(last) = parts.pop() else {
         return String::new();

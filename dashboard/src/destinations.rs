@@ -1,4 +1,4 @@
-//! Where one can go from anywhere.
+//! The destinations of the palette.
 
 use crate::{
     components::frame::Section,
@@ -8,7 +8,7 @@ use crate::{
     routes,
 };
 
-/// The rooms, flags and environments whose names contain a text; the rooms alone as long as nothing is typed.
+/// Returns the sections, flags and environments whose names contain a text; only sections if it is empty.
 pub(crate) async fn find(text: &str) -> Result<Vec<Destination>, AdminError> {
     let text = text.trim();
     let role = signed_in_user()?.role;

@@ -1,4 +1,4 @@
-//! What a change would do, before it is saved.
+//! The effect of a change, before it is saved.
 
 use pennon_core::{
     CompiledFlag, Context, FlagConfig, MissingBucketingValue, evaluate, rule::Priority,
@@ -8,48 +8,48 @@ use serde::{Deserialize, Serialize};
 
 use crate::context_form;
 
-/// How many of those who would see something else are named.
+/// The maximum number of affected contexts to list.
 const NAMED: usize = 100;
 
-/// What is being changed of a flag in an environment.
+/// The change to a flag in an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProposedChange {
-    /// A rule is added after all others.
+    /// Adds a rule after all others.
     NewRule,
-    /// The rule with this priority is replaced.
+    /// Replaces the rule with this priority.
     Rule(Priority),
-    /// The rollout is set.
+    /// Sets the rollout.
     Rollout,
-    /// Nothing that is typed: it is known what will be.
+    /// A change without input, whose effect is known.
     Known,
 }
 
-/// What the server says of a change that is being typed.
+/// The server's preview of a change that is being typed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preview {
-    /// What the flag does before and after, and what is surely not meant, to be shown.
+    /// The flag before and after, and lint findings, as HTML.
     pub html: String,
-    /// The flag before and after, as entries of the config document; none as long as the fields say nothing.
+    /// The flag before and after, as entries of the config document; none while the fields are invalid.
     pub change: Option<(String, String)>,
 }
 
-/// What a change does to a sample of contexts.
+/// The effect of a change on a sample of contexts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SampleEffect {
-    /// How many contexts there are.
+    /// The number of contexts.
     pub all: usize,
-    /// How many things in the sample are no context.
+    /// The number of invalid items in the sample.
     pub bad: usize,
-    /// How many would be turned on.
+    /// The number of contexts for which the flag turns on.
     pub on: usize,
-    /// How many would be turned off.
+    /// The number of contexts for which the flag turns off.
     pub off: usize,
-    /// The first of those that would see something else, and whether they are turned on.
+    /// The first affected contexts, with `true` for those that turn on.
     pub named: Vec<(String, bool)>,
 }
 
 impl SampleEffect {
-    /// Decides for each context of a sample, before and after.
+    /// Evaluates both versions for each context of a sample.
     pub fn of(before: &FlagConfig, after: &FlagConfig, sample: &str) -> Self {
         let before = CompiledFlag::from(before.clone());
         let after = CompiledFlag::from(after.clone());
@@ -81,7 +81,7 @@ impl SampleEffect {
     }
 }
 
-/// The contexts of a sample: a JSON array, or one in each line; a line that is no JSON is a `userId`.
+/// Parses a sample: a JSON array, or one context per line; a line that is not JSON is a `userId`.
 fn contexts(sample: &str) -> Vec<Result<Context<'static>, Vec<String>>> {
     if let Ok(Json::Array(values)) = serde_json::from_str(sample) {
         return values.into_iter().map(context_form::context).collect();

@@ -1,4 +1,4 @@
-//! What can go wrong between a person and the service, in words meant for that person.
+//! Errors of the service, in words for users.
 
 use leptos::server_fn::{
     codec::JsonEncoding,
@@ -6,29 +6,29 @@ use leptos::server_fn::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A refusal or failure, as pages show it and as it travels to the islands.
+/// A refusal or failure, as pages show it and as islands receive it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "code", content = "detail")]
 pub enum AdminError {
-    /// 401: nobody is signed in, or no longer.
+    /// 401: the request has no valid session.
     #[error("Your session has ended.")]
     SignedOut,
-    /// 401: e-mail and password do not belong together.
+    /// 401: e-mail and password do not match.
     #[error("That e-mail and password do not match.")]
     WrongCredentials,
-    /// 403: the person's role does not allow it.
+    /// 403: the user's role does not allow it.
     #[error("Your role does not allow this. Nothing was changed.")]
     Forbidden,
     /// 404: it does not exist, or no longer.
     #[error("This does not exist, or no longer.")]
     NotFound,
-    /// 409: it contradicts what is there; the detail says how.
+    /// 409: it conflicts with the current state; the detail explains how.
     #[error("{0}")]
     Conflict(String),
-    /// 409: somebody else has changed it since the page was drawn.
+    /// 409: somebody else changed it after the page was rendered.
     #[error("Somebody else has changed this meanwhile, so nothing was overwritten.")]
     Stale,
-    /// 400: what was typed cannot be accepted; each field says why.
+    /// 400: the input is invalid; each field has its error.
     #[error("Some fields need another look.")]
     Invalid(Vec<FieldError>),
     /// 429: too many failed attempts; the detail is the number of seconds to wait.
@@ -44,28 +44,28 @@ pub enum AdminError {
         "The disk that holds the database is full, so nothing was changed. Free some space, then try again."
     )]
     StorageFull,
-    /// 503: the service has too much to do.
+    /// 503: the service is overloaded.
     #[error("The service is too busy right now. Nothing was changed; try again in a moment.")]
     Overloaded,
-    /// 500: the service failed; the detail is in its log, not here.
+    /// 500: the service failed; the details are in its log only.
     #[error("The service failed to do this. Nothing was changed; try again.")]
     Internal,
-    /// 400: what the browser sent, or what came back to it, could not be read.
+    /// 400: the request, or its response, could not be read.
     #[error("The service did not answer as expected. Reload the page to see how things stand.")]
     Transport(String),
 }
 
-/// What is wrong with one field of a form.
+/// The error of one field of a form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldError {
-    /// The name of the field, as the API calls it: `key`, `name`, `description`, `type`, `product`.
+    /// The name of the field in the API: `key`, `name`, `description`, `type`, `product`.
     pub field: String,
-    /// What is wrong with it: `must have at most 64 characters`.
+    /// The rule that it breaks: `must have at most 64 characters`.
     pub detail: String,
 }
 
 impl AdminError {
-    /// The status code of a response that carries this error.
+    /// Returns the status code of a response with this error.
     pub fn status(&self) -> u16 {
         match self {
             Self::Invalid(_) | Self::Transport(_) => 400,

@@ -4,35 +4,35 @@ use std::str::FromStr;
 
 use crate::error::{AdminError, FieldError};
 
-/// Names and values in the order in which the browser sent them.
+/// The names and values, in the order in which the browser sent them.
 #[derive(Clone, Default)]
 pub struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// Reads an `application/x-www-form-urlencoded` body, or a query, which has the same form.
+    /// Parses an `application/x-www-form-urlencoded` body, or a query, which has the same format.
     pub fn parse(body: &[u8]) -> Self {
         Self(form_urlencoded::parse(body).into_owned().collect())
     }
 
-    /// The value of a field as it was typed; empty when the field is missing.
+    /// Returns the value of a field as it was typed; empty if the field is missing.
     ///
-    /// Browsers send line breaks as CRLF; what is handed on has plain ones.
+    /// Browsers send line breaks as CRLF; the returned text has LF.
     pub fn text(&self, field: &str) -> String {
         self.values(field).next().unwrap_or_default()
     }
 
-    /// The values of a field that occurs several times, in their order.
+    /// Returns the values of a field that occurs several times, in order.
     pub fn texts(&self, field: &str) -> Vec<String> {
         self.values(field).collect()
     }
 
-    /// The value of a field as something that has a form; none when the field is missing or has another.
+    /// Parses the value of a field; none if the field is missing or invalid.
     pub fn parsed<T: FromStr>(&self, field: &str) -> Option<T> {
         self.text(field).parse().ok()
     }
 
-    /// The password in a field. A form that lost it because its session had ended is refused, or an empty password
-    /// would count as the one that was typed.
+    /// Returns the password in a field. Fails if the field is missing, which is the case after a sign-in has forwarded
+    /// the form: an empty password must not count as typed.
     pub fn password(&self, field: &str) -> Result<String, AdminError> {
         self.values(field).next().ok_or_else(|| {
             AdminError::Invalid(vec![FieldError {
@@ -42,12 +42,12 @@ impl Form {
         })
     }
 
-    /// All fields and their values.
+    /// Returns all fields and their values.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (&**name, &**value))
     }
 
-    /// The fields that a page may hold until they are sent again: all but passwords.
+    /// Returns the fields that a page may keep until they are submitted again: all but passwords.
     pub fn fields_to_keep(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields().filter(|(name, _)| !is_password(name))
     }

@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, tachys::html::InertElement};
 
-/// Draws a view as [`Html`].
+/// Renders a view as [`Html`].
 macro_rules! html {
     ($($view:tt)*) => {
         $crate::html::IntoHtml::into_html(leptos::prelude::view! { $($view)* })
@@ -16,19 +16,19 @@ pub type Html = InertElement;
 
 /// The conversion of views to HTML.
 ///
-/// Pages use it instead of Leptos' `into_any`, which compiles functions that stream, await and mount each type of view: a
-/// quarter of the binary, never called. Only [`answer`](crate::components::answer) awaits, and only islands react.
+/// Pages use it instead of Leptos' `into_any`, which compiles functions that stream, await and mount each type of view:
+/// a quarter of the binary, never called. Only [`answer`](crate::components::answer) awaits, and only islands react.
 pub trait IntoHtml {
-    /// Renders the view at once. What it would wait for is left out.
+    /// Renders the view at once, without the parts that it would have to await.
     fn into_html(self) -> Html;
 }
 
-/// Draws a hidden field.
+/// Renders a hidden field.
 pub(crate) fn hidden(name: &str, value: impl Into<String>) -> Html {
     html! { <input type="hidden" name=name.to_owned() value=value.into()/> }
 }
 
-/// Draws a text in which backticks enclose code.
+/// Renders a text in which backticks enclose code.
 pub(crate) fn with_code(text: &str) -> Html {
     let pieces = text.split('`').enumerate().map(|(index, piece)| {
         let piece = piece.to_owned();

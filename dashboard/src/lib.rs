@@ -1,12 +1,12 @@
-//! Pennon's dashboard: pages drawn on the server, islands in the browser.
+//! Pennon's dashboard: pages rendered on the server, islands in the browser.
 //!
-//! Feature `ssr` is the side of the server: [`app`] with the shell and the routes, [`pages`], and the [`port`] through
-//! which they reach the service. Feature `hydrate` is the side of the browser, where only [`islands`] and the server
-//! functions of [`api`] exist: a page never runs there, so a page may ask the port directly.
+//! Feature `ssr` is the server side: [`app`] with the shell and the routes, [`pages`], and the [`port`] through which
+//! they access the service. Feature `hydrate` is the browser side, where only [`islands`] and the server functions of
+//! [`api`] exist: a page never runs there, so a page may call the port directly.
 //!
-//! Reading is a page. Writing is either a form that a page posts to itself, answered by a redirect or by the same page
-//! with what was wrong (nothing that was typed is lost, and nothing secret goes through a URL), or a server function
-//! that an island calls and that a plain form can post to as well. All of it works without scripts.
+//! Reading is a page. Writing is either a form that a page posts to itself, or a server function that an island calls
+//! and to which a plain form can post as well. The response to a form is a redirect, or the same page with the errors:
+//! no input is lost, and no secret is part of a URL. All of it works without scripts.
 
 // Types of Leptos views nest as deeply as the markup, which overflows the default limit in release builds.
 #![recursion_limit = "256"]
@@ -40,7 +40,7 @@ mod posted;
 pub mod routes;
 pub mod rule_form;
 
-/// Brings the islands of the page to life; the browser calls it once the module is loaded.
+/// Hydrates the islands of the page. The browser calls it once, after loading the module.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {

@@ -1,13 +1,13 @@
-//! The few words that are the dashboard's own, on both sides of the wire.
+//! The dashboard's own types, on both sides of the wire.
 
 use pennon_model::environment::Environment;
 use serde::{Deserialize, Serialize};
 
-/// How the dashboard is coloured.
+/// The theme of the dashboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Theme {
-    /// As the visitor's system is set.
+    /// The theme of the visitor's system.
     #[default]
     System,
     /// Light.
@@ -17,10 +17,10 @@ pub enum Theme {
 }
 
 impl Theme {
-    /// All themes, in the order in which they are offered.
+    /// All themes, in the order in which forms offer them.
     pub const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
 
-    /// The word for it in the cookie, in forms and in `data-theme`.
+    /// Returns its value in the cookie, in forms and in `data-theme`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -29,7 +29,7 @@ impl Theme {
         }
     }
 
-    /// Reads the cookie's value; anything unknown is the system's theme.
+    /// Reads the cookie's value. An unknown value is the system's theme.
     pub fn from_cookie(value: &str) -> Self {
         Self::ALL
             .into_iter()
@@ -46,7 +46,7 @@ pub struct Naming {
 }
 
 impl Naming {
-    /// The scheme for environments of these products.
+    /// Returns the scheme for environments of these products.
     pub fn of<'p>(mut products: impl Iterator<Item = &'p str>) -> Self {
         let first = products.next();
         Self {
@@ -54,7 +54,7 @@ impl Naming {
         }
     }
 
-    /// The scheme for these environments.
+    /// Returns the scheme for these environments.
     pub fn among<'e>(environments: impl IntoIterator<Item = &'e Environment>) -> Self {
         let environments = environments.into_iter();
         Self::of(environments.map(|environment| environment.product.as_str()))
@@ -75,14 +75,14 @@ impl Naming {
     }
 }
 
-/// A place to go to.
+/// A page to navigate to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Destination {
-    /// What it is, in a word.
+    /// Its kind, in a word.
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// What tells it from others of the name: a flag's key, an environment's product.
+    /// The detail that distinguishes it from others with the same name: a flag's key, an environment's product.
     pub detail: String,
     /// Its address.
     pub href: String,

@@ -1,4 +1,4 @@
-//! Trying a flag: the same engine on both sides of the wire, and what travels between them so that they can be compared.
+//! The playground: one engine on both sides of the wire, and the data that lets them compare their results.
 
 use pennon_core::{
     CompiledFlag, Context, Explanation, FlagConfig, MissingBucketingValue, config,
@@ -11,46 +11,46 @@ use crate::context_form;
 /// The version of the engine on this side of the wire.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What the server says of a case, and the case.
+/// The server's result for a context, with its input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Served {
-    /// The flag, as an entry of the config document that clients are given.
+    /// The flag, as an entry of the config document.
     pub flag: String,
     /// The context, as JSON.
     pub context: String,
-    /// What came of it, step by step, as [`verdict`] tells it.
+    /// The steps of the evaluation, in the format of [`verdict`].
     pub verdict: String,
     /// The version of the server's engine.
     pub version: String,
 }
 
-/// What became of what was typed.
+/// The result for the input of a form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evaluated {
-    /// The answer, or what is wrong with the context, to be shown.
+    /// The answer, or the errors of the context, as HTML.
     pub html: String,
-    /// The case; none where the context is wrong.
+    /// The input and the result; none if the context is invalid.
     pub served: Option<Served>,
 }
 
 impl Served {
-    /// What the engine on this side says of the same case, as it says it there; none if the case cannot be read.
+    /// Returns the local engine's verdict for the same input; none if the input cannot be read.
     pub fn decided_here(&self) -> Option<String> {
         let context = context_form::read(&self.context).ok()?;
         Some(verdict(&explained(&read(&self.flag)?, &context)))
     }
 }
 
-/// What the engine on this side says, step by step.
+/// Evaluates a flag with the local engine, and explains the result.
 pub fn explained(flag: &FlagConfig, context: &Context<'_>) -> Explanation {
     let flag = CompiledFlag::from(flag.clone());
     explain(&flag, context, MissingBucketingValue::Excluded)
 }
 
-/// Every step of an explanation in a few words: two sides that have the same of one case agree. Values are left out, because
-/// they are the case's own.
+/// Returns the steps of an explanation as short text. Two sides with the same text for the same input agree. It omits
+/// values, because they are part of the input.
 ///
-/// By hand, because a serialiser for this alone would be a fiftieth of what the browser loads.
+/// Written by hand, because a serializer for this alone would be 2% of the browser's download.
 pub fn verdict(explanation: &Explanation) -> String {
     let mut told = String::from(explanation.evaluation.reason.as_str());
     told.push_str(if explanation.evaluation.enabled {

@@ -10,18 +10,17 @@ use crate::{
     port::{signed_in_user, visit},
 };
 
-/// A form that is to be drawn: empty when its page was merely asked for, otherwise with what was typed and why that was
-/// refused.
+/// A form to render: empty for a GET request, otherwise with its input and the error.
 #[derive(Clone, Default)]
 pub(crate) struct Typed {
-    /// What was typed.
+    /// The input.
     pub(crate) form: Option<Form>,
-    /// Why it was refused.
+    /// The error.
     pub(crate) error: Option<AdminError>,
 }
 
 impl Typed {
-    /// Sorts what is wrong with a form of these fields.
+    /// Splits the error of a form with these fields.
     pub(crate) fn refusal(&self, fields: &[&str]) -> Refusal {
         let error = self.error.clone();
         let refusal = error.map(|error| Refusal::new(error, fields));
@@ -32,8 +31,8 @@ impl Typed {
     }
 }
 
-/// Answers a page with forms that post to it. What `carry_out` yields is shown in its place; otherwise `draw` draws it, and
-/// an error of the form decides the response's status.
+/// Handles a page whose forms post to it. The output of `carry_out` takes the place of the page. If it fails, `draw`
+/// renders the page again, and the error determines the status of the response.
 pub(crate) async fn posted<Done, Drawn, V>(
     carry_out: impl FnOnce(Form) -> Done,
     draw: impl FnOnce(Typed) -> Drawn,
@@ -62,7 +61,7 @@ where
     Ok(draw(typed).await?.into_html())
 }
 
-/// Leads to another page, so that there is nothing to draw here.
+/// Redirects to another page. The returned HTML is empty.
 pub(crate) fn redirect(path: &str) -> Result<Html, AdminError> {
     visit()?.redirect(path);
     Ok(().into_html())

@@ -1,4 +1,4 @@
-//! The addresses of pages. Those of flags contain their keys, so nothing else has an address among them.
+//! The addresses of pages. Flag keys follow the address of the flag list, so no other page has an address below it.
 
 use std::fmt::Display;
 
@@ -26,10 +26,10 @@ pub const PLAYGROUND: &str = "/dashboard/try";
 /// The audit log.
 pub const AUDIT: &str = "/dashboard/audit";
 
-/// The audit log as a file.
+/// The download of the audit log.
 pub const AUDIT_EXPORT: &str = "/dashboard/audit/export";
 
-/// The stream of what others change.
+/// The stream of change events.
 pub const EVENTS: &str = "/dashboard/events";
 
 /// The list of accounts.
@@ -38,7 +38,7 @@ pub const PEOPLE: &str = "/dashboard/people";
 /// The form of an invitation.
 pub const NEW_PERSON: &str = "/dashboard/people/new";
 
-/// The account of whoever is signed in.
+/// The signed-in user's account.
 pub const ACCOUNT: &str = "/dashboard/account";
 
 /// The glossary and the keys.
@@ -49,7 +49,7 @@ pub fn flag(key: &str) -> String {
     format!("{FLAGS}/{key}")
 }
 
-/// Returns the address of how often the flag with this key is evaluated.
+/// Returns the address of the usage of the flag with this key.
 pub fn flag_usage(key: &str) -> String {
     format!("{FLAGS}/{key}/usage")
 }

@@ -1,6 +1,6 @@
-//! Rules and rollouts while they are being typed: the fields of their forms, and what they amount to.
+//! The forms of rules and rollouts: their fields, and their conversion.
 //!
-//! The service reads a form that was posted by this, and an island the same form while somebody fills it in.
+//! The service uses it for a posted form, and an island for the same form while the user fills it in.
 
 use std::str::FromStr;
 
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::FieldError;
 
-/// A targeting rule as its form has it.
+/// A targeting rule as the fields of its form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleForm {
     /// Field `value`: `true` for ON, `false` for OFF.
@@ -27,20 +27,20 @@ pub struct RuleForm {
     pub conditions: Vec<ConditionForm>,
 }
 
-/// A condition as its form has it. Each of its fields occurs once for every condition, in their order.
+/// A condition as the fields of its form. Each field occurs once for every condition, in their order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConditionForm {
     /// Field `attribute`: the name of an attribute.
     pub attribute: String,
-    /// Field `operator`: `==` and its like.
+    /// Field `operator`: an operator such as `==`.
     pub operator: String,
     /// Field `valueType`: `string`, `number` or `boolean`.
     pub value_type: String,
-    /// Field `operand`: what the attribute is compared with.
+    /// Field `operand`: the value to compare with.
     pub operand: String,
 }
 
-/// A rollout as its form has it.
+/// A rollout as the fields of its form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RolloutForm {
     /// Field `percentage`.
@@ -50,7 +50,7 @@ pub struct RolloutForm {
 }
 
 impl RuleForm {
-    /// Reads the fields of a form; `field` answers all values of the field with this name.
+    /// Reads the fields of a form; `field` returns all values for a name.
     pub fn read(field: impl Fn(&str) -> Vec<String>) -> Self {
         let first = |name: &str| field(name).into_iter().next().unwrap_or_default();
         let [mut operators, mut types, mut operands] =
@@ -68,8 +68,8 @@ impl RuleForm {
         }
     }
 
-    /// What the fields amount to; otherwise everything that is wrong with them. The field of a condition is
-    /// `conditions/0/operand` there, counted from 0.
+    /// Converts the fields to a rule. Otherwise returns all errors; the field of a condition is `conditions/0/operand`
+    /// there, counted from 0.
     pub fn rule(&self, priority: Priority) -> Result<Rule, Vec<FieldError>> {
         let mut faults = Faults::default();
         let value = faults.keep("value", boolean(&self.value));
@@ -96,7 +96,7 @@ impl RuleForm {
     }
 }
 
-/// ON, and one condition that has yet to be filled in.
+/// ON, and one empty condition.
 impl Default for RuleForm {
     fn default() -> Self {
         Self {
@@ -172,7 +172,7 @@ impl From<&Condition> for ConditionForm {
 }
 
 impl RolloutForm {
-    /// Reads the fields of a form; `field` answers all values of the field with this name.
+    /// Reads the fields of a form; `field` returns all values for a name.
     pub fn read(field: impl Fn(&str) -> Vec<String>) -> Self {
         let first = |name: &str| field(name).into_iter().next().unwrap_or_default();
         Self {
@@ -181,7 +181,7 @@ impl RolloutForm {
         }
     }
 
-    /// What the fields amount to; otherwise everything that is wrong with them.
+    /// Converts the fields to a rollout. Otherwise returns all errors.
     pub fn rollout(&self) -> Result<Rollout, Vec<FieldError>> {
         let mut faults = Faults::default();
         let percentage = faults.keep("percentage", number::<Percentage>(&self.percentage));
@@ -216,7 +216,7 @@ impl From<Rollout> for RolloutForm {
     }
 }
 
-/// A whole number as it is typed.
+/// Parses an integer as it is typed.
 pub fn number<T: TryFrom<i64, Error = Invalid>>(text: &str) -> Result<T, &'static str> {
     let number = i64::from_str(text.trim()).map_err(|_| "must be a whole number")?;
     T::try_from(number).map_err(Invalid::detail)
@@ -226,7 +226,7 @@ fn boolean(text: &str) -> Result<bool, &'static str> {
     bool::from_str(text).map_err(|_| "must be `true` or `false`")
 }
 
-/// What is wrong with a form.
+/// The errors of a form.
 #[derive(Default)]
 struct Faults(Vec<FieldError>);
 

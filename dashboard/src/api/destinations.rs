@@ -1,10 +1,10 @@
-//! What the palette asks.
+//! The search of the palette.
 
 use leptos::prelude::*;
 
 use crate::{error::AdminError, model::Destination};
 
-/// Where one can go that has this text in its name.
+/// Returns the destinations whose names contain this text.
 #[server(prefix = "/dashboard/api", endpoint = "destinations")]
 pub async fn destinations(text: String) -> Result<Vec<Destination>, AdminError> {
     crate::destinations::find(&text).await

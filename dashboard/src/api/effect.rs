@@ -1,4 +1,4 @@
-//! What islands ask about a change that is being typed.
+//! The preview of a change while it is being typed.
 
 use leptos::prelude::*;
 use pennon_model::id::{EnvironmentId, FlagId};
@@ -14,7 +14,7 @@ use crate::{
     error::AdminError,
 };
 
-/// Says what the flag would do if these fields of a form were saved.
+/// Returns the effect that saving these fields of a form would have on the flag.
 #[server(prefix = "/dashboard/api", endpoint = "preview", input = leptos::server_fn::codec::Json)]
 pub async fn preview_change(
     flag: FlagId,

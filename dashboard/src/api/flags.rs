@@ -1,4 +1,4 @@
-//! What scripts do with flags.
+//! Requests of the page script about flags.
 
 use leptos::prelude::*;
 #[cfg(feature = "ssr")]
@@ -13,8 +13,8 @@ use crate::{
     port::{flags::FlagAdmin, signed_in},
 };
 
-/// Switches a flag in one environment and returns the switch as HTML, with this label, as it is afterwards; an empty text
-/// without a label. Refused if its configuration there is no longer in this revision.
+/// Switches a flag in one environment. Returns the switch in its new state as HTML, with this label unless it is empty.
+/// Fails if the flag's configuration there is no longer at this revision.
 #[server(prefix = "/dashboard/api", endpoint = "set-enabled")]
 pub async fn set_enabled(
     flag: FlagId,
@@ -30,7 +30,7 @@ pub async fn set_enabled(
     Ok(drawn.unwrap_or_default())
 }
 
-/// The answer about the key of a new flag.
+/// The verdict on the key of a new flag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyCheck {

@@ -1,6 +1,6 @@
-//! The server functions: what islands call and plain forms post to, each a line onto the port.
+//! The server functions, which islands call and plain forms post to. Each forwards to the port in a line.
 //!
-//! They are public endpoints. Those that concern the service reach it through `signed_in` alone.
+//! They are public endpoints. All that use the service access it through `signed_in` alone.
 
 #![cfg_attr(
     feature = "ssr",

@@ -1,4 +1,4 @@
-//! What islands ask about a flag that is being tried.
+//! The evaluation of a flag in the playground.
 
 use leptos::prelude::*;
 use pennon_model::id::{EnvironmentId, FlagId};
@@ -11,7 +11,7 @@ use crate::{
 };
 use crate::{error::AdminError, playground::Evaluated};
 
-/// Decides a flag in an environment for the context that these fields of a form say, and tells how.
+/// Evaluates a flag in an environment for the context in these fields of a form, and explains the result.
 #[server(prefix = "/dashboard/api", endpoint = "try")]
 pub async fn try_flag(
     flag: FlagId,

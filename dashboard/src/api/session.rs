@@ -1,4 +1,4 @@
-//! What concerns the visitor alone.
+//! The visitor's session and theme.
 
 use leptos::prelude::*;
 
@@ -15,7 +15,7 @@ pub async fn sign_out() -> Result<(), AdminError> {
     Ok(())
 }
 
-/// Remembers the visitor's theme.
+/// Stores the visitor's theme.
 #[server(prefix = "/dashboard/api", endpoint = "set-theme")]
 pub async fn set_theme(theme: Theme) -> Result<(), AdminError> {
     visit()?.set_theme(theme);

@@ -1,4 +1,4 @@
-//! A page, and what it shows once the service has answered.
+//! A page, and its content once the service has responded.
 
 use std::pin::Pin;
 
@@ -14,7 +14,7 @@ use crate::{
     html::{Html, IntoHtml},
 };
 
-/// Draws a page of a section. What the future yields can set another title.
+/// Renders a page of a section. The output of the future may set another title.
 pub fn page<V>(
     section: Section,
     title: impl Into<String>,
@@ -29,13 +29,13 @@ where
     }
 }
 
-/// Renders what the future yields; an error of it is shown in its place and decides the response's status.
+/// Renders the output of the future. An error takes its place and determines the status of the response.
 fn answer<V>(page: impl Future<Output = Result<V, AdminError>> + Send + 'static) -> AnyView
 where
     V: IntoView + Send + 'static,
 {
     let page = async { page.await.map(IntoHtml::into_html) };
-    // One type for all pages, so that what is around them is compiled once.
+    // One type for all pages, so that the code around them is compiled once.
     let page: Pin<Box<dyn Future<Output = Result<Html, AdminError>> + Send>> = Box::pin(page);
     let page = Suspend::new(page);
     view! {

@@ -12,10 +12,10 @@ use super::{
 };
 use crate::html::{IntoHtml as _, html};
 
-/// The packages and versions in use, most recently seen first, or a sentence that says when they appear.
+/// The packages and versions in use, most recently seen first, or a sentence that explains when they appear.
 #[component]
 pub fn ClientTable(
-    /// The clients seen last.
+    /// The most recently seen clients.
     clients: Page<ClientUsage>,
 ) -> impl IntoView {
     let Page { items, pagination } = clients;
@@ -95,7 +95,7 @@ fn requests(polls: i64, streams: i64) -> String {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() {
-        // An hour in which a stream was open that had been opened before.
+        // In this hour, a stream was open that had been opened earlier.
         "Open stream".to_owned()
     } else {
         parts.join(", ")

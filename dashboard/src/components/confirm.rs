@@ -1,22 +1,22 @@
-//! A step between a dangerous button and what it does.
+//! A confirmation between a destructive button and its action.
 
 use leptos::prelude::*;
 
 use crate::html::html;
 
-/// A button that opens a panel; in the panel, what would stop working, and the button that does it. Both work without
-/// scripts: the panel is a popover.
+/// A button that opens a panel with the consequences and the button that confirms. Both work without scripts: the panel
+/// is a popover.
 #[component]
 pub fn Confirm(
-    /// An id that nothing else on the page has.
+    /// An id that is unique on the page.
     id: String,
-    /// The word on the button that opens the panel.
+    /// The label of the button that opens the panel.
     word: &'static str,
-    /// What would be done, as a question's worth of words: `Revoke deploy`. It stands on the button that does it.
+    /// The label of the button that confirms: `Revoke deploy`.
     action: String,
-    /// The fields that are posted to the page.
+    /// The fields to post to the page.
     fields: Vec<(&'static str, String)>,
-    /// What it means.
+    /// The consequences.
     children: Children,
 ) -> impl IntoView {
     let title = format!("{id}-title");

@@ -1,18 +1,18 @@
-//! Something to copy.
+//! A button that copies.
 
 use leptos::prelude::*;
 
 use super::icon::{Drawing, Icon};
 use crate::html::html;
 
-/// A button that copies a text. Without scripts there is nothing that it could do, and it stays out of sight.
+/// A button that copies a text. It is hidden without scripts, which it needs.
 #[component]
 pub fn CopyButton(
     /// The text.
     text: String,
-    /// The button's name.
+    /// The label.
     label: String,
-    /// True if the name is shown, and not only read aloud.
+    /// True if the label is visible, and not only read aloud.
     worded: bool,
 ) -> impl IntoView {
     let class = if worded {

@@ -1,4 +1,4 @@
-//! What a change would do, drawn before it is saved.
+//! The preview of a change.
 
 use leptos::prelude::*;
 use pennon_core::{
@@ -23,7 +23,7 @@ use crate::{
     rule_form::{RolloutForm, RuleForm},
 };
 
-/// Draws what a flag would do if these fields were saved.
+/// Renders the effect that saving these fields would have on a flag.
 pub fn preview(
     before: &FlagConfig,
     change: ProposedChange,
@@ -47,7 +47,7 @@ pub fn preview(
     }
 }
 
-/// A flag as an entry of the config document.
+/// Serializes a flag as an entry of the config document.
 fn entry(flag: &FlagConfig) -> String {
     serde_json::to_string(flag).unwrap_or_default()
 }
@@ -59,11 +59,11 @@ pub fn Effect(
     flag: FlagId,
     /// The environment.
     environment: EnvironmentId,
-    /// The flag as it is.
+    /// The flag before the change.
     before: FlagConfig,
-    /// The flag as it will be.
+    /// The flag after the change.
     after: FlagConfig,
-    /// The clients in use in the environment that cannot read every word of the config document.
+    /// The clients in use in the environment that do not support the whole config document.
     outdated_clients: Vec<Client>,
 ) -> impl IntoView {
     let alarming = is_alarming(&before, &after);
@@ -88,7 +88,7 @@ pub fn Effect(
     }
 }
 
-/// Returns true unless a change surely turns nobody on.
+/// Returns true if a change may turn the flag on for somebody.
 pub fn is_alarming(before: &FlagConfig, after: &FlagConfig) -> bool {
     after.enabled && turns_somebody_on(before, after) != Some(false)
 }
@@ -107,7 +107,7 @@ fn sentences(before: &FlagConfig, after: &FlagConfig) -> (String, String) {
     (sentence(before), sentence(after))
 }
 
-/// The flag with the change in it.
+/// Returns the flag with the change applied.
 fn changed(
     before: &FlagConfig,
     change: ProposedChange,
@@ -131,7 +131,7 @@ fn changed(
     Ok(after)
 }
 
-/// A priority behind those of all rules.
+/// Returns a priority after those of all rules.
 fn after_all(rules: &[Rule]) -> Priority {
     let last = rules.iter().map(|rule| rule.priority.get()).max();
     let next = i64::from(last.unwrap_or_default()).saturating_add(1);
@@ -182,7 +182,7 @@ fn Findings(flag: FlagConfig, outdated_clients: Vec<Client>) -> impl IntoView {
     findings(items)
 }
 
-/// A list of warnings; nothing if there are none.
+/// Renders a list of warnings; nothing if it is empty.
 pub(crate) fn findings(items: Vec<Html>) -> Html {
     let list = (!items.is_empty()).then(|| {
         let items = items.into_iter().map(|item| {
@@ -195,11 +195,11 @@ pub(crate) fn findings(items: Vec<Html>) -> Html {
         });
         view! { <ul class="findings">{items.collect_view()}</ul> }
     });
-    // The types of whole pages are longer than rustc puts up with.
+    // The types of whole pages exceed the length that rustc supports.
     list.into_html()
 }
 
-/// A rule as people count it.
+/// Returns the name of a rule by its position, counted from 1.
 fn name(rules: &[Rule], priority: Priority) -> String {
     let place = rules.iter().position(|rule| rule.priority == priority);
     place.map_or_else(
@@ -208,7 +208,7 @@ fn name(rules: &[Rule], priority: Priority) -> String {
     )
 }
 
-/// A finding about rules in their order, as a sentence.
+/// Describes a finding about rules in their order, as a sentence.
 fn told(rules: &[Rule], finding: Finding) -> String {
     match finding {
         Finding::NeverMatches { rule } => format!(

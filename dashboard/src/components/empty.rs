@@ -1,17 +1,17 @@
-//! What stands where there is nothing yet.
+//! Empty states.
 
 use leptos::prelude::*;
 
 use super::mark::Mark;
 use crate::html::html;
 
-/// An empty place that teaches: a sentence, a button, perhaps something to copy.
+/// An empty state that explains the first step: a sentence, a button, perhaps text to copy.
 #[component]
 pub fn Empty(
-    /// What is missing, in a few words.
+    /// The missing object, in a few words.
     #[prop(optional, into)]
     title: String,
-    /// Why one would want it, and how to get it.
+    /// Its purpose, and the way to create one.
     children: Children,
 ) -> impl IntoView {
     html! {

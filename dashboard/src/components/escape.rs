@@ -1,6 +1,6 @@
-//! Text where Leptos writes what it is given as markup.
+//! Escaping where Leptos writes text as markup.
 
-/// The text, with nothing left in it that HTML could take for markup.
+/// Escapes all characters that HTML could interpret as markup.
 ///
 /// Leptos escapes texts and attributes itself, but neither the content of a `textarea` nor the page's title.
 pub(super) fn escape(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! An evaluation as a path that can be read from top to bottom.
+//! An evaluation as a list of steps, from first to last.
 
 use leptos::prelude::*;
 use pennon_core::{
@@ -12,19 +12,19 @@ use super::icon::{Drawing, Icon};
 use crate::describe;
 use crate::html::{Html, html};
 
-/// How a step of the way ended.
+/// The outcome of a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TraceStep {
-    /// It decided.
+    /// It determined the result.
     Decided,
-    /// It left the decision to the next.
+    /// It passed the evaluation on to the next step.
     Passed,
-    /// The decision had been made before it.
+    /// An earlier step determined the result.
     NotReached,
 }
 
 impl TraceStep {
-    /// How the last of the steps ended, the one that answers whomever nothing before it did.
+    /// Returns the outcome of the last step, which applies when no other step has determined the result.
     fn of(decided: Reason, own: Reason) -> Self {
         if decided == own {
             Self::Decided
@@ -33,7 +33,7 @@ impl TraceStep {
         }
     }
 
-    /// The class and the note of its line.
+    /// Returns the class and the note of the step's line.
     fn parts(self) -> (&'static str, &'static str) {
         match self {
             Self::Decided => ("trace-step decided", "decides"),
@@ -43,10 +43,10 @@ impl TraceStep {
     }
 }
 
-/// The answer, large, with the reason in words.
+/// The result in large type, with the reason in words.
 #[component]
 pub fn Answer(
-    /// What the engine said.
+    /// The explanation of the engine.
     explanation: Explanation,
 ) -> impl IntoView {
     let on = explanation.evaluation.enabled;
@@ -96,12 +96,12 @@ fn rollout_reason(trace: &RolloutTrace) -> String {
     }
 }
 
-/// Every step that the engine took, and those that it did not come to.
+/// The steps of an evaluation, including those that it did not reach.
 #[component]
 pub fn Path(
-    /// The flag as the engine had it.
+    /// The flag that the engine evaluated.
     flag: FlagConfig,
-    /// What the engine said.
+    /// The explanation of the engine.
     explanation: Explanation,
 ) -> impl IntoView {
     let decided = explanation.evaluation.reason;
@@ -132,7 +132,7 @@ pub fn Path(
     }
 }
 
-/// The first step: whether the flag is on at all.
+/// Renders the first step: is the flag on at all?
 fn switch(decided: Reason) -> Html {
     let (step, sentence) = match decided {
         Reason::FlagArchived => (TraceStep::Decided, "The flag is archived: OFF for everyone"),
@@ -168,7 +168,7 @@ fn rule_step(number: usize, rule: &Rule, trace: Option<RuleTrace>) -> Html {
     line(step, &number, sentence, detail)
 }
 
-/// A condition, and the value that it met.
+/// Renders a condition with the actual value.
 fn condition(trace: ConditionTrace) -> impl IntoView {
     let held = trace.outcome == Outcome::Held;
     let actual = trace.actual.as_ref().map(value);
@@ -192,7 +192,7 @@ fn condition(trace: ConditionTrace) -> impl IntoView {
     }
 }
 
-/// A value as it is in the context: text between quotation marks, so that its type is seen.
+/// Formats a value as in the context: text in quotation marks, which show its type.
 fn value(actual: &CustomValue<'_>) -> String {
     match actual {
         CustomValue::String(text) => format!("“{text}”"),
@@ -201,7 +201,7 @@ fn value(actual: &CustomValue<'_>) -> String {
     }
 }
 
-/// The buckets from 0 to 99: those that are in, and the subject's.
+/// The buckets from 0 to 99: those in the rollout, and the context's.
 #[component]
 fn Scale(trace: RolloutTrace) -> impl IntoView {
     let percentage = trace.percentage.get();
@@ -229,7 +229,7 @@ fn Scale(trace: RolloutTrace) -> impl IntoView {
     }
 }
 
-/// A step: its mark, its sentence, how it ended, and more about it.
+/// Renders a step: its mark, its sentence, its outcome, and details.
 fn line(step: TraceStep, mark: &str, sentence: String, detail: impl IntoView) -> Html {
     let (class, note) = step.parts();
     html! {

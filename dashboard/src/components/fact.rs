@@ -1,15 +1,15 @@
-//! Lists of names and what they stand for.
+//! Lists of names and values.
 
 use leptos::prelude::*;
 
 use crate::html::html;
 
-/// A name and what it stands for, in a description list.
+/// A name and its value, in a description list.
 #[component]
 pub fn Fact(
     /// The name.
     name: &'static str,
-    /// What it stands for.
+    /// The value.
     children: Children,
 ) -> impl IntoView {
     html! {

@@ -1,14 +1,14 @@
-//! A page that could not be drawn.
+//! A page that could not be rendered.
 
 use leptos::prelude::*;
 
 use super::{empty::Empty, link_button::LinkButton, page_head::PageHead, title::Title};
 use crate::{error::AdminError, port::visit, routes};
 
-/// Says in place of a page what happened, what is still safe and what to do next.
+/// A message in place of a page: the error, what is still safe, and what to do next.
 #[component]
 pub fn Failure(
-    /// What happened.
+    /// The error.
     error: AdminError,
 ) -> impl IntoView {
     if let Ok(visit) = visit() {

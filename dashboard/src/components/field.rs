@@ -10,28 +10,28 @@ use super::{
 };
 use crate::html::{Html, html, with_code};
 
-/// How a field is filled in.
+/// The kind of input of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A line of text.
     Line,
-    /// A line that machines read.
+    /// A line for machines, such as a key.
     Code,
     /// An e-mail address.
     Email,
-    /// The address of an account that is about to be.
+    /// The address of an account to create.
     OtherEmail,
-    /// A password that exists already.
+    /// An existing password.
     Password,
-    /// A password that is about to be.
+    /// A new password.
     NewPassword,
     /// Several lines.
     Text,
-    /// One of a few; the value and its label.
+    /// One of a few choices, each with a value and a label.
     Choice(&'static [(&'static str, &'static str)]),
 }
 
-/// A labelled field: what it is for beneath the label, what is wrong with it beneath the input.
+/// A labeled field with a hint beneath the label and an error beneath the input.
 ///
 /// A field with an error takes the focus when the page is shown.
 #[component]
@@ -40,27 +40,27 @@ pub fn Field(
     name: &'static str,
     /// Its label.
     label: &'static str,
-    /// How it is filled in.
+    /// The kind of input.
     input: Input,
-    /// What is in it at first. A field for a password never shows one: it would be in the page's source.
+    /// The initial value. A password field never shows one: the page's source would contain it.
     #[prop(into, optional)]
     value: String,
-    /// What it is for.
+    /// The hint.
     #[prop(optional)]
     hint: &'static str,
     /// An example of what to type.
     #[prop(optional)]
     example: &'static str,
-    /// Whether it may stay empty.
+    /// True if the field may stay empty.
     #[prop(optional)]
     optional: bool,
-    /// The greatest number of characters.
+    /// The maximum number of characters.
     #[prop(optional)]
     longest: Option<u16>,
-    /// Whether it takes the focus although nothing is wrong with it.
+    /// True if the field takes the focus although it has no error.
     #[prop(optional)]
     focus: bool,
-    /// What was typed into the form, and what is wrong with it; what concerns this field is shown.
+    /// The input and the errors of the form, of which the field shows its own.
     #[prop(optional)]
     refusal: Refusal,
 ) -> impl IntoView {
@@ -157,7 +157,7 @@ pub fn Field(
     }
 }
 
-/// Says what is wrong with a field.
+/// Renders the error of a field.
 pub(super) fn fault(detail: impl IntoView) -> Html {
     html! {
         <p class="field-error">

@@ -9,10 +9,10 @@ use pennon_model::{
 use super::icon::{Drawing, Icon};
 use crate::{api::flags::SetEnabled, html::html};
 
-/// A switch that can be used: a form with one button, which the script of the page makes instant.
+/// An enabled switch: a form with one button, which the page script makes instant.
 ///
-/// Where that could be dangerous it asks before it switches: in the [`SwitchDialogs`] of the same page, or without scripts
-/// on the page to which the form leads.
+/// Where switching could be dangerous, it asks for confirmation: in the [`SwitchDialogs`] of the same page, or without
+/// scripts on the page to which the form leads.
 #[component]
 pub fn FlagSwitch(
     /// The flag.
@@ -21,13 +21,13 @@ pub fn FlagSwitch(
     name: String,
     /// The environment.
     environment: EnvironmentId,
-    /// The environment's name, with its product where there are several.
+    /// The environment's name, with its product if there are several.
     place: String,
-    /// The flag's page, if the switch has to ask.
+    /// The address of the flag's page, if the switch has to ask.
     asks: Option<String>,
-    /// The flag's state there.
+    /// The flag's state in the environment.
     cell: FlagCell,
-    /// The flag's effect there while it is on, as a sentence.
+    /// The flag's effect in the environment while it is on, as a sentence.
     #[prop(optional)]
     when_on: Option<String>,
 ) -> impl IntoView {
@@ -56,7 +56,7 @@ pub fn FlagSwitch(
 /// The part of a form that differs after switching.
 #[component]
 pub fn SwitchFields(
-    /// The name of the switch.
+    /// The label of the switch.
     label: String,
     /// The flag's state.
     cell: FlagCell,
@@ -67,10 +67,10 @@ pub fn SwitchFields(
     }
 }
 
-/// A switch as it looks: off, on, or partly, which is on with something that decides further.
+/// A switch that shows its state: off, on, or partly, which is on subject to rules or a rollout.
 #[component]
 pub fn Switch(
-    /// The name of the switch.
+    /// The label of the switch.
     label: String,
     /// The flag's state.
     cell: FlagCell,
@@ -100,18 +100,18 @@ pub fn Switch(
     }
 }
 
-/// Returns the name of the switch of a flag in an environment.
+/// Returns the label of the switch of a flag in an environment.
 pub fn label(name: &str, place: &str) -> String {
     format!("{name} in {place}")
 }
 
-/// What the switches of a page say: the question before, and the message after. The script fills them in.
+/// The question and the message of a page's switches, which the script fills in.
 #[component]
 pub fn SwitchDialogs() -> impl IntoView {
     html! { <div data-unit><Question/> <Message/></div> }
 }
 
-/// The dialog in which a switch asks.
+/// The dialog in which a switch asks for confirmation.
 #[component]
 fn Question() -> impl IntoView {
     view! {
@@ -133,7 +133,7 @@ fn Question() -> impl IntoView {
     }
 }
 
-/// The message about what was switched.
+/// The message after switching.
 #[component]
 fn Message() -> impl IntoView {
     view! {
@@ -166,7 +166,7 @@ fn effect_of_on(cell: FlagCell, when_on: Option<String>) -> String {
     }
 }
 
-/// What decides when the flag is on for some only; none when it is on for all.
+/// Returns the rules and the rollout that decide if the flag is on for some only; none if it is on for all.
 pub fn partly(cell: FlagCell) -> Option<String> {
     let rules = match cell.rules {
         0 => None,

@@ -1,4 +1,4 @@
-//! Flags against environments.
+//! The table of flags by environment.
 
 use leptos::prelude::*;
 use pennon_model::{
@@ -21,20 +21,20 @@ use crate::{
     routes,
 };
 
-/// As many environments as surely fit beside the names; with more the table scrolls sideways.
+/// The number of environments that certainly fit beside the names. With more, the table scrolls sideways.
 const FITTING: usize = 4;
 
-/// The id of a flag's row, for links to it.
+/// Returns the id of a flag's row, for links to it.
 fn row_id(flag: FlagId) -> String {
     format!("flag-{flag}")
 }
 
-/// A row for each flag and in it a switch for each environment, and its use; on a narrow screen a card for each flag.
+/// A row for each flag with its usage and a switch for each environment; on a narrow screen, a card for each flag.
 #[component]
 pub fn FlagTable(
     /// The flags and environments.
     table: Table,
-    /// Whether the reader may switch them.
+    /// True if the user may switch them.
     may_edit: bool,
 ) -> impl IntoView {
     let wide = table.environments.len() > FITTING;
@@ -66,7 +66,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// Returns true if a product's group begins at this place.
+    /// Returns true if a product's group begins at this index.
     fn begins_group(&self, place: usize) -> bool {
         let product = |place: usize| Some(&self.environments.get(place)?.product);
         let before = place.checked_sub(1).and_then(product);
@@ -113,7 +113,7 @@ impl Columns {
         }
     }
 
-    /// A cell for each product, above those of its environments.
+    /// Renders a cell for each product, above those of its environments.
     fn products(&self) -> Html {
         let same = |one: &Environment, next: &Environment| one.product == next.product;
         let cells = self.environments.chunk_by(same).map(|group| {
@@ -221,7 +221,7 @@ impl Columns {
     }
 }
 
-/// Why a flag is stale.
+/// Describes why a flag is stale.
 fn why(stale: StaleReason) -> &'static str {
     match stale {
         StaleReason::Unasked => {
@@ -233,7 +233,7 @@ fn why(stale: StaleReason) -> &'static str {
     }
 }
 
-/// The name of a type that is not the usual one.
+/// Returns the name of a type other than boolean.
 fn type_name(kind: FlagType) -> Option<&'static str> {
     match kind {
         FlagType::Boolean => None,

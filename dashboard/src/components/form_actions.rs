@@ -4,22 +4,22 @@ use leptos::prelude::*;
 
 use crate::html::html;
 
-/// The button that sends a form, and the link that leads away from it.
+/// The button that submits a form, and the link that leads away from it.
 #[component]
 pub fn FormActions(
-    /// What the button does.
+    /// The label of the button.
     #[prop(into)]
     action: String,
-    /// Whether that is dangerous.
+    /// True if the action is destructive.
     #[prop(optional)]
     danger: bool,
-    /// Where the link leads.
+    /// The address of the link.
     #[prop(into)]
     back: String,
-    /// What the link says.
+    /// The label of the link.
     #[prop(default = "Cancel")]
     keep: &'static str,
-    /// Whether the link takes the focus.
+    /// True if the link takes the focus.
     #[prop(optional)]
     focus_back: bool,
 ) -> impl IntoView {

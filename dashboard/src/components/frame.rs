@@ -1,4 +1,4 @@
-//! What is around every page: the rail with its rooms, and who is signed in.
+//! The frame of every page: the sidebar with its sections, and the signed-in user.
 
 use leptos::{prelude::*, server_fn::ServerFn};
 use pennon_model::user::{Role, User};
@@ -18,22 +18,22 @@ use crate::{
     routes,
 };
 
-/// The rooms of the dashboard, as the rail lists them.
+/// The sections of the dashboard, in the order of the sidebar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// Flags against environments.
+    /// Flags and their switches.
     Flags,
     /// Environments and their keys.
     Environments,
-    /// A flag for a subject that one makes up.
+    /// The playground.
     Playground,
-    /// Who did what.
+    /// The audit log.
     Audit,
     /// People and their roles; for administrators.
     People,
-    /// Words and keys.
+    /// Glossary and shortcuts.
     Help,
-    /// One's own account, which stands in the rail's foot.
+    /// The user's own account, at the foot of the sidebar.
     Account,
 }
 
@@ -47,7 +47,7 @@ impl Section {
         Self::Help,
     ];
 
-    /// Its name, its address and its icon.
+    /// Returns its name, address and icon.
     fn parts(self) -> (&'static str, &'static str, Icon) {
         match self {
             Self::Flags => ("Flags", routes::FLAGS, Icon::FLAG),
@@ -60,39 +60,39 @@ impl Section {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         self.parts().0
     }
 
-    /// Its address.
+    /// Returns its address.
     pub fn href(self) -> &'static str {
         self.parts().1
     }
 
-    /// The rooms in which somebody with this role has anything to do, as the rail lists them.
+    /// Returns the sections that are useful to this role, in the order of the sidebar.
     fn listed(role: Option<Role>) -> impl Iterator<Item = Self> {
         let admin = role == Some(Role::Admin);
         let sections = Self::LISTED.into_iter();
         sections.filter(move |section| admin || *section != Self::People)
     }
 
-    /// All rooms for somebody with this role.
+    /// Returns all sections for this role.
     pub(crate) fn everywhere(role: Role) -> impl Iterator<Item = Self> {
         Self::listed(Some(role)).chain([Self::Account])
     }
 }
 
-/// A page within the rail.
+/// A page with its frame.
 #[component]
 pub fn Frame(
-    /// The room that the page belongs to.
+    /// The section to which the page belongs.
     #[prop(optional)]
     section: Option<Section>,
     /// The page.
     children: Children,
 ) -> impl IntoView {
-    // For the script that keeps pages up to date. The answer to a form cannot be asked for again.
+    // For the script that keeps pages up to date. The response to a form cannot be fetched again.
     let drawn = visit().ok().map(|visit| match visit.form() {
         None => visit.now().millis().to_string(),
         Some(_) => String::new(),
@@ -120,9 +120,9 @@ fn Zone() -> impl IntoView {
     view! { <p class="zone" data-zone=zone.clone()>{format!("Times are in {zone}.")}</p> }
 }
 
-/// The way from room to room; on a narrow screen a bar with a menu.
+/// The navigation between sections; on a narrow screen, a bar with a menu.
 ///
-/// Its type ends here, as that of the frame does: the types of whole pages are longer than rustc puts up with.
+/// Its type is erased here, as that of the frame is: the types of whole pages exceed the length that rustc supports.
 #[component]
 fn Sidebar(section: Option<Section>) -> impl IntoView {
     let user = signed_in_user().ok();
@@ -165,11 +165,11 @@ fn link(section: Section, current: Option<Section>) -> impl IntoView {
     }
 }
 
-/// Who is signed in, and the way out.
+/// The signed-in user, and the button to sign out.
 #[component]
 fn SignedInUser(
     user: User,
-    /// Whether this is the page of the account.
+    /// True if this is the page of the account.
     current: bool,
 ) -> impl IntoView {
     view! {

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::html::html;
 
-/// The dialog that `?` opens; the script behind it is `dashboard/script`.
+/// The dialog that `?` opens; its script is in `dashboard/script`.
 #[component]
 pub fn HelpDialog() -> impl IntoView {
     html! {

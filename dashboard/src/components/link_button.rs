@@ -8,16 +8,16 @@ use crate::html::html;
 /// A link that looks like a button.
 #[component]
 pub fn LinkButton(
-    /// Where it leads.
+    /// The address.
     #[prop(into)]
     href: String,
-    /// What it says.
+    /// The label.
     #[prop(into)]
     label: String,
     /// An icon before the label.
     #[prop(optional)]
     icon: Option<Icon>,
-    /// Whether it is the first thing to do on its page.
+    /// True if it is the primary action of its page.
     #[prop(optional)]
     primary: bool,
 ) -> impl IntoView {

@@ -1,4 +1,4 @@
-//! The parts that pages are made of.
+//! The components of the pages.
 
 #![expect(
     clippy::needless_pass_by_value,

@@ -1,4 +1,4 @@
-//! The way to a new flag.
+//! The link to the form of a new flag.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::{html::html, routes};
 
 /// A link to the page of a new flag, and the dialog in which the script opens its form instead.
 ///
-/// The form is the one that the page marks with `data-form`. The dialog comes right after the link.
+/// The page marks the form with `data-form`. The dialog must follow the link.
 #[component]
 pub fn NewFlagLink() -> impl IntoView {
     html! {

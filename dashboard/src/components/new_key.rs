@@ -1,4 +1,4 @@
-//! A new SDK key, seen once.
+//! A new SDK key, shown once.
 
 use leptos::prelude::*;
 use pennon_model::environment::CreatedEnvironment;
@@ -13,8 +13,8 @@ use crate::{
     routes,
 };
 
-/// The key of an environment that has just been created or got another one, and what to do with it; `replaced` is the
-/// beginning of the key that this one replaces.
+/// Renders the key of an environment that was just created or whose key was rotated, and the next steps. `replaced` is
+/// the prefix of the key that this one replaces.
 pub(crate) async fn new_key(
     created: CreatedEnvironment,
     replaced: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) async fn new_key(
     } = created;
     let sdk_key = sdk_key.expose().to_owned();
     let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await;
-    // The key is seen here or never.
+    // The key is shown here only, so nothing may prevent that.
     let naming = naming.unwrap_or_default();
     let name = naming.name_of(&environment);
     let heading = match replaced {

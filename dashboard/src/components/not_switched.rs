@@ -1,11 +1,11 @@
-//! A switch that was pressed without scripts, and did not move.
+//! A switch that was pressed without scripts, and failed.
 
 use leptos::prelude::*;
 
 use super::notice::{Notice, Weight};
 use crate::{api::flags::SetEnabled, error::AdminError};
 
-/// Says why, on the page to which the form led back; nothing if no switch was pressed.
+/// Explains the failure on the page to which the form led back; nothing if no switch was pressed.
 #[component]
 pub fn NotSwitched() -> impl IntoView {
     let error = ServerAction::<SetEnabled>::new()
@@ -22,7 +22,7 @@ pub fn NotSwitched() -> impl IntoView {
     })
 }
 
-/// The error in words of our own: it comes back in the address, where anybody could have written what it says.
+/// Describes the error in fixed words: it arrives in the address, which anybody could have written.
 fn reason(error: AdminError) -> String {
     match error {
         AdminError::Conflict(_) => {

@@ -1,27 +1,27 @@
-//! Something that concerns the whole page.
+//! Notices about the whole page.
 
 use leptos::prelude::*;
 
 use super::icon::{Drawing, Icon};
 use crate::html::html;
 
-/// How much a notice matters.
+/// The severity of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
-    /// Something was refused or failed.
+    /// A refusal or a failure.
     Danger,
-    /// Something wants attention.
+    /// A warning.
     Warning,
-    /// Something was done.
+    /// A success.
     Done,
 }
 
-/// A sentence or two above what they are about.
+/// A sentence or two above the content that they concern.
 #[component]
 pub fn Notice(
-    /// How much it matters.
+    /// The severity.
     weight: Weight,
-    /// What it says.
+    /// The text.
     children: Children,
 ) -> impl IntoView {
     let (class, role, icon) = match weight {

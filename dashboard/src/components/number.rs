@@ -1,6 +1,6 @@
-//! Numbers, as people read them.
+//! Numbers for people.
 
-/// A count with its thousands apart: `1,240`.
+/// Formats a count with a separator between thousands: `1,240`.
 pub(crate) fn grouped(number: i64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::frame::Section;
 use crate::html::html;
 
-/// The title of a page, the way back from it, and what can be done on it.
+/// The title of a page, the link back, and the page's actions.
 #[component]
 pub fn PageHead(
     /// The title.
@@ -14,10 +14,10 @@ pub fn PageHead(
     /// The section that the page belongs to, unless it is the section's own page.
     #[prop(optional)]
     above: Option<Section>,
-    /// How many things the page lists.
+    /// The number of listed items.
     #[prop(optional)]
     count: Option<i64>,
-    /// What can be done.
+    /// The actions.
     #[prop(optional)]
     children: Option<Children>,
 ) -> impl IntoView {
@@ -30,12 +30,12 @@ pub fn PageHead(
     }
 }
 
-/// The way back to a section, and to what is between it and the page.
+/// The links back to a section, and to a page between it and this one.
 #[component]
 pub fn Crumbs(
     /// The section.
     section: Section,
-    /// The address and the name of what is between.
+    /// The address and the name of the page in between.
     #[prop(optional)]
     between: Option<(String, String)>,
 ) -> impl IntoView {

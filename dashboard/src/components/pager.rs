@@ -1,16 +1,16 @@
-//! From one page of a list to the next, by plain links.
+//! Pagination by plain links.
 
 use leptos::prelude::*;
 use pennon_model::page::Pagination;
 
 use super::icon::{Drawing, Icon};
 
-/// Where a list stands, with links to the pages before and after; nothing when everything is on one page.
+/// The position in a list, with links to the previous and the next page; nothing if the list fits on one page.
 #[component]
 pub fn Pager(
-    /// Where the list stands.
+    /// The position in the list.
     pagination: Pagination,
-    /// The address of a page.
+    /// Returns the address of a page.
     href: impl Fn(i64) -> String + Send + 'static,
 ) -> impl IntoView {
     let (page, limit, total) = (

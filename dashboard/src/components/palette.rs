@@ -1,14 +1,14 @@
-//! The way to anywhere, by a few letters.
+//! The command palette.
 
 use leptos::prelude::*;
 
 use super::icon::{Drawing, Icon};
 use crate::html::html;
 
-/// A button and the dialog that it opens, as Ctrl K or Cmd K does too. The script behind it is `dashboard/script`; without it
-/// the button is out of sight.
+/// A button and the dialog that it opens, as do Ctrl K and Cmd K. Its script is in `dashboard/script`; without scripts,
+/// the button is hidden.
 ///
-/// The field is a combobox: the focus stays in it while the arrows move through what was found.
+/// The field is a combobox: the focus stays in it while the arrow keys move through the results.
 #[component]
 pub fn Palette() -> impl IntoView {
     html! {

@@ -1,4 +1,4 @@
-//! A flag that is being tried: the fields of the context, and the answer.
+//! The playground of a flag: the fields of the context, and the answer.
 
 use leptos::prelude::*;
 use pennon_core::{
@@ -21,20 +21,20 @@ use crate::{
     playground::{Evaluated, Served, VERSION, explained, verdict},
 };
 
-/// How many empty rows stand below those that are filled in.
+/// The number of empty rows after those that are filled in.
 const EMPTY_ROWS: usize = 2;
 
-/// For whom a flag is tried, as it was typed.
+/// The evaluation context of the playground, as it was typed.
 #[derive(Clone, Default)]
 pub struct ContextForm {
     /// Shows the context as JSON instead of a form.
     as_json: bool,
-    /// Whether it was typed as JSON, and what.
+    /// The input, if it was typed as JSON.
     json: Option<String>,
     fields: Fields,
 }
 
-/// Reads the fields of the form, or a `context` as JSON; `show` is the button that turns from one to the other.
+/// Reads the fields of the form, or a `context` as JSON; `show` is the button that converts one into the other.
 impl From<&Form> for ContextForm {
     fn from(form: &Form) -> Self {
         let names = form.texts("attribute");
@@ -74,7 +74,7 @@ impl From<&Form> for ContextForm {
 }
 
 impl ContextForm {
-    /// The context in one line of JSON; none if it says nothing, or what is typed is no context.
+    /// Returns the context as one line of JSON; none if it is empty or invalid.
     pub fn context_as_json(&self) -> Option<String> {
         let context = self.context().ok()?;
         (context != Context::default()).then(|| context_form::compact(&context))
@@ -87,7 +87,7 @@ impl ContextForm {
         }
     }
 
-    /// The fields to show; of JSON that is none, there are none.
+    /// Returns the fields to show, converted from the JSON if it was typed and is valid.
     fn fields(&self) -> Fields {
         match (&self.json, self.context()) {
             (Some(_), Ok(context)) => Fields::of(&context),
@@ -95,14 +95,14 @@ impl ContextForm {
         }
     }
 
-    /// The JSON to show.
+    /// Returns the JSON to show.
     fn json(&self) -> String {
         let typed = self.json.clone();
         typed.unwrap_or_else(|| context_form::write(&self.context().unwrap_or_default()))
     }
 }
 
-/// Decides a case and draws what came of it.
+/// Evaluates a flag for a context and renders the result.
 pub fn evaluated(flag: &FlagConfig, case: &ContextForm) -> Evaluated {
     match case.context() {
         Err(faults) => Evaluated {
@@ -129,16 +129,16 @@ pub fn evaluated(flag: &FlagConfig, case: &ContextForm) -> Evaluated {
     }
 }
 
-/// A form's fields for a context, and the answer, which follows them.
+/// The fields of a form for a context, and the answer, which is kept up to date with them.
 #[component]
 pub fn Playground(
     /// The flag's id.
     id: FlagId,
     /// The environment's id.
     environment: EnvironmentId,
-    /// The flag, as it stands there.
+    /// The flag's configuration in the environment.
     flag: FlagConfig,
-    /// For whom it is tried.
+    /// The evaluation context.
     case: ContextForm,
     /// The address of the page for this flag and environment, to which a context can be added.
     address: String,

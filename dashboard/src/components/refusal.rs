@@ -1,4 +1,4 @@
-//! What a form says when it was refused.
+//! The errors of a form that was refused.
 
 use crate::routes;
 use leptos::prelude::*;
@@ -8,19 +8,19 @@ use crate::error::{AdminError, FieldError};
 use crate::form::Form;
 use crate::html::{IntoHtml as _, html};
 
-/// A refusal, sorted into what belongs beneath fields and what concerns the whole form.
+/// A refusal, split into errors of single fields and an error of the whole form.
 #[derive(Clone, Default)]
 pub struct Refusal {
-    /// What was typed, for fields to show; none in a form that was not sent.
+    /// The input, for fields to show; none in a form that was not submitted.
     pub form: Option<Form>,
-    /// What is wrong with single fields.
+    /// The errors of single fields.
     pub fields: Vec<FieldError>,
-    /// What is wrong with more than that.
+    /// Any other error.
     pub other: Option<AdminError>,
 }
 
 impl Refusal {
-    /// Sorts an error of a form with these fields. A conflict is about the first of them.
+    /// Splits the error of a form with these fields. A conflict concerns the first of them.
     pub fn new(error: AdminError, fields: &[&str]) -> Self {
         match error {
             AdminError::Conflict(detail) => Self {
@@ -46,7 +46,7 @@ impl Refusal {
         }
     }
 
-    /// An error that concerns the whole page.
+    /// Returns a refusal with an error that concerns the whole page.
     pub fn of_page(error: Option<AdminError>) -> Self {
         Self {
             other: error,
@@ -55,7 +55,7 @@ impl Refusal {
     }
 }
 
-/// A clause of the service as a sentence for the screen.
+/// Converts a clause of the service to a sentence for the page.
 fn sentence(error: FieldError) -> FieldError {
     let mut characters = error.detail.chars();
     let first = characters.next().into_iter().flat_map(char::to_uppercase);
@@ -63,10 +63,10 @@ fn sentence(error: FieldError) -> FieldError {
     FieldError { detail, ..error }
 }
 
-/// What concerns the whole form, above it. What was typed is still there.
+/// The error that concerns the whole form, above it. The form keeps its input.
 #[component]
 pub fn RefusalNotice(
-    /// What is wrong; nothing is shown for nothing.
+    /// The error; nothing is shown without one.
     error: Option<AdminError>,
 ) -> impl IntoView {
     error.map(|error| {

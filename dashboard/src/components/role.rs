@@ -2,14 +2,14 @@
 
 use pennon_model::user::Role;
 
-/// Each role's word, and the sentence under which it is offered; each may also do what the ones before it may.
+/// Each role's value, and the label under which forms offer it. Each role includes the rights of those before it.
 const CHOICES: &[(&str, &str)] = &[
     ("viewer", "Viewer: sees everything, changes nothing"),
     ("editor", "Editor: also switches and edits flags"),
     ("admin", "Admin: also manages keys and people"),
 ];
 
-/// The roles that somebody with a role may give: their own and lesser ones.
+/// Returns the roles that a user with a role may grant: their own and lesser ones.
 pub fn choices(most: Role) -> &'static [(&'static str, &'static str)] {
     let place = CHOICES.iter().position(|(word, _)| *word == most.as_str());
     place
@@ -17,7 +17,7 @@ pub fn choices(most: Role) -> &'static [(&'static str, &'static str)] {
         .unwrap_or_default()
 }
 
-/// A role in a word.
+/// Returns the name of a role.
 pub fn name(role: Role) -> &'static str {
     match role {
         Role::Viewer => "Viewer",
@@ -26,7 +26,7 @@ pub fn name(role: Role) -> &'static str {
     }
 }
 
-/// What a role allows, in a sentence about whoever has it.
+/// Describes the rights of a role, in a sentence about a user who has it.
 pub fn allows(role: Role) -> &'static str {
     match role {
         Role::Viewer => "Sees everything and changes nothing.",

@@ -9,13 +9,13 @@ use crate::{
     rule_form::RolloutForm,
 };
 
-/// A percentage, and by whom; with scripts there is a slider too. They are the fields of a [`RolloutForm`], within a form
+/// A percentage and a strategy; with scripts, also a slider. They are the fields of a [`RolloutForm`], within a form
 /// `rollout-form`.
 #[component]
 pub fn RolloutFields(
-    /// What is in the fields.
+    /// The values of the fields.
     input: RolloutForm,
-    /// What is wrong with them.
+    /// The errors of the fields.
     errors: Vec<FieldError>,
 ) -> impl IntoView {
     let (aloud, meaning) = describe::rollout_or_hint(input.rollout().ok());

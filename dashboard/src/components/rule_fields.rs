@@ -16,15 +16,15 @@ use crate::{
     rule_form::{ConditionForm, RuleForm},
 };
 
-/// What a rule serves and when, and a sentence that reads it aloud. They are the fields of a [`RuleForm`], within a form
-/// `rule-form`; its buttons `add` and `remove` send it to be drawn with one condition more or less.
+/// The value and the conditions of a rule, and a sentence that describes it. They are the fields of a [`RuleForm`],
+/// within a form `rule-form`. Its buttons `add` and `remove` submit it to be rendered with one condition more or less.
 #[component]
 pub fn RuleFields(
-    /// What is in the fields.
+    /// The values of the fields.
     input: RuleForm,
-    /// What is wrong with them.
+    /// The errors of the fields.
     errors: Vec<FieldError>,
-    /// Names of custom attributes that the reader may want.
+    /// Suggested names of custom attributes.
     suggestions: Vec<String>,
 ) -> impl IntoView {
     let rule = input.rule(Priority::FIRST).ok();
@@ -98,8 +98,8 @@ pub fn RuleFields(
     }
 }
 
-/// A condition: attribute, comparison, type, value. There is a field for each type of value; the browser sends the one
-/// that is not disabled.
+/// Renders a condition: attribute, operator, type, value. Each type of value has its own field; the browser submits the
+/// one that is not disabled.
 fn condition(
     index: usize,
     input: ConditionForm,
@@ -190,7 +190,7 @@ fn condition(
     }
 }
 
-/// The field for a value of a type.
+/// Renders the field for a value of a type.
 fn operand(kind: ValueType, chosen: bool, value: &str, wrong: Option<&'static str>) -> Html {
     let value = if chosen {
         value.to_owned()

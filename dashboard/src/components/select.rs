@@ -1,11 +1,11 @@
-//! What a select offers.
+//! Options of selects.
 
 use leptos::prelude::*;
 use pennon_core::rule::ValueType;
 
 use crate::html::{Html, IntoHtml as _};
 
-/// The options of a select, each with its value and its label; one of them may be chosen.
+/// Renders the options of a select, each with its value, its label, and whether it is selected.
 pub fn options<V: Into<String>, L: Into<String>>(
     choices: impl IntoIterator<Item = (V, L)>,
     chosen: &str,
@@ -18,7 +18,7 @@ pub fn options<V: Into<String>, L: Into<String>>(
     options.collect_view().into_html()
 }
 
-/// The options of a select for the type of a value.
+/// Renders the options of a select for the type of a value.
 pub(super) fn value_types(chosen: ValueType) -> Html {
     let types = ValueType::ALL.iter().map(|each| {
         let label = match each {

@@ -1,22 +1,23 @@
-//! A form that could not be taken.
+//! A form that the server could not process.
 
 use leptos::prelude::*;
 
 use super::{empty::Empty, page_head::PageHead, refusal::RefusalNotice, title::Title};
 use crate::{error::AdminError, form::Form, port::visit};
 
-/// Stands in for a page that cannot be drawn now, and holds what was sent to it: it can be sent again as it was.
+/// A page in place of one that cannot be rendered now. It keeps the submitted fields, so that the user can submit them
+/// again.
 #[component]
 pub fn SendAgain(
-    /// Why it could not be taken.
+    /// The error.
     error: AdminError,
-    /// What was sent.
+    /// The submitted fields.
     form: Form,
 ) -> impl IntoView {
     if let Ok(visit) = visit() {
         visit.set_status(error.status());
     }
-    // The form may have come by way of the sign-in.
+    // The sign-in page may have forwarded the form.
     let fields = form.fields_to_keep().map(|(name, value)| {
         view! { <input type="hidden" name=name.to_owned() value=value.to_owned()/> }
     });

@@ -1,10 +1,10 @@
-//! What keys do.
+//! Keyboard shortcuts.
 
 use leptos::prelude::*;
 
 use crate::html::html;
 
-/// Keys and what each does.
+/// The keys and the effect of each.
 const SHORTCUTS: [(&[&str], &str); 5] = [
     (&["Ctrl", "K"], "Jump to any flag, environment or page"),
     (&["/"], "Search, on the list of flags"),
@@ -13,7 +13,7 @@ const SHORTCUTS: [(&[&str], &str); 5] = [
     (&["Esc"], "Close what is open"),
 ];
 
-/// The keys that work everywhere. On a Mac, Cmd does what Ctrl does elsewhere.
+/// The list of keys that work everywhere. On a Mac, Cmd replaces Ctrl.
 #[component]
 pub fn Shortcuts() -> impl IntoView {
     let rows = SHORTCUTS.map(|(keys, does)| {

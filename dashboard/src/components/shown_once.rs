@@ -1,4 +1,4 @@
-//! A secret that has just been made, seen once.
+//! A new secret, shown once.
 
 use leptos::prelude::*;
 
@@ -7,14 +7,14 @@ use super::link_button::LinkButton;
 use super::notice::{Notice, Weight};
 use crate::html::html;
 
-/// The secret with a button that copies it, and the warning that this is the only time.
+/// The secret with a button that copies it, and the warning that it is shown once.
 #[component]
 pub fn Secret(
     /// The secret.
     secret: String,
-    /// What the button that copies it says.
+    /// The label of the button that copies it.
     copy: &'static str,
-    /// Where to put it before one leaves the page.
+    /// Where to store it before leaving the page.
     advice: &'static str,
 ) -> impl IntoView {
     html! {
@@ -29,7 +29,7 @@ pub fn Secret(
     }
 }
 
-/// A panel with a secret, what it is for, and where to go from here.
+/// A panel with a secret, its purpose, and the link to the next page.
 #[component]
 pub fn ShownOnce(
     /// The heading above it.
@@ -37,15 +37,15 @@ pub fn ShownOnce(
     title: String,
     /// The secret.
     secret: String,
-    /// What the button that copies it says.
+    /// The label of the button that copies it.
     copy: &'static str,
-    /// Where to put it before one leaves the page.
+    /// Where to store it before leaving the page.
     advice: &'static str,
-    /// Where to go from here.
+    /// The address of the link.
     href: String,
-    /// What that link says.
+    /// The label of the link.
     done: &'static str,
-    /// What the secret is for.
+    /// The purpose of the secret.
     children: Children,
 ) -> impl IntoView {
     html! {

@@ -5,10 +5,10 @@ use leptos::prelude::*;
 use super::copy_button::CopyButton;
 use crate::html::html;
 
-/// A piece of code under the name of where it goes, with a button that copies it.
+/// A piece of code with its title and a button that copies it.
 #[component]
 pub fn Snippet(
-    /// Where it goes: `Node.js`, `Shell`.
+    /// Its title: `Node.js`, `Shell`.
     #[prop(into)]
     title: String,
     /// The code.

@@ -1,4 +1,4 @@
-//! How applications ask for their flags, in several languages.
+//! Code that evaluates flags, in several languages.
 
 use leptos::prelude::*;
 
@@ -12,16 +12,16 @@ use crate::{
     port::{Npmrc, visit},
 };
 
-/// What stands in the snippets for the key and for the address. They are kept as files that are compiled, or run, as they are.
+/// Placeholders for the key and the address in the snippets, which are files that are compiled or run unchanged.
 const KEY: &str = "pnk_your_key";
 const BASE_URL: &str = "https://flags.example.com";
 
-/// A way to ask.
+/// A language or framework.
 struct Language {
     name: &'static str,
-    /// Whether the key goes to where everybody can read it.
+    /// True if the key becomes public.
     public: bool,
-    /// Where each piece goes, and the piece.
+    /// The title and the code of each piece.
     pieces: &'static [(&'static str, &'static str)],
 }
 
@@ -117,10 +117,10 @@ const LANGUAGES: &[Language] = &[
     },
 ];
 
-/// Code to copy for each language. The tabs are radio buttons, so that they need no script.
+/// Code to copy for each language. The tabs are radio buttons, so that they work without scripts.
 #[component]
 pub fn Snippets(
-    /// The key, where it may be shown.
+    /// The key, if it may be shown.
     #[prop(optional)]
     sdk_key: Option<String>,
 ) -> impl IntoView {
@@ -167,7 +167,7 @@ pub fn Snippets(
     }
 }
 
-/// What to know before a key goes into a page.
+/// The caution before a key goes into a public page.
 #[component]
 fn Public() -> impl IntoView {
     view! {
@@ -178,7 +178,7 @@ fn Public() -> impl IntoView {
     }
 }
 
-/// The settings of npm, before the first package is installed.
+/// The npm settings that installing the first package requires.
 #[component]
 fn Registry(npmrc: Npmrc) -> impl IntoView {
     let Npmrc { application, home } = npmrc;

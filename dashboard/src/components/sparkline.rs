@@ -1,4 +1,4 @@
-//! A day's use in a line.
+//! The usage of a day as a line.
 
 use std::fmt::Write as _;
 
@@ -7,14 +7,14 @@ use leptos::prelude::*;
 use super::number::grouped;
 use crate::html::html;
 
-/// How high the highest hour is drawn, and how wide each.
+/// The height of the highest hour, and the width of each.
 const HEIGHT: i64 = 20;
 const WIDTH: i64 = 4;
 
-/// How often something happened in each of the last 24 hours, by its shape; the sum is said in words.
+/// The counts of the last 24 hours as a shape, with their sum in words.
 #[component]
 pub fn Sparkline(
-    /// The hours, in order; none if it never happened.
+    /// The hourly counts, in order; none if all are 0.
     hours: Vec<i64>,
 ) -> impl IntoView {
     let sum = hours
@@ -38,13 +38,13 @@ pub fn Sparkline(
     }
 }
 
-/// The steps of the hours above the line, as a path.
+/// Draws the hours as the steps of a path.
 fn outline(hours: &[i64]) -> String {
     let highest = hours.iter().copied().max().unwrap_or_default().max(1);
     let mut path = format!("M0 {}", HEIGHT + 1);
     let mut level = 0;
     for hour in hours {
-        // What happened at all is seen, however rare it is beside the rest.
+        // Any count above 0 is visible, however small it is beside the others.
         let height = match *hour {
             0 => 0,
             hour => (hour.saturating_mul(HEIGHT) / highest).max(1),

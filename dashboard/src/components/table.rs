@@ -6,12 +6,12 @@ use pennon_model::time::Timestamp;
 use super::time::Time;
 use crate::html::{Html, IntoHtml as _, html};
 
-/// A table with a caption that is read aloud; on a narrow screen a card for each row.
+/// A table with a caption for screen readers; on a narrow screen, a card for each row.
 #[component]
 pub fn Table(
     /// The caption.
     caption: &'static str,
-    /// The cells of the head.
+    /// The header cells.
     head: Html,
     /// The id of the table.
     #[prop(optional)]
@@ -19,7 +19,7 @@ pub fn Table(
     /// The class of the panel around it.
     #[prop(default = "table-panel cards")]
     class: &'static str,
-    /// The bodies.
+    /// The table bodies.
     children: Children,
 ) -> impl IntoView {
     html! {
@@ -35,21 +35,21 @@ pub fn Table(
     }
 }
 
-/// Cells of a table's head.
+/// Renders header cells.
 pub fn heads<const N: usize>(names: [&'static str; N]) -> Html {
     let cells = names.map(|name| view! { <th scope="col">{name}</th> });
     cells.collect_view().into_html()
 }
 
-/// A cell with its label, which is seen on cards.
+/// A cell with its label, which is visible on cards.
 #[component]
 pub fn Cell(
     /// The label.
     label: &'static str,
-    /// Whether it matters less than others.
+    /// True if the cell is less important than others.
     #[prop(optional)]
     quiet: bool,
-    /// What is in it.
+    /// The content.
     children: Children,
 ) -> impl IntoView {
     let content = view! { <span class="cell-label">{label}</span> {children()} };
@@ -60,12 +60,12 @@ pub fn Cell(
     }
 }
 
-/// A cell with a moment.
+/// A cell with a time.
 #[component]
 pub fn TimeCell(
     /// The label.
     label: &'static str,
-    /// The moment.
+    /// The time.
     at: Timestamp,
 ) -> impl IntoView {
     view! { <Cell label quiet=true><Time at/></Cell> }

@@ -5,7 +5,7 @@ use leptos::{prelude::*, server_fn::ServerFn};
 use super::icon::{Drawing, Icon};
 use crate::{api::session::SetTheme, model::Theme, port::visit};
 
-/// A form with a button for each theme. The script recolors the page at once; without it the page is loaded anew.
+/// A form with a button for each theme. The script applies it at once; without scripts, the page reloads.
 #[component]
 pub fn ThemeSwitch() -> impl IntoView {
     let theme = visit().map_or(Theme::System, |visit| visit.theme());

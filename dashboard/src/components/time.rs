@@ -1,4 +1,4 @@
-//! Points in time, as people speak of them.
+//! Times for people.
 
 use leptos::prelude::*;
 use pennon_model::time::Timestamp;
@@ -13,10 +13,10 @@ const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// How long ago something happened, with the exact time on hover; the date alone once it is a month past.
+/// A relative time, with the exact time on hover; after a month, only the date.
 #[component]
 pub fn Time(
-    /// When it happened.
+    /// The time.
     at: Timestamp,
 ) -> impl IntoView {
     let now = visit().map_or(at, |visit| visit.now());
@@ -24,7 +24,7 @@ pub fn Time(
     exact(at, told)
 }
 
-/// How long ago something happened, or the word for never.
+/// Renders a relative time, or the word for never.
 pub fn time_or(at: Option<Timestamp>, never: &'static str) -> Html {
     match at {
         Some(at) => html! { <Time at/> },
@@ -32,25 +32,25 @@ pub fn time_or(at: Option<Timestamp>, never: &'static str) -> Html {
     }
 }
 
-/// At what time of its day something happened, in the visitor's time zone.
+/// A time of day in the visitor's time zone.
 #[component]
 pub fn Clock(
-    /// When it happened.
+    /// The time.
     at: Timestamp,
 ) -> impl IntoView {
     exact(at, local(at).hour_and_minute().to_owned())
 }
 
-/// On which date something happens, in the visitor's time zone.
+/// A date in the visitor's time zone.
 #[component]
 pub fn Date(
-    /// The moment.
+    /// The time.
     at: Timestamp,
 ) -> impl IntoView {
     exact(at, local(at).date)
 }
 
-/// A moment in words, with what it is in UTC.
+/// A time as text, with UTC on hover.
 fn exact(at: Timestamp, words: String) -> impl IntoView {
     let utc = LocalTime::in_utc(at);
     view! {
@@ -60,7 +60,7 @@ fn exact(at: Timestamp, words: String) -> impl IntoView {
     }
 }
 
-/// The day on which something happened: `Today`, `Yesterday`, or the date alone.
+/// Names the day of a time: `Today`, `Yesterday`, or the date.
 pub fn day(at: &LocalTime, now: &LocalTime) -> String {
     let name = match now.day.saturating_sub(at.day) {
         0 => "Today · ",
@@ -70,7 +70,7 @@ pub fn day(at: &LocalTime, now: &LocalTime) -> String {
     format!("{name}{}", at.date)
 }
 
-/// The distance in one unit; none when it is better told as a date.
+/// Formats the time between the two in one unit; none after 30 days, when a date is clearer.
 fn ago(at: Timestamp, now: Timestamp) -> Option<String> {
     let passed = now.millis().saturating_sub(at.millis());
     match passed {

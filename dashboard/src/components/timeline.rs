@@ -1,4 +1,4 @@
-//! Changes in the order in which they were made, day by day.
+//! Audit entries by day.
 
 use leptos::prelude::*;
 use pennon_model::{audit::AuditEntry, id::EnvironmentId, time::Timestamp};
@@ -16,10 +16,10 @@ use crate::{
     routes,
 };
 
-/// Records under the day on which they were made, the newest first.
+/// Records grouped by day, newest first.
 #[component]
 pub fn Timeline(
-    /// The records, the newest first.
+    /// The records, newest first.
     records: Vec<Record>,
     /// The naming scheme of environments.
     naming: Naming,
@@ -45,7 +45,7 @@ pub fn Timeline(
     html! { <div class="days">{days.collect_view()}</div> }
 }
 
-/// The way to take back the action that wrote an entry.
+/// Renders the link to revert the action that wrote an entry.
 fn revert(entry: &AuditEntry) -> impl IntoView + use<> {
     let href = routes::audit_entry(entry.id);
     view! {
@@ -76,7 +76,7 @@ fn action(group: &[Record], naming: Naming) -> Html {
     }
 }
 
-/// Several entries beneath what they have in common.
+/// Renders several entries under their common description.
 fn several(newest: &AuditEntry, group: &[Record], naming: Naming) -> Html {
     let of_one_flag = group
         .iter()
@@ -109,10 +109,10 @@ fn several(newest: &AuditEntry, group: &[Record], naming: Naming) -> Html {
     }
 }
 
-/// Who did what, in a sentence with links, and what is different since.
+/// The description of an entry with links, and the differences that it made.
 #[component]
 pub fn Entry(
-    /// What is recorded.
+    /// The record.
     record: Record,
     /// The naming scheme of environments.
     naming: Naming,
@@ -129,7 +129,7 @@ pub fn Entry(
     }
 }
 
-/// The audit description without the actor.
+/// Renders the audit description without the actor.
 fn sentence(entry: &AuditEntry, environment: Option<EnvironmentId>, naming: Naming) -> Html {
     let product = entry.product.clone().unwrap_or_default();
     let pieces = sentence_of(entry).into_iter().map(|piece| match piece {
@@ -146,7 +146,7 @@ fn sentence(entry: &AuditEntry, environment: Option<EnvironmentId>, naming: Nami
     pieces.collect_view().into_html()
 }
 
-/// What is different: the old struck through, the new beside it.
+/// The differences: the old value struck through, the new one beside it.
 #[component]
 pub fn Changes(
     /// The object before.

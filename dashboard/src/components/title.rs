@@ -4,10 +4,10 @@ use leptos::prelude::*;
 
 use super::escape::escape;
 
-/// Names the page in the browser's tab: `Flags · Pennon`.
+/// The title in the browser's tab: `Flags · Pennon`.
 #[component]
 pub fn Title(
-    /// What the page shows, the particular before the general.
+    /// The title, from specific to general.
     #[prop(into)]
     text: String,
 ) -> impl IntoView {

@@ -12,7 +12,7 @@ use super::{
 use crate::html::{IntoHtml as _, html};
 use crate::port::visit;
 
-/// A row for each token, with a button that revokes it: it posts the action `revoke` and the token's id to the page.
+/// A row for each token, with a button that revokes it by posting the action `revoke` and the token's id to the page.
 #[component]
 pub fn TokenTable(
     /// The tokens.

@@ -1,4 +1,4 @@
-//! Use over time, by reason.
+//! The usage chart, by reason.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use super::number::grouped;
 use crate::html::html;
 use crate::port::local;
 
-/// The reasons from the bottom of a bar to its top: what they are called, and by which class they are coloured.
+/// The reasons from the bottom of a bar to its top, each with its label and class.
 pub const REASONS: [(Reason, &str, &str); 5] = [
     (Reason::FlagEnabled, "On for everyone", "reason-enabled"),
     (Reason::TargetingRule, "A rule decided", "reason-rule"),
@@ -19,19 +19,19 @@ pub const REASONS: [(Reason, &str, &str); 5] = [
     (Reason::FlagArchived, "Archived", "reason-archived"),
 ];
 
-/// How wide a bar is drawn with the gap beside it, and without.
+/// The width of a bar with the gap beside it, and without.
 const STEP: usize = 10;
 const WIDTH: usize = 8;
 
-/// How high the chart is drawn.
+/// The height of the chart.
 const HEIGHT: f64 = 100.0;
 
 /// A bar of the chart.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// When its time begins.
+    /// The start of its period.
     pub from: Timestamp,
-    /// How often each of [`REASONS`] decided.
+    /// The number of evaluations for each of [`REASONS`].
     pub counts: [i64; REASONS.len()],
 }
 
@@ -43,14 +43,14 @@ impl Bar {
     }
 }
 
-/// Bars in which the reasons are stacked, and the same as a table. What a bar stands for is also said when one points at it.
+/// A bar chart of stacked reasons, and the same data as a table. Hovering over a bar shows its numbers.
 #[component]
 pub fn UsageChart(
     /// The bars, in order.
     bars: Vec<Bar>,
-    /// What the chart shows, for those who do not see it.
+    /// A summary of the chart for screen readers.
     summary: String,
-    /// Whether the bars are days, so that the time of the day says nothing.
+    /// True if the bars are days, so that times of day are left out.
     days: bool,
 ) -> impl IntoView {
     let used: Vec<usize> = (0..REASONS.len())
@@ -149,7 +149,7 @@ fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool) -> impl IntoView {
     }
 }
 
-/// One bar, with what it stands for.
+/// Draws one bar, with its numbers on hover.
 fn stack(place: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<> {
     let x = place.saturating_mul(STEP).to_string();
     let mut floor = HEIGHT;
@@ -161,7 +161,7 @@ fn stack(place: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<>
         }
         // Writing to a string cannot fail.
         _ = write!(told, "\n{name}: {}", grouped(count));
-        // What happened at all is seen, however rare it is beside the rest.
+        // Any count above 0 is visible, however small it is beside the others.
         let height = (share(count, top) * HEIGHT).max(0.75);
         floor -= height;
         parts.push(view! {
@@ -191,7 +191,7 @@ fn share(count: i64, top: i64) -> f64 {
     count as f64 / top.max(1) as f64
 }
 
-/// A round number that is at least as great, and even.
+/// Returns the smallest even round number that is at least as great.
 fn scale(highest: i64) -> i64 {
     let mut unit = 1_i64;
     loop {

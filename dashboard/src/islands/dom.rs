@@ -1,42 +1,42 @@
-//! What islands do with the page around them.
+//! Functions that access the page around an island.
 
 use js_sys::Reflect;
 use leptos::{prelude::*, web_sys};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use web_sys::{Element, Event, EventInit, FormData, HtmlFormElement};
 
-/// The form in which an element stands.
+/// Returns the form that contains an element.
 pub(super) fn form_around(element: &Element) -> Option<HtmlFormElement> {
     element.closest("form").ok()??.dyn_into().ok()
 }
 
-/// The element on which something happened.
+/// Returns the target of an event.
 pub(super) fn target(event: &Event) -> Option<Element> {
     event.target()?.dyn_into().ok()
 }
 
-/// Whether something happened on a field that a form sends.
+/// Returns true if the target of an event is a field that the form submits.
 pub(super) fn is_within(event: &Event, form: &HtmlFormElement) -> bool {
     target(event).is_some_and(|element| {
         element.has_attribute("name") && form_around(&element).as_ref() == Some(form)
     })
 }
 
-/// The fields of a form, as it sends them.
+/// Returns the fields of a form as the browser sends them.
 pub(super) fn fields(form: &HtmlFormElement) -> Option<String> {
     let data = FormData::new_with_form(form).ok()?;
     let pairs = web_sys::UrlSearchParams::new_with_record_from_str_to_str(&data).ok()?;
     Some(pairs.to_string().into())
 }
 
-/// Puts what the server drew in the place of what an element contains.
+/// Replaces the content of an element with HTML from the server.
 pub(super) fn set_html(id: &str, html: &str) {
     if let Some(element) = document().get_element_by_id(id) {
         element.set_inner_html(html);
     }
 }
 
-/// Shows another address, without a new entry in the history: `address` with one more parameter.
+/// Shows `address` with one more parameter, without a new entry in the history.
 pub(super) fn show_address(address: &str, parameter: &str, value: &str) {
     let value = js_sys::encode_uri_component(value);
     let address = format!("{address}&{parameter}={value}");
@@ -46,19 +46,19 @@ pub(super) fn show_address(address: &str, parameter: &str, value: &str) {
     }
 }
 
-/// What this tab was asked to remember, if it remembers anything.
+/// Returns a text from the session storage of this tab.
 pub(super) fn remembered(name: &str) -> Option<String> {
     window().session_storage().ok()??.get_item(name).ok()?
 }
 
-/// Has this tab remember a text until it is closed; where it cannot, it is forgotten with the page.
+/// Stores a text in this tab until it is closed; without session storage, it is lost with the page.
 pub(super) fn remember(name: &str, text: &str) {
     if let Ok(Some(storage)) = window().session_storage() {
         _ = storage.set_item(name, text);
     }
 }
 
-/// The elements beneath one that a selector names, in the order of the document.
+/// Returns the descendants of an element that match a selector, in document order.
 pub(super) fn all(within: &Element, selector: &str) -> Vec<Element> {
     let Ok(found) = within.query_selector_all(selector) else {
         return Vec::new();
@@ -67,29 +67,29 @@ pub(super) fn all(within: &Element, selector: &str) -> Vec<Element> {
     found.filter_map(|node| node.dyn_into().ok()).collect()
 }
 
-/// The first of the elements beneath one that a selector names.
+/// Returns the first descendant of an element that matches a selector.
 pub(super) fn first(within: &Element, selector: &str) -> Option<Element> {
     within.query_selector(selector).ok().flatten()
 }
 
-/// The element with an id.
+/// Returns the element with an id.
 pub(super) fn by_id(id: &str) -> Option<Element> {
     document().get_element_by_id(id)
 }
 
-/// The element on which something happened, or the one around it that a selector names.
+/// Returns the target of an event, or its closest ancestor, that matches a selector.
 pub(super) fn target_in(event: &Event, selector: &str) -> Option<Element> {
     target(event)?.closest(selector).ok().flatten()
 }
 
-/// Listens for as long as the page is there. What is heard may lead to the same event once more.
+/// Adds a listener for the lifetime of the page. The listener may dispatch the same event again.
 pub(super) fn on(element: &Element, event: &str, heard: impl Fn(Event) + 'static) {
     let heard: Box<dyn Fn(Event)> = Box::new(heard);
     let heard = Closure::wrap(heard).into_js_value();
     _ = element.add_event_listener_with_callback(event, heard.unchecked_ref());
 }
 
-/// Has everything that follows a form hear of a change that no key or pointer has made in this field.
+/// Dispatches an `input` event for a change of this field that the user did not make.
 pub(super) fn tell_of_input(field: &Element) {
     let bubbling = EventInit::new();
     bubbling.set_bubbles(true);
@@ -98,7 +98,7 @@ pub(super) fn tell_of_input(field: &Element) {
     }
 }
 
-/// What a field of any kind holds.
+/// Returns the value of a field of any kind.
 pub(super) fn value(field: &Element) -> String {
     property(field, "value")
 }
@@ -117,18 +117,18 @@ fn property(element: &Element, name: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Fills in a field of any kind.
+/// Sets the value of a field of any kind.
 pub(super) fn set_value(field: &Element, value: &str) {
     let (name, value) = (JsValue::from_str("value"), JsValue::from_str(value));
     _ = Reflect::set(field, &name, &value);
 }
 
-/// Sets or removes an attribute that says something by being there.
+/// Adds or removes a boolean attribute.
 pub(super) fn set_flag(element: &Element, attribute: &str, there: bool) {
     _ = element.toggle_attribute_with_force(attribute, there);
 }
 
-/// The values that a form sends for the fields with a name.
+/// Returns a function that returns the values which a form submits for a name.
 pub(super) fn values(form: &Element) -> impl Fn(&str) -> Vec<String> + use<> {
     let form = form.dyn_ref::<HtmlFormElement>();
     let data = form.and_then(|form| FormData::new_with_form(form).ok());

@@ -1,4 +1,4 @@
-//! What a change would do, shown while it is being typed.
+//! The preview of a change while it is being typed.
 
 use std::{cell::RefCell, time::Duration};
 
@@ -16,24 +16,24 @@ use crate::{
     playground,
 };
 
-/// How long one has to rest before the server is asked.
+/// The debounce before the server is queried.
 const REST: Duration = Duration::from_millis(200);
 
-/// Where a sample of contexts is kept between one change and the next; it never leaves the browser.
+/// The key in the session storage for the sample of contexts, which never leaves the browser.
 const SAMPLE: &str = "pennon-sample";
 
-/// The sentence before and after, what is surely not meant, and how many of a sample of contexts would see something else.
+/// The descriptions before and after, lint findings, and the number of affected contexts of a sample.
 ///
-/// It follows the form that it stands in. Where the change is known, it is told already, and stands in an element with the flag
-/// before and after it, as entries of the config document in `data-before` and `data-after`. Without scripts there is nothing
-/// to see.
+/// It follows the form that contains it. If the effect is known, the server renders it within an element that has the
+/// flag before and after, as entries of the config document, in `data-before` and `data-after`. Without scripts, it is
+/// empty.
 #[island]
 pub fn EffectBeforeSave(
     /// The flag.
     flag: FlagId,
     /// The environment.
     environment: EnvironmentId,
-    /// What the form changes.
+    /// The change that the form makes.
     change: ProposedChange,
 ) -> impl IntoView {
     let root = NodeRef::<leptos::html::Section>::new();
@@ -94,12 +94,12 @@ pub fn EffectBeforeSave(
     }
 }
 
-/// A flag before and after a change.
+/// Parses a flag before and after a change.
 fn read((before, after): (String, String)) -> Option<(FlagConfig, FlagConfig)> {
     Some((playground::read(&before)?, playground::read(&after)?))
 }
 
-/// A sample to type or load, and what a change does to it.
+/// A sample to type or load, and the effect of a change on it.
 #[component]
 fn Sample(configs: RwSignal<Option<(FlagConfig, FlagConfig)>>) -> impl IntoView {
     let sample = RwSignal::new(String::new());
@@ -141,7 +141,7 @@ fn remember(sample: RwSignal<String>, text: String) {
     sample.set(text);
 }
 
-/// Takes the sample from a file.
+/// Reads the sample from a file.
 fn upload(event: &ev::Event, sample: RwSignal<String>) {
     let file = event
         .target()

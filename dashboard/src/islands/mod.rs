@@ -1,6 +1,6 @@
-//! What runs in the browser. Everything else of a page is plain HTML.
+//! The islands: the code that runs in the browser. The rest of a page is plain HTML.
 //!
-//! Each is complete without scripts, or absent until it can do something.
+//! Each works without scripts, or is hidden until its script runs.
 
 #![expect(
     missing_docs,

@@ -1,4 +1,4 @@
-//! Trying a flag while one types.
+//! The playground, evaluated while the user types.
 
 use std::time::Duration;
 
@@ -11,23 +11,25 @@ use crate::{
     playground::{Served, VERSION},
 };
 
-/// Where the answer stands on the page.
+/// The id of the element with the answer.
 pub const ANSWER: &str = "playground-answer";
 
-/// How long one has to rest before the server is asked.
+/// The debounce before the server is queried.
 const REST: Duration = Duration::from_millis(200);
 
-/// Has the answer follow the fields around it, and the flag: where these fields are in use, so that they cannot be drawn
-/// anew, the script that keeps pages up to date acts as if somebody had typed. It also has the engine of this browser decide the same case as the server.
+/// Updates the answer when the fields around it or the flag change. While the fields are in use, they cannot be
+/// replaced; the script that keeps pages up to date then dispatches an `input` event. The engine in the browser
+/// evaluates the same context, and the island reports if the two results differ.
 ///
-/// Without scripts it is the fields and the answer as the server drew them, and a button that asks anew.
+/// Without scripts, it consists of the fields and the answer as the server rendered them, and a button that submits the
+/// form.
 #[island]
 pub fn PlaygroundIsland(
     /// The flag.
     flag: FlagId,
     /// The environment.
     environment: EnvironmentId,
-    /// What the server said when it drew the page.
+    /// The server's result when it rendered the page.
     served: Option<Served>,
     /// The address of the page for this flag and environment, to which a context can be added.
     address: String,
@@ -35,11 +37,11 @@ pub fn PlaygroundIsland(
     children: Children,
 ) -> impl IntoView {
     let agreement = RwSignal::new(Agreement::None);
-    // Only where the engine of this browser runs.
+    // Effects run only in the browser, which has the second engine.
     Effect::new(move || agreement.set(Agreement::of(served.as_ref())));
     let latest = StoredValue::new(0_u32);
     let live = NodeRef::<html::Div>::new();
-    // What is not in the address yet is lost if the page is asked for.
+    // Input that the address does not contain yet would be lost if the page were fetched.
     let hold = move |held: bool| {
         if let Some(live) = live.get_untracked() {
             dom::set_flag(&live, "data-unsaved", held);
@@ -51,7 +53,7 @@ pub fn PlaygroundIsland(
         latest.set_value(asked);
         spawn_local(async move {
             let evaluated = try_flag(flag, environment, fields).await;
-            // What was typed meanwhile has been asked about, too.
+            // The user has typed in the meantime, so another request follows.
             if latest.get_value() != asked {
                 return;
             }
@@ -95,23 +97,23 @@ pub fn PlaygroundIsland(
     }
 }
 
-/// Whether server and browser agree.
+/// The agreement of server and browser.
 #[derive(Clone, PartialEq, Eq)]
 enum Agreement {
-    /// There is nothing to compare.
+    /// Nothing to compare.
     None,
-    /// The server is being asked.
+    /// The server's response is pending.
     Asking,
-    /// They do; the server's engine has this version.
+    /// The same result; the server's engine has this version.
     Agree(String),
-    /// They do not; the server said this.
+    /// Different results; this is the server's.
     Differ(String),
-    /// The server could not be asked, for this reason.
+    /// The request failed for this reason.
     Failed(String),
 }
 
 impl Agreement {
-    /// Compares what the server said with what the engine on this side says of the same flag and context.
+    /// Compares the server's result with that of the local engine for the same flag and context.
     fn of(served: Option<&Served>) -> Self {
         match served {
             None => Self::None,
@@ -151,7 +153,7 @@ impl Agreement {
     }
 }
 
-/// Whether both said the same: quietly if so, loudly otherwise.
+/// Shows if the results agree: discreetly if so, prominently otherwise.
 #[component]
 fn Told(agreement: RwSignal<Agreement>) -> impl IntoView {
     let role = move || match agreement.get() {

@@ -5,10 +5,10 @@ use leptos::prelude::*;
 use super::dom::{by_id, first, on, set_value, target_in, tell_of_input, value, values};
 use crate::{describe, rule_form::RolloutForm};
 
-/// Brings the form `rollout-form` to life: slider and number go together, and sentences say what is typed means.
+/// Makes the form `rollout-form` interactive: slider and number stay equal, and sentences describe the input.
 ///
-/// The page has drawn all of it (`components/rollout_fields.rs`). The slider is no field: when it moves, the number changes,
-/// and the form hears of that.
+/// The server renders all of it (`components/rollout_fields.rs`). The slider is not a field: when it moves, the number
+/// changes and dispatches an `input` event to the form.
 #[island]
 pub fn RolloutEditor() -> impl IntoView {
     Effect::new(|| {
@@ -37,7 +37,7 @@ pub fn RolloutEditor() -> impl IntoView {
                 }
             }
         });
-        // Somebody may have typed before this ran, and the browser may have filled the fields in from before.
+        // The user may have typed before this ran, and the browser may have restored earlier values.
         tell_of_input(&number);
     });
 }

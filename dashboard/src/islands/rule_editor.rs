@@ -12,11 +12,11 @@ use super::dom::{
 };
 use crate::{describe, rule_form::RuleForm};
 
-/// Brings the form `rule-form` to life: its conditions come and go without a new page, each value has a field of its type,
-/// and a sentence reads the rule aloud while one types.
+/// Makes the form `rule-form` interactive: conditions are added and removed without a request, each value has a field
+/// of its type, and a sentence describes the rule while the user types.
 ///
-/// The page has drawn all of it (`components/rule_fields.rs`). Whatever changes the fields ends in an `input` event that
-/// the form hears.
+/// The server renders all of it (`components/rule_fields.rs`). Every change of the fields ends in an `input` event that
+/// the form receives.
 #[island]
 pub fn RuleEditor() -> impl IntoView {
     Effect::new(|| {
@@ -33,7 +33,7 @@ pub fn RuleEditor() -> impl IntoView {
         });
         let of_form = form.clone();
         on(&form, "click", move |event| add_or_remove(&event, &of_form));
-        // Somebody may have typed before this ran, and the browser may have filled the fields in from before.
+        // The user may have typed before this ran, and the browser may have restored earlier values.
         for row in rows(&form) {
             fit_to_type(&row);
         }
@@ -57,7 +57,7 @@ fn read_aloud(form: &Element) {
     }
 }
 
-/// Puts the field in place in which a value of the chosen type is typed. What was typed stays, as far as it fits.
+/// Enables the field for values of the selected type. The input stays, as far as it fits.
 fn fit_to_type(row: &Element) {
     let Some(kind) = first(row, "[name=valueType]").map(|kind| value(&kind)) else {
         return;
@@ -116,14 +116,14 @@ fn add_or_remove(event: &Event, form: &Element) {
     changed(form);
 }
 
-/// Says that the fields are others than they were.
+/// Dispatches an `input` event after the fields have changed.
 fn changed(form: &Element) {
     if let Some(field) = first(form, "[name=logic]") {
         tell_of_input(&field);
     }
 }
 
-/// Adds an empty condition: a copy of the one before, with nothing in it.
+/// Adds an empty condition: a copy of the previous one without its values.
 fn add_after(row: &Element) -> Option<Element> {
     let new: Element = row.clone_node_with_deep(true).ok()?.dyn_into().ok()?;
     for error in all(&new, ".field-error") {
@@ -144,7 +144,7 @@ fn add_after(row: &Element) -> Option<Element> {
     row.insert_adjacent_element("afterend", &new).ok().flatten()
 }
 
-/// Numbers the conditions, and offers to add and remove them as long as that is possible.
+/// Numbers the conditions, and shows the buttons that add and remove them as long as the limits allow.
 fn count(form: &Element) {
     let rows = rows(form);
     for (index, row) in rows.iter().enumerate() {

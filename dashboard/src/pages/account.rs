@@ -1,4 +1,4 @@
-//! The account of whoever is signed in: password and tokens.
+//! The signed-in user's account: password and tokens.
 
 use leptos::{prelude::*, server_fn::ServerFn};
 use pennon_model::{
@@ -31,11 +31,11 @@ use crate::{
     posted::{Typed, posted, redirect},
 };
 
-/// The fields of the two forms; a conflict is about the first of each.
+/// The fields of the two forms; a conflict concerns the first of each.
 const PASSWORD_FIELDS: &[&str] = &["currentPassword", "newPassword"];
 const TOKEN_FIELDS: &[&str] = &["name", "role", "expiresAt"];
 
-/// For how long a token can be good.
+/// The lifetimes that a new token can have, in days, with their labels.
 const PERIODS: &[(&str, &str)] = &[
     ("7", "7 days"),
     ("30", "30 days"),
@@ -45,7 +45,7 @@ const PERIODS: &[(&str, &str)] = &[
 ];
 
 actions! {
-    /// What a form of the page does.
+    /// An action of the page's forms.
     enum Action {
         /// Changes the password.
         Password = "password",
@@ -67,7 +67,7 @@ pub fn Account() -> impl IntoView {
     page(Section::Account, "Account", posted(act, draw))
 }
 
-/// Does what a form wants. The answer is a page of its own if there is a token to show.
+/// Carries out the action of a form. The response is a separate page if it shows a new token.
 async fn act(form: Form) -> Result<Html, AdminError> {
     let account = signed_in::<dyn OwnAccount>()?;
     match Action::of(&form).ok_or(AdminError::NotFound)? {
@@ -107,7 +107,7 @@ fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
     let (password, token) = match typed.form.as_ref().and_then(Action::of) {
         Some(Action::Password) => (typed.refusal(PASSWORD_FIELDS), Refusal::default()),
         Some(Action::Token) => (Refusal::default(), typed.refusal(TOKEN_FIELDS)),
-        // What was posted has no fields of these forms.
+        // A form without an action, or one that revokes, has no fields of these forms.
         Some(Action::Revoke) | None => (Refusal::default(), Refusal::of_page(typed.error)),
     };
     let changed = (query().text("password") == "changed").then(|| {
@@ -156,7 +156,7 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
         <form class="form" method="post">
             <RefusalNotice error=refusal.other.clone()/>
             <input type="hidden" name="do" value=Action::Password.as_str()/>
-            // So that password managers know whose password it is.
+            // Password managers need the address to which the password belongs.
             <input type="email" value=email autocomplete="username" hidden/>
             <Field
                 name="currentPassword"

@@ -1,4 +1,4 @@
-//! Who did what, and when.
+//! The audit log.
 
 use leptos::prelude::*;
 use pennon_model::{
@@ -29,7 +29,7 @@ use crate::{
     routes,
 };
 
-/// The record of all changes, narrowed by what the address says.
+/// All audit entries that match the filter in the address.
 #[component]
 pub fn Audit() -> impl IntoView {
     let mut filter = from_address(&query());
@@ -49,7 +49,7 @@ pub fn Audit() -> impl IntoView {
     })
 }
 
-/// Takes what was typed for an environment apart, if it is what one of them is called. Otherwise it is a name.
+/// Splits the text of the environment filter into product and name if it is the full name of an environment.
 fn find(environments: &[Environment], filter: &mut AuditFilter) {
     let naming = Naming::among(environments);
     let typed = filter.environment.as_deref().unwrap_or_default();
@@ -60,7 +60,7 @@ fn find(environments: &[Environment], filter: &mut AuditFilter) {
     }
 }
 
-/// The name of the environment in the filter.
+/// Returns the name of the environment in the filter.
 fn called(filter: &AuditFilter) -> String {
     let naming = Naming {
         with_products: filter.product.is_some(),
@@ -69,8 +69,8 @@ fn called(filter: &AuditFilter) -> String {
     naming.name(&text(&filter.product), &text(&filter.environment))
 }
 
-/// Reads the address. A day counts from its beginning or to its end, in the visitor's time zone; what is neither a day nor a
-/// time counts for nothing.
+/// Reads the filter from the address. A date counts from its start or to its end, in the visitor's time zone. A value
+/// that is neither a date nor a time is ignored.
 fn from_address(form: &Form) -> AuditFilter {
     let moment = |field: &str| -> Option<(Timestamp, Timestamp)> {
         let text = form.text(field);
@@ -102,7 +102,7 @@ fn is_narrowed(filter: &AuditFilter) -> bool {
     flag_key.is_some() || environment.is_some() || from.is_some() || to.is_some()
 }
 
-/// The address at which a page or the export is to be had. Moments are exact, so that it means the same everywhere.
+/// Returns the address of a page or of the export. Times are exact, so the address means the same in every time zone.
 fn address(filter: &AuditFilter, path: &str, page: Option<i64>) -> String {
     let moment = |moment: Option<Timestamp>| moment.map(|moment| moment.to_string());
     with_query(
@@ -140,7 +140,7 @@ fn List(
         html! { <Nothing narrowed=is_narrowed(&filter)/> }
     } else {
         let filter = filter.clone();
-        // Those of entries count, too: they may be of a product that is not there any more.
+        // The products of entries count, too: some no longer exist.
         let known = environments.iter().map(|each| each.product.as_str());
         let recorded = page.items.iter();
         let recorded = recorded.filter_map(|record| record.entry.product.as_deref());
@@ -157,7 +157,7 @@ fn List(
     }
 }
 
-/// What to narrow the list by. The form is sent as an address, which can be shared.
+/// The filters. The form submits them in the address, which can be shared.
 #[component]
 fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> impl IntoView {
     let narrowed = is_narrowed(&filter) || filter.accounts;

@@ -1,4 +1,4 @@
-//! One environment: how it is used, how to ask it, and what an administrator can do to it.
+//! The page of one environment: its usage, code for applications, and the actions of administrators.
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
@@ -40,18 +40,18 @@ use crate::{
 };
 
 actions! {
-    /// What a form of the page does.
+    /// An action of the page's forms.
     enum Action {
         /// Renames the environment.
         Rename = "rename",
-        /// Gives the environment another key.
+        /// Rotates the SDK key.
         Rotate = "rotate",
         /// Revokes the environment.
         Revoke = "revoke",
     }
 }
 
-/// The page of one environment. The answer to a rotation is the only thing that ever shows the new key.
+/// The page of one environment. Only the response to a rotation shows the new key.
 #[component]
 pub fn EnvironmentPage() -> impl IntoView {
     let id = use_params_map().read_untracked().get("id");
@@ -72,7 +72,7 @@ pub fn EnvironmentPage() -> impl IntoView {
     })
 }
 
-/// Does what a form wants.
+/// Carries out the action of a form.
 async fn act(id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
     let action = Action::of(&form).ok_or(AdminError::NotFound)?;
     let typed = form.text(action.field());
@@ -92,7 +92,7 @@ async fn act(id: EnvironmentId, form: Form) -> Result<Html, AdminError> {
 }
 
 impl Action {
-    /// The field of its form.
+    /// Returns the field of its form.
     fn field(self) -> &'static str {
         match self {
             Self::Rename => "name",
@@ -101,7 +101,7 @@ impl Action {
         }
     }
 
-    /// What was typed into its form, and why it did not do.
+    /// Returns the input of its form, with the errors.
     fn refusal(self, typed: &Typed) -> Refusal {
         let form = typed.form.clone();
         let Some(form) = form.filter(|form| Self::of(form) == Some(self)) else {
@@ -209,7 +209,7 @@ fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoV
     }
 }
 
-/// What an administrator can do: the dangerous last.
+/// The actions of administrators, the destructive ones last.
 #[component]
 fn Manage(
     environment: Environment,
@@ -273,7 +273,7 @@ fn Manage(
     }
 }
 
-/// Since when the key has been in use, or not.
+/// The time at which the key was last used.
 #[component]
 fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
     let told = match last_used {
@@ -290,7 +290,7 @@ fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
     view! { <p class="last-used">{told}</p> }
 }
 
-/// Something that cannot be undone: it says what it does, and wants the name typed.
+/// An irreversible action: it describes the consequences, and requires the name as confirmation.
 #[component]
 fn Danger(
     action: Action,

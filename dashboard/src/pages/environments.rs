@@ -29,7 +29,7 @@ use crate::{
     routes,
 };
 
-/// Where flags take effect: the active environments, or the revoked ones.
+/// The active environments, or the revoked ones.
 #[component]
 pub fn Environments() -> impl IntoView {
     let query = query();
@@ -84,7 +84,7 @@ fn ActiveList(active: Vec<PolledEnvironment>, role: Role) -> impl IntoView {
     }
 }
 
-/// The choice between active and revoked ones.
+/// The links to active and to revoked environments.
 #[component]
 fn Status(revoked: bool) -> impl IntoView {
     view! {
@@ -146,7 +146,7 @@ fn Product(environments: Vec<PolledEnvironment>) -> impl IntoView {
     }
 }
 
-/// The name of an environment, leading to its page.
+/// The name of an environment, with a link to its page.
 #[component]
 fn Name(environment: Environment) -> impl IntoView {
     let name = environment.name.to_string();
@@ -168,7 +168,7 @@ fn Prefix(prefix: String) -> impl IntoView {
     }
 }
 
-/// How many of the clients that came back had the newest revision.
+/// The percentage of returning clients that had the newest revision.
 #[component]
 pub(crate) fn Newest(polls: Polls) -> impl IntoView {
     let Some(percent) = polls.percent_current() else {

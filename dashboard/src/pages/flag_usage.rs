@@ -1,4 +1,4 @@
-//! How often one flag is evaluated, and why it answers as it does.
+//! The usage of one flag, by reason.
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
@@ -34,7 +34,7 @@ use crate::{
 
 const HOUR: i64 = 60 * 60 * 1000;
 
-/// How far back the chart goes.
+/// The period of the chart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Period {
     #[default]
@@ -46,7 +46,7 @@ enum Period {
 impl Period {
     const ALL: [Self; 3] = [Self::Day, Self::Week, Self::Month];
 
-    /// Its word in addresses, its name, and its description.
+    /// Returns its value in addresses, its name, and its description.
     fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Day => ("24h", "24 h", "in the last 24 hours"),
@@ -55,7 +55,7 @@ impl Period {
         }
     }
 
-    /// How long a bar lasts, and how many there are.
+    /// Returns the length of a bar in milliseconds, and the number of bars.
     fn bars(self) -> (i64, i64) {
         match self {
             Self::Day => (HOUR, 24),
@@ -64,8 +64,8 @@ impl Period {
         }
     }
 
-    /// The start of each bar, in milliseconds; the last bar is the current one. Bars are aligned to midnight in the
-    /// visitor's time zone.
+    /// Returns the start of each bar, in milliseconds; the last bar is the current one. Bars are aligned to midnight in
+    /// the visitor's time zone.
     fn beginnings(self, visit: &dyn Visit) -> Vec<i64> {
         let (length, count) = self.bars();
         let now = visit.now();
@@ -79,7 +79,7 @@ impl Period {
         let beginning = |before: i64| {
             let beginning = last.saturating_sub(before.saturating_mul(length));
             if self == Self::Month {
-                // Days are not equally long where clocks are changed: noon is in the day for sure.
+                // A clock change makes a day shorter or longer, but noon is always part of it.
                 midnight(Timestamp::from_millis(beginning.saturating_add(12 * HOUR)))
             } else {
                 beginning
@@ -89,7 +89,7 @@ impl Period {
     }
 }
 
-/// What is to be seen: how far back, and where.
+/// The selected period and environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct View {
     period: Period,
@@ -110,7 +110,7 @@ impl From<&Form> for View {
 }
 
 impl View {
-    /// Its address.
+    /// Returns its address.
     fn href(self, key: &str) -> String {
         let period = (self.period != Period::default()).then(|| self.period.words().0.to_owned());
         let environment = self.environment.map(|environment| environment.to_string());
@@ -121,7 +121,7 @@ impl View {
     }
 }
 
-/// A chart of the flag's evaluations, stacked by reason, and when it was last evaluated where.
+/// A chart of the flag's evaluations, stacked by reason, and the time of the last evaluation in each environment.
 #[component]
 pub fn FlagUsagePage() -> impl IntoView {
     let key = use_params_map()
@@ -192,7 +192,7 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
     }
 }
 
-/// How far back, and the way out of a single environment.
+/// The choice of the period, and the link from one environment back to all.
 #[component]
 fn Choices(key: String, view: View) -> impl IntoView {
     let periods = Period::ALL.map(|period| {
@@ -210,7 +210,7 @@ fn Choices(key: String, view: View) -> impl IntoView {
     }
 }
 
-/// The environments, each with its share and when it last asked.
+/// The environments, each with its share and the time of the last evaluation.
 #[component]
 fn Places(key: String, environments: Vec<FlagEnvironmentUsage>, view: View) -> impl IntoView {
     let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
@@ -273,7 +273,7 @@ fn Places(key: String, environments: Vec<FlagEnvironmentUsage>, view: View) -> i
     }
 }
 
-/// Nothing is known yet: how that changes.
+/// The empty state, with code that evaluates the flag.
 #[component]
 fn NeverEvaluated(key: String) -> impl IntoView {
     let code = format!(
@@ -289,7 +289,7 @@ fn NeverEvaluated(key: String) -> impl IntoView {
     }
 }
 
-/// The counts of some environments as bars.
+/// Adds up the counts of environments as bars.
 fn bars(environments: &[FlagEnvironmentUsage], beginnings: &[i64]) -> Vec<Bar> {
     let bar = |from: &i64| Bar {
         from: Timestamp::from_millis(*from),
@@ -297,7 +297,7 @@ fn bars(environments: &[FlagEnvironmentUsage], beginnings: &[i64]) -> Vec<Bar> {
     };
     let mut bars: Vec<_> = beginnings.iter().map(bar).collect();
     for FlagHour { hour, evaluations } in environments.iter().flat_map(|each| &each.hours) {
-        // In zones with a half-hour offset, an hour belongs to the bar in which it begins.
+        // In time zones with a half-hour offset, an hour belongs to the bar in which it starts.
         let begun = beginnings.partition_point(|from| *from <= hour.millis());
         let Some(bar) = begun.checked_sub(1).and_then(|place| bars.get_mut(place)) else {
             continue;

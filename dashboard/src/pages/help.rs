@@ -10,7 +10,7 @@ use crate::components::{
     title::Title,
 };
 
-/// The words of the dashboard, how an answer comes about, the keys, and where to read on.
+/// The glossary, an explanation of evaluations, the shortcuts, and further reading.
 #[component]
 pub fn Help() -> impl IntoView {
     view! {

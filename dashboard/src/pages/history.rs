@@ -1,4 +1,4 @@
-//! What happened to one flag.
+//! The history of one flag.
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
@@ -36,7 +36,7 @@ pub fn History() -> impl IntoView {
             .changes(&filter, request)
             .await?;
         if page.pagination.total == 0 {
-            // Whatever exists has been created, and that is on record.
+            // A flag that exists has an entry for its creation.
             return Err(AdminError::NotFound);
         }
         let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;

@@ -1,10 +1,10 @@
-//! The dashboard's front door.
+//! The start page.
 
 use leptos::prelude::*;
 
 use crate::{components::frame::Section, port::visit};
 
-/// Leads to the flags.
+/// Redirects to the flags.
 #[component]
 pub fn Home() -> impl IntoView {
     if let Ok(visit) = visit() {

@@ -1,4 +1,4 @@
-//! Creating an environment, and its key, which is seen once.
+//! The creation of an environment, and its key, which is shown once.
 
 use leptos::prelude::*;
 
@@ -22,13 +22,13 @@ use crate::{
     posted::{Typed, posted},
 };
 
-/// The fields of the form; a conflict is about the first.
+/// The fields of the form; a conflict concerns the first.
 const FIELDS: &[&str] = &["name", "product"];
 
 /// A form that posts to this page.
 ///
-/// The answer to that post is the only thing that ever shows the new key: it is not kept for a later page, so there is
-/// nothing to lose between two instances and nothing in a URL, a cookie or a log.
+/// Only the response shows the new key. It is not kept for a later page, so instances share nothing, and no URL, cookie
+/// or log contains it.
 #[component]
 pub fn NewEnvironmentPage() -> impl IntoView {
     let draw = async |typed| Ok(view! { <NewEnvironmentForm typed/> });

@@ -1,4 +1,4 @@
-//! Creating a flag.
+//! The creation of a flag.
 
 use leptos::prelude::*;
 
@@ -21,7 +21,7 @@ use crate::{
     routes,
 };
 
-/// The fields of the form; a conflict is about the first.
+/// The fields of the form; a conflict concerns the first.
 const FIELDS: &[&str] = &["key", "name", "description", "type"];
 
 const TYPES: &[(&str, &str)] = &[
@@ -30,7 +30,7 @@ const TYPES: &[(&str, &str)] = &[
     ("multivariate", "Multivariate"),
 ];
 
-/// A form that posts to this page. A created flag leads to its page; a refused one stays as it was typed.
+/// A form that posts to this page. Success redirects to the flag's page; an error keeps the input.
 #[component]
 pub fn NewFlagPage() -> impl IntoView {
     let draw = async |typed| Ok(view! { <NewFlagForm typed/> });

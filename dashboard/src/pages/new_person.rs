@@ -1,4 +1,4 @@
-//! Inviting somebody, and the password that is seen once.
+//! The invitation of a user, and the password, which is shown once.
 
 use leptos::prelude::*;
 use pennon_model::user::Role;
@@ -26,10 +26,10 @@ use crate::{
     posted::{Typed, posted, redirect},
 };
 
-/// The fields of the form; a conflict is about the first.
+/// The fields of the form; a conflict concerns the first.
 const FIELDS: &[&str] = &["email", "role", "password"];
 
-/// A form that posts to this page. A password that was made up is in the answer to that post and nowhere else.
+/// A form that posts to this page. Only the response shows a generated password.
 #[component]
 pub fn NewPersonPage() -> impl IntoView {
     let draw = async |typed: Typed| {
@@ -102,7 +102,7 @@ fn NewPersonForm(typed: Typed) -> impl IntoView {
     }
 }
 
-/// A password that was made up, on the only page that shows it; the title says what has come of it.
+/// Renders a generated password, on the only page that shows it. The title names the action.
 pub(super) fn password_page(
     title: String,
     email: String,

@@ -1,4 +1,4 @@
-//! An address at which there is no page.
+//! The page for unknown addresses.
 
 use leptos::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::{
     port::visit,
 };
 
-/// Says so and leads back.
+/// A message with a link back.
 #[component]
 pub fn NotFound() -> impl IntoView {
     if let Ok(visit) = visit() {

@@ -1,4 +1,4 @@
-//! The list of people.
+//! The list of users.
 
 use leptos::prelude::*;
 use pennon_model::{
@@ -34,7 +34,7 @@ use crate::{
     routes,
 };
 
-/// Who has an account, and what each may do. A role is changed here, by a form that posts to this page.
+/// The users with their roles. A form that posts to this page changes a role.
 #[component]
 pub fn People() -> impl IntoView {
     let request = page_request(&query(), Limit::MAX);
@@ -46,7 +46,7 @@ pub fn People() -> impl IntoView {
     page(Section::People, "People", posted(change_role, draw))
 }
 
-/// The id of a person's row, for links to it.
+/// Returns the id of a user's row, for links to it.
 pub(super) fn row_id(user: &User) -> String {
     format!("person-{}", user.id)
 }
@@ -62,7 +62,7 @@ async fn change_role(form: Form) -> Result<Html, AdminError> {
     };
     let people = signed_in::<dyn PeopleAdmin>()?;
     let user = people.set_role(Expected { id, revision }, role).await?;
-    // Who has just given up being an admin has nothing to do here any more.
+    // Administrators who have just lowered their own role may not see this page again.
     let own = user.id == me.id && user.role < Role::Admin;
     let section = if own { Section::Flags } else { Section::People };
     redirect(&format!("{}#{}", section.href(), row_id(&user)))
@@ -129,11 +129,11 @@ fn row(colleague: Colleague, me: &User, refused: Option<&Form>) -> impl IntoView
     }
 }
 
-/// The role as a select. Its button shows itself once another role is chosen.
+/// The role as a select. Its button appears once another role is selected.
 #[component]
 fn RoleForm(
     user: User,
-    /// The role that could not be given, still chosen.
+    /// The role that was refused, and stays selected.
     tried: Option<Role>,
 ) -> impl IntoView {
     let shown = tried.unwrap_or(user.role);

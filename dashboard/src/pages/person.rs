@@ -1,4 +1,4 @@
-//! One person: another password, their tokens, and the end of their account.
+//! One user: password reset, tokens, and deletion.
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
@@ -35,7 +35,7 @@ use crate::{
 const FIELDS: &[&str] = &["password"];
 
 actions! {
-    /// What a form of the page does.
+    /// An action of the page's forms.
     enum Action {
         /// Resets the password.
         Reset = "reset",
@@ -46,7 +46,7 @@ actions! {
     }
 }
 
-/// What an administrator can do about somebody's account. Each form posts to this page and says in `do` what it wants.
+/// The actions of an administrator on an account. Each form posts to this page, with its action in the field `do`.
 #[component]
 pub fn PersonPage() -> impl IntoView {
     let id = use_params_map().read_untracked().get("person");
@@ -68,7 +68,7 @@ pub fn PersonPage() -> impl IntoView {
     })
 }
 
-/// Does what a form wants. The answer is a page of its own if there is a password to show, or leads to one.
+/// Carries out the action of a form. The response redirects, or is a separate page if it shows a password.
 async fn act(id: UserId, form: Form) -> Result<Html, AdminError> {
     let people = signed_in::<dyn PeopleAdmin>()?;
     let revision = form.parsed("revision").unwrap_or_default();
@@ -101,7 +101,7 @@ async fn act(id: UserId, form: Form) -> Result<Html, AdminError> {
 fn Person(
     user: User,
     tokens: Vec<Token>,
-    /// Whether it is whoever is looking.
+    /// True if the account is the reader's own.
     own: bool,
     refusal: Refusal,
 ) -> impl IntoView {

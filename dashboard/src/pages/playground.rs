@@ -1,4 +1,4 @@
-//! Trying a flag for a subject that one makes up.
+//! The playground.
 
 use leptos::prelude::*;
 use pennon_core::FlagConfig;
@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// What a flag would be for somebody, and why.
+/// The result of a flag for an evaluation context, with its explanation.
 #[component]
 pub fn PlaygroundPage() -> impl IntoView {
     let asked = Asked::from(&query());
@@ -39,7 +39,7 @@ pub fn PlaygroundPage() -> impl IntoView {
     })
 }
 
-/// What the address asks.
+/// The parameters of the address.
 #[derive(Clone, Default)]
 struct Asked {
     flag: String,
@@ -57,15 +57,15 @@ impl From<&Form> for Asked {
     }
 }
 
-/// What there is of what was asked for.
+/// The objects that the address names.
 struct Found {
     asked: Asked,
     choices: Choices,
-    /// The environment that is chosen.
+    /// The selected environment.
     environment: Option<EnvironmentId>,
-    /// The flag that is chosen; none if there is none with this key.
+    /// The selected flag; none if no flag has this key.
     flag: Option<Flag>,
-    /// What it does in this environment; none where it is not configured.
+    /// The flag's configuration in this environment; none if it has none.
     config: Option<FlagConfig>,
 }
 
@@ -162,7 +162,7 @@ fn Page(found: Found) -> impl IntoView {
     }
 }
 
-/// The choice of a flag and an environment.
+/// The form that selects a flag and an environment.
 #[component]
 fn Pick(
     key: String,
@@ -206,7 +206,7 @@ fn Pick(
     }
 }
 
-/// The address at which a flag is tried in an environment.
+/// Returns the address of the playground for a flag in an environment.
 pub fn address(key: &str, environment: EnvironmentId) -> String {
     let (flag, environment) = (Some(key.to_owned()), Some(environment.to_string()));
     with_query(

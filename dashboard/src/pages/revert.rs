@@ -1,4 +1,4 @@
-//! Taking a change back: what that would do, and a button.
+//! The revert of an action: a preview, and a button.
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
@@ -36,7 +36,7 @@ use crate::{
 /// The maximum number of changes and of flag configurations on the page.
 const SHOWN: usize = 20;
 
-/// The preview of a reversal, with a form that posts to it.
+/// The preview of a revert, with a form that posts to this page.
 #[component]
 pub fn Revert() -> impl IntoView {
     let id = use_params_map().read_untracked().get("id");
@@ -59,7 +59,7 @@ async fn revert(id: AuditId, form: Form) -> Result<Html, AdminError> {
     redirect(&afterwards(&reversal.records))
 }
 
-/// The page to open after the revert: the history of the flag, or the audit log if there are several.
+/// Returns the page to open after the revert: the history of the flag, or the audit log if there are several.
 fn afterwards(records: &[Record]) -> String {
     let mut keys = records
         .iter()
@@ -180,13 +180,13 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
     }
 }
 
-/// How many of so many things are not on the page, if any.
+/// States how many of all items the page omits, if any.
 fn left_out(all: usize, what: &'static str) -> Option<impl IntoView> {
     let left_out = all.saturating_sub(SHOWN);
     (left_out > 0).then(|| view! { <p class="quiet">{format!("… and {left_out} {what}.")}</p> })
 }
 
-/// The environments in which something will be otherwise.
+/// Returns the names of the affected environments.
 fn affected_environments(effects: &[PlannedEffect], naming: Naming) -> Vec<String> {
     let mut places: Vec<_> = effects
         .iter()
@@ -197,7 +197,8 @@ fn affected_environments(effects: &[PlannedEffect], naming: Naming) -> Vec<Strin
     places
 }
 
-/// Which changes the sentences of these effects tell: those of the switch, rules and rollouts, where they make a difference.
+/// Returns a predicate for changes that the descriptions of these effects cover: those of switch, rules and rollout
+/// that make a difference.
 fn shown_as_sentences(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> bool + use<> {
     let told = effects
         .iter()
@@ -218,7 +219,7 @@ fn shown_as_sentences(effects: &[PlannedEffect]) -> impl Fn(&PlannedChange) -> b
     }
 }
 
-/// The changed members of one change.
+/// Renders the modified members of one change.
 fn member_changes(change: &PlannedChange) -> Html {
     let effect = effect(change.action, change.now.as_ref());
     html! {

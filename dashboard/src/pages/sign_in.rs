@@ -1,4 +1,4 @@
-//! Signing in.
+//! The sign-in page.
 
 use leptos::prelude::*;
 
@@ -16,14 +16,14 @@ use crate::{
     port::{query, visit},
 };
 
-/// The fields. No other form has fields of these names: a form that was sent after its session had ended comes along here.
+/// The fields. No other form has fields with these names: this page also receives forms whose session had ended.
 const EMAIL: &str = "sign-in-email";
 const PASSWORD: &str = "sign-in-password";
 
-/// Two fields and a button. The form posts to this page, which leads on or says what is wrong.
+/// A form with two fields and a button. It posts to this page, which redirects or shows the error.
 ///
-/// A form that found the session ended is sent on to this page, keeps what was typed in hidden fields, and is sent once more to
-/// where it was going when somebody has signed in.
+/// A form that was submitted after its session had ended is forwarded to this page. Hidden fields keep its input, and
+/// after the sign-in it is submitted to its original address.
 #[component]
 pub fn SignIn() -> impl IntoView {
     let next = destination(query().text("next"));
@@ -45,14 +45,14 @@ pub fn SignIn() -> impl IntoView {
     }
 }
 
-/// What was typed, and why it did not do.
+/// The input, and the error.
 #[derive(Default)]
 struct Attempt {
     email: String,
     error: Option<AdminError>,
-    /// What the form has that is to be sent on.
+    /// The fields of the forwarded form.
     kept: Vec<(String, String)>,
-    /// Whether it had a password, which is not.
+    /// True if the forwarded form had a password, which is not kept.
     lost_password: bool,
 }
 
@@ -95,7 +95,7 @@ async fn attempt(next: &str) -> Attempt {
     }
 }
 
-/// Where to go afterwards: a page of the dashboard and nowhere else.
+/// Returns the page to open afterwards, which is always a page of the dashboard.
 fn destination(next: String) -> String {
     let inside = next.starts_with("/dashboard/") && !next.contains("..");
     if inside && !next.contains(['\\', '\r', '\n']) {

@@ -1,4 +1,4 @@
-//! What pages ask about the account of whoever is signed in.
+//! The signed-in user's account.
 
 use async_trait::async_trait;
 use pennon_model::{
@@ -8,38 +8,38 @@ use pennon_model::{
 
 use crate::error::AdminError;
 
-/// The use cases that concern one's own account.
+/// The use cases for the user's own account.
 #[async_trait]
 pub trait OwnAccount: Send + Sync {
-    /// Puts another password in the place of the current one and ends all other sessions.
+    /// Replaces the password and ends all other sessions.
     async fn change_password(&self, change: PasswordChange) -> Result<(), AdminError>;
 
-    /// One's tokens, newest first, also those that have run out.
+    /// Returns the user's tokens, newest first, including expired ones.
     async fn tokens(&self) -> Result<Vec<Token>, AdminError>;
 
-    /// Creates a token; its secret is in this answer and nowhere else.
+    /// Creates a token. Only this result contains its secret.
     async fn create_token(&self, new: NewToken) -> Result<CreatedToken, AdminError>;
 
-    /// Revokes a token: it is refused from now on.
+    /// Revokes a token, which is refused immediately.
     async fn revoke_token(&self, token: TokenId) -> Result<(), AdminError>;
 }
 
-/// A password of one's own to change, as it was typed.
+/// A change of the user's own password, as it was typed.
 #[derive(Clone, Default)]
 pub struct PasswordChange {
-    /// The one so far; the form's field is called `currentPassword`.
+    /// The current password; the form's field is called `currentPassword`.
     pub current: String,
-    /// The one from now on; the form's field is called `newPassword`.
+    /// The new password; the form's field is called `newPassword`.
     pub new: String,
 }
 
 /// A token to create, as it was typed.
 #[derive(Clone, Debug)]
 pub struct NewToken {
-    /// What it is for.
+    /// Its name.
     pub name: String,
-    /// The word for the role.
+    /// Its role, as text.
     pub role: String,
-    /// For how many days it is good; the form's field is called `expiresAt`.
+    /// Its lifetime in days; the form's field is called `expiresAt`.
     pub days: String,
 }

@@ -1,4 +1,4 @@
-//! What pages ask about the record of changes.
+//! The audit log.
 
 use async_trait::async_trait;
 use pennon_model::{
@@ -10,10 +10,10 @@ use pennon_model::{
 
 use crate::error::AdminError;
 
-/// The use cases that concern the audit log.
+/// The use cases for the audit log.
 #[async_trait]
 pub trait AuditAdmin: Send + Sync {
-    /// One page of changes, newest first. What is about accounts is for administrators alone.
+    /// Returns one page of entries, newest first. Entries about accounts are visible to administrators only.
     async fn changes(
         &self,
         filter: &AuditFilter,
@@ -23,18 +23,18 @@ pub trait AuditAdmin: Send + Sync {
     /// Plans the revert of the action that wrote an entry, against the current state.
     async fn reversal(&self, id: AuditId) -> Result<Reversal, AdminError>;
 
-    /// Takes back the action that made a change, if things still stand as in the plan that was seen.
+    /// Reverts the action that wrote an entry, if the plan still has this fingerprint.
     async fn revert(&self, id: AuditId, fingerprint: &str) -> Result<(), AdminError>;
 }
 
-/// A change that was made.
+/// An audit entry as a page shows it.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// What is recorded of it.
+    /// The entry.
     pub entry: AuditEntry,
-    /// The environment concerned, under whatever name.
+    /// The id of the environment, which its name may not identify any more.
     pub environment: Option<EnvironmentId>,
-    /// Whether the reader may try to take it back.
+    /// True if the reader may try to revert it.
     pub revertible: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What pages ask about environments.
+//! Environments.
 
 use async_trait::async_trait;
 use pennon_model::{
@@ -13,47 +13,48 @@ use pennon_model::{
 use super::Expected;
 use crate::{error::AdminError, model::Naming};
 
-/// The use cases that concern environments.
+/// The use cases for environments.
 #[async_trait]
 pub trait EnvironmentAdmin: Send + Sync {
-    /// All active environments by product and nearness to users, with how each was polled in the last day.
+    /// Returns all active environments by product, from development to production, each with its polls of the last 24 hours.
     async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError>;
 
     /// The naming scheme of environments.
     async fn naming(&self) -> Result<Naming, AdminError>;
 
-    /// One page of revoked environments, newest first.
+    /// Returns one page of revoked environments, newest first.
     async fn revoked_environments(
         &self,
         page: PageRequest,
     ) -> Result<Page<Environment>, AdminError>;
 
-    /// One environment, and how it is used.
+    /// Returns one environment and its usage.
     async fn environment(&self, id: EnvironmentId) -> Result<UsedEnvironment, AdminError>;
 
-    /// Creates an environment; its key is in this answer and nowhere else.
+    /// Creates an environment. Only this result contains its key.
     async fn create_environment(
         &self,
         new: NewEnvironment,
     ) -> Result<CreatedEnvironment, AdminError>;
 
-    /// Gives an environment another name.
+    /// Renames an environment.
     async fn rename_environment(
         &self,
         expected: Expected<EnvironmentId>,
         name: String,
     ) -> Result<(), AdminError>;
 
-    /// Gives an environment a new key, which is in this answer and nowhere else. The old one is refused from now on.
+    /// Rotates the key of an environment. Only this result contains the new key, and the old one is refused
+    /// immediately.
     ///
-    /// `typed` has to be the environment's name; otherwise [`AdminError::Invalid`] says so of the field `confirmation`.
+    /// `typed` must be the environment's name; otherwise [`AdminError::Invalid`] names the field `confirmation`.
     async fn rotate_key(
         &self,
         expected: Expected<EnvironmentId>,
         typed: &str,
     ) -> Result<CreatedEnvironment, AdminError>;
 
-    /// Revokes an environment for good, under the same condition.
+    /// Revokes an environment permanently, under the same condition.
     async fn revoke_environment(
         &self,
         expected: Expected<EnvironmentId>,
@@ -61,25 +62,25 @@ pub trait EnvironmentAdmin: Send + Sync {
     ) -> Result<(), AdminError>;
 }
 
-/// An environment, and how applications fetch from it.
+/// An environment and its polls.
 #[derive(Clone, Debug)]
 pub struct PolledEnvironment {
     /// The environment.
     pub environment: Environment,
-    /// How it was polled.
+    /// Its polls.
     pub polling: Polling,
 }
 
-/// An environment, and how it is used.
+/// An environment and its usage.
 #[derive(Clone, Debug)]
 pub struct UsedEnvironment {
     /// The environment.
     pub environment: Environment,
-    /// How it was polled.
+    /// Its polls.
     pub polling: Polling,
-    /// When its key was last used for anything, to the minute.
+    /// The last use of its key, to the minute.
     pub last_used: Option<Timestamp>,
-    /// The clients that fetched its flags in the last 31 days: those seen last.
+    /// The clients that fetched its flags in the last 31 days, most recently seen first.
     pub clients: Page<ClientUsage>,
 }
 

@@ -1,4 +1,4 @@
-//! What the page of one flag asks.
+//! The page of one flag.
 
 use async_trait::async_trait;
 use pennon_core::ttl::Ttl;
@@ -13,24 +13,24 @@ use crate::{
     rule_form::{RolloutForm, RuleForm},
 };
 
-/// The use cases that concern one flag, most of them in one environment.
+/// The use cases for one flag, most of them in one environment.
 ///
-/// A change says what the page has shown of what it changes, mostly by a revision; if that is another by now, it answers
-/// [`AdminError::Stale`] and changes nothing.
+/// A change includes the state that the page has shown, mostly as a revision. If that is no longer current, the change
+/// fails with [`AdminError::Stale`] and has no effect.
 #[async_trait]
 pub trait FlagPageAdmin: Send + Sync {
-    /// A flag and how it stands everywhere, and all about it in one environment: the one that is asked for, otherwise the
-    /// one that looks like production, otherwise the first.
+    /// Returns a flag, its status in all environments, and its whole configuration in one: the requested environment,
+    /// otherwise the one that looks like production, otherwise the first.
     async fn flag(
         &self,
         key: &str,
         environment: Option<EnvironmentId>,
     ) -> Result<FlagOverview, AdminError>;
 
-    /// The custom attributes that rules of the environment go by, the most recently used first.
+    /// Returns the custom attributes that rules of the environment use, most recently used first.
     async fn attributes(&self, environment: EnvironmentId) -> Result<Vec<String>, AdminError>;
 
-    /// Changes what people call a flag and how they describe it.
+    /// Changes the name and the description of a flag.
     async fn describe(
         &self,
         flag: FlagId,
@@ -42,10 +42,10 @@ pub trait FlagPageAdmin: Send + Sync {
     /// Archives a flag that is off everywhere.
     async fn archive(&self, flag: FlagId, revision: i64) -> Result<(), AdminError>;
 
-    /// Brings an archived flag back, off everywhere.
+    /// Restores an archived flag, which is off everywhere.
     async fn restore(&self, flag: FlagId, revision: i64) -> Result<(), AdminError>;
 
-    /// Changes how long clients may keep a flag, from what it was seen to be; none for the default.
+    /// Changes the TTL of a flag from the expected one; none for the default.
     async fn set_ttl(
         &self,
         id: FlagEnvironmentId,
@@ -53,7 +53,7 @@ pub trait FlagPageAdmin: Send + Sync {
         ttl: Option<Ttl>,
     ) -> Result<(), AdminError>;
 
-    /// Adds a rule after the others, which are those that were seen.
+    /// Adds a rule after the expected ones.
     async fn add_rule(
         &self,
         id: FlagEnvironmentId,
@@ -61,7 +61,7 @@ pub trait FlagPageAdmin: Send + Sync {
         input: &RuleForm,
     ) -> Result<RuleId, AdminError>;
 
-    /// Replaces what a rule says; its place stays.
+    /// Replaces the contents of a rule, which keeps its position.
     async fn replace_rule(
         &self,
         id: FlagEnvironmentId,
@@ -73,7 +73,7 @@ pub trait FlagPageAdmin: Send + Sync {
     /// Deletes a rule.
     async fn delete_rule(&self, rule: RuleId, revision: i64) -> Result<(), AdminError>;
 
-    /// Brings the rules, which are those that were seen, into another order.
+    /// Reorders the expected rules.
     async fn reorder_rules(
         &self,
         id: FlagEnvironmentId,
@@ -81,7 +81,7 @@ pub trait FlagPageAdmin: Send + Sync {
         order: &[RuleId],
     ) -> Result<(), AdminError>;
 
-    /// Sets the rollout; the revision is none where there is none yet.
+    /// Sets the rollout; the revision is none if no rollout exists yet.
     async fn set_rollout(
         &self,
         id: FlagEnvironmentId,
@@ -92,10 +92,10 @@ pub trait FlagPageAdmin: Send + Sync {
     /// Removes the rollout.
     async fn remove_rollout(&self, id: FlagEnvironmentId, revision: i64) -> Result<(), AdminError>;
 
-    /// What copying a whole configuration from one environment to another would change.
+    /// Returns the effect of copying a whole configuration from one environment to another.
     async fn preview_copy(&self, copy: Copying) -> Result<CopyPreview, AdminError>;
 
-    /// Copies a whole configuration, if both environments are as they were in the preview.
+    /// Copies a whole configuration, if both environments still are at the revisions of the preview.
     async fn copy(&self, copy: Copying, seen: CopyRevisions) -> Result<(), AdminError>;
 }
 
@@ -104,25 +104,25 @@ pub trait FlagPageAdmin: Send + Sync {
 pub struct Copying {
     /// The flag.
     pub flag: FlagId,
-    /// The environment that is copied from.
+    /// The environment to copy from.
     pub from: EnvironmentId,
-    /// The environment that becomes as the other is.
+    /// The environment to change.
     pub to: EnvironmentId,
 }
 
-/// The revisions of all that the flag serves in the two environments of a copy.
+/// The revisions of the flag's configuration in the two environments of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyRevisions {
-    /// In the one that is copied from.
+    /// The revision in the environment to copy from.
     pub from: i64,
-    /// In the one that is changed.
+    /// The revision in the environment to change.
     pub to: i64,
 }
 
-/// What a copy would change.
+/// The effect of a copy.
 #[derive(Clone, Debug)]
 pub struct CopyPreview {
-    /// What differs; no differences if nothing does.
+    /// The differences; empty if the configurations are equal.
     pub diff: ConfigurationDiff,
     /// Warnings about clients in use in the changed environment that cannot read the flag, as sentences.
     pub warnings: Vec<String>,

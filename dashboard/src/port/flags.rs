@@ -1,4 +1,4 @@
-//! What pages ask about flags.
+//! Flags.
 
 use async_trait::async_trait;
 use pennon_model::{
@@ -9,21 +9,21 @@ use pennon_model::{
 
 use crate::error::AdminError;
 
-/// The use cases that concern flags.
+/// The use cases for flags.
 #[async_trait]
 pub trait FlagAdmin: Send + Sync {
-    /// One page of flags, with what each does in every active environment and how it is used.
+    /// Returns one page of flags, with their state in every active environment and their usage.
     async fn flags(&self, query: FlagTableQuery) -> Result<FlagTable, AdminError>;
 
-    /// Whether a new flag could have this key: no flag has it, nor had it before it was archived.
+    /// Returns true if a new flag can have this key: no active or archived flag has it.
     async fn is_key_free(&self, key: &str) -> Result<bool, AdminError>;
 
     /// Creates a flag, disabled everywhere.
     async fn create_flag(&self, new: NewFlag) -> Result<Flag, AdminError>;
 
-    /// Switches a flag in one environment and answers how it stands afterwards.
+    /// Switches a flag in one environment and returns its new state.
     ///
-    /// Refused if its configuration is no longer in the revision that the caller has seen.
+    /// Fails if the configuration is no longer at the revision that the caller expects.
     async fn set_enabled(
         &self,
         flag: FlagId,
@@ -36,11 +36,11 @@ pub trait FlagAdmin: Send + Sync {
 /// A flag to create, as it was typed.
 #[derive(Clone, Debug, Default)]
 pub struct NewFlag {
-    /// The key that applications ask for.
+    /// The key.
     pub key: String,
-    /// The name that people read.
+    /// The name.
     pub name: String,
-    /// What it is for; empty for nothing.
+    /// The description; may be empty.
     pub description: String,
     /// `boolean`, `string` or `multivariate`; the form's field is called `type`.
     pub kind: String,

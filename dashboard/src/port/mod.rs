@@ -1,6 +1,6 @@
-//! What the pages and server functions ask of the service around them.
+//! The port: the traits through which pages and server functions access the service.
 //!
-//! [`Visit`] speaks for the request and response at hand, the other ports for the person who is signed in. The server
+//! [`Visit`] represents the current request and response, the other traits act for the signed-in user. The server
 //! implements them and provides them as Leptos context; a test provides a fake of those that it needs.
 
 pub mod account;
@@ -22,17 +22,17 @@ use pennon_model::{time::Timestamp, user::User};
 pub use self::visit::{LocalTime, Npmrc, Visit};
 use crate::{error::AdminError, form::Form};
 
-/// The use cases of the service behind one port (`dyn FlagAdmin`), bound to the person who is signed in. Pages and server
-/// functions have no other way to them.
+/// Returns the use cases of one trait (`dyn FlagAdmin`) for the signed-in user. Pages and server functions have no
+/// other access to them.
 ///
-/// They are in context only when somebody is signed in, so this is both the way to them and the check; otherwise it says why
-/// there is nobody, if the server left such an error in context, or that there is nobody. What the person may do is decided behind
-/// the port: every method may answer [`AdminError::Forbidden`].
+/// The context has them only if somebody is signed in, so this is both the access and the check. Without a session, it
+/// returns the error that the server left in the context, otherwise [`AdminError::SignedOut`]. The service checks the
+/// user's rights: every method may return [`AdminError::Forbidden`].
 pub fn signed_in<P: ?Sized + Send + Sync + 'static>() -> Result<Arc<P>, AdminError> {
     use_context().ok_or_else(why_nobody)
 }
 
-/// Who is signed in.
+/// Returns the signed-in user.
 pub fn signed_in_user() -> Result<User, AdminError> {
     use_context().ok_or_else(why_nobody)
 }
@@ -41,7 +41,7 @@ fn why_nobody() -> AdminError {
     use_context().unwrap_or(AdminError::SignedOut)
 }
 
-/// An object with the revision that a page has shown. If it is in another one by now, nothing is done to it.
+/// An object and the revision that a page has shown. A change fails if the object has another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected<Id> {
     /// The object.
@@ -50,17 +50,17 @@ pub struct Expected<Id> {
     pub revision: i64,
 }
 
-/// The request at hand. There is none while the list of routes is made.
+/// Returns the current request. Fails while the list of routes is generated.
 pub fn visit() -> Result<Arc<dyn Visit>, AdminError> {
     use_context().ok_or(AdminError::Internal)
 }
 
-/// The parameters of the address that was asked for; none while the list of routes is being made.
+/// Returns the query parameters of the current request; none while the list of routes is generated.
 pub(crate) fn query() -> Form {
     visit().map(|visit| visit.query()).unwrap_or_default()
 }
 
-/// A moment in the visitor's time zone.
+/// Converts a time to the visitor's time zone.
 pub fn local(at: Timestamp) -> LocalTime {
     visit().map_or_else(|_| LocalTime::in_utc(at), |visit| visit.local(at))
 }

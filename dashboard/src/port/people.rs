@@ -1,4 +1,4 @@
-//! What pages ask about the people who have accounts.
+//! Users.
 
 use async_trait::async_trait;
 use pennon_model::{
@@ -12,22 +12,22 @@ use pennon_model::{
 use super::Expected;
 use crate::error::AdminError;
 
-/// The use cases that concern other people's accounts; they are for administrators.
+/// The use cases for other users' accounts, which require an administrator.
 #[async_trait]
 pub trait PeopleAdmin: Send + Sync {
-    /// One page of people, newest first.
+    /// Returns one page of users, newest first.
     async fn people(&self, page: PageRequest) -> Result<Page<Colleague>, AdminError>;
 
-    /// One of them, with the tokens that scripts use in their name.
+    /// Returns one user and their personal access tokens.
     async fn person(&self, id: UserId) -> Result<(User, Vec<Token>), AdminError>;
 
     /// Creates an account.
     async fn invite(&self, new: NewPerson) -> Result<Admission, AdminError>;
 
-    /// Gives a person another role, which counts from their next request on.
+    /// Changes the role of a user, from their next request on.
     async fn set_role(&self, expected: Expected<UserId>, role: Role) -> Result<User, AdminError>;
 
-    /// Gives a person another password and ends all their sessions. An empty one is made up.
+    /// Replaces the password of a user, or generates one if it is empty, and ends all their sessions.
     async fn reset_password(
         &self,
         expected: Expected<UserId>,
@@ -37,35 +37,35 @@ pub trait PeopleAdmin: Send + Sync {
     /// Deletes an account, with its sessions and tokens.
     async fn delete_person(&self, expected: Expected<UserId>) -> Result<(), AdminError>;
 
-    /// Revokes a token of a person.
+    /// Revokes a token of a user.
     async fn revoke_token_of(&self, owner: UserId, token: TokenId) -> Result<(), AdminError>;
 }
 
-/// A person in a list.
+/// A user in a list.
 #[derive(Clone, Debug)]
 pub struct Colleague {
     /// The account.
     pub user: User,
-    /// When the person last signed in, as far back as that is known.
+    /// The last sign-in, as far back as that is known.
     pub signed_in_at: Option<Timestamp>,
 }
 
-/// A person to invite, as it was typed.
+/// A user to invite, as it was typed.
 #[derive(Clone, Debug, Default)]
 pub struct NewPerson {
     /// The address to sign in with.
     pub email: String,
-    /// The word for the role.
+    /// The role, as text.
     pub role: String,
-    /// The first password; empty for one that is made up.
+    /// The first password; empty to generate one.
     pub password: String,
 }
 
-/// Somebody who can sign in from now on.
+/// A user who has received access.
 #[derive(Clone)]
 pub struct Admission {
     /// The account.
     pub user: User,
-    /// The password, if it was made up: it is shown once and can never be read again.
+    /// The password, if it was generated: it is shown once and cannot be read again.
     pub made_up: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What trying a flag asks.
+//! The playground.
 
 use async_trait::async_trait;
 use pennon_core::FlagConfig;
@@ -10,29 +10,29 @@ use pennon_model::{
 
 use crate::error::AdminError;
 
-/// The use cases that concern trying a flag before anybody else does.
+/// The use cases for the playground.
 #[async_trait]
 pub trait PlaygroundAdmin: Send + Sync {
-    /// What can be tried, and where.
+    /// Returns the flags and environments to choose from.
     async fn choices(&self) -> Result<Choices, AdminError>;
 
-    /// All that the engine has to know of a flag in an environment, as it stands in the database now.
+    /// Returns the configuration of a flag in an environment, as it is in the database now.
     async fn config(
         &self,
         flag: FlagId,
         environment: EnvironmentId,
     ) -> Result<FlagConfig, AdminError>;
 
-    /// The clients in use in an environment that cannot read every word of the config document.
+    /// Returns the clients in use in an environment that do not support the whole config document.
     async fn outdated_clients(&self, environment: EnvironmentId)
     -> Result<Vec<Client>, AdminError>;
 }
 
-/// What can be tried, and where.
+/// The flags and environments to choose from.
 #[derive(Clone, Debug)]
 pub struct Choices {
-    /// The keys of active flags, the newest first; no more of them than one can look through.
+    /// The keys of active flags, newest first, up to a limit.
     pub keys: Vec<String>,
-    /// The active environments, by product and nearness to users.
+    /// The active environments by product, from development to production.
     pub environments: Vec<Environment>,
 }

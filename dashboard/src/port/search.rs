@@ -1,19 +1,19 @@
-//! Finding flags and environments by a few letters.
+//! The search for flags and environments.
 
 use async_trait::async_trait;
 use pennon_model::{environment::Environment, flag::Flag};
 
 use crate::error::AdminError;
 
-/// The use case of looking for something by its name.
+/// The search by name.
 #[async_trait]
 pub trait SearchAdmin: Send + Sync {
-    /// Flags whose key or name contains the text in any case, archived ones included, the likeliest first; and active
-    /// environments whose name or product does.
+    /// Returns flags whose key or name contains the text in any case, including archived ones, best match first; and
+    /// active environments whose name or product does.
     async fn find(&self, text: &str) -> Result<Found, AdminError>;
 }
 
-/// What was found: no more of it than one can look through.
+/// The results, up to a limit.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The flags.

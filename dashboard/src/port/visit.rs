@@ -1,11 +1,11 @@
-//! The request and the response, as a page needs them.
+//! The current request and response, as pages access them.
 
 use async_trait::async_trait;
 use pennon_model::time::Timestamp;
 
 use crate::{error::AdminError, form::Form, model::Theme};
 
-/// The settings of npm with which packages are installed from this service.
+/// The npm settings that installing packages from this service requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Npmrc {
     /// The lines for the `.npmrc` of an application, which may be public.
@@ -14,19 +14,19 @@ pub struct Npmrc {
     pub home: Option<String>,
 }
 
-/// A moment, as clocks in a time zone show it.
+/// A time in a time zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalTime {
     /// The date: `2026-03-01`.
     pub date: String,
-    /// The date as a number, of which the next day has the next.
+    /// The number of the date; the next day has the next number.
     pub day: i64,
     /// The time of the day: `09:30:00`.
     pub clock: String,
 }
 
 impl LocalTime {
-    /// A moment in UTC.
+    /// Returns a time in UTC.
     pub fn in_utc(at: Timestamp) -> Self {
         let exact = at.to_string();
         let (date, clock) = exact.split_once('T').unwrap_or_default();
@@ -37,59 +37,61 @@ impl LocalTime {
         }
     }
 
-    /// The time of the day without seconds: `09:30`.
+    /// Returns the time of day without seconds: `09:30`.
     pub fn hour_and_minute(&self) -> &str {
         self.clock.get(..5).unwrap_or(&self.clock)
     }
 }
 
-/// The request at hand and the response that is being written.
+/// The current request and its response.
 #[async_trait]
 pub trait Visit: Send + Sync {
-    /// The fields of a form that was posted to this page; none when the page was merely asked for.
+    /// Returns the fields of a form that was posted to this page; none for a GET request.
     fn form(&self) -> Option<Form>;
 
-    /// The parameters of the address that was asked for.
+    /// Returns the query parameters.
     fn query(&self) -> Form;
 
-    /// Checks e-mail and password; when they hold, begins a session and sets its cookie.
+    /// Checks e-mail and password. If they are correct, starts a session and sets its cookie.
     ///
-    /// Otherwise [`AdminError::WrongCredentials`] or [`AdminError::TooManyAttempts`].
+    /// Otherwise returns [`AdminError::WrongCredentials`] or [`AdminError::TooManyAttempts`].
     async fn sign_in(&self, email: &str, password: &str) -> Result<(), AdminError>;
 
-    /// Ends the session, if there is one, and clears its cookie.
+    /// Ends the session, if one exists, and clears its cookie.
     async fn sign_out(&self) -> Result<(), AdminError>;
 
-    /// The theme that the visitor chose.
+    /// Returns the visitor's theme.
     fn theme(&self) -> Theme;
 
-    /// Remembers the theme that the visitor chose.
+    /// Stores the visitor's theme.
     fn set_theme(&self, theme: Theme);
 
-    /// Sends the visitor to another page, instead of what is being rendered.
+    /// Redirects to another page, instead of the one that is being rendered.
     fn redirect(&self, path: &str);
 
-    /// Has the browser send the same form to another address of the dashboard, instead of what is being rendered.
+    /// Has the browser submit the same form to another address of the dashboard, instead of the page that is being
+    /// rendered.
     fn send_on(&self, path: &str);
 
-    /// Answers with this status code instead of 200.
+    /// Sets the status code of the response, which is 200 otherwise.
     fn set_status(&self, status: u16);
 
-    /// The address at which applications reach this service, such as `https://flags.example.com`.
+    /// Returns the address at which applications reach this service, such as `https://flags.example.com`.
     fn base_url(&self) -> String;
 
-    /// The settings of npm with which packages are installed from this service; none if it offers none.
+    /// Returns the npm settings that installing packages from this service requires; none if it serves none.
     fn npmrc(&self) -> Option<Npmrc>;
 
-    /// The time at which the request arrived; what "2 h ago" counts from.
+    /// Returns the time at which the request arrived; the reference for "2 h ago".
     fn now(&self) -> Timestamp;
 
-    /// The name of the visitor's time zone, such as `Asia/Tokyo`; `UTC` where it is not known.
+    /// Returns the name of the visitor's time zone, such as `Asia/Tokyo`; `UTC` if it is unknown.
     fn zone(&self) -> &str;
 
-    /// A moment in the visitor's time zone.
+    /// Converts a time to the visitor's time zone.
     fn local(&self, at: Timestamp) -> LocalTime;
 
-    /// The first and the last moment of a date such as `2026-03-01` in the visitor's time zone; none if it is no date.
+    /// Returns the first and the last moment of a date such as `2026-03-01` in the visitor's time zone; none if it is
+    /// invalid.
     fn day(&self, date: &str) -> Option<(Timestamp, Timestamp)>;
 }

@@ -1,4 +1,4 @@
-//! A service that is a value, and a browser that is a function.
+//! A fake service, and requests to pages without a browser.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,10 +33,10 @@ use uuid::Uuid;
 /// The key of every environment that the fake creates.
 pub(crate) const KEY: &str = "pnk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Half past nine on the first of March.
+/// 2026-03-01 09:30 UTC.
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_772_357_400_000);
 
-/// How every environment of the fake is polled.
+/// The polls of every environment of the fake.
 const POLLING: Polling = Polling {
     last_polled_at: Some(NOW),
     polls: Polls {
@@ -46,7 +46,7 @@ const POLLING: Polling = Polling {
     },
 };
 
-/// What a page was given and what became of it.
+/// The response of a page.
 #[derive(Default)]
 pub(crate) struct Response {
     pub(crate) html: String,
@@ -59,9 +59,9 @@ pub(crate) struct Fake {
     pub(crate) role: Role,
     pub(crate) environments: Vec<Environment>,
     pub(crate) flags: Vec<(Flag, Vec<Option<FlagCell>>)>,
-    /// The error with which everything is refused.
+    /// The error that every call returns.
     pub(crate) refusal: Option<AdminError>,
-    /// What was asked of the service, in order.
+    /// The calls of the service, in order.
     pub(crate) calls: Mutex<Vec<String>>,
 }
 
@@ -78,7 +78,7 @@ impl Default for Fake {
 }
 
 impl Fake {
-    /// Two environments of one product and a flag that is on in one of them, for a quarter.
+    /// Returns two environments of one product and a flag that is on in one of them, for a quarter.
     pub(crate) fn shop() -> Self {
         let quarter = FlagCell {
             rollout: Some(25),
@@ -97,7 +97,7 @@ impl Fake {
         }
     }
 
-    /// Has somebody in this role signed in, in the context at hand.
+    /// Provides a signed-in user with the fake's role in the current context.
     pub(crate) fn sign_in(self: &Arc<Self>) {
         provide_context(User {
             id: UserId::new(Uuid::nil()),
@@ -146,7 +146,7 @@ pub(crate) fn flag(key: &str, name: &str) -> Flag {
     }
 }
 
-/// What a flag does that is on or off for everyone.
+/// Returns the state of a flag that is on or off for everyone.
 pub(crate) fn cell(enabled: bool) -> FlagCell {
     FlagCell {
         enabled,
@@ -361,19 +361,19 @@ impl Visit for Request {
     }
 }
 
-/// Asks for a page as somebody who is signed in.
+/// Requests a page as a signed-in user.
 pub(crate) async fn get(fake: &Arc<Fake>, url: &str) -> Response {
     render(Some(fake), url, None).await
 }
 
-/// Posts a form to a page as somebody who is signed in.
+/// Posts a form to a page as a signed-in user.
 pub(crate) async fn post(fake: &Arc<Fake>, url: &str, form: &str) -> Response {
     render(Some(fake), url, Some(form)).await
 }
 
-/// Renders a page, for nobody when there is no service to be signed in to.
+/// Renders a page, without a session if `fake` is none.
 pub(crate) async fn render(fake: Option<&Arc<Fake>>, url: &str, form: Option<&str>) -> Response {
-    // Each test asks for it; the first one wins.
+    // Every test initializes it; the first one wins.
     _ = Executor::init_tokio();
     let response = Arc::new(Mutex::new(Response::default()));
     let visit = Request {

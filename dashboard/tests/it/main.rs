@@ -1,4 +1,4 @@
-//! Pages rendered against a fake service, without a server: what is in the HTML, and what is not.
+//! Pages rendered against a fake service, without a server: the contents of their HTML.
 
 #![expect(
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Signing in, and being nobody.
+//! Signing in, and requests without a session.
 
 use std::sync::Arc;
 

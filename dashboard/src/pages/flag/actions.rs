@@ -1,4 +1,4 @@
-//! What the forms of the page do.
+//! The actions of the page's forms.
 
 use pennon_core::ttl::Ttl;
 use pennon_model::{
@@ -21,7 +21,7 @@ use crate::{
 };
 
 actions! {
-    /// What a form of the page does.
+    /// An action of the page's forms.
     pub(super) enum Action {
         /// Changes the name and the description.
         Details = "details",
@@ -31,7 +31,7 @@ actions! {
         Restore = "restore",
         /// Switches the flag in an environment.
         Switch = "switch",
-        /// Changes the time to live.
+        /// Changes the TTL.
         Ttl = "ttl",
         /// Adds or replaces a rule.
         Rule = "rule",
@@ -48,16 +48,16 @@ actions! {
     }
 }
 
-/// What became of a form.
+/// The outcome of a form.
 pub(super) enum Outcome {
-    /// It is done; how things stand is to be seen here.
+    /// The change is saved; this address shows the result.
     Done(String),
-    /// It is not to be saved yet, but to be drawn in another way.
+    /// Nothing is saved; the form is rendered again with this rule.
     Redraw(RuleForm),
 }
 
-/// Does what a form asks for. Its field `do` says what that is, `flag` and `environment` to what, and `revision` or `seen`
-/// how that was when the form was drawn.
+/// Carries out the action of a form. The field `do` names the action, `flag` and `environment` its object, and
+/// `revision` or `seen` the state of the object when the form was rendered.
 pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, AdminError> {
     let admin = signed_in::<dyn FlagPageAdmin>()?;
     let flag: FlagId = field(form, "flag")?;
@@ -145,7 +145,7 @@ pub(super) async fn act(form: &Form, address: &Address) -> Result<Outcome, Admin
     }
 }
 
-/// The anchor of a rule on the page.
+/// Returns the anchor of a rule on the page.
 pub(super) fn rule_anchor(rule: RuleId) -> String {
     format!("rule-{rule}")
 }
@@ -155,7 +155,7 @@ fn pair(form: &Form, flag: FlagId) -> Result<FlagEnvironmentId, AdminError> {
     Ok(FlagEnvironmentId { flag, environment })
 }
 
-/// A field that nobody types, so that a wrong one is nobody's mistake.
+/// Parses a hidden field. An invalid one is not the user's mistake.
 fn field<T: std::str::FromStr>(form: &Form, name: &str) -> Result<T, AdminError> {
     form.parsed(name).ok_or_else(|| unreadable(name))
 }
@@ -164,7 +164,7 @@ fn unreadable(field: &str) -> AdminError {
     AdminError::Transport(format!("the field {field} cannot be read"))
 }
 
-/// The rule with a condition more or less, if that is what was asked for.
+/// Returns the rule with one condition more or less, if a button of the form requests that.
 fn redrawn(form: &Form, input: &RuleForm) -> Option<RuleForm> {
     let mut input = input.clone();
     if form.text("add") == "condition" {
@@ -178,7 +178,7 @@ fn redrawn(form: &Form, input: &RuleForm) -> Option<RuleForm> {
     Some(input)
 }
 
-/// The order that was asked for: the one in which the rules stood, and one of them moved by a place.
+/// Returns the requested order: the current one, with one rule moved by one position.
 fn order(form: &Form) -> Vec<RuleId> {
     let order = form.text("order");
     let mut order: Vec<RuleId> = order
@@ -195,7 +195,7 @@ fn order(form: &Form) -> Vec<RuleId> {
     order
 }
 
-/// The rules as the page showed them, in the words of [`said`].
+/// Returns the rules as the page showed them, in the format of [`said`].
 fn expected(form: &Form) -> Vec<Expected<RuleId>> {
     let seen = form.text("seen");
     let rules = seen.split_whitespace();
@@ -210,14 +210,14 @@ fn expected(form: &Form) -> Vec<Expected<RuleId>> {
         .collect()
 }
 
-/// What a page shows of rules, for a field `seen`.
+/// Returns the rules that a page shows, for a field `seen`.
 pub(super) fn said(rules: &[TargetingRule]) -> String {
     let rules = rules.iter();
     let rules = rules.map(|rule| format!("{}.{}", rule.id, rule.revision));
     rules.collect::<Vec<_>>().join(" ")
 }
 
-/// A time to live as it is typed: empty for the default.
+/// Parses a TTL in seconds; empty for the default.
 fn ttl(seconds: &str) -> Result<Option<Ttl>, AdminError> {
     if seconds.trim().is_empty() {
         return Ok(None);
@@ -235,7 +235,7 @@ fn ttl(seconds: &str) -> Result<Option<Ttl>, AdminError> {
 mod tests {
     use super::*;
 
-    /// The last digits of the ids in the order that a form asks for.
+    /// Returns the last digits of the ids in the order that a form requests.
     fn ordered(fields: &str) -> String {
         let id = |number: char| format!("01a1fa8d-1ad7-7000-be8e-25c8e4232ff{number}");
         let body: String = fields

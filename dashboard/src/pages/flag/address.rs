@@ -1,4 +1,4 @@
-//! Where the page of a flag stands, and what is open on it.
+//! The address of a flag's page, and the form that is open on it.
 
 use crate::routes;
 use pennon_model::id::{EnvironmentId, RuleId};
@@ -10,39 +10,39 @@ use crate::form::{Form, with_query};
 pub(super) struct Address {
     pub(super) key: String,
     pub(super) environment: Option<EnvironmentId>,
-    /// For whom the flag is tried there, as JSON; none for nobody yet.
+    /// The evaluation context of the playground, as JSON; none if it is empty.
     pub(super) context: Option<String>,
 }
 
-/// What is open for editing.
+/// The form that is open on the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Edit {
-    /// Nothing: the page shows how things stand.
+    /// None: the page only shows the configuration.
     #[default]
     Nothing,
     /// Name and description.
     Details,
-    /// The question whether to switch it on, or off.
+    /// The confirmation to switch the flag on or off.
     Switch(bool),
-    /// How long clients may keep the flag.
+    /// The TTL.
     Ttl,
-    /// A rule to add.
+    /// A new rule.
     NewRule,
-    /// A rule.
+    /// An existing rule.
     Rule(RuleId),
-    /// The question whether to delete a rule.
+    /// The confirmation to delete a rule.
     DeleteRule(RuleId),
     /// The rollout.
     Rollout,
-    /// The question whether to remove the rollout.
+    /// The confirmation to remove the rollout.
     RemoveRollout,
-    /// Copying to another environment, once it is chosen.
+    /// The copy to another environment, once that is selected.
     Copy(Option<EnvironmentId>),
 }
 
 impl Edit {
-    /// Reads the address, whose parameter `edit` says what is open, or the form that was in use there, whose field `do` has
-    /// the same words.
+    /// Reads the parameter `edit` of an address, or the field `do` of the form that was open, which has the same
+    /// values.
     pub(super) fn read(form: &Form, field: &str) -> Self {
         match (form.text(field).as_str(), form.parsed("rule")) {
             ("details", _) => Self::Details,
@@ -58,7 +58,7 @@ impl Edit {
         }
     }
 
-    /// The parameter `edit`, and one that says of what.
+    /// Returns the parameter `edit`, and the one that names its object.
     fn parameters(self) -> Vec<(&'static str, Option<String>)> {
         let (edit, of_what) = match self {
             Self::Nothing => return Vec::new(),
@@ -81,12 +81,12 @@ impl Edit {
 }
 
 impl Address {
-    /// The page as it shows how things stand.
+    /// Returns the address of the page without an open form.
     pub(super) fn href(&self) -> String {
         self.editing(Edit::Nothing)
     }
 
-    /// The page with something open.
+    /// Returns the address of the page with a form open.
     pub(super) fn editing(&self, edit: Edit) -> String {
         let environment = self.environment.map(|environment| environment.to_string());
         let parameters = std::iter::once(("environment", environment))
@@ -95,7 +95,7 @@ impl Address {
         with_query(&routes::flag(&self.key), parameters)
     }
 
-    /// The page in another environment.
+    /// Returns the address in another environment.
     pub(super) fn within(&self, environment: EnvironmentId) -> Self {
         Self {
             environment: Some(environment),

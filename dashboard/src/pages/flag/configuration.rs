@@ -1,4 +1,4 @@
-//! The switch, and how long clients may keep the flag.
+//! The switch and the TTL.
 
 use leptos::prelude::*;
 use pennon_model::{
@@ -22,7 +22,7 @@ use crate::{
     routes,
 };
 
-/// The head of the environment's panel. What the heading says follows the switch.
+/// Renders the head of the environment's panel. The heading follows the switch.
 pub(super) fn configuration(
     shown: &Shown,
     environment: &Environment,
@@ -72,7 +72,7 @@ pub(super) fn configuration(
     }
 }
 
-/// Asks whether to switch, and says what will be. With scripts, the switch itself does.
+/// Renders the confirmation to switch, with the consequences. With scripts, the switch itself asks.
 fn question(shown: &Shown, environment: &Environment, current: &FlagConfiguration) -> Option<Html> {
     let Edit::Switch(on) = shown.edit else {
         return None;
@@ -123,7 +123,7 @@ fn time_to_live(shown: &Shown, current: &FlagConfiguration) -> impl IntoView + u
     }
 }
 
-/// The time to live as a form.
+/// Renders the form for the TTL.
 fn ttl_editor(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
     if shown.edit != Edit::Ttl {
         return None;

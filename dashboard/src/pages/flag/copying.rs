@@ -1,4 +1,4 @@
-//! Copying a whole configuration to another environment.
+//! The copy of a configuration to another environment.
 
 use leptos::prelude::*;
 use pennon_model::{
@@ -18,7 +18,7 @@ use crate::{
     routes,
 };
 
-/// The choice of the environment, then what would change there.
+/// Renders the choice of the environment, then the differences.
 pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> {
     let Edit::Copy(to) = shown.edit else {
         return None;
@@ -36,7 +36,7 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> 
     let error = shown.error().filter(|_| !shown.stale()).cloned();
     let preview = to.zip(shown.preview.as_ref());
     let preview = preview.map(|(to, preview)| confirmation(shown, environment, to, preview));
-    // For whom the flag is tried goes along, as it does by links.
+    // The form keeps the context of the playground, as links do.
     let context = shown.address.context.clone();
     let context = context.map(|context| hidden("context", context));
     let panel = view! {
@@ -66,7 +66,7 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> 
     Some(panel.into_html())
 }
 
-/// What would change, and the button that changes it.
+/// Renders the differences, and the button that copies.
 fn confirmation(
     shown: &Shown,
     environment: &Environment,
@@ -98,7 +98,7 @@ fn confirmation(
     }
 }
 
-/// A difference as lines: the switch and the time to live are two.
+/// Renders a difference as lines: switch and TTL get one each.
 fn lines(difference: &Difference) -> Vec<Html> {
     match (&difference.old_value, &difference.new_value) {
         (Some(Part::Switch(old)), Some(Part::Switch(new))) => {
@@ -130,7 +130,7 @@ fn text(part: &Part) -> String {
     }
 }
 
-/// One thing that differs: the old text struck through, and the new one beside it.
+/// Renders one difference: the old text struck through, and the new one beside it.
 fn line(what: &str, old: Option<String>, new: Option<String>) -> Html {
     let change = match (&old, &new) {
         (None, _) => "added",

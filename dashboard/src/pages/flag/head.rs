@@ -1,4 +1,4 @@
-//! What the flag is called and what it is for, with archiving and restoring.
+//! The name and the description of a flag, with archiving and restoring.
 
 use leptos::prelude::*;
 
@@ -24,7 +24,7 @@ use crate::{
     html::{Html, IntoHtml as _, html},
 };
 
-/// The head of the page.
+/// Renders the head of the page.
 pub(super) fn head(shown: &Shown) -> Html {
     if shown.edit == Edit::Details {
         return editor(shown);
@@ -53,7 +53,7 @@ pub(super) fn head(shown: &Shown) -> Html {
     }
 }
 
-/// What the flag is called, with what stands beside its key, beneath it, and at the end.
+/// Renders the name with the given parts beside its key, beneath it, and at the end.
 fn names(
     shown: &Shown,
     copy: impl IntoView,
@@ -77,7 +77,7 @@ fn names(
     }
 }
 
-/// That it is archived, and the way back.
+/// Renders the notice that the flag is archived, with the button to restore it.
 fn archived(shown: &Shown) -> Option<Html> {
     let at = shown.detail.flag.archived_at?;
     let restore = shown.editor.then(|| {
@@ -103,7 +103,7 @@ fn archived(shown: &Shown) -> Option<Html> {
     Some(notice.into_html())
 }
 
-/// Where the flag is still on, which is why it cannot be archived.
+/// Lists the environments in which the flag is on, which prevent archiving it.
 pub(super) fn still_on(shown: &Shown) -> Html {
     let on = shown
         .detail
@@ -128,7 +128,7 @@ pub(super) fn still_on(shown: &Shown) -> Html {
     }
 }
 
-/// Name and description as a form.
+/// Renders the form for name and description.
 fn editor(shown: &Shown) -> Html {
     let flag = &shown.detail.flag;
     let error = shown.error().filter(|error| **error != AdminError::Stale);

@@ -1,7 +1,7 @@
-//! The page of one flag: what it does in an environment, and changing that.
+//! The page of one flag: its configuration in an environment, and the forms that change it.
 //!
-//! It shows how things stand, and one thing at a time can be opened for editing by a plain link: the address says what
-//! ([`address::Edit`]). Every form posts to the page, with what to do in its field `do` ([`actions`]).
+//! The page shows the configuration. A plain link opens one form at a time, which the address names
+//! ([`address::Edit`]). Every form posts to the page, with its action in the field `do` ([`actions`]).
 
 mod actions;
 mod address;
@@ -55,7 +55,7 @@ use crate::{
     rule_form::RuleForm,
 };
 
-/// One flag.
+/// The page of one flag.
 #[component]
 pub fn FlagPage() -> impl IntoView {
     let key = use_params_map().read_untracked().get("key");
@@ -79,7 +79,7 @@ pub fn FlagPage() -> impl IntoView {
             error: error.clone(),
             redrawn,
         };
-        // What was open stays so, with what was typed.
+        // The form stays open, with its input.
         let edit = Edit::read(&form, "do");
         Ok(match shown(address, edit, Some(attempt)).await {
             Ok(page) => {
@@ -97,30 +97,30 @@ pub fn FlagPage() -> impl IntoView {
     })
 }
 
-/// A form that was posted and is not done.
+/// A form that was posted but not carried out.
 struct Attempt {
     form: Form,
-    /// Why it was refused.
+    /// The reason for the refusal.
     error: Option<AdminError>,
-    /// The rule as it is to be drawn now.
+    /// The rule to render in the form.
     redrawn: Option<RuleForm>,
 }
 
-/// All that is on the page.
+/// The data of the page.
 struct Shown {
     address: Address,
     detail: FlagOverview,
     edit: Edit,
     attempt: Option<Attempt>,
-    /// Whether the reader's role allows to change flags.
+    /// True if the reader's role allows changing flags.
     editor: bool,
-    /// Names of attributes, while a rule is being edited.
+    /// Suggested attribute names, while a rule is being edited.
     suggestions: Vec<String>,
-    /// What a copy would change, once it is known where to.
+    /// The effect of a copy, once its target is selected.
     preview: Option<CopyPreview>,
 }
 
-/// Gathers what the page shows. What is open for those who may change nothing is not.
+/// Loads the data of the page. Ignores the open form if the reader may not change anything.
 async fn shown(
     address: Address,
     edit: Edit,
@@ -176,13 +176,14 @@ impl Shown {
         environment.is_some_and(|environment| environment.status == EnvironmentStatus::Revoked)
     }
 
-    /// Whether the reader may change what the flag does in this environment.
+    /// Returns true if the reader may change the flag's configuration in this environment.
     fn may_edit(&self) -> bool {
         let configured = self.detail.shown.is_some();
         self.editor && configured && !self.archived() && !self.revoked()
     }
 
-    /// Whether what is asked about is not there any more, or so already.
+    /// Returns true if the open confirmation has lost its purpose: the object is gone, or already has the requested
+    /// state.
     fn is_moot(&self) -> bool {
         let Some(current) = &self.detail.shown else {
             return false;
@@ -195,22 +196,22 @@ impl Shown {
         }
     }
 
-    /// What was posted, if it was about what is open now.
+    /// Returns the form that was posted, if it is the open one.
     fn typed(&self) -> Option<&Form> {
         self.attempt.as_ref().map(|attempt| &attempt.form)
     }
 
-    /// Why what was posted was refused.
+    /// Returns the reason why the posted form was refused.
     fn error(&self) -> Option<&AdminError> {
         self.attempt.as_ref()?.error.as_ref()
     }
 
-    /// Whether somebody else was faster.
+    /// Returns true if somebody else made a change first.
     fn stale(&self) -> bool {
         self.error() == Some(&AdminError::Stale)
     }
 
-    /// The fields by which a form says what it does, and to what.
+    /// Renders the hidden fields for an action and its object.
     fn hidden(&self, action: Action, revision: Option<i64>) -> Html {
         let environment = self.address.environment;
         html! {
@@ -243,12 +244,12 @@ impl Shown {
         }
     }
 
-    /// Whether the part of the page that is open says itself why it was refused.
+    /// Returns true if the open form shows the refusal itself.
     fn told_in_place(&self) -> bool {
         self.edit != Edit::Nothing
     }
 
-    /// Why what was pressed was not done, where no part of the page is open that could say so.
+    /// Renders the refusal of an action without an open form.
     fn refusal(&self, error: AdminError) -> Html {
         let archiving = self
             .typed()
@@ -297,7 +298,7 @@ impl Shown {
         }
     }
 
-    /// What a change would do, for the form that makes it.
+    /// Renders the preview of a form's change.
     fn effect_of(&self, change: ProposedChange) -> Option<Html> {
         let (flag, environment) = (self.detail.flag.id, self.address.environment?);
         Some(html! { <EffectBeforeSave flag environment change/> })
@@ -313,7 +314,7 @@ impl Shown {
     }
 }
 
-/// A link to what can be done to a rule or the rollout.
+/// Renders a link to an action on a rule or the rollout.
 fn icon_link(href: String, icon: Icon, word: &'static str) -> Html {
     html! {
         <a class="icon-button" href=href title=word aria-label=word>
@@ -322,7 +323,7 @@ fn icon_link(href: String, icon: Icon, word: &'static str) -> Html {
     }
 }
 
-/// What is there now, beside the form that changes it.
+/// Renders the current state beside the form that changes it.
 fn before(now: String) -> Html {
     html! {
         <p class="before no-scripts">
@@ -332,7 +333,7 @@ fn before(now: String) -> Html {
     }
 }
 
-/// That somebody else was faster, and how it stands now.
+/// Renders the notice that somebody else made a change first, with the current state.
 fn overtaken(now: String) -> Html {
     html! {
         <Notice weight=Weight::Danger>
@@ -342,7 +343,7 @@ fn overtaken(now: String) -> Html {
     }
 }
 
-/// What a flag would do in an environment if it had these rules and this rollout, as whole sentences.
+/// Describes the flag in an environment as if it had these rules and this rollout, in whole sentences.
 fn effect<'r>(
     current: &FlagConfiguration,
     rules: impl IntoIterator<Item = &'r Rule>,

@@ -1,4 +1,4 @@
-//! What decides, from top to bottom as the engine does: the rules, the rollout, and what is left.
+//! The steps of the evaluation, in the engine's order: the rules, the rollout, and the rest.
 
 use leptos::prelude::*;
 use pennon_model::{configuration::FlagConfiguration, environment::Environment};
@@ -15,7 +15,7 @@ use crate::{
     html::{Html, IntoHtml as _, html},
 };
 
-/// The list. Its last line is always there, so that nobody has to know what comes of no match.
+/// Renders the list. Its last line is always there, to state what happens without a match.
 pub(super) fn path(shown: &Shown, environment: &Environment, current: &FlagConfiguration) -> Html {
     let steps = rules::rules(shown, current);
     let add = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
@@ -47,7 +47,7 @@ pub(super) fn path(shown: &Shown, environment: &Environment, current: &FlagConfi
     }
 }
 
-/// A sentence in which ON and OFF stand out.
+/// Renders a sentence in which ON and OFF stand out.
 pub(super) fn sentence(text: &str) -> impl IntoView + use<> {
     let (before, verdict, after) = [" ON", " OFF", "ON ", "OFF "]
         .iter()
@@ -69,7 +69,7 @@ pub(super) fn sentence(text: &str) -> impl IntoView + use<> {
     view! { {before.to_owned()} " " {verdict} " " {after.to_owned()} }
 }
 
-/// The form that brings the rules into another order, for the buttons in their rows.
+/// Renders the form that reorders the rules, for the buttons in their rows.
 fn order(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
     let several = current.rules.len() > 1;
     if !(shown.may_edit() && several && shown.edit == Edit::Nothing) {

@@ -1,4 +1,4 @@
-//! Trying the flag for somebody, right beneath what it does.
+//! The playground on the page of a flag, beneath its configuration.
 
 use leptos::prelude::*;
 use pennon_model::{
@@ -18,8 +18,8 @@ use crate::{
     routes,
 };
 
-/// What the flag would be for somebody, as the page shows it. Nothing where nobody is served any more, and nothing while
-/// something is being edited, or one might take it for what is not saved yet.
+/// Renders the playground. Archived flags and revoked environments have none. While a form is open, it is hidden,
+/// because its answers would seem to include unsaved changes.
 pub(super) fn playground(
     shown: &Shown,
     environment: &Environment,

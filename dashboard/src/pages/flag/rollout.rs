@@ -1,4 +1,4 @@
-//! The rollout: its line of the list, and its editor.
+//! The rollout: its line in the list, and its form.
 
 use leptos::prelude::*;
 use pennon_core::rule::Rule;
@@ -19,7 +19,7 @@ use crate::{
     rule_form::RolloutForm,
 };
 
-/// The line of the rollout, or what is open in its place.
+/// Renders the line of the rollout, or the form that is open in its place.
 pub(super) fn rollout(shown: &Shown, current: &FlagConfiguration) -> Html {
     let rollout = current.rollout.as_ref();
     let body = match (shown.edit, rollout) {
@@ -36,7 +36,7 @@ pub(super) fn rollout(shown: &Shown, current: &FlagConfiguration) -> Html {
     }
 }
 
-/// Where a rollout can be added.
+/// Renders the button that adds a rollout.
 fn nothing(shown: &Shown) -> Option<impl IntoView + use<>> {
     (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
         view! {
@@ -70,7 +70,7 @@ fn line(shown: &Shown, rollout: &FlagRollout) -> Html {
     }
 }
 
-/// Asks whether to remove the rollout, and says what will be.
+/// Renders the confirmation to remove the rollout, with the consequences.
 fn removal(shown: &Shown, current: &FlagConfiguration, rollout: &FlagRollout) -> Html {
     let rules: Vec<&Rule> = current.rules.iter().map(|rule| &rule.rule).collect();
     let effect = effect(current, rules, None);
@@ -95,7 +95,7 @@ fn removal(shown: &Shown, current: &FlagConfiguration, rollout: &FlagRollout) ->
     }
 }
 
-/// The rollout as a form.
+/// Renders the rollout's form.
 fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> Html {
     let typed = shown
         .typed()

@@ -1,4 +1,4 @@
-//! Targeting rules: the lines of the list, and their editor.
+//! Targeting rules: their lines in the list, and their form.
 
 use leptos::prelude::*;
 use pennon_core::rule::MAX_RULES;
@@ -26,7 +26,7 @@ use crate::{
     rule_form::RuleForm,
 };
 
-/// A line for each rule, or what is open in its place.
+/// Renders a line for each rule, or the form that is open in its place.
 pub(super) fn rules(shown: &Shown, current: &FlagConfiguration) -> Html {
     let last = current.rules.len().saturating_sub(1);
     let lines = current.rules.iter().enumerate().map(|(index, rule)| {
@@ -41,7 +41,7 @@ pub(super) fn rules(shown: &Shown, current: &FlagConfiguration) -> Html {
     let gone = |id: RuleId| !current.rules.iter().any(|rule| rule.id == id);
     let new = match shown.edit {
         Edit::NewRule => Some(editor(shown, current, None)),
-        // Somebody has deleted it while it was being edited here.
+        // Somebody deleted the rule while it was being edited here.
         Edit::Rule(id) if gone(id) => Some(editor(shown, current, None)),
         _ => None,
     };
@@ -87,7 +87,8 @@ fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> Html {
     }
 }
 
-/// A button that moves a rule by one place. At its end it can do nothing; with scripts the ends change, so there it stays.
+/// Renders a button that moves a rule by one position. It is disabled at the end of the list rather than absent,
+/// because scripts move rules without rendering the page again.
 fn mover(
     name: &'static str,
     label: &'static str,
@@ -110,7 +111,7 @@ fn mover(
     }
 }
 
-/// Asks whether to delete a rule, and says what will be.
+/// Renders the confirmation to delete a rule, with the consequences.
 fn deletion(shown: &Shown, current: &FlagConfiguration, rule: &TargetingRule) -> Html {
     let others = current.rules.iter().filter(|other| other.id != rule.id);
     let rollout = current.rollout.as_ref().map(|rollout| rollout.rollout);
@@ -137,7 +138,7 @@ fn deletion(shown: &Shown, current: &FlagConfiguration, rule: &TargetingRule) ->
     }
 }
 
-/// A rule as a form: the one that is being edited, or a new one.
+/// Renders the form of an existing or a new rule.
 fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRule>) -> Html {
     let redrawn = shown
         .attempt
@@ -153,7 +154,7 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
         Some(AdminError::Stale | AdminError::NotFound) | None => (Vec::new(), None),
         other => (Vec::new(), other.cloned()),
     };
-    // What the reader has seen: what the form says, unless this page says how it stands by now.
+    // The expected state is the one in the form, unless this page tells the reader about the current one.
     let meanwhile = meanwhile(shown, rule);
     let typed = shown.typed().filter(|_| meanwhile.is_none());
     let revision = rule.map(|rule| {
@@ -208,7 +209,7 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
                 action=shown.address.editing(edit)
                 aria-label=title
             >
-                // Enter in a field presses the first button, and that is to save.
+                // Enter in a field presses the first button, which must be the one that saves.
                 <button class="visually-hidden" tabindex="-1" aria-hidden="true">
                     {save}
                 </button>
@@ -226,7 +227,7 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
     }
 }
 
-/// How it stands now, if somebody else was faster.
+/// Describes the current state if somebody else made a change first.
 fn meanwhile(shown: &Shown, rule: Option<&TargetingRule>) -> Option<String> {
     let was_one = shown
         .typed()

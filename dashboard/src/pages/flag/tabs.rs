@@ -1,4 +1,4 @@
-//! The way from environment to environment.
+//! The navigation between environments.
 
 use leptos::prelude::*;
 use pennon_model::{environment::Environment, flag_table::FlagCell};
@@ -13,10 +13,10 @@ use crate::{
     routes,
 };
 
-/// As many environments as are shown side by side; more are in a list that opens.
+/// The maximum number of environments side by side; more are in a list that opens.
 const SIDE_BY_SIDE: usize = 5;
 
-/// A tab for each environment, with how the flag stands there.
+/// Renders a tab for each environment, with the flag's status there.
 pub(super) fn tabs(shown: &Shown) -> Html {
     let places = &shown.detail.places;
     if places.len() <= SIDE_BY_SIDE {
@@ -55,7 +55,7 @@ pub(super) fn tabs(shown: &Shown) -> Html {
     }
 }
 
-/// The way to what is told of the flag elsewhere.
+/// Renders the links to the flag's other pages.
 pub(super) fn more(shown: &Shown) -> Html {
     let key = &shown.address.key;
     html! {

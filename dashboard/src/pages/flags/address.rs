@@ -1,4 +1,4 @@
-//! What is asked for, as an address that can be shared.
+//! The query of the flag list, as an address that can be shared.
 
 use pennon_model::{
     flag_table::{FlagState, FlagTableOrder, FlagTableQuery, Lifecycle},
@@ -10,12 +10,12 @@ use crate::{
     form::{Form, with_query},
 };
 
-/// How many flags, or changes, a page has.
+/// Returns the number of flags, or audit entries, on a page.
 pub(in crate::pages) fn page_length() -> Limit {
     50.try_into().unwrap_or_default()
 }
 
-/// The name of a choice of flags.
+/// Returns the label of a lifecycle.
 pub(super) fn lifecycle_label(lifecycle: Lifecycle) -> &'static str {
     match lifecycle {
         Lifecycle::Active => "Active",
@@ -24,7 +24,7 @@ pub(super) fn lifecycle_label(lifecycle: Lifecycle) -> &'static str {
     }
 }
 
-/// The name of a state.
+/// Returns the label of a state.
 pub(super) fn state_label(state: FlagState) -> &'static str {
     match state {
         FlagState::On => "On",
@@ -33,7 +33,7 @@ pub(super) fn state_label(state: FlagState) -> &'static str {
     }
 }
 
-/// The name of an order.
+/// Returns the label of an order.
 pub(super) fn order_label(order: FlagTableOrder) -> &'static str {
     match order {
         FlagTableOrder::Newest => "Newest",
@@ -42,7 +42,7 @@ pub(super) fn order_label(order: FlagTableOrder) -> &'static str {
     }
 }
 
-/// Reads the address. Members that it lacks or gets wrong have their default.
+/// Reads the query from the address. A missing or invalid parameter has its default.
 pub(super) fn from_address(form: &Form) -> FlagTableQuery {
     FlagTableQuery {
         search: form.text("q"),
@@ -79,7 +79,7 @@ pub(super) fn is_default(query: &FlagTableQuery) -> bool {
     *query == default
 }
 
-/// The address of a query.
+/// Returns the address of a query.
 pub(super) fn address(query: &FlagTableQuery) -> String {
     let default = FlagTableQuery::default();
     let FlagTableQuery {
@@ -108,7 +108,7 @@ pub(super) fn address(query: &FlagTableQuery) -> String {
     )
 }
 
-/// The page that the address names, of lists with so many items on each.
+/// Returns the requested page of a list with this many items on each page.
 pub(in crate::pages) fn page_request(form: &Form, limit: Limit) -> PageRequest {
     let page = form.parsed::<i64>("page").unwrap_or(1);
     PageRequest {

@@ -1,4 +1,4 @@
-//! What stands in place of the list.
+//! Empty states of the flag list.
 
 use leptos::prelude::*;
 use pennon_model::{
@@ -21,12 +21,12 @@ use crate::{
     routes,
 };
 
-/// The first lesson: what a flag is for and how it is read.
+/// The first steps: the purpose of a flag, and code that evaluates it.
 #[component]
 pub fn NoFlags(
-    /// Whether there is no environment either.
+    /// True if no environment exists either.
     no_environment: bool,
-    /// What the reader may do.
+    /// The reader's role.
     role: Role,
 ) -> impl IntoView {
     if no_environment {
@@ -58,10 +58,10 @@ pub fn NoFlags(
     }
 }
 
-/// There are flags, but nowhere to switch them on.
+/// The empty state when flags exist, but no environment.
 #[component]
 pub fn NoEnvironment(
-    /// What the reader may do.
+    /// The reader's role.
     role: Role,
 ) -> impl IntoView {
     view! {
@@ -73,10 +73,10 @@ pub fn NoEnvironment(
     }
 }
 
-/// The list is empty because of what was asked for.
+/// The empty state when no flag matches the query.
 #[component]
 pub fn NoMatch(
-    /// What was asked for.
+    /// The query.
     query: FlagTableQuery,
 ) -> impl IntoView {
     let FlagTableQuery {

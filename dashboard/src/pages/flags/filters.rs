@@ -1,4 +1,4 @@
-//! What narrows the list.
+//! The filters of the flag list.
 
 use leptos::prelude::*;
 use pennon_model::{
@@ -17,13 +17,13 @@ use crate::{
     model::Naming,
 };
 
-/// When a flag is stale.
+/// The definition of a stale flag.
 pub(super) const STALE: &str = "A flag is stale when nobody has changed it for 30 days, and either no application has asked for it for 14 days, or it gives everyone the same answer in every environment. Its code can probably go. Of applications that evaluate by themselves Pennon knows only with their option reportUsage.";
 
-/// Search, filters, the order and the choice of states.
+/// Search, filters, order, and the choice of states.
 #[component]
 pub fn Filters(
-    /// What is asked for.
+    /// The current query.
     query: FlagTableQuery,
     /// The environments to choose from.
     environments: Vec<Environment>,
@@ -36,7 +36,7 @@ pub fn Filters(
     let place = query.environment.map(|environment| environment.to_string());
     let states = FlagState::ALL.iter();
     let states = states.map(|&each| (each.as_str(), state_label(each)));
-    // The usual order is none in the address.
+    // The address omits the default order.
     let order_word = |order| match order {
         FlagTableOrder::Newest => "",
         order => order.as_str(),
@@ -74,7 +74,7 @@ pub fn Filters(
     }
 }
 
-/// The field to search in; with scripts `/` brings the focus there from anywhere on the page.
+/// Renders the search field; with scripts, `/` focuses it from anywhere on the page.
 fn search_field(value: String) -> Html {
     html! {
         <span class="search-box">
@@ -94,7 +94,7 @@ fn search_field(value: String) -> Html {
     }
 }
 
-/// The choice of states, by plain links that keep everything else.
+/// The links that select a state and keep the rest of the query.
 #[component]
 fn States(query: FlagTableQuery) -> impl IntoView {
     let lifecycles = Lifecycle::ALL.iter().map(|&each| {

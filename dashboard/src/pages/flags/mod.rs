@@ -27,7 +27,7 @@ use crate::{
     port::{flags::FlagAdmin, query, signed_in, signed_in_user},
 };
 
-/// What is on, and where.
+/// The page with the flag list.
 #[component]
 pub fn Flags() -> impl IntoView {
     let query = from_address(&query());
@@ -76,7 +76,7 @@ fn List(query: FlagTableQuery, table: Table, role: Role) -> impl IntoView {
     }
 }
 
-/// The flags that were asked for. With scripts this is what changes while one types.
+/// The flags that match the query. With scripts, this part changes while the user types.
 #[component]
 fn Results(query: FlagTableQuery, table: Table, may_edit: bool) -> impl IntoView {
     let pagination = table.flags.pagination;
@@ -99,7 +99,7 @@ fn Results(query: FlagTableQuery, table: Table, may_edit: bool) -> impl IntoView
     }
 }
 
-/// How many there are, to be read aloud.
+/// Returns the number of flags as text, for screen readers.
 fn note(pagination: Pagination) -> String {
     match pagination.total {
         0 => "No flags".to_owned(),
@@ -108,7 +108,7 @@ fn note(pagination: Pagination) -> String {
     }
 }
 
-/// The table with only this environment beside the flags, if it is one of its environments.
+/// Returns the table with only this environment, if the table has it.
 fn narrowed(mut table: Table, environment: Option<EnvironmentId>) -> Table {
     let place = table
         .environments
