@@ -16,7 +16,8 @@ use crate::{error::AdminError, model::Naming};
 /// The use cases for environments.
 #[async_trait]
 pub trait EnvironmentAdmin: Send + Sync {
-    /// Returns all active environments by product, from development to production, each with its polls of the last 24 hours.
+    /// Returns all active environments by product, from development to production, each with its polls of the last 24
+    /// hours.
     async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError>;
 
     /// The naming scheme of environments.
