@@ -1,12 +1,13 @@
-//! Percentage rollouts: which bucket a subject falls into.
+//! Percentage rollouts: the bucket of a bucketing key.
 
-/// How many buckets there are; a percentage admits the buckets below it.
+/// The number of buckets; a rollout includes the buckets below its percentage.
 pub const BUCKETS: u32 = 100;
 
 const OFFSET_BASIS: u32 = 2_166_136_261;
 const PRIME: u32 = 16_777_619;
 
-/// The bucket of a bucketing value, 0 to 99: the same for the same value, everywhere and always.
+/// Returns the bucket of a bucketing key, 0 to 99. It is the same for the same key on every platform and in every
+/// version.
 pub fn bucket(value: &str) -> u32 {
     fnv1a(value.as_bytes()) % BUCKETS
 }

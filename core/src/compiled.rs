@@ -1,4 +1,4 @@
-//! A flag ready to be evaluated: rules in order, attributes numbered.
+//! A flag ready for evaluation, with sorted rules and numbered attributes.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -8,15 +8,15 @@ use crate::evaluation::{Reason, StandardReason};
 use crate::rollout::{Percentage, Rollout, Strategy};
 use crate::rule::{Attribute, Condition, Logic, Operand, Operator, Priority, Rule};
 
-/// One flag in one environment, as the engine runs it.
+/// One flag in one environment, ready for evaluation.
 ///
-/// Each attribute that the flag reads has a number, its slot: the index in [`attributes`](Self::attributes). A caller who
-/// has just these values at hand, in this order, spares the engine every look-up by name.
+/// Each attribute that the flag reads has a number, its slot: the index in [`attributes`](Self::attributes). A caller
+/// with an array of these values in this order saves the engine every lookup by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompiledFlag {
     pub(crate) archived: bool,
     pub(crate) enabled: bool,
-    /// Apart, because most flags have none, and a client holds all flags of its environment.
+    /// In a box, because most flags have no targeting, and a client holds all flags of its environment.
     targeting: Option<Box<Targeting>>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct CompiledRollout {
 }
 
 impl CompiledFlag {
-    /// Takes the rules in any order, and numbers the attributes in the order of their first use.
+    /// Compiles a flag. Accepts rules in any order, and numbers the attributes in the order of their first use.
     pub(crate) fn new(
         archived: bool,
         enabled: bool,
@@ -74,7 +74,8 @@ impl CompiledFlag {
         }
     }
 
-    /// The attributes that the flag's rules and rollout read, each once; slot `i` of a subject is the `i`th of them.
+    /// Returns the attributes that the flag's rules and rollout read, each once; slot `i` of a subject is the `i`th of
+    /// them.
     pub fn attributes(&self) -> &[Attribute] {
         match &self.targeting {
             Some(targeting) => &targeting.attributes,
@@ -82,15 +83,15 @@ impl CompiledFlag {
         }
     }
 
-    /// Returns true if rules or a rollout take part in the decision. Otherwise no context can change the answer.
+    /// Returns true if the flag has rules or a rollout. Otherwise its evaluation is the same for every context.
     pub fn is_targeted(&self) -> bool {
         self.targeting.is_some()
     }
 
-    /// OpenFeature's reason for an answer of this flag.
+    /// Returns OpenFeature's reason for an evaluation of this flag.
     ///
-    /// A rollout is always a split, also where it takes in 0% or 100%: at 100%, a subject without a bucketing value is still
-    /// left out, and a percentage is there to be changed.
+    /// A rollout is always a split, even at 0% or 100%: at 100%, a subject without a bucketing key is still excluded,
+    /// and percentages change.
     pub fn standard_reason(&self, reason: Reason) -> StandardReason {
         match reason {
             Reason::FlagEnabled if self.is_targeted() => StandardReason::Default,
@@ -101,7 +102,7 @@ impl CompiledFlag {
         }
     }
 
-    /// The rules by ascending priority.
+    /// Returns the rules by ascending priority.
     pub(crate) fn rules(&self) -> &[CompiledRule] {
         match &self.targeting {
             Some(targeting) => &targeting.rules,
@@ -125,8 +126,8 @@ impl From<FlagConfig> for CompiledFlag {
     }
 }
 
-/// Sorts by ascending priority, and leaves rules of the same priority in their order. The service has sorted them, so
-/// each comes behind the last; the sort of the standard library would be a tenth of the wasm engine.
+/// Sorts rules by ascending priority, and keeps the order of rules with the same priority. The service sends them
+/// sorted, so each is appended; the sort of the standard library would be a tenth of the wasm engine.
 fn compiled_rules(rules: Vec<Rule>, slots: &mut Slots) -> Box<[CompiledRule]> {
     let mut sorted: Vec<CompiledRule> = Vec::with_capacity(rules.len());
     for rule in rules {
@@ -162,7 +163,7 @@ fn compiled_rollout(rollout: Rollout, slots: &mut Slots) -> CompiledRollout {
     }
 }
 
-/// The attributes seen so far.
+/// The attributes found so far.
 #[derive(Default)]
 struct Slots(Vec<Attribute>);
 

@@ -1,4 +1,4 @@
-//! The config document: what the service hands to clients, and what every engine starts from.
+//! The config document, which the service sends to clients and every engine loads.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -12,22 +12,23 @@ use crate::rule::{
 };
 use crate::ttl::Ttl;
 
-/// The format of the config documents that the service writes. A client reads documents of every format as far as it can.
+/// The format of the config documents that the service writes. A client reads as much as it can of documents in any
+/// format.
 pub const FORMAT: u32 = 1;
 
-/// One flag in one environment, as the config document says it.
+/// The configuration of one flag in one environment, as in the config document.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FlagConfig {
-    /// The flag's key; any text, since the key grammar belongs to creation.
+    /// The flag's key. Any text is valid here; only the creation of a flag restricts it.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub key: Box<str>,
-    /// Whether the flag is archived. The document of the service has active flags only and leaves the member out.
+    /// True if the flag is archived. The service omits archived flags and this member.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "schema", schema(ignore))]
     pub archived: bool,
-    /// Whether the flag is enabled in the environment.
+    /// True if the flag is enabled in the environment.
     pub enabled: bool,
     /// The targeting rules, in any order.
     pub rules: Vec<Rule>,
@@ -35,43 +36,42 @@ pub struct FlagConfig {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schema(required))]
     pub rollout: Option<Rollout>,
-    /// How long clients may keep the flag, where that differs from their default.
+    /// The flag's TTL in clients, if it overrides their default.
     #[serde(default, rename = "ttlOverrideSeconds")]
     #[cfg_attr(feature = "schema", schema(required))]
     pub ttl: Option<Ttl>,
 }
 
-/// Why a text is no config document.
+/// The reason why a text is not a config document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} (at byte {offset})")]
 pub struct ParseError {
-    /// Where the problem was noticed, in bytes from the start.
+    /// The position of the problem, in bytes from the start.
     pub offset: usize,
-    /// A sentence that says what is wrong; empty without the feature `problems`.
+    /// A sentence about the problem; empty without the feature `problems`.
     pub problem: &'static str,
 }
 
-/// An entry of a config document: a flag with its key, or what has no usable key or switch.
+/// An entry of a config document: a flag with its key, or the error of an entry without a usable key or switch.
 pub(crate) type Entry<'k> = Result<(&'k str, FlagState), ParseError>;
 
-/// What a config document says of one flag, beside its key.
+/// The state of one flag in a config document, without its key.
 pub(crate) struct FlagState {
     pub(crate) archived: bool,
     pub(crate) enabled: bool,
     pub(crate) rules: Vec<Rule>,
     pub(crate) rollout: Option<Rollout>,
     pub(crate) ttl: Option<Ttl>,
-    /// Where there is a member that could not be read. The flag then goes without rules and rollout.
+    /// The error of the first member that could not be read. The flag then has no rules and no rollout.
     pub(crate) unreadable: Option<ParseError>,
 }
 
-/// Reads a config document, `{ "flags": [..] }`, of which every word must be known. Members that it does not know are passed
-/// over.
+/// Reads a config document, `{ "flags": [..] }`, in which every value must be known. Unknown members are ignored.
 ///
 /// # Errors
 ///
-/// The text is no config document, or one flag has a value that this version does not know. [`Snapshot`](crate::Snapshot)
-/// reads the other flags of such a document.
+/// Fails if the text is not a config document, or if a flag has a value that this version does not know.
+/// [`Snapshot`](crate::Snapshot) reads the other flags of such a document.
 pub fn parse(text: &[u8]) -> Result<Vec<FlagConfig>, ParseError> {
     let mut flags = Vec::new();
     let mut unknown = None;
@@ -92,7 +92,7 @@ pub fn parse(text: &[u8]) -> Result<Vec<FlagConfig>, ParseError> {
     unknown.map_or(Ok(flags), Err)
 }
 
-/// Reads a config document and calls `take` with one entry after the other, so that they need not all be there at once.
+/// Reads a config document and calls `take` for each entry, so that memory need not hold all of them at once.
 pub(crate) fn each(text: &[u8], take: impl FnMut(Entry<'_>)) -> Result<(), ParseError> {
     let mut reader = Reader::new(text)?;
     document(&mut reader, take).map_err(|Refused| reader.error())
@@ -122,8 +122,8 @@ fn document(reader: &mut Reader<'_>, mut take: impl FnMut(Entry<'_>)) -> Read<()
     reader.end()
 }
 
-/// Reads a flag, its key into a text that is used for all of them. There is none without a key and a switch; any other member
-/// that cannot be read is noted in the flag.
+/// Reads a flag, with its key in a buffer that all flags share. Fails without a key and a switch; any other unreadable
+/// member is recorded in the flag.
 fn flag(reader: &mut Reader<'_>, key: &mut String) -> Read<Result<FlagState, ParseError>> {
     let start = reader.mark();
     match readable_flag(reader, key) {
@@ -164,7 +164,7 @@ fn readable_flag(reader: &mut Reader<'_>, key: &mut String) -> Read<FlagState> {
     }
 }
 
-/// Reads again what was refused, without its rules and rollout. Only what is not JSON is refused this time.
+/// Reads a refused entry again, without its rules and rollout. Only invalid JSON is an error this time.
 #[cold]
 fn partly_readable_flag(
     reader: &mut Reader<'_>,
@@ -277,7 +277,7 @@ fn rollout(reader: &mut Reader<'_>) -> Read<Rollout> {
     }
 }
 
-/// Reads `null` as none, and anything else by `value`.
+/// Reads `null` as none, and any other value with `value`.
 fn nullable<T>(reader: &mut Reader<'_>, value: fn(&mut Reader<'_>) -> Read<T>) -> Read<Option<T>> {
     if reader.null()? {
         return Ok(None);
@@ -285,19 +285,19 @@ fn nullable<T>(reader: &mut Reader<'_>, value: fn(&mut Reader<'_>) -> Read<T>) -
     value(reader).map(Some)
 }
 
-/// An integer that is one of the domain's.
+/// Reads an integer of a domain type.
 fn integer<T: TryFrom<i64, Error = Invalid>>(reader: &mut Reader<'_>) -> Read<T> {
     let number = reader.integer()?;
     T::try_from(number).map_err(|invalid| reader.refused_value(invalid.detail()))
 }
 
-/// A text that is one of the domain's.
+/// Reads a text of a domain type.
 fn text<T: TryFrom<Box<str>, Error = Invalid>>(reader: &mut Reader<'_>) -> Read<T> {
     let text = reader.string()?.into();
     T::try_from(text).map_err(|invalid| reader.refused_value(invalid.detail()))
 }
 
-/// One word out of a closed list.
+/// Reads one of a closed list of words.
 fn word<T>(reader: &mut Reader<'_>, parse: fn(&str) -> Result<T, Invalid>) -> Read<T> {
     parse(reader.string()?).map_err(|invalid| reader.refused_value(invalid.detail()))
 }

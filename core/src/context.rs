@@ -1,4 +1,4 @@
-//! Whom a flag is evaluated for.
+//! Evaluation contexts.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
@@ -9,7 +9,7 @@ use crate::rule::Attribute;
 /// The value of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// Any text, compared by Unicode scalar values and never normalised.
+    /// Any text, compared by Unicode scalar values, without normalization.
     String(&'a str),
     /// An IEEE double; one that is not finite matches no condition.
     Number(f64),
@@ -17,33 +17,33 @@ pub enum Value<'a> {
     Boolean(bool),
 }
 
-/// Where the engine finds attributes: the one thing that differs between a request to the server and a call in a page.
+/// The source of attributes for the engine: a request on the server, or the arguments of a call in a page.
 pub trait Subject {
-    /// The value of `attribute`, or none if the subject has no such attribute. `slot` is the attribute's number in the
-    /// flag's own list, for subjects that keep their values in that order.
+    /// Returns the value of `attribute`, or none if the subject does not have it. `slot` is the attribute's number in
+    /// the flag's list, for subjects that keep their values in that order.
     fn value(&self, attribute: &Attribute, slot: usize) -> Option<Value<'_>>;
 }
 
-/// The maximum size of a context, in bytes: that of a request to evaluate for the service, and of all texts together for
+/// The maximum size of a context, in bytes: of an evaluation request on the server, and of all texts together in
 /// clients.
 pub const MAX_CONTEXT_BYTES: usize = 64 * 1024;
 
-/// An evaluation context: built-in attributes, and custom ones that can never stand in for those.
+/// An evaluation context: built-in attributes, and custom attributes, which never replace built-in ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Context<'a> {
-    /// `userId`, the bucketing value of `per_user` rollouts.
+    /// `userId`, the bucketing key of `per_user` rollouts.
     pub user_id: Option<Cow<'a, str>>,
-    /// `tenantId`, the bucketing value of `per_tenant` rollouts.
+    /// `tenantId`, the bucketing key of `per_tenant` rollouts.
     pub tenant_id: Option<Cow<'a, str>>,
     /// `email`.
     pub email: Option<Cow<'a, str>>,
     /// `country`.
     pub country: Option<Cow<'a, str>>,
-    /// Every other attribute, by name.
+    /// All other attributes, by name.
     pub custom: BTreeMap<Cow<'a, str>, CustomValue<'a>>,
 }
 
-/// The value of a custom attribute, or that of any attribute in a trace.
+/// The value of a custom attribute, or of any attribute in an explanation.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(untagged)]
 #[cfg_attr(
@@ -62,7 +62,7 @@ pub enum CustomValue<'a> {
 }
 
 impl Context<'_> {
-    /// The same context with texts of its own.
+    /// Copies borrowed texts, so that the context owns all of them.
     pub fn into_owned(self) -> Context<'static> {
         let owned = |text: Option<Cow<'_, str>>| text.map(|text| Cow::Owned(text.into_owned()));
         let custom = self.custom.iter().map(|(name, value)| {
@@ -93,7 +93,7 @@ impl Subject for Context<'_> {
 }
 
 impl Value<'_> {
-    /// The same value with a text of its own.
+    /// Copies a borrowed text, so that the value owns it.
     pub fn into_owned(self) -> CustomValue<'static> {
         match self {
             Self::String(text) => CustomValue::String(Cow::Owned(text.into())),
@@ -113,11 +113,11 @@ impl<'a> From<&'a CustomValue<'_>> for Value<'a> {
     }
 }
 
-/// The addresses that [`is_email`] accepts, as a regular expression for descriptions.
+/// The addresses that [`is_email`] accepts, as a regular expression for schemas.
 pub const EMAIL_PATTERN: &str = "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+\
      @[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$";
 
-/// Whether `address` has the form of an e-mail address: the grammar of HTML's `input type=email`,
+/// Returns true if `address` has the format of an e-mail address in HTML's `input type=email`,
 /// <https://html.spec.whatwg.org/multipage/input.html#valid-e-mail-address>.
 pub fn is_email(address: &str) -> bool {
     let Some((local, domain)) = address.split_once('@') else {

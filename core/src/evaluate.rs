@@ -1,6 +1,6 @@
-//! The decision, and how it came about.
+//! The evaluation of a flag, and its explanation.
 //!
-//! The order of precedence is the chain in [`decide`]; each step bears the name of the reason that it gives.
+//! The order of precedence is the chain in [`decide`]; each step has the name of its reason.
 
 use alloc::vec::Vec;
 
@@ -13,16 +13,16 @@ use crate::matching::compare;
 use crate::rollout::{Percentage, Strategy};
 use crate::rule::{Attribute, Condition, Logic, Operand, Operator, Priority};
 
-/// What a rollout does with a subject that has no bucketing value.
+/// The effect of a rollout on a subject without a bucketing key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingBucketingValue {
-    /// The subject is not in the rollout. Every evaluation with a caller's context decides so.
+    /// The rollout excludes the subject. Every evaluation with a caller's context uses this.
     Excluded,
-    /// The rollout is passed over. Only a client's evaluation ahead of time, with no context at all, decides so.
+    /// The rollout is skipped. Only evaluations ahead of time in clients use this, which have no context at all.
     FallsThrough,
 }
 
-/// Decides `flag` for `subject`.
+/// Evaluates `flag` for `subject`.
 pub fn evaluate(
     flag: &CompiledFlag,
     subject: &impl Subject,
@@ -31,7 +31,7 @@ pub fn evaluate(
     decide(flag, subject, missing, &mut NoObserver)
 }
 
-/// Decides `flag` for `subject` as [`evaluate`] does, and tells what decided, at no more cost.
+/// Evaluates `flag` for `subject` as [`evaluate`] does, and also returns the cause, at no extra cost.
 pub fn evaluate_with_cause(
     flag: &CompiledFlag,
     subject: &impl Subject,
@@ -42,16 +42,16 @@ pub fn evaluate_with_cause(
     (evaluation, recorder.cause)
 }
 
-/// What decided, beside the reason.
+/// The cause of an evaluation, in addition to its reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cause {
     /// The rule that matched, counted from 0 by ascending priority.
     pub rule: Option<usize>,
-    /// The subject's bucket, 0 to 99, where a rollout was reached and there was a bucketing value.
+    /// The subject's bucket, 0 to 99, if a rollout was reached and the subject has a bucketing key.
     pub bucket: Option<u32>,
 }
 
-/// Decides `flag` for `subject` as [`evaluate`] does, and records each step of the way.
+/// Evaluates `flag` for `subject` as [`evaluate`] does, and records each step.
 pub fn explain(
     flag: &CompiledFlag,
     subject: &impl Subject,
@@ -66,63 +66,63 @@ pub fn explain(
     }
 }
 
-/// The complete trace of one evaluation; the deciding step is the one that the evaluation's reason names.
+/// The complete trace of one evaluation. The evaluation's reason names the step that determined it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Explanation {
     /// The result.
     #[serde(flatten)]
     pub evaluation: Evaluation,
-    /// The rules tried, in order; where a rule decided, it is the last one.
+    /// The rules that were evaluated, in order; if a rule matched, it is the last one.
     pub rules: Vec<RuleTrace>,
-    /// The rollout, where the evaluation reached one.
+    /// The rollout, if the evaluation reached one.
     pub rollout: Option<RolloutTrace>,
 }
 
-/// One rule that was tried.
+/// One evaluated rule.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RuleTrace {
-    /// The rule's priority, which names it within its flag and environment.
+    /// The rule's priority, which identifies it within its flag and environment.
     pub priority: Priority,
-    /// How its conditions combine.
+    /// The logic that combines its conditions.
     pub logic: Logic,
-    /// The result that it gives when it matches.
+    /// The result if the rule matches.
     pub value: bool,
-    /// Whether it matched.
+    /// True if the rule matched.
     pub matched: bool,
-    /// All its conditions, also those after the deciding one.
+    /// All conditions, including those after the one that settled the result.
     pub conditions: Vec<ConditionTrace>,
 }
 
-/// One condition and what it met.
+/// One condition, with the value that it was compared with.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ConditionTrace {
     /// The condition.
     #[serde(flatten)]
     pub condition: Condition,
-    /// The attribute's value in the context; its JSON type is its type.
+    /// The attribute's value in the context, with its JSON type.
     #[cfg_attr(feature = "schema", schema(required))]
     pub actual: Option<CustomValue<'static>>,
-    /// What came of the comparison.
+    /// The outcome of the comparison.
     pub outcome: Outcome,
 }
 
-/// The rollout that was reached, and where the subject stood in it.
+/// The rollout that was reached, and the subject's bucket.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RolloutTrace {
-    /// Whose bucket counts.
+    /// The strategy, which selects the bucketing key.
     pub strategy: Strategy,
-    /// How many of the 100 buckets are in.
+    /// The number of the 100 buckets that are included.
     pub percentage: Percentage,
-    /// The subject's bucket, 0 to 99; none without a bucketing value.
+    /// The subject's bucket, 0 to 99; none without a bucketing key.
     #[cfg_attr(feature = "schema", schema(required, maximum = 99))]
     pub bucket: Option<u32>,
 }
 
-/// Decides `flag` for `subject` while `observer` watches. This is the order of precedence: the first step that has an answer
-/// gives it.
+/// Evaluates `flag` for `subject` and reports to `observer`. This is the order of precedence: the first step with a
+/// result determines the evaluation.
 pub fn decide(
     flag: &CompiledFlag,
     subject: &impl Subject,
@@ -190,7 +190,7 @@ fn rollout(
     })
 }
 
-/// For bucketing, and only there, an empty string counts as missing.
+/// Returns the bucketing key in a value. For bucketing, and only there, an empty string counts as missing.
 fn bucketing_value(value: Value<'_>) -> Option<&str> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text),
@@ -229,15 +229,15 @@ fn value<'s>(flag: &CompiledFlag, slot: usize, subject: &'s impl Subject) -> Opt
     subject.value(flag.attributes().get(slot)?, slot)
 }
 
-/// Watches a decision being made, and cannot change it.
+/// An observer of an evaluation, which cannot change it.
 pub trait Observer {
-    /// Whether conditions are compared even after the one that decided their rule.
+    /// Compares conditions even after the one that settled the result of their rule.
     const SEES_ALL_CONDITIONS: bool = false;
 
-    /// A rule is tried.
+    /// Reports that a rule is about to be evaluated.
     fn rule(&mut self, _priority: Priority, _logic: Logic, _value: bool) {}
 
-    /// A condition of that rule has met this value.
+    /// Reports a condition of that rule, the value, and the outcome.
     fn condition(
         &mut self,
         _attribute: &Attribute,
@@ -248,19 +248,19 @@ pub trait Observer {
     ) {
     }
 
-    /// The rule that is tried matches, or does not.
+    /// Reports if the rule matched.
     fn rule_ended(&mut self, _matched: bool) {}
 
-    /// A rollout has been reached, and the subject has this bucket.
+    /// Reports that a rollout has been reached, and the subject's bucket.
     fn rollout(&mut self, _strategy: Strategy, _percentage: Percentage, _bucket: Option<u32>) {}
 }
 
-/// The observer of a plain evaluation: it compiles to nothing.
+/// The observer of a plain evaluation, which compiles to nothing.
 struct NoObserver;
 
 impl Observer for NoObserver {}
 
-/// The observer that remembers what decided.
+/// The observer that records the cause.
 #[derive(Default)]
 struct CauseRecorder {
     rules: usize,

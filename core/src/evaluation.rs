@@ -1,29 +1,29 @@
-//! The answer of an evaluation.
+//! The result of an evaluation.
 
 use crate::string_enum;
 
-/// What a flag is for a subject, and why.
+/// The result for one flag and one subject, with its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Evaluation {
-    /// Whether the flag is on for the subject.
+    /// True if the flag is on for the subject.
     pub enabled: bool,
-    /// The step that decided.
+    /// The step that determined the result.
     pub reason: Reason,
 }
 
 impl Evaluation {
-    /// The evaluation as a number, for borders that words are too slow for: bit 0 is `enabled`, the bits above are the
-    /// index of the reason in [`Reason::ALL`].
+    /// Returns the evaluation as a number, for interfaces on which strings are too slow: bit 0 is `enabled`, the bits
+    /// above are the index of the reason in [`Reason::ALL`].
     pub const fn encode(self) -> u32 {
         self.enabled as u32 | (self.reason as u32) << 1
     }
 }
 
 string_enum! {
-    /// The step that decided an evaluation.
+    /// The step that determined an evaluation.
     pub enum Reason {
-        /// Enabled in the environment, and neither a rule nor a rollout decided.
+        /// Enabled in the environment, and no rule or rollout determined the result.
         FlagEnabled = "flag_enabled",
         /// Disabled in the environment.
         FlagDisabled = "flag_disabled",
@@ -31,24 +31,24 @@ string_enum! {
         FlagArchived = "flag_archived",
         /// A targeting rule matched.
         TargetingRule = "targeting_rule",
-        /// The rollout took the subject in or left it out.
+        /// The rollout included or excluded the subject.
         Rollout = "rollout",
     }
     else "is not a reason"
 }
 
 string_enum! {
-    /// OpenFeature's reason for an evaluation. Caches may keep an answer that is `STATIC` for every context.
+    /// OpenFeature's reason for an evaluation. A cache may keep a `STATIC` result for every context.
     pub enum StandardReason {
-        /// The flag is on, and it has neither rules nor a rollout: no context can change the answer.
+        /// The flag is on, without rules and without a rollout: the result is the same for every context.
         Static = "STATIC",
-        /// The flag is on, and none of its rules matched: another context may get another answer.
+        /// The flag is on, and none of its rules matched: the result may differ for another context.
         Default = "DEFAULT",
         /// The flag is off or archived, for every context.
         Disabled = "DISABLED",
         /// A targeting rule matched.
         TargetingMatch = "TARGETING_MATCH",
-        /// A rollout took the subject in or left it out.
+        /// A rollout included or excluded the subject.
         Split = "SPLIT",
     }
     else "is not a reason of OpenFeature"

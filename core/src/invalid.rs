@@ -1,12 +1,12 @@
-//! The refusal of a value.
+//! Errors of invalid values.
 
-/// The refusal of a value: a sentence for whoever sent it.
+/// The refusal of a value, with a sentence for the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(&'static str);
 
 impl Invalid {
-    /// Refuses with a sentence such as "must not be blank".
+    /// Creates a refusal with a clause such as "must not be blank".
     pub const fn new(detail: &'static str) -> Self {
         Self(if cfg!(feature = "problems") {
             detail
@@ -15,7 +15,7 @@ impl Invalid {
         })
     }
 
-    /// The sentence; empty without the feature `problems`.
+    /// Returns the sentence; empty without the feature `problems`.
     pub const fn detail(self) -> &'static str {
         self.0
     }

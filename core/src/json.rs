@@ -1,41 +1,41 @@
 //! A small pull parser for JSON, strict about the grammar of RFC 8259.
 //!
-//! It exists because a general deserialiser would be most of the wasm engine's size. Nesting is bounded, so that no
-//! document can exhaust the stack. Nothing here is generic but [`Reader::array`], for the same reason.
+//! It exists because a general deserializer would make up most of the wasm engine's size. Nesting is bounded, so that
+//! no document can exhaust the stack. For the size, too, only [`Reader::array`] is generic.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::config::ParseError;
 
-/// Deeper than any config document nests: flags, flag, rules, rule, conditions, condition, and room for newer members.
+/// Deeper than any config document: flags, flag, rules, rule, conditions, condition, and a margin for newer members.
 const MAX_DEPTH: u8 = 32;
 
-/// What was read, unless it is not what was asked for; the reader knows why.
+/// The result of reading. The reader holds the details of a refusal.
 pub(crate) type Read<T> = Result<T, Refused>;
 
-/// The text is not what was asked for.
+/// The text does not match the expected form.
 pub(crate) struct Refused;
 
 pub(crate) struct Reader<'t> {
     text: &'t str,
     at: usize,
     depth: u8,
-    /// Where the last string or number starts.
+    /// The start of the last string or number.
     value: usize,
-    /// The last string that was written with escapes. Strings without are read where they stand.
+    /// The last string with escapes, decoded. Other strings are slices of the text.
     unescaped: String,
     problem: &'static str,
 }
 
-/// A place in the text.
+/// A position in the text.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark {
     at: usize,
     depth: u8,
 }
 
-/// An array or object of which the reader is inside.
+/// An array or object that the reader has entered.
 pub(crate) struct Inside {
     end: u8,
     is_first: bool,
@@ -59,7 +59,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Refuses what stands at the place reached.
+    /// Refuses the text at the current position.
     #[inline]
     pub(crate) fn refuse<T>(&mut self, problem: &'static str) -> Read<T> {
         if cfg!(feature = "problems") {
@@ -68,7 +68,7 @@ impl<'t> Reader<'t> {
         Err(Refused)
     }
 
-    /// Why something was refused.
+    /// Returns the error of the last refusal.
     pub(crate) fn error(&self) -> ParseError {
         ParseError {
             offset: self.at,
@@ -76,7 +76,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Refuses the string or number that was read last.
+    /// Refuses the last string or number.
     #[cold]
     pub(crate) fn refused_value(&mut self, problem: &'static str) -> Refused {
         self.at = self.value;
@@ -86,7 +86,7 @@ impl<'t> Reader<'t> {
         Refused
     }
 
-    /// Returns the place reached, to come back to it.
+    /// Returns the current position, for [`rewind`](Self::rewind).
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             at: self.at,
@@ -94,12 +94,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Goes back.
+    /// Returns to a position.
     pub(crate) fn rewind(&mut self, Mark { at, depth }: Mark) {
         (self.at, self.depth) = (at, depth);
     }
 
-    /// Reads a value by `read`, or passes over it if it is JSON all the same.
+    /// Reads a value with `read`, or skips it if it is other valid JSON.
     pub(crate) fn lenient<T>(&mut self, read: fn(&mut Self) -> Read<T>) -> Read<Option<T>> {
         let start = self.mark();
         if let Ok(value) = read(self) {
@@ -115,7 +115,7 @@ impl<'t> Reader<'t> {
         self.peek() == Some(b'{')
     }
 
-    /// Makes sure that nothing but white space is left.
+    /// Fails unless only white space is left.
     pub(crate) fn end(&mut self) -> Read<()> {
         match self.peek() {
             None => Ok(()),
@@ -123,13 +123,13 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Steps into an object, whose members then follow by [`next_member`](Self::next_member).
+    /// Enters an object. [`next_member`](Self::next_member) then returns its members.
     pub(crate) fn object(&mut self) -> Read<Inside> {
         self.expect(b'{', "an object is expected")?;
         self.enter(b'}')
     }
 
-    /// Reads the name of the next member, whose value must be read then; none at the end of the object.
+    /// Returns the name of the next member, whose value the caller must read next; none at the end of the object.
     pub(crate) fn next_member(&mut self, object: &mut Inside) -> Read<Option<&str>> {
         if !self.has_next(object)? {
             return Ok(None);
@@ -139,7 +139,7 @@ impl<'t> Reader<'t> {
         Ok(Some(name.unwrap_or(&self.unescaped)))
     }
 
-    /// Reads an array of what `item` reads.
+    /// Reads an array, each item with `item`.
     pub(crate) fn array<T>(&mut self, item: fn(&mut Self) -> Read<T>) -> Read<Vec<T>> {
         let mut items = Vec::new();
         let mut array = self.items()?;
@@ -149,13 +149,13 @@ impl<'t> Reader<'t> {
         Ok(items)
     }
 
-    /// Steps into an array, whose items then follow for as long as it [has a next](Self::has_next).
+    /// Enters an array. Its items follow while [`has_next`](Self::has_next) returns true.
     pub(crate) fn items(&mut self) -> Read<Inside> {
         self.expect(b'[', "an array is expected")?;
         self.enter(b']')
     }
 
-    /// Whether another item or member follows; if not, steps out.
+    /// Returns true if another item or member follows; otherwise leaves the array or object.
     pub(crate) fn has_next(&mut self, inside: &mut Inside) -> Read<bool> {
         let is_first = core::mem::replace(&mut inside.is_first, false);
         match self.peek() {
@@ -173,7 +173,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads `null` if that is what comes.
+    /// Reads `null` if it is next. Returns true if so.
     pub(crate) fn null(&mut self) -> Read<bool> {
         let is_null = self.peek() == Some(b'n');
         if is_null {
@@ -188,7 +188,7 @@ impl<'t> Reader<'t> {
         Ok(value)
     }
 
-    /// Reads a number without fraction and exponent, of no more digits than surely fit 64 bits.
+    /// Reads a number without fraction and exponent, with no more digits than certainly fit 64 bits.
     pub(crate) fn integer(&mut self) -> Read<i64> {
         const MOST_DIGITS: usize = 18;
         let number = self.number()?;
@@ -210,7 +210,7 @@ impl<'t> Reader<'t> {
         Ok(self.quoted()?.unwrap_or(&self.unescaped))
     }
 
-    /// Reads any value and forgets it.
+    /// Reads any value and discards it.
     pub(crate) fn skip(&mut self) -> Read<()> {
         match self.peek() {
             Some(b'{') => {
@@ -239,7 +239,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Reads a string: as it stands in the text, or into `unescaped` if it has escapes.
+    /// Reads a string. Returns a slice of the text, or none if the string has escapes and is in `unescaped`.
     fn quoted(&mut self) -> Read<Option<&'t str>> {
         self.expect(b'"', "a string is expected")?;
         self.value = self.at - 1;
@@ -254,7 +254,7 @@ impl<'t> Reader<'t> {
         Ok(None)
     }
 
-    /// The characters of a string up to its end or the next escape.
+    /// Reads the characters of a string up to its end or the next escape.
     fn plain_characters(&mut self) -> &'t str {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
@@ -264,7 +264,7 @@ impl<'t> Reader<'t> {
         self.text.get(start..self.at).unwrap_or_default()
     }
 
-    /// Reads on from the first escape of a string to its end.
+    /// Reads the rest of a string from its first escape.
     #[cold]
     fn unescape(&mut self) -> Read<()> {
         loop {
@@ -281,7 +281,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The character that an escape stands for, after its backslash.
+    /// Reads an escape after its backslash and returns its character.
     fn escaped(&mut self) -> Read<char> {
         let character = match self.next_byte() {
             Some(character @ (b'"' | b'\\' | b'/')) => char::from(character),
@@ -296,7 +296,7 @@ impl<'t> Reader<'t> {
         Ok(character)
     }
 
-    /// One `\uXXXX`, or the two of a surrogate pair.
+    /// Reads one `\uXXXX`, or the two of a surrogate pair.
     fn unicode_escape(&mut self) -> Read<char> {
         let first = self.utf16_unit()?;
         let second = match first {
@@ -327,7 +327,7 @@ impl<'t> Reader<'t> {
         Ok(unit)
     }
 
-    /// The text of a number.
+    /// Returns the text of a number.
     fn number(&mut self) -> Read<&'t str> {
         self.peek();
         let start = self.at;
@@ -372,7 +372,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// The next byte that is not white space, without stepping over it.
+    /// Returns the next byte that is not white space, without consuming it.
     fn peek(&mut self) -> Option<u8> {
         loop {
             match self.byte()? {
@@ -382,7 +382,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Steps over the next byte if it is one of these.
+    /// Consumes the next byte if the predicate accepts it.
     fn take(&mut self, is_one: impl FnOnce(u8) -> bool) -> bool {
         let taken = self.byte().is_some_and(is_one);
         self.at += usize::from(taken);

@@ -1,11 +1,11 @@
-//! Pennon's one evaluation engine.
+//! Pennon's evaluation engine.
 //!
-//! The same code decides in the server, in Node and in the browser: it does no I/O, reads no clock, draws no random
-//! numbers and does not panic, whatever it is given. [`evaluate()`] answers, [`explain()`] tells how it came to the same
-//! answer; both walk the one path in [`mod@evaluate`].
+//! The same code evaluates flags on the server, in Node and in the browser. It performs no I/O, reads no clock, draws
+//! no random numbers, and does not panic on any input. [`evaluate()`] returns the result, and [`explain()`] the steps
+//! that led to it; both use the one implementation in [`mod@evaluate`].
 //!
-//! Features: none is the engine as it goes into wasm; `problems` adds the sentences of errors; `schema` adds the JSON schemas
-//! for the API's description.
+//! Features: without any, this is the engine as it is compiled to wasm; `problems` adds error messages; `schema` adds
+//! the JSON schemas for the API's description.
 
 #![cfg_attr(not(feature = "schema"), no_std)]
 

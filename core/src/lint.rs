@@ -1,8 +1,9 @@
-//! What is surely not meant: rules that decide nothing, and flags that are the same for everybody.
+//! Probable mistakes: rules without effect, and flags with the same value for everyone.
 //!
-//! Nothing is decided here. The engine is asked about subjects that stand for all others: of each attribute every value that the
-//! rules name, what lies between those, a value of another type, and none. Two values that no condition tells apart need no
-//! second subject, so what none of these subjects sees, nobody sees. Where there would be too many of them, nothing is said.
+//! The linter has no evaluation logic. It runs the engine for representative subjects: for each attribute, every value
+//! in the rules, the values between them, a value of another type, and none. Two values that no condition distinguishes
+//! need no second subject, so a result that no representative has, no subject has. If there would be too many
+//! representatives, the linter reports nothing.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,10 +16,10 @@ use crate::evaluation::{Evaluation, Reason};
 use crate::rollout::{Rollout, Strategy};
 use crate::rule::{Attribute, Condition, Logic, Operand, Priority, Rule};
 
-/// The most subjects that are tried for one question.
+/// The maximum number of subjects for one check.
 const MOST_SUBJECTS: usize = 1024;
 
-/// Something that is surely not meant.
+/// A probable mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// The rule matches nobody.
@@ -26,28 +27,28 @@ pub enum Finding {
         /// The rule.
         rule: Priority,
     },
-    /// One condition of the rule holds for nobody, though another may.
+    /// A condition of the rule holds for nobody, while others may.
     ConditionNeverHolds {
         /// The rule.
         rule: Priority,
         /// The condition, counted from 0.
         condition: usize,
     },
-    /// The rule decides for nobody, because rules before it have decided for all whom it matches.
+    /// The rule has no effect, because earlier rules match everyone that it matches.
     NeverReached {
         /// The rule.
         rule: Priority,
-        /// The one rule that does so alone, if there is one.
+        /// The one earlier rule that alone does so, if any.
         behind: Option<Priority>,
     },
-    /// Where the flag is on, it is the same for everybody, although there are rules or a rollout.
+    /// The flag has the same value for everyone when it is on, despite its rules or rollout.
     Constant {
-        /// What everybody gets.
+        /// The value for everyone.
         value: bool,
     },
 }
 
-/// What is surely not meant in a flag, by ascending priority of the rules. It is looked at as if it were enabled.
+/// Returns the probable mistakes of a flag, by ascending priority of the rules, as if it were enabled.
 pub fn lint(flag: &FlagConfig) -> Vec<Finding> {
     let mut rules: Vec<&Rule> = flag.rules.iter().collect();
     rules.sort_by_key(|rule| rule.priority);
@@ -65,7 +66,7 @@ pub fn lint(flag: &FlagConfig) -> Vec<Finding> {
     findings
 }
 
-/// Why a rule decides for nobody, if it is so.
+/// Returns the reason why a rule never determines a result, if it never does.
 fn never_decides(rule: &Rule, earlier: &[&Rule], reached: Option<&[Priority]>) -> Option<Finding> {
     let priority = rule.priority;
     if !can_match(rule) {
@@ -82,7 +83,7 @@ fn never_decides(rule: &Rule, earlier: &[&Rule], reached: Option<&[Priority]>) -
     })
 }
 
-/// The conditions of a rule that can match, which hold for nobody.
+/// Returns the conditions that hold for nobody, for a rule that can match.
 fn idle_conditions(rule: &Rule) -> impl Iterator<Item = Finding> {
     let conditions = rule.conditions.iter().enumerate();
     conditions
@@ -93,7 +94,7 @@ fn idle_conditions(rule: &Rule) -> impl Iterator<Item = Finding> {
         })
 }
 
-/// Whether a rule matches anybody. Attributes do not depend on each other, so each can be looked at by itself.
+/// Returns true if a rule can match. Attributes are independent, so each is checked separately.
 fn can_match(rule: &Rule) -> bool {
     let mut conditions = rule.conditions.iter();
     match rule.logic {
@@ -108,7 +109,7 @@ fn can_match(rule: &Rule) -> bool {
     }
 }
 
-/// Whether all these conditions, which are about one attribute, can hold at once.
+/// Returns true if all these conditions, which concern one attribute, can hold at once.
 fn all_can_hold(conditions: &[&Condition]) -> bool {
     let rule = Rule {
         priority: Priority::FIRST,
@@ -119,13 +120,13 @@ fn all_can_hold(conditions: &[&Condition]) -> bool {
     decisions(&[&rule], None).is_none_or(|mut all| all.any(|(_, cause)| cause.rule.is_some()))
 }
 
-/// Whether an earlier rule matches everybody whom a later one matches.
+/// Returns true if an earlier rule matches every subject that a later one matches.
 fn takes_all(before: &Rule, rule: &Rule) -> bool {
     decisions(&[before, rule], None)
         .is_some_and(|mut all| all.all(|(_, cause)| cause.rule != Some(1)))
 }
 
-/// The rules that decide for somebody; none if that is too much to find out.
+/// Returns the rules that determine the result for some subject; none if there are too many subjects to try.
 fn reached(rules: &[&Rule]) -> Option<Vec<Priority>> {
     let mut reached = Vec::new();
     for (_, cause) in decisions(rules, None)? {
@@ -135,8 +136,8 @@ fn reached(rules: &[&Rule]) -> Option<Vec<Priority>> {
     Some(reached)
 }
 
-/// Returns true if some context evaluates to OFF before a change of a flag and to ON after it; `None` if there are too many
-/// combinations of attributes to try.
+/// Returns true if some context evaluates to OFF before a change of a flag and to ON after it; `None` if there are too
+/// many combinations of attributes to try.
 pub fn turns_somebody_on(before: &FlagConfig, after: &FlagConfig) -> Option<bool> {
     let rules = before.rules.iter().chain(&after.rules);
     let conditions: Vec<&Condition> = rules.flat_map(|rule| &rule.conditions).collect();
@@ -155,7 +156,7 @@ pub fn turns_somebody_on(before: &FlagConfig, after: &FlagConfig) -> Option<bool
             Share::of(*rollout, evaluate_with_cause(flag, &subject, missing))
         });
         match (was.strategy, will.strategy) {
-            // Buckets of different attributes have nothing to do with each other.
+            // Buckets of different attributes are independent.
             (Some(one), Some(other)) if one != other => will.percentage > 0 && was.percentage < 100,
             _ => will.percentage > was.percentage,
         }
@@ -165,14 +166,14 @@ pub fn turns_somebody_on(before: &FlagConfig, after: &FlagConfig) -> Option<bool
 /// The share of ON among all contexts that no rule distinguishes from a given one.
 struct Share {
     percentage: u8,
-    /// By what the rollout chooses them; none if they are all or none.
+    /// The strategy by which the rollout selects them; none if it includes all or none.
     strategy: Option<Strategy>,
 }
 
 impl Share {
     fn of(rollout: Option<Rollout>, (evaluation, cause): (Evaluation, Cause)) -> Self {
         match rollout {
-            // Where a bucket decided, others, whom no rule tells from this subject, have other buckets.
+            // The bucket determined the result. The contexts that no rule distinguishes from this one have all buckets.
             Some(rollout) if evaluation.reason == Reason::Rollout && cause.bucket.is_some() => {
                 Self {
                     percentage: rollout.percentage.get(),
@@ -187,7 +188,7 @@ impl Share {
     }
 }
 
-/// What everybody gets, if it is the same, and something takes part in deciding it.
+/// Returns the value for everyone, if it is the same and the flag has rules or a rollout.
 fn constant(rules: &[&Rule], rollout: Option<Rollout>) -> Option<bool> {
     if rules.is_empty() && rollout.is_none() {
         return None;
@@ -201,7 +202,7 @@ fn constant(rules: &[&Rule], rollout: Option<Rollout>) -> Option<bool> {
     (on != off).then_some(on)
 }
 
-/// What the engine says for all subjects that have to be told apart; none if there are too many of them.
+/// Evaluates the representative subjects; none if there are too many.
 fn decisions(
     rules: &[&Rule],
     rollout: Option<Rollout>,
@@ -216,7 +217,7 @@ fn decisions(
     }))
 }
 
-/// The number of subjects that these choices make; none if there are too many.
+/// Returns the number of subjects for these choices; none if there are too many.
 fn combinations(choices: &[Choices]) -> Option<usize> {
     choices
         .iter()
@@ -224,7 +225,7 @@ fn combinations(choices: &[Choices]) -> Option<usize> {
         .filter(|count| *count <= MOST_SUBJECTS)
 }
 
-/// The values of one attribute that have to be told apart.
+/// The values of one attribute that conditions can distinguish, and none.
 type Choices = Vec<Option<CustomValue<'static>>>;
 
 fn all_choices(attributes: &[Attribute], conditions: &[&Condition]) -> Vec<Choices> {
@@ -262,7 +263,7 @@ fn choices(attribute: &Attribute, conditions: &[&Condition]) -> Choices {
     choices
 }
 
-/// The least text, each of `named`, and the least text after each.
+/// Returns the least text, each of `named`, and the least text after each.
 fn texts(mut named: Vec<&str>) -> impl Iterator<Item = String> {
     named.push("");
     named.sort_unstable();
@@ -272,7 +273,7 @@ fn texts(mut named: Vec<&str>) -> impl Iterator<Item = String> {
         .flat_map(|text| [String::from(text), [text, "\0"].concat()])
 }
 
-/// Each of `named`, a number between each and the next, if there is one, and one before and after them all.
+/// Returns each of `named`, a number between each and the next, and one before and after all of them.
 fn points(mut named: Vec<f64>) -> Vec<f64> {
     named.sort_unstable_by(f64::total_cmp);
     let before = named.first().map(|least| least - 1.0);
@@ -288,7 +289,7 @@ fn points(mut named: Vec<f64>) -> Vec<f64> {
     points
 }
 
-/// One subject out of all combinations of choices.
+/// One of all combinations of choices.
 struct Representative<'c>(Vec<Option<&'c CustomValue<'static>>>);
 
 impl<'c> Representative<'c> {
@@ -308,7 +309,7 @@ impl Subject for Representative<'_> {
     }
 }
 
-/// A subject of two flags, which may have an attribute in different slots.
+/// A subject for two flags, which may have an attribute in different slots.
 struct Named<'c> {
     attributes: &'c [Attribute],
     values: Representative<'c>,

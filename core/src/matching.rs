@@ -1,4 +1,4 @@
-//! Whether a condition holds for an attribute's value.
+//! The comparison of a condition with an attribute's value.
 
 use core::cmp::Ordering;
 
@@ -7,16 +7,16 @@ use crate::rule::{Operand, Operator};
 use crate::string_enum;
 
 string_enum! {
-    /// What came of one condition. Only [`Held`](Outcome::Held) makes it true: a value that is missing or of another type
-    /// holds for no operator, `!=` included.
+    /// The outcome of a condition, which is true only if the outcome is `held`. A value that is missing or has another
+    /// type satisfies no operator, including `!=`.
     pub enum Outcome {
         /// The comparison is true.
         Held = "held",
         /// The comparison is false.
         DidNotHold = "did_not_hold",
-        /// The context has no such attribute.
+        /// The context lacks the attribute.
         Missing = "missing",
-        /// The attribute has another type than the condition.
+        /// The attribute and the condition have different types.
         OtherType = "other_type",
     }
     else "is not an outcome"
@@ -24,8 +24,8 @@ string_enum! {
 
 /// Compares `actual` with `operand`.
 ///
-/// Strings order by Unicode scalar value, which is the byte order of UTF-8; booleans order false before true; numbers
-/// are IEEE doubles, and one that is not finite is no number.
+/// Strings are ordered by Unicode scalar values, which is the byte order of UTF-8. For booleans, false comes before
+/// true. Numbers are IEEE doubles, and a value that is not finite counts as another type.
 pub(crate) fn compare(actual: Option<Value<'_>>, operator: Operator, operand: &Operand) -> Outcome {
     let Some(actual) = actual else {
         return Outcome::Missing;

@@ -4,17 +4,17 @@ use crate::Invalid;
 use crate::rule::Attribute;
 use crate::string_enum;
 
-/// How much of the subjects a rollout admits.
+/// A percentage rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Rollout {
-    /// How many of the 100 buckets are in.
+    /// The number of the 100 buckets that are included.
     pub percentage: Percentage,
-    /// Whose bucket counts.
+    /// The strategy, which selects the bucketing key.
     pub strategy: Strategy,
 }
 
-/// A whole percentage, 0 to 100.
+/// A percentage, an integer from 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "i64")]
 #[cfg_attr(
@@ -25,7 +25,7 @@ pub struct Rollout {
 pub struct Percentage(u8);
 
 impl Percentage {
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> u8 {
         self.0
     }
@@ -43,18 +43,18 @@ impl TryFrom<i64> for Percentage {
 }
 
 string_enum! {
-    /// Whose bucket decides.
+    /// The strategy of a rollout, which selects the bucketing key.
     pub enum Strategy {
-        /// The bucket of `userId`.
+        /// By `userId`.
         PerUser = "per_user",
-        /// The bucket of `tenantId`.
+        /// By `tenantId`.
         PerTenant = "per_tenant",
     }
     else "must be `per_user` or `per_tenant`"
 }
 
 impl Strategy {
-    /// The attribute that holds the bucketing value.
+    /// Returns the attribute that holds the bucketing key.
     pub const fn attribute(self) -> Attribute {
         match self {
             Self::PerUser => Attribute::UserId,

@@ -8,28 +8,28 @@ use serde::ser::SerializeStruct as _;
 use crate::Invalid;
 use crate::string_enum;
 
-/// The most conditions that a rule can have.
+/// The maximum number of conditions in a rule.
 pub const MAX_CONDITIONS: usize = 50;
 
-/// The most rules that a flag can have in one environment.
+/// The maximum number of rules of a flag in one environment.
 pub const MAX_RULES: usize = 100;
 
-/// A targeting rule: a result for the subjects that its conditions match.
+/// A targeting rule: a result for the contexts that its conditions match.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Rule {
-    /// Its place among the flag's rules; the lowest is tried first.
+    /// Its position among the flag's rules; the lowest comes first.
     pub priority: Priority,
-    /// How the conditions combine.
+    /// The logic that combines the conditions.
     pub logic: Logic,
-    /// The result when it matches.
+    /// The result if the rule matches.
     pub value: bool,
-    /// At least one.
+    /// The conditions, at least one.
     #[cfg_attr(feature = "schema", schema(min_items = 1, max_items = 50))]
     pub conditions: Vec<Condition>,
 }
 
-/// A rule's place among the rules of its flag and environment: 1 to 2147483647.
+/// A rule's position among the rules of its flag and environment: 1 to 2147483647.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
@@ -42,10 +42,10 @@ pub struct Rule {
 pub struct Priority(u32);
 
 impl Priority {
-    /// The place before all others.
+    /// The position before all others.
     pub const FIRST: Self = Self(1);
 
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> u32 {
         self.0
     }
@@ -63,7 +63,7 @@ impl TryFrom<i64> for Priority {
 }
 
 string_enum! {
-    /// How a rule's conditions combine.
+    /// The logic that combines a rule's conditions.
     pub enum Logic {
         /// All must hold.
         And = "and",
@@ -77,16 +77,16 @@ string_enum! {
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 #[serde(try_from = "ConditionForm")]
 pub struct Condition {
-    /// What is compared.
+    /// The attribute.
     pub attribute: Attribute,
-    /// How.
+    /// The operator.
     pub operator: Operator,
-    /// With what.
+    /// The value to compare with.
     pub operand: Operand,
 }
 
 string_enum! {
-    /// A comparison; each is defined for strings, numbers and booleans.
+    /// An operator. Each is defined for strings, numbers and booleans.
     pub enum Operator {
         /// `==`
         Equal = "==",
@@ -107,17 +107,17 @@ string_enum! {
 string_enum! {
     /// The type of a condition's operand.
     pub enum ValueType {
-        /// Compared with `valueString`.
+        /// Compares with `valueString`.
         String = "string",
-        /// Compared with `valueInt`.
+        /// Compares with `valueInt`.
         Number = "number",
-        /// Compared with `valueBool`.
+        /// Compares with `valueBool`.
         Boolean = "boolean",
     }
     else "must be `string`, `number` or `boolean`"
 }
 
-/// What a condition compares with.
+/// The value that a condition compares with.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
     /// `valueString`
@@ -129,7 +129,7 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// The operand's type.
+    /// Returns the operand's type.
     pub const fn value_type(&self) -> ValueType {
         match self {
             Self::String(_) => ValueType::String,
@@ -156,10 +156,10 @@ pub enum Attribute {
 }
 
 impl Attribute {
-    /// The attributes that are members of a context itself.
+    /// The built-in attributes, which are direct members of a context.
     pub const BUILT_IN: [Self; 4] = [Self::UserId, Self::TenantId, Self::Email, Self::Country];
 
-    /// The name as it stands in a condition.
+    /// Returns the name, as conditions use it.
     pub fn as_str(&self) -> &str {
         match self {
             Self::UserId => "userId",
@@ -206,7 +206,7 @@ impl serde::Serialize for Attribute {
 pub struct OperandText(Box<str>);
 
 impl OperandText {
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -226,8 +226,8 @@ impl TryFrom<Box<str>> for OperandText {
     }
 }
 
-/// How many Unicode scalar values a text has: as many as bytes that do not continue one. (The standard library counts
-/// long texts faster, by code that would be a twentieth of the wasm engine.)
+/// Returns the number of Unicode scalar values in a text, by counting the bytes that do not continue one. (The standard
+/// library counts long texts faster, with code that would be a twentieth of the wasm engine.)
 fn characters(text: &str) -> usize {
     text.bytes().filter(|byte| byte & 0xC0 != 0x80).count()
 }
@@ -236,7 +236,7 @@ fn has_null(text: &str) -> bool {
     text.bytes().any(|byte| byte == 0)
 }
 
-/// An integer that a double holds exactly, −(2⁵³ − 1) to 2⁵³ − 1, so that comparisons agree in every runtime.
+/// An integer that a double represents exactly, −(2⁵³ − 1) to 2⁵³ − 1, so that comparisons agree in every runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "i64")]
 #[cfg_attr(
@@ -249,12 +249,12 @@ pub struct Integer(i64);
 impl Integer {
     const MAX: i64 = (1 << 53) - 1;
 
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> i64 {
         self.0
     }
 
-    /// The number as a double, exactly.
+    /// Returns the number as a double, exactly.
     #[expect(
         clippy::cast_precision_loss,
         reason = "the range admits only what a double holds exactly"
@@ -292,7 +292,7 @@ impl serde::Serialize for Condition {
     }
 }
 
-/// A condition's JSON form: one value member out of three, named by `valueType`.
+/// A condition's JSON form: one of three value members, selected by `valueType`.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ConditionForm {

@@ -1,4 +1,4 @@
-//! Schemas of the types whose JSON form is not that of their fields.
+//! Schemas of types whose JSON form differs from their fields.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::rule::{Attribute, Condition, Integer, OperandText, Operator, ValueType};
 
-/// Schemas by name, as [`ToSchema::schemas`] gathers them.
+/// Schemas by name, as [`ToSchema::schemas`] collects them.
 pub type Named = Vec<(String, RefOr<Schema>)>;
 
 impl ToSchema for Attribute {}
@@ -69,7 +69,7 @@ fn comparison(kind: ValueType, member: &str, value: RefOr<Schema>) -> ObjectBuil
         .required(member)
 }
 
-/// Adds the schema of a type, and those that it refers to.
+/// Adds the schema of a type, and those that it references.
 pub fn named<T: ToSchema>(schemas: &mut Named) {
     schemas.push((T::name().into_owned(), T::schema()));
     T::schemas(schemas);

@@ -1,4 +1,4 @@
-//! A whole config document, compiled.
+//! A compiled config document.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,20 +10,20 @@ use crate::config::{self, FlagState, ParseError};
 use crate::evaluation::{Evaluation, Reason};
 use crate::ttl::Ttl;
 
-/// A flag without rules takes at least this much of a document of the service,
+/// The least size of a flag without rules in a document of the service,
 const BYTES_PER_FLAG: usize = 80;
 
-/// and this much of it is its key, roughly.
+/// and the approximate size of its key, in bytes.
 const KEY_BYTES: usize = 12;
 
-/// How room for keys and for flags is measured out, so that it seldom is of another size.
+/// The granularity of the allocations for keys and for flags, so that their size seldom changes.
 const KEYS_STEP: usize = 4_096;
 const FLAGS_STEP: usize = 256;
 
-/// The flags of one environment, in the order of their keys; a flag is known by its index.
+/// The flags of one environment, sorted by key. Callers refer to a flag by its index.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    /// All keys in one text: ten thousand texts of their own would take several times the memory.
+    /// All keys in one text: ten thousand separate texts would need several times the memory.
     keys: String,
     flags: Vec<Entry>,
     skipped: usize,
@@ -36,28 +36,28 @@ struct Entry {
     flag: Result<CompiledFlag, UnsupportedFlag>,
 }
 
-/// A flag that is on, and of which the document has something that this version does not know: a newer operator, for
-/// instance. Only [ahead of time](Self::AHEAD), without a context, is there an answer.
+/// An enabled flag with something in the document that this version does not know, such as a newer operator. It can be
+/// evaluated only [ahead of time](Self::AHEAD), without a context.
 #[derive(Clone, Copy, Debug)]
 pub struct UnsupportedFlag {
     offset: usize,
 }
 
 impl UnsupportedFlag {
-    /// The evaluation without a context, in which neither rules nor a rollout take part.
+    /// The evaluation without a context, which skips rules and rollout.
     pub const AHEAD: Evaluation = Evaluation {
         enabled: true,
         reason: Reason::FlagEnabled,
     };
 
-    /// Where the first value stands that is not known, in bytes from the start of the document. Where a member is missing, it
-    /// is the end of its object.
+    /// Returns the position of the first unknown value, in bytes from the start of the document. For a missing member,
+    /// it is the end of its object.
     pub fn offset(&self) -> usize {
         self.offset
     }
 }
 
-/// None has an answer, wherever it stands.
+/// All are equal, at any position, because none can be evaluated.
 impl PartialEq for UnsupportedFlag {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -65,20 +65,20 @@ impl PartialEq for UnsupportedFlag {
 }
 
 impl Snapshot {
-    /// Reads and compiles a config document. Of two flags with one key, the later one counts.
+    /// Reads and compiles a config document. If two flags have the same key, the later one counts.
     ///
-    /// A value that this version does not know makes its flag [unsupported](UnsupportedFlag), unless the flag is archived or
-    /// disabled, and an entry without a usable key or switch is [skipped](Self::skipped).
+    /// A value that this version does not know makes its flag [unsupported](UnsupportedFlag), unless the flag is
+    /// archived or disabled. An entry without a usable key or switch is [skipped](Self::skipped).
     ///
     /// # Errors
     ///
-    /// The text is not JSON in UTF-8, nests too deeply, or has no array `flags`.
+    /// Fails if the text is not JSON in UTF-8, nests too deeply, or has no array `flags`.
     pub fn parse(text: &[u8]) -> Result<Self, ParseError> {
         let flags = text.len() / BYTES_PER_FLAG;
         Self::read(text, flags, flags * KEY_BYTES)
     }
 
-    /// The same for the document that follows this snapshot's, which is likely to have as much in it.
+    /// Reads the next document of this environment, which is probably about as large.
     pub fn parse_next(&self, text: &[u8]) -> Result<Self, ParseError> {
         if self.is_empty() {
             return Self::parse(text);
@@ -86,8 +86,8 @@ impl Snapshot {
         Self::read(text, self.flags.len(), self.keys.len())
     }
 
-    /// Makes room for so much beforehand, and keeps room for a little more: to grow bit by bit, or to be of another
-    /// size each time, would leave holes in a memory that never shrinks.
+    /// Allocates this much in advance, and keeps a small reserve: growing step by step, or in a different size each
+    /// time, would fragment a memory that never shrinks.
     fn read(text: &[u8], flags: usize, key_bytes: usize) -> Result<Self, ParseError> {
         let mut keys = String::with_capacity(key_bytes.next_multiple_of(KEYS_STEP));
         let mut flags = Vec::with_capacity(flags.next_multiple_of(FLAGS_STEP));
@@ -120,53 +120,52 @@ impl Snapshot {
         })
     }
 
-    /// How many flags there are.
+    /// Returns the number of flags.
     pub fn len(&self) -> usize {
         self.flags.len()
     }
 
-    /// Whether there is no flag.
+    /// Returns true if there are no flags.
     pub fn is_empty(&self) -> bool {
         self.flags.is_empty()
     }
 
-    /// All flags.
+    /// Returns all flags.
     pub fn flags(&self) -> impl ExactSizeIterator<Item = Result<&CompiledFlag, &UnsupportedFlag>> {
         self.flags.iter().map(Entry::flag)
     }
 
-    /// The number of entries that have been left out, because their `key` is not a string or their `enabled` not a boolean.
+    /// Returns the number of skipped entries, whose `key` is not a string or whose `enabled` is not a boolean.
     pub fn skipped(&self) -> usize {
         self.skipped
     }
 
-    /// The keys of all flags.
+    /// Returns the keys of all flags.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
         self.flags.iter().map(|entry| entry.key(&self.keys))
     }
 
-    /// How many bytes all keys take together, or some more.
+    /// Returns the size of all keys in bytes, or slightly more.
     pub fn bytes_of_keys(&self) -> usize {
         self.keys.len()
     }
 
-    /// How long clients may keep each flag, where that differs from their default.
+    /// Returns the TTL of each flag, if it overrides the clients' default.
     pub fn ttls(&self) -> impl ExactSizeIterator<Item = Option<Ttl>> {
         self.flags.iter().map(|entry| entry.ttl)
     }
 
-    /// The flag at `index`.
+    /// Returns the flag at `index`.
     pub fn get(&self, index: usize) -> Option<Result<&CompiledFlag, &UnsupportedFlag>> {
         self.flags.get(index).map(Entry::flag)
     }
 
-    /// The index of the flag with this key.
+    /// Returns the index of the flag with this key.
     pub fn find(&self, key: &str) -> Option<usize> {
         place(&self.keys, &self.flags, key).ok()
     }
 
-    /// The keys of the flags in which this snapshot differs from another one: new ones, changed ones, and those that it
-    /// does not have any more; in order.
+    /// Returns the keys of the flags that differ from another snapshot: new, changed and removed ones, in order.
     pub fn changes_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a str> {
         let mut mine = self.entries().peekable();
         let mut theirs = before.entries().peekable();
@@ -205,7 +204,8 @@ impl Entry {
     }
 }
 
-/// A kill switch must work whatever else is unknown, so a flag that is off is never unsupported.
+/// Compiles a flag. A kill switch must work even if other values are unknown, so a flag that is off is never
+/// unsupported.
 fn compiled(flag: FlagState) -> Result<CompiledFlag, UnsupportedFlag> {
     match flag.unreadable {
         Some(ParseError { offset, .. }) if flag.enabled && !flag.archived => {
@@ -220,8 +220,8 @@ fn compiled(flag: FlagState) -> Result<CompiledFlag, UnsupportedFlag> {
     }
 }
 
-/// Where the flag with this key is, or else where it belongs. The service sorts, so in its documents that is behind the
-/// last one.
+/// Finds the flag with this key, or the index at which to insert it. The service sends flags sorted, so that is usually
+/// after the last one.
 fn place(keys: &str, flags: &[Entry], key: &str) -> Result<usize, usize> {
     match flags.last() {
         Some(last) if last.key(keys) < key => Err(flags.len()),

@@ -1,7 +1,7 @@
-/// Declares an enum whose variants are strings on the wire, once for the parser, the printer, serde and the schema.
+/// Declares an enum whose variants are strings in JSON, with its parser, formatter, serde implementations and schema.
 ///
-/// The crate that declares one depends on serde, and for its feature `schema` on utoipa. (The strings are `tt`, as a `literal`
-/// comes in a wrapping that the derive of the schema does not see through.)
+/// The crate that declares one depends on serde, and for its feature `schema` on utoipa. (The strings are `tt`, because
+/// the schema's derive macro cannot see through the wrapping of a `literal`.)
 #[macro_export]
 macro_rules! string_enum {
     (
@@ -20,7 +20,7 @@ macro_rules! string_enum {
             /// Every variant, in the order of declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// Reads the string exactly as it is written on the wire.
+            /// Parses the string exactly as it is in JSON.
             pub fn parse(string: &str) -> Result<Self, $crate::Invalid> {
                 match string {
                     $($string => Ok(Self::$variant),)+
@@ -28,7 +28,7 @@ macro_rules! string_enum {
                 }
             }
 
-            /// The string as it is written on the wire.
+            /// Returns the string as it is in JSON.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $string,)+ }
             }

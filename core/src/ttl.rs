@@ -1,10 +1,10 @@
-//! Times to live of flags in clients.
+//! TTLs of flags in clients.
 
 use core::num::NonZeroU32;
 
 use crate::Invalid;
 
-/// The time for which clients may keep a flag before they must ask again: 1 second to 365 days.
+/// The TTL of a flag, the time for which a client may use it without a new confirmation: 1 second to 365 days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "i64")]
 #[cfg_attr(
@@ -15,13 +15,13 @@ use crate::Invalid;
 pub struct Ttl(NonZeroU32);
 
 impl Ttl {
-    /// The time for which clients keep a flag that has no time to live of its own, in seconds.
+    /// The TTL of flags without an override, in seconds.
     pub const DEFAULT_SECONDS: u32 = 60;
 
     /// 365 days, in seconds.
     pub const MAX: u32 = 31_536_000;
 
-    /// Whole seconds.
+    /// Returns the TTL in whole seconds.
     pub const fn seconds(self) -> u32 {
         self.0.get()
     }

@@ -1,7 +1,7 @@
 //! The shared evaluation vectors, run natively.
 //!
-//! Each config is read twice, by serde and by the parser that goes into wasm, and each case is evaluated in every way
-//! that the crate offers: all of them must give the one expected answer.
+//! Each config is read twice, by serde and by the parser of the wasm engine, and each case is evaluated in every way
+//! that the crate offers. All of them must return the expected result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -40,7 +40,7 @@ struct FutureIndex {
 #[serde(deny_unknown_fields)]
 struct File<'a, C> {
     description: String,
-    /// Kept as text, so that both readers see the escapes and the layout of the file itself.
+    /// Text, so that both readers receive the escapes and the layout of the file.
     #[serde(borrow)]
     config: &'a RawValue,
     cases: Vec<C>,
@@ -62,7 +62,7 @@ struct Case {
     expected: Option<Evaluation>,
 }
 
-/// A case about a document of a newer service.
+/// A case with a document of a newer service.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FutureCase {
@@ -89,7 +89,7 @@ enum FutureWord {
     Unsupported,
 }
 
-/// Reads an optional value whose member must be there: a forgotten `expected` is not an unknown flag.
+/// Reads an optional value whose member must exist: a missing `expected` must not pass for an unknown flag.
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     member: D,
 ) -> Result<Option<T>, D::Error> {
@@ -111,7 +111,7 @@ fn every_case_gives_the_expected_answer() -> Outcome {
             }
         }
     }
-    // Written past the test harness, which would keep the count of a run without failures to itself.
+    // Bypasses the output of the test harness, which hides the count of a successful run.
     writeln!(io::stderr(), "{run} vectors in {} files", index.files.len())?;
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert_eq!(run, index.cases, "index.json promises another count");
@@ -216,7 +216,7 @@ fn one_service_can_hold_all_files_at_once() -> Outcome {
     Ok(())
 }
 
-/// One config in all the forms that a case is evaluated by.
+/// One config in all forms in which cases are evaluated.
 struct Engine {
     snapshot: Snapshot,
     by_serde: BTreeMap<Box<str>, CompiledFlag>,
@@ -276,7 +276,7 @@ fn ask_why(flag: &CompiledFlag, subject: &impl Subject) -> Evaluation {
     explain(flag, subject, MissingBucketingValue::Excluded).evaluation
 }
 
-/// The values that a flag reads, in its own order: the form in which they cross the border of wasm.
+/// The values that a flag reads, in its order, as they cross the wasm boundary.
 struct Slots<'a>(Vec<Option<Value<'a>>>);
 
 impl<'a> Slots<'a> {
@@ -292,7 +292,7 @@ impl Subject for Slots<'_> {
     }
 }
 
-/// Reads a context as the rules say: `null` is absent, and unknown members are passed over.
+/// Reads a context as specified: `null` is absent, and unknown members are ignored.
 fn context(json: &serde_json::Value) -> Result<Context<'_>, String> {
     let mut context = Context::default();
     for (name, value) in members(json)? {
@@ -327,7 +327,7 @@ fn custom_value(json: &serde_json::Value) -> Result<CustomValue<'_>, String> {
     }
 }
 
-/// The members of an object that have a value; none of null.
+/// Returns the members of an object that are not `null`; none for `null`.
 fn members(
     json: &serde_json::Value,
 ) -> Result<impl Iterator<Item = (&str, &serde_json::Value)>, String> {

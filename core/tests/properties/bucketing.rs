@@ -10,7 +10,7 @@ use proptest::sample::select;
 
 use crate::oracle;
 
-/// Ids of every kind: short and long, in any script, with control characters.
+/// Returns IDs of every kind: short and long, in any script, with control characters.
 fn id() -> impl Strategy<Value = String> {
     prop_oneof![
         "(?s).{1,40}",
@@ -24,7 +24,7 @@ fn strategy() -> impl Strategy<Value = Bucketing> {
     select(Bucketing::ALL)
 }
 
-/// A context that has `id` where `strategy` looks for it, and nothing else.
+/// Returns a context with only `id`, in the attribute that `strategy` uses.
 fn known_by(strategy: Bucketing, id: &str) -> Context<'_> {
     let (user_id, tenant_id) = match strategy {
         Bucketing::PerUser => (Some(id.into()), None),
@@ -37,7 +37,7 @@ fn known_by(strategy: Bucketing, id: &str) -> Context<'_> {
     }
 }
 
-/// Whether a rollout admits the subject of `context`.
+/// Returns true if a rollout includes the subject of `context`.
 fn admits(
     percentage: i64,
     strategy: Bucketing,

@@ -1,4 +1,4 @@
-//! Single conditions: what each operator says about values of its own type, and of others.
+//! Single conditions: each operator with values of its own type and of others.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ use crate::generate::{
 };
 use crate::oracle;
 
-/// Whether a condition alone makes a rule match.
+/// Returns true if a condition alone makes a rule match.
 fn holds(condition: Condition, context: &Context<'_>) -> Result<bool, TestCaseError> {
     let priority =
         Priority::try_from(1).map_err(|invalid| TestCaseError::fail(invalid.detail()))?;
@@ -37,7 +37,7 @@ fn holds(condition: Condition, context: &Context<'_>) -> Result<bool, TestCaseEr
     Ok(evaluation.reason == Reason::TargetingRule)
 }
 
-/// Whether `value operator operand` holds, the value being a custom attribute.
+/// Returns true if `value operator operand` holds for the value of a custom attribute.
 fn compares(
     value: &CustomValue<'static>,
     operator: Operator,
@@ -53,7 +53,7 @@ fn compares(
     holds(condition, &context)
 }
 
-/// A value and an operand of one type.
+/// Returns a value and an operand of one type.
 fn alike() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
     let finite = double().prop_filter("a finite number", |number| number.is_finite());
     prop_oneof![
@@ -70,7 +70,7 @@ fn alike() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
     ]
 }
 
-/// A value and an operand of two types; a number that is not finite is of no type at all.
+/// Returns a value and an operand of two types; a number that is not finite has no type at all.
 fn unlike() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
     (custom_value(), operand()).prop_filter("two types", |(value, operand)| {
         match (value, operand) {
@@ -82,7 +82,7 @@ fn unlike() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
     })
 }
 
-/// A number and an integer that differ by at most one.
+/// Returns a number and an integer that differ by at most one.
 fn neighbours() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
     (number_operand(), -2..=2i32).prop_map(|(operand, halves)| {
         let number = match &operand {

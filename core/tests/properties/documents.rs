@@ -1,4 +1,4 @@
-//! The config document: both readers agree on every document, and nothing makes the hand-written one panic.
+//! The config document: both readers agree on every document, and no input makes the hand-written one panic.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -16,7 +16,7 @@ use serde_json::ser::{Formatter, Serializer};
 
 use crate::generate::{flag, text};
 
-/// The document, as serde sees it.
+/// The document as serde reads it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Document {
     pub(crate) flags: Vec<FlagConfig>,
@@ -26,7 +26,7 @@ fn document() -> impl Strategy<Value = Document> {
     vec(flag(), 0..4).prop_map(|flags| Document { flags })
 }
 
-/// JSON of every kind, nested a few levels deep.
+/// Returns JSON of every kind, nested a few levels deep.
 fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -43,7 +43,7 @@ fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Adds a member to each object of a document, before or behind the others.
+/// Adds a member to each object of a document, before or after the others.
 fn add_everywhere(document: &mut Value, name: &str, value: &Value) {
     match document {
         Value::Array(items) => {
@@ -81,7 +81,7 @@ fn pointers(value: &Value) -> Vec<String> {
     inside.chain([String::new()]).collect()
 }
 
-/// Writes every character of a string as an escape.
+/// Formats every character of a string as an escape.
 struct Escaping;
 
 impl Formatter for Escaping {
@@ -97,7 +97,7 @@ impl Formatter for Escaping {
     }
 }
 
-/// A change to one place of a text.
+/// A change at one position of a text.
 #[derive(Clone, Debug)]
 enum Damage {
     Replace(Index, u8),
@@ -143,7 +143,8 @@ impl Damage {
     }
 }
 
-/// What must hold for any text: the reader comes back, and what it accepts is JSON that serde does not read otherwise.
+/// Checks the invariants for any text: the reader terminates, and a text that it accepts is JSON that serde reads
+/// alike.
 fn reads_soundly(text: &[u8]) -> Result<(), TestCaseError> {
     match config::parse(text) {
         Err(ParseError { offset, problem }) => {
@@ -162,7 +163,7 @@ fn reads_soundly(text: &[u8]) -> Result<(), TestCaseError> {
             prop_assert_eq!(snapshot.skipped(), 0);
             let json = serde_json::from_slice::<IgnoredAny>(text);
             prop_assert!(json.is_ok(), "accepted what is not JSON: {:?}", json);
-            // serde is stricter in one point, members that occur twice; where it reads the text, it reads the same.
+            // serde is stricter in one point, duplicate members; the texts that it reads have the same result.
             if let Ok(document) = serde_json::from_slice::<Document>(text) {
                 prop_assert_eq!(document.flags, flags);
             }
@@ -290,7 +291,7 @@ proptest! {
         let snapshot = Snapshot::parse(&text).map_err(fail)?;
         let keys: Vec<_> = snapshot.keys().collect();
         prop_assert!(keys.is_sorted(), "{keys:?}");
-        // Of two flags with one key, the later one counts.
+        // If two flags have the same key, the later one counts.
         let last: BTreeMap<_, _> = document.flags.iter().map(|flag| (&*flag.key, flag)).collect();
         prop_assert_eq!(keys.len(), last.len());
         for key in last.keys().copied().chain([key.as_str()]) {

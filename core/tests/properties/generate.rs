@@ -1,4 +1,4 @@
-//! Random flags, contexts and documents, drawn from few enough names and values that they meet.
+//! Random flags, contexts and documents, drawn from so few names and values that they often match.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use proptest::sample::select;
 /// The greatest integer that an operand can be.
 pub(crate) const MAX_INTEGER: i64 = (1 << 53) - 1;
 
-/// The built-in names, plain ones, and one that maps with inheritance stumble over.
+/// The built-in names, plain ones, and one that breaks maps with inheritance.
 const NAMES: &[&str] = &[
     "userId",
     "tenantId",
@@ -29,7 +29,7 @@ const NAMES: &[&str] = &[
     "__proto__",
 ];
 
-/// Neighbours in one order or another, and what JSON has to escape.
+/// Texts whose order is easily confused, and characters that JSON must escape.
 const TEXTS: &[&str] = &[
     "",
     " ",
@@ -100,7 +100,7 @@ pub(crate) fn operand() -> impl Strategy<Value = Operand> {
     ]
 }
 
-/// Conditions on anything, but mostly such as [`context`] can answer, so that rules match often enough to compete.
+/// Returns conditions of every kind, mostly on attributes that [`context`] has, so that several rules can match.
 pub(crate) fn condition() -> impl Strategy<Value = Condition> {
     let strings = select(&["userId", "tenantId", "country", "plan"][..]);
     let usual = prop_oneof![
@@ -119,7 +119,7 @@ pub(crate) fn condition() -> impl Strategy<Value = Condition> {
     })
 }
 
-/// Rules of different priorities, in any order.
+/// Returns rules of different priorities, in any order.
 pub(crate) fn rules() -> impl Strategy<Value = Vec<Rule>> {
     let priority = prop_oneof![4 => 1..=20i64, 1 => 1..=i64::from(i32::MAX)]
         .prop_filter_map("a priority in range", |number| {
@@ -149,7 +149,7 @@ pub(crate) fn rollout() -> impl Strategy<Value = Rollout> {
     })
 }
 
-/// Flags that are more often active and enabled than not, so that rules and rollouts have their turn.
+/// Returns flags that are mostly active and enabled, so that rules and rollouts are evaluated.
 pub(crate) fn flag() -> impl Strategy<Value = FlagConfig> {
     let ttl = (1..=i64::from(Ttl::MAX)).prop_filter_map("a time to live in range", |seconds| {
         Ttl::try_from(seconds).ok()
@@ -172,7 +172,7 @@ pub(crate) fn flag() -> impl Strategy<Value = FlagConfig> {
         })
 }
 
-/// Doubles of every kind, those that are no finite number included.
+/// Returns doubles of every kind, including those that are not finite.
 pub(crate) fn double() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => (-7..=7i32).prop_map(|halves| f64::from(halves) / 2.0),
@@ -192,7 +192,7 @@ pub(crate) fn custom_value() -> impl Strategy<Value = CustomValue<'static>> {
     ]
 }
 
-/// Contexts with most of what conditions ask for; other custom attributes may bear the names of built-in ones.
+/// Returns contexts with most of the attributes in conditions; custom attributes may have the names of built-in ones.
 pub(crate) fn context() -> impl Strategy<Value = Context<'static>> {
     let builtin = || option::weighted(0.8, text().prop_map(Cow::Owned));
     let usual = (

@@ -1,4 +1,4 @@
-//! Findings: that they are true of everybody, and that plain mistakes are found.
+//! The linter: its findings are true for every context, and it finds simple mistakes.
 
 #![expect(
     clippy::expect_used,
@@ -53,7 +53,7 @@ fn ask(flag: FlagConfig, context: &Context<'_>) -> (pennon_core::Evaluation, pen
     )
 }
 
-/// The findings of a flag with these rules, as `value if conditions` in the config document's words, numbered from 1.
+/// Lints a flag with these rules, written as `value if conditions` in the config document's terms, numbered from 1.
 fn found(rules: &[(bool, &str, &[&str])], rollout: Option<u8>) -> Vec<Finding> {
     let rules: Vec<serde_json::Value> = (1_u32..)
         .zip(rules)
@@ -74,7 +74,7 @@ fn found(rules: &[(bool, &str, &[&str])], rollout: Option<u8>) -> Vec<Finding> {
     lint(&serde_json::from_value(flag).expect("a flag"))
 }
 
-/// `country == "DE"`, `seats > 3`, `beta == true`.
+/// Parses `country == "DE"`, `seats > 3`, `beta == true`.
 fn condition(text: &str) -> serde_json::Value {
     let mut words = text.split(' ');
     let mut word = || words.next().expect("a word");

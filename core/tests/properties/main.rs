@@ -1,6 +1,6 @@
-//! What holds for every flag, every context and every document, tried on random ones.
+//! Properties of every flag, context and document, checked on random ones.
 //!
-//! The vectors in `tests/vectors` say what the right answers are; these tests look for inputs that nobody thought of.
+//! The vectors in `tests/vectors` define the correct results; these tests search for inputs that nobody has thought of.
 
 mod bucketing;
 mod comparison;

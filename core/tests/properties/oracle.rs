@@ -1,4 +1,4 @@
-//! A plain second reading of the rules of evaluation, with nothing compiled, sorted in place or cut short.
+//! A second, simple implementation of evaluation, without compilation, sorting in place, or short circuits.
 
 use std::cmp::Ordering;
 
@@ -69,7 +69,7 @@ fn holds(condition: &Condition, context: &Context<'_>) -> bool {
     }
 }
 
-/// The order of an attribute and an operand of one type; none if they are of two.
+/// Compares an attribute and an operand of one type; none if they have two.
 pub(crate) fn order(actual: &CustomValue<'_>, operand: &Operand) -> Option<Ordering> {
     match (actual, operand) {
         (CustomValue::String(actual), Operand::String(operand)) => {
@@ -108,7 +108,7 @@ fn bucketing_value<'c>(rollout: Rollout, context: &'c Context<'_>) -> Option<&'c
     value.as_deref().filter(|value| !value.is_empty())
 }
 
-/// FNV-1a in 64 bits, cut back to 32 after each step.
+/// Computes FNV-1a in 64 bits, truncated to 32 after each step.
 pub(crate) fn bucket(value: &str) -> u64 {
     let mut hash = 0x811c_9dc5_u64;
     for byte in value.bytes() {

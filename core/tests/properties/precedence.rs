@@ -1,4 +1,4 @@
-//! The order of the five steps, and all that must not change an answer.
+//! The order of the five steps, and changes that must not affect a result.
 
 use pennon_core::config::FlagConfig;
 use pennon_core::context::{Context, CustomValue};
@@ -27,7 +27,7 @@ fn ask(flag: &FlagConfig, context: &Context<'_>, missing: MissingBucketingValue)
     evaluate(&CompiledFlag::from(flag.clone()), context, missing)
 }
 
-/// A flag, and the same flag with its rules and each rule's conditions in another order.
+/// Returns a flag, and the same flag with its rules and each rule's conditions in another order.
 fn reordered() -> impl Strategy<Value = (FlagConfig, FlagConfig)> {
     flag().prop_flat_map(|flag| {
         let rules: Vec<_> = flag
@@ -52,7 +52,7 @@ fn reordered() -> impl Strategy<Value = (FlagConfig, FlagConfig)> {
     })
 }
 
-/// Values in the order in which the flag names its attributes, with no names at all.
+/// The values in the order of the flag's attributes, without names.
 struct Slots<'a>(Vec<Option<Value<'a>>>);
 
 impl Subject for Slots<'_> {

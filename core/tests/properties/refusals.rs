@@ -1,4 +1,4 @@
-//! Texts one step away from a config document, which both strict readers refuse.
+//! Texts that differ in one detail from a config document, which both strict readers refuse.
 
 use pennon_core::config;
 
@@ -40,7 +40,7 @@ fn accepts(text: &str) -> (bool, bool) {
     )
 }
 
-/// Both readers refuse `form` of each part, and accept it of the one that is right.
+/// Checks that both readers refuse `form` of each wrong part, and accept it of the right one.
 fn only(right: &str, wrong: &[&str], form: impl Fn(&str) -> String) {
     assert_eq!(accepts(&form(right)), (true, true), "{}", form(right));
     for part in wrong {
@@ -199,7 +199,7 @@ fn a_rule_with_a_member_missing_or_wrong_is_refused() {
     only(&format!("\"conditions\":[{CONDITION}]"), &wrong, form);
 }
 
-/// A rule without conditions would match everybody, by the letter of `and`.
+/// A rule without conditions would match everyone, by the definition of `and`.
 #[test]
 fn a_rule_without_conditions_is_refused() {
     assert!(config::parse(condition("").as_bytes()).is_err());
