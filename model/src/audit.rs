@@ -1,4 +1,4 @@
-//! The record of every change.
+//! The audit log.
 
 use std::sync::Arc;
 
@@ -9,45 +9,45 @@ use crate::id::{AuditId, EnvironmentId, FlagId, RuleId, TokenId, UserId};
 use crate::time::Timestamp;
 use pennon_core::string_enum;
 
-/// One change: who did what to which object, and how the object was before and after.
+/// An audit entry: one change with its actor, action, and the object before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct AuditEntry {
-    /// Assigned by the service.
+    /// Its id, which the service assigns.
     pub id: AuditId,
     /// The `id` of the first entry that the same action wrote, such as a copy or an import.
     pub group_id: AuditId,
-    /// What was done.
+    /// The action.
     pub action: AuditAction,
-    /// By whom: an e-mail address, with the token's name where a token was used.
+    /// The actor: an e-mail address, with the token's name if a token was used.
     #[cfg_attr(feature = "schema", schema(example = "ana@example.com (deploy)"))]
     pub actor_identity: String,
-    /// When.
+    /// The time of the change.
     pub occurred_at: Timestamp,
-    /// The flag concerned.
+    /// The key of the flag.
     #[cfg_attr(feature = "schema", schema(required))]
     pub flag_key: Option<String>,
-    /// The name of the environment concerned, as it was after the change.
+    /// The name of the environment after the change.
     #[cfg_attr(feature = "schema", schema(required))]
     pub environment: Option<String>,
     /// The product of that environment.
     #[cfg_attr(feature = "schema", schema(required))]
     pub product: Option<String>,
-    /// The object before the change; never a key or a hash.
+    /// The object before the change, without keys and hashes.
     #[cfg_attr(feature = "schema", schema(required, value_type = Option<Object>))]
     pub old_value: Option<Value>,
-    /// The object after the change.
+    /// The object after the change, without keys and hashes.
     #[cfg_attr(feature = "schema", schema(required, value_type = Option<Object>))]
     pub new_value: Option<Value>,
 }
 
 string_enum! {
-    /// What can happen to flags, environments and accounts.
+    /// A change of a flag, an environment or an account.
     pub enum AuditAction {
         /// A flag was created.
         FlagCreated = "FLAG_CREATED",
-        /// A flag's name or description changed, or it came back from the archive.
+        /// A flag's name or description changed, or it was restored.
         FlagUpdated = "FLAG_UPDATED",
         /// A flag was archived.
         FlagArchived = "FLAG_ARCHIVED",
@@ -57,7 +57,7 @@ string_enum! {
         EnvironmentUpdated = "ENVIRONMENT_UPDATED",
         /// An environment was revoked.
         EnvironmentRevoked = "ENVIRONMENT_REVOKED",
-        /// A flag was switched, or its time to live changed, in an environment.
+        /// A flag was switched, or its TTL changed, in an environment.
         FlagEnvironmentUpdated = "FLAG_ENVIRONMENT_UPDATED",
         /// A targeting rule was created.
         RuleCreated = "RULE_CREATED",
@@ -69,15 +69,15 @@ string_enum! {
         RolloutConfigured = "ROLLOUT_CONFIGURED",
         /// A rollout was deleted.
         RolloutDeleted = "ROLLOUT_DELETED",
-        /// An environment got a new key.
+        /// The key of an environment was rotated.
         SdkKeyRotated = "SDK_KEY_ROTATED",
         /// A user was created.
         UserCreated = "USER_CREATED",
-        /// A user got another role, or an administrator set another password.
+        /// A user's role changed, or an administrator reset the password.
         UserUpdated = "USER_UPDATED",
         /// A user was deleted, with all sessions and tokens.
         UserDeleted = "USER_DELETED",
-        /// A user changed the own password.
+        /// A user changed their own password.
         PasswordChanged = "PASSWORD_CHANGED",
         /// A user created a personal access token.
         TokenCreated = "TOKEN_CREATED",
@@ -88,7 +88,7 @@ string_enum! {
 }
 
 impl AuditAction {
-    /// Whether this is about accounts, which the log shows to administrators only, and on request.
+    /// Returns true if this concerns accounts. The log shows such entries to administrators only, on request.
     pub const fn is_about_accounts(self) -> bool {
         matches!(
             self,
@@ -103,7 +103,7 @@ impl AuditAction {
 }
 
 string_enum! {
-    /// What the log leaves out unless it is asked for.
+    /// Entries that the log omits unless they are requested.
     pub enum AuditExtra {
         /// Changes of users and of their tokens.
         Accounts = "accounts",
@@ -111,7 +111,7 @@ string_enum! {
     else "must be `accounts`"
 }
 
-/// The identifier of a request, as in its answer's `X-Request-Id` and in the log.
+/// The identifier of a request, as in the `X-Request-Id` header of its response and in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId(Arc<str>);
 
@@ -127,54 +127,54 @@ impl RequestId {
     }
 }
 
-/// The ids of all that an entry is about, which stay true when names change.
+/// The ids of the objects of an entry, which remain valid when names change.
 #[derive(Clone, Debug, Default)]
 pub struct AuditSubjects {
     /// The account that made the change.
     pub actor: Option<UserId>,
     /// The token that the actor used.
     pub actor_token: Option<TokenId>,
-    /// The request that made the change; none on the command line.
+    /// The request that made the change; none for the command line.
     pub request: Option<RequestId>,
-    /// The flag concerned.
+    /// The flag.
     pub flag: Option<FlagId>,
-    /// The environment concerned.
+    /// The environment.
     pub environment: Option<EnvironmentId>,
-    /// The rule concerned.
+    /// The rule.
     pub rule: Option<RuleId>,
-    /// The account concerned.
+    /// The account.
     pub user: Option<UserId>,
-    /// The token concerned.
+    /// The token.
     pub token: Option<TokenId>,
 }
 
-/// The entries to list. Every filter compares exactly, and times count inclusively.
+/// The entries to list. Filters match exactly, and both ends of the period are inclusive.
 #[derive(Clone, Debug, Default)]
 pub struct AuditFilter {
-    /// The key of the flag concerned.
+    /// The key of the flag.
     pub flag_key: Option<String>,
-    /// The name of the environment concerned.
+    /// The name of the environment.
     pub environment: Option<String>,
     /// The product of the environment.
     pub product: Option<String>,
-    /// The first moment.
+    /// The start of the period, inclusive.
     pub from: Option<Timestamp>,
-    /// The last moment.
+    /// The end of the period, inclusive.
     pub to: Option<Timestamp>,
-    /// True if entries about accounts are listed, too.
+    /// True to include entries about accounts.
     pub accounts: bool,
 }
 
-/// An entry with the ids of what it is about.
+/// An entry with the ids of its objects.
 #[derive(Clone, Debug)]
 pub struct AuditRecord {
     /// The entry.
     pub entry: AuditEntry,
-    /// The flag concerned.
+    /// The flag.
     pub flag: Option<FlagId>,
-    /// The environment concerned.
+    /// The environment.
     pub environment: Option<EnvironmentId>,
-    /// The rule concerned.
+    /// The rule.
     pub rule: Option<RuleId>,
 }
 
@@ -189,14 +189,14 @@ pub struct ChangeEvent {
     pub actor: String,
     /// The time of the change.
     pub occurred_at: Timestamp,
-    /// The key of the flag concerned.
+    /// The key of the flag.
     pub flag: Option<String>,
-    /// The environment concerned.
+    /// The environment.
     pub environment: Option<EnvironmentId>,
     /// The request that made the change.
     pub request: Option<RequestId>,
     /// The name of that environment.
     pub environment_name: Option<String>,
-    /// The account concerned.
+    /// The account.
     pub user: Option<UserId>,
 }

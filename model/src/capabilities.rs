@@ -1,7 +1,7 @@
-//! The words of the config document that each version of a client can read.
+//! The values in the config document that each client version supports.
 //!
-//! All packages are released together with the server, in the same version, so a version says it all. A word that is added to
-//! the document gets the version that brings it in [`since`]; the compiler asks for it.
+//! All packages are released together with the server, in the same version, so a version determines the support. When a
+//! value is added to the document, [`since`] must return the version that introduces it; the compiler enforces that.
 
 use std::fmt;
 
@@ -10,18 +10,18 @@ use pennon_core::FlagConfig;
 use pennon_core::rollout::Strategy;
 use pennon_core::rule::{Logic, Operator, ValueType};
 
-/// The number of clients that are named in a sentence.
+/// The maximum number of clients that a sentence names.
 const MAX_NAMES: usize = 5;
 
-/// The first version of the packages. No version before it can read anything.
+/// The first version of the packages, and the earliest that can read anything.
 const FIRST: Version = Version::new(0, 1, 0);
 
-/// Something in the config document that a client has to understand.
+/// A value in the config document that a client must support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// The form of the document itself.
+    /// The format of the document itself.
     Document,
-    /// The logic that combines conditions.
+    /// The logic of a rule.
     Logic(Logic),
     /// The operator of a condition.
     Operator(Operator),
@@ -31,17 +31,17 @@ pub enum Word {
     Strategy(Strategy),
 }
 
-/// Words that some clients in use cannot read.
+/// Values that some clients in use do not support.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The words, at least one.
+    /// The values, at least one.
     pub words: Vec<Word>,
     /// The clients, at least one.
     pub clients: Vec<Client>,
 }
 
 impl Word {
-    /// Every word there is.
+    /// Returns all values.
     fn all() -> impl Iterator<Item = Self> {
         let logics = Logic::ALL.iter().copied().map(Self::Logic);
         let operators = Operator::ALL.iter().copied().map(Self::Operator);
@@ -52,7 +52,7 @@ impl Word {
     }
 }
 
-/// Returns the first version that can read a word.
+/// Returns the first version that supports a value.
 pub fn since(word: Word) -> Version {
     match word {
         Word::Document
@@ -70,8 +70,8 @@ pub fn since(word: Word) -> Version {
     }
 }
 
-/// Returns the words of a flag that a version cannot read, each once, in the order of the document. `since` is the table to go
-/// by: [`since()`], or another one in tests.
+/// Returns the values of a flag that a version does not support, each once, in the order of the document. `since` is
+/// the lookup: [`since()`], or a fake in tests.
 pub fn unreadable(
     flag: &FlagConfig,
     version: &Version,
@@ -81,13 +81,13 @@ pub fn unreadable(
     lacking(&words, version, &since).collect()
 }
 
-/// Returns true if a version can read every word there is.
+/// Returns true if a version supports all values.
 pub fn reads_everything(version: &Version, since: impl Fn(Word) -> Version) -> bool {
     Word::all().all(|word| *version >= since(word))
 }
 
-/// Returns what clients cannot read of these flags. Clients that cannot read the same words are one gap; only those that are
-/// known by version are in any.
+/// Returns the values in these flags that clients do not support. Clients that lack the same values form one gap.
+/// Clients of unknown versions are ignored.
 pub fn gaps<'f>(
     flags: impl IntoIterator<Item = &'f FlagConfig>,
     clients: &[Client],
@@ -112,7 +112,7 @@ pub fn gaps<'f>(
     gaps
 }
 
-/// Those of the words that a version cannot read.
+/// Returns the values that a version does not support.
 fn lacking(
     words: &[Word],
     version: &Version,
@@ -122,7 +122,7 @@ fn lacking(
     words.filter(move |word| *version < since(*word))
 }
 
-/// The words of flags, each once.
+/// Returns the values of flags, each once.
 fn distinct<'f>(flags: impl IntoIterator<Item = &'f FlagConfig>) -> Vec<Word> {
     let mut distinct = Vec::new();
     for word in flags.into_iter().flat_map(words) {
@@ -133,7 +133,7 @@ fn distinct<'f>(flags: impl IntoIterator<Item = &'f FlagConfig>) -> Vec<Word> {
     distinct
 }
 
-/// The words of a flag as the document has it. The document has no archived flags.
+/// Returns the values of a flag in the document, which has no archived flags.
 fn words(flag: &FlagConfig) -> impl Iterator<Item = Word> {
     let flag = (!flag.archived).then_some(flag);
     flag.into_iter().flat_map(|flag| {
@@ -151,7 +151,7 @@ fn words(flag: &FlagConfig) -> impl Iterator<Item = Word> {
     })
 }
 
-/// A phrase such as ``the operator `==` ``.
+/// Formats a phrase such as ``the operator `==` ``.
 impl fmt::Display for Word {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -164,7 +164,8 @@ impl fmt::Display for Word {
     }
 }
 
-/// A sentence such as ``Update `@pennon/core/0.1.0`, in use within the last 7 days: it cannot read the operator `==`.``
+/// Formats a sentence such as ``Update `@pennon/core/0.1.0`, in use within the last 7 days: it cannot read the operator
+/// `==`.``
 impl fmt::Display for Gap {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.clients.iter().take(MAX_NAMES);
@@ -188,7 +189,7 @@ impl fmt::Display for Gap {
     }
 }
 
-/// `a`, `a and b`, or `a, b and c`.
+/// Joins items: `a`, `a and b`, or `a, b and c`.
 fn listed(items: &[String]) -> String {
     match items {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! The npm packages that fetch configurations, and their versions.
+//! The npm packages that fetch config documents, and their versions.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,14 +8,14 @@ pub use semver::Version;
 use crate::time::Timestamp;
 use pennon_core::string_enum;
 
-/// The longest `X-Pennon-Client` header that is read, in bytes.
+/// The maximum size of an `X-Pennon-Client` header, in bytes.
 const MAX_HEADER: usize = 64;
 
 /// The version of a client that is newer than the server.
 const NEWER: &str = "newer";
 
 string_enum! {
-    /// An npm package that fetches configurations.
+    /// An npm package that fetches config documents.
     pub enum Package {
         /// The client itself.
         Core = "@pennon/core",
@@ -31,18 +31,18 @@ string_enum! {
     else "must be a package of Pennon, such as `@pennon/core`"
 }
 
-/// A client as it is counted: by name, if it names a version that the server can know.
+/// A client in the usage counts: by name if its version is known to the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
-    /// A package in a version up to the server's own.
+    /// A package in a version up to the server's.
     Known(Package, Version),
-    /// A package in any version after the server's own.
+    /// A package in any later version.
     Newer(Package),
     /// Any other client, and clients without a name.
     Other,
 }
 
-/// The requests of a client for configurations.
+/// The requests of a client for config documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientUsage {
     /// The client.
@@ -56,8 +56,8 @@ pub struct ClientUsage {
 }
 
 impl Client {
-    /// Reads the header `X-Pennon-Client`: a package, a slash, and a version without build metadata, in at most 64 bytes.
-    /// Versions after `server` are not told apart. Whatever is not such a name is [`Client::Other`].
+    /// Parses the `X-Pennon-Client` header: a package, a slash, and a version without build metadata, in at most 64
+    /// bytes. All versions after `server` count as one. Any other value is [`Client::Other`].
     pub fn from_header(value: &str, server: &Version) -> Self {
         if value.len() > MAX_HEADER {
             return Self::Other;
@@ -71,7 +71,7 @@ impl Client {
         }
     }
 
-    /// Reads what [`Display`](fmt::Display) has written.
+    /// Parses the output of [`Display`](fmt::Display).
     pub fn from_text(text: &str) -> Self {
         if let Some((package, version)) = named(text) {
             return Self::Known(package, version);
@@ -83,7 +83,7 @@ impl Client {
         package.map_or(Self::Other, Self::Newer)
     }
 
-    /// The package, unless it is not known.
+    /// Returns the package, if it is known.
     pub const fn package(&self) -> Option<Package> {
         match self {
             Self::Known(package, _) | Self::Newer(package) => Some(*package),
@@ -92,7 +92,7 @@ impl Client {
     }
 }
 
-/// The package and version of a name such as `@pennon/core/1.2.3`.
+/// Parses the package and version of a name such as `@pennon/core/1.2.3`.
 fn named(text: &str) -> Option<(Package, Version)> {
     let (package, version) = text.rsplit_once('/')?;
     let package = Package::parse(package).ok()?;
@@ -100,7 +100,7 @@ fn named(text: &str) -> Option<(Package, Version)> {
     version.build.is_empty().then_some((package, version))
 }
 
-/// `@pennon/core/1.2.3`, `@pennon/core/newer` or `other`.
+/// Formats `@pennon/core/1.2.3`, `@pennon/core/newer` or `other`.
 impl fmt::Display for Client {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -111,7 +111,7 @@ impl fmt::Display for Client {
     }
 }
 
-/// The number of fetches and of opened streams of a client. Both are 0 for a client whose stream stays open.
+/// The number of fetches and of opened streams of a client. Both are 0 while a stream merely stays open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientRequests {
     /// The number of fetches.
@@ -121,7 +121,7 @@ pub struct ClientRequests {
 }
 
 impl ClientRequests {
-    /// Adds further requests.
+    /// Adds the counts of further requests.
     pub fn add(&mut self, more: Self) {
         self.polls = self.polls.saturating_add(more.polls);
         self.streams = self.streams.saturating_add(more.streams);

@@ -23,7 +23,7 @@ pub struct FlagEnvironmentId {
 }
 
 impl FlagEnvironmentId {
-    /// Returns the pair that a rule belongs to.
+    /// Returns the flag and the environment to which a rule belongs.
     pub fn of(rule: &TargetingRule) -> Self {
         Self {
             flag: rule.flag_id,
@@ -41,13 +41,13 @@ pub struct Configuration {
     pub flag_id: FlagId,
     /// The environment.
     pub environment_id: EnvironmentId,
-    /// Whether the flag is enabled there; false when the pair comes into being.
+    /// True if the flag is enabled there; initially false.
     pub is_enabled: bool,
-    /// How long clients may keep the flag, where that differs from their default of 60 seconds.
+    /// The flag's TTL in clients, if it overrides their default of 60 seconds.
     #[serde(rename = "ttlOverrideSeconds")]
     #[cfg_attr(feature = "schema", schema(required))]
     pub ttl: Option<Ttl>,
-    /// Raised by every change.
+    /// The revision, which every change increments.
     #[serde(skip)]
     pub revision: i64,
     /// The environment's config revision at the last change of the configuration, the rules or the rollout.
@@ -56,7 +56,7 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// Returns the switch and the time to live.
+    /// Returns the switch and the TTL.
     pub fn switch(&self) -> Switch {
         Switch {
             is_enabled: self.is_enabled,
@@ -72,7 +72,7 @@ pub struct FlagEnvironment {
     pub flag: Flag,
     /// The environment.
     pub environment: Environment,
-    /// The switch and the time to live.
+    /// The switch and the TTL.
     pub configuration: Configuration,
 }
 
@@ -86,7 +86,7 @@ impl FlagEnvironment {
     }
 }
 
-/// Everything that decides about a flag in an environment.
+/// Everything that determines evaluations of a flag in an environment.
 #[derive(Clone, Debug)]
 pub struct FlagConfiguration {
     /// The flag in the environment.
@@ -98,7 +98,7 @@ pub struct FlagConfiguration {
 }
 
 impl FlagConfiguration {
-    /// Returns the flag as the engine takes it.
+    /// Converts it to the engine's form.
     pub fn config(&self) -> FlagConfig {
         let FlagEnvironment {
             flag,
@@ -121,12 +121,12 @@ impl FlagConfiguration {
 pub struct FlagOverview {
     /// The flag.
     pub flag: Flag,
-    /// The active environments, by product and nearness to users, each with the flag's state; none where it is not
-    /// configured.
+    /// The active environments by product, from development to production, each with the flag's state; none where the
+    /// flag is not configured.
     pub places: Vec<(Environment, Option<FlagCell>)>,
-    /// The environment that was chosen, which may be a revoked one; none if there is none at all.
+    /// The selected environment, which may be a revoked one; none if there is no environment.
     pub environment: Option<Environment>,
-    /// The configuration there; none where the flag is not configured.
+    /// The configuration in the selected environment; none if the flag is not configured there.
     pub shown: Option<FlagConfiguration>,
 }
 
@@ -137,20 +137,20 @@ pub struct FlagOverview {
 pub struct Switch {
     /// True if the flag is enabled.
     pub is_enabled: bool,
-    /// The time to live, where that differs from the clients' default.
+    /// The TTL, if it overrides the clients' default.
     #[serde(rename = "ttlOverrideSeconds")]
     #[cfg_attr(feature = "schema", schema(required))]
     pub ttl: Option<Ttl>,
 }
 
-/// One difference between two configurations of a flag, told as the change that would end it.
+/// One difference between two configurations of a flag, expressed as the change that would remove it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Difference {
-    /// What the audit log calls the change.
+    /// The action of the change, as in the audit log.
     pub action: AuditAction,
-    /// The rule concerned, if there is one already.
+    /// The rule, if it already exists.
     #[cfg_attr(feature = "schema", schema(required))]
     pub rule_id: Option<RuleId>,
     /// The part before the change.
@@ -166,7 +166,7 @@ pub struct Difference {
 #[serde(untagged)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Part {
-    /// The switch and the time to live.
+    /// The switch and the TTL.
     Switch(Switch),
     /// A rule.
     Rule(Rule),
@@ -177,10 +177,10 @@ pub enum Part {
 /// The differences between two environments, and the revisions of the flag's configuration in both.
 #[derive(Clone, Debug)]
 pub struct ConfigurationDiff {
-    /// What differs, in the order in which a copy changes it.
+    /// The differences, in the order in which a copy applies them.
     pub differences: Vec<Difference>,
-    /// The revision in the environment that is copied from.
+    /// The revision in the environment to copy from.
     pub from: i64,
-    /// The revision in the environment that is copied to, before the copy.
+    /// The revision in the environment to change, before the copy.
     pub to: i64,
 }

@@ -1,4 +1,4 @@
-//! Evaluation contexts out of JSON, for the API, OpenFeature's protocol, and the dashboard alike.
+//! Evaluation contexts in JSON, for the API, OpenFeature's protocol, and the dashboard.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,13 +9,12 @@ use pennon_core::rule::Attribute;
 
 use crate::json::Json;
 
-/// The member of a context that holds all attributes but the built-in ones.
+/// The member of a context that holds the custom attributes.
 pub const CUSTOM_ATTRIBUTES: &str = "customAttributes";
 
-/// Reads a context. `null` means an empty one, here and for each attribute; unknown members are ignored.
+/// Reads a context. `null` means an empty context, or an absent attribute; unknown members are ignored.
 ///
-/// Each fault goes to `report`, with the names that lead to the member and a sentence about it. The context lacks what is
-/// faulty.
+/// Calls `report` for each fault, with the path to the member and a sentence. The context lacks faulty members.
 pub fn read_context(
     mut json: Json<'_>,
     mut report: impl FnMut(&[&str], &'static str),

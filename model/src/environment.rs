@@ -1,4 +1,4 @@
-//! Environments: where flags take effect.
+//! Environments, in which flags take effect.
 
 use serde::Serialize;
 
@@ -8,35 +8,35 @@ use crate::text::name;
 use crate::time::Timestamp;
 use pennon_core::string_enum;
 
-/// An environment of a product, with its one SDK key.
+/// An environment of a product, with one SDK key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Environment {
-    /// Assigned by the service.
+    /// Its id, which the service assigns.
     pub id: EnvironmentId,
-    /// The product that it belongs to.
+    /// Its product.
     pub product: ProductName,
     /// Its name, unique with the product among active environments.
     pub name: EnvironmentName,
-    /// The leading part of the SDK key, to tell keys apart.
+    /// The leading part of the SDK key, by which keys can be distinguished.
     #[cfg_attr(feature = "schema", schema(example = "pnk_KcuZYI13"))]
     pub sdk_key_prefix: String,
-    /// Whether its key works.
+    /// Its status.
     pub status: EnvironmentStatus,
-    /// When it was created.
+    /// The time at which it was created.
     pub created_at: Timestamp,
-    /// Raised by every change of the environment itself, not of what is in it.
+    /// The revision, which every change of the environment itself increments, but not those of its flags.
     #[serde(skip)]
     pub revision: i64,
 }
 
-/// An environment that has just been created, or has just got its key.
+/// An environment that was just created, or whose key was just rotated.
 #[derive(Clone, Debug)]
 pub struct CreatedEnvironment {
     /// The environment.
     pub environment: Environment,
-    /// Its key, which is shown once and can never be read again.
+    /// Its key, which is shown once and cannot be read again.
     pub sdk_key: Secret,
 }
 
@@ -51,17 +51,17 @@ name! {
 }
 
 string_enum! {
-    /// Where an environment is in its life.
+    /// The status of an environment.
     pub enum EnvironmentStatus {
         /// Its key works.
         Active = "active",
-        /// Its key is refused, for good.
+        /// Its key is permanently refused.
         Revoked = "revoked",
     }
     else "must be `active` or `revoked`"
 }
 
-/// The environments to list. Every filter compares exactly.
+/// The environments to list. Filters match exactly.
 #[derive(Clone, Debug, Default)]
 pub struct EnvironmentFilter {
     /// The product.
@@ -72,7 +72,7 @@ pub struct EnvironmentFilter {
     pub status: Option<EnvironmentStatus>,
 }
 
-/// Returns true if an environment's name says that real users depend on it: `production`, `prod-eu`, `live2`.
+/// Returns true if an environment's name suggests that real users depend on it: `production`, `prod-eu`, `live2`.
 pub fn looks_like_production(name: &str) -> bool {
     let name = name.to_lowercase();
     let words = name.split(|character: char| !character.is_alphabetic());
@@ -81,7 +81,7 @@ pub fn looks_like_production(name: &str) -> bool {
         .any(|word| words.clone().any(|each| each == *word))
 }
 
-/// The rank of an environment in lists, derived from its name: 0 for development to 4 for production.
+/// Returns the rank of an environment in lists, derived from its name: 0 for development to 4 for production.
 pub fn nearness_to_users(name: &str) -> u8 {
     if looks_like_production(name) {
         return 4;
@@ -97,7 +97,7 @@ pub fn nearness_to_users(name: &str) -> u8 {
     words.find_map(nearness).unwrap_or(2)
 }
 
-/// Brings environments in the order of lists: by product, and from a developer's machine to users.
+/// Sorts environments for lists: by product, and from development to production.
 pub fn sort(environments: &mut [Environment]) {
     environments.sort_by_cached_key(|environment| {
         let name = environment.name.to_string();

@@ -1,4 +1,4 @@
-//! Feature flags, as they are administered.
+//! Feature flags.
 
 use serde::Serialize;
 
@@ -13,34 +13,34 @@ use pennon_core::string_enum;
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Flag {
-    /// Assigned by the service.
+    /// Its id, which the service assigns.
     pub id: FlagId,
-    /// What code asks for.
+    /// Its key, which applications use.
     pub key: FlagKey,
-    /// What people call it.
+    /// Its display name.
     pub name: FlagName,
-    /// What it is for.
+    /// Its description.
     #[cfg_attr(feature = "schema", schema(required))]
     pub description: Option<Description>,
     /// The type of its values.
     #[serde(rename = "type")]
     pub kind: FlagType,
-    /// Who created it.
+    /// The actor who created it.
     #[cfg_attr(feature = "schema", schema(example = "ana@example.com"))]
     pub created_by: String,
-    /// When.
+    /// The time at which it was created.
     pub created_at: Timestamp,
-    /// When it was archived; none while it is active.
+    /// The time at which it was archived; none while it is active.
     #[cfg_attr(feature = "schema", schema(required))]
     pub archived_at: Option<Timestamp>,
-    /// Raised by every change.
+    /// The revision, which every change increments.
     #[serde(skip)]
     pub revision: i64,
 }
 
 text! {
-    /// The key of a new flag: 1 to 128 of `A-Z a-z 0-9 _ - . :`, the first of `A-Z a-z 0-9 _`. The grammar belongs to
-    /// creation; a look-up takes any text.
+    /// The key of a new flag: 1 to 128 characters `A-Z a-z 0-9 _ - . :`, the first of them `A-Z a-z 0-9 _`. Only
+    /// creation checks this; lookups accept any text.
     #[cfg_attr(
         feature = "schema",
         schema(max_length = 128, pattern = r"^[A-Za-z0-9_][A-Za-z0-9_.:-]*$", example = "pay_by_invoice")
@@ -75,21 +75,21 @@ string_enum! {
 }
 
 string_enum! {
-    /// The order of a list of flags. It is total: flags with equal names are told apart by their age.
+    /// The order of a list of flags. It is total: flags with equal names are sorted by age.
     #[derive(Default)]
     pub enum FlagOrder {
-        /// The newest first.
+        /// Newest first.
         #[default]
         Newest = "-createdAt",
-        /// The oldest first.
+        /// Oldest first.
         Oldest = "createdAt",
         /// By key, byte by byte.
         Key = "key",
-        /// By key, backwards.
+        /// By key, in reverse.
         KeyBackwards = "-key",
-        /// By name, whatever the case.
+        /// By name, ignoring case.
         Name = "name",
-        /// By name, backwards.
+        /// By name, in reverse.
         NameBackwards = "-name",
     }
     else "must be `createdAt`, `key` or `name`, or one of them after a `-` for the other direction"
@@ -98,9 +98,9 @@ string_enum! {
 /// The flags to list, and their order.
 #[derive(Clone, Debug, Default)]
 pub struct FlagFilter {
-    /// Archived ones only, active ones only, or both.
+    /// True for archived ones, false for active ones, none for both.
     pub archived: Option<bool>,
-    /// The one with exactly this key.
+    /// The key, which must match exactly.
     pub key: Option<String>,
     /// Text that the name or the key contains, in any case.
     pub search: Option<String>,

@@ -1,4 +1,4 @@
-//! Flags against environments: the list in which people look for flags.
+//! The flag list, with a state for each environment.
 
 use pennon_core::string_enum;
 
@@ -13,13 +13,13 @@ use crate::time::Timestamp;
 pub struct FlagTableQuery {
     /// Text that the name or the key contains, in any case; empty for all.
     pub search: String,
-    /// Flags in use, archived ones, or both.
+    /// Active flags, archived ones, or both.
     pub lifecycle: Lifecycle,
-    /// The environment that counts for the members below; every active one without it, or if it is not one of them.
+    /// The environment to which the filters below and the usage apply; all active ones if it is none or not active.
     pub environment: Option<EnvironmentId>,
-    /// The state that the flags have there, or in one of them.
+    /// The state of the flags in that environment, or in any of them.
     pub state: Option<FlagState>,
-    /// True for stale ones only.
+    /// True for stale flags only.
     pub stale: bool,
     /// The order of the list.
     pub order: FlagTableOrder,
@@ -31,10 +31,10 @@ string_enum! {
     /// The flags that a list can be narrowed to.
     #[derive(Default)]
     pub enum Lifecycle {
-        /// Flags in use.
+        /// Active flags.
         #[default]
         Active = "active",
-        /// Flags that were archived.
+        /// Archived flags.
         Archived = "archived",
         /// Both.
         All = "all",
@@ -47,7 +47,7 @@ string_enum! {
     pub enum FlagState {
         /// On for everyone.
         On = "on",
-        /// On, and rules or a rollout decide for whom.
+        /// On, subject to rules or a rollout.
         Partly = "partly",
         /// Off.
         Off = "off",
@@ -56,30 +56,30 @@ string_enum! {
 }
 
 string_enum! {
-    /// The order of the list. Each is total.
+    /// The order of the list. Each one is total.
     #[derive(Default)]
     pub enum FlagTableOrder {
-        /// The newest first.
+        /// Newest first.
         #[default]
         Newest = "newest",
-        /// By name, in any case.
+        /// By name, ignoring case.
         Name = "name",
-        /// The last evaluated first, and those that never were last.
+        /// Last evaluated first, and flags without evaluations last.
         LastEvaluated = "evaluated",
     }
     else "must be `newest`, `name` or `evaluated`"
 }
 
-/// Flags against environments.
+/// A page of the flag list, with its environments.
 #[derive(Clone, Debug)]
 pub struct FlagTable {
-    /// The active environments, by product and nearness to users.
+    /// The active environments by product, from development to production.
     pub environments: Vec<Environment>,
-    /// The flags that were asked for.
+    /// The flags that match the query.
     pub flags: Page<FlagRow>,
 }
 
-/// A flag with a cell for each environment, and its use in the environments that count.
+/// A flag with a cell for each environment, and its usage in the environments of the query.
 #[derive(Clone, Debug)]
 pub struct FlagRow {
     /// The flag.
@@ -88,18 +88,18 @@ pub struct FlagRow {
     pub cells: Vec<Option<FlagCell>>,
     /// The time of its last evaluation, to the minute.
     pub last_evaluated_at: Option<Timestamp>,
-    /// The number of evaluations in each of the last 24 hours, the current one last; empty if there were none.
+    /// The number of evaluations in each of the last 24 hours, the current one last; empty if all are 0.
     pub hours: Vec<i64>,
     /// The reason why it is stale, if it is.
     pub stale: Option<StaleReason>,
 }
 
-/// The reason why a flag that nobody has changed for 30 days can probably go.
+/// The reason why a flag without changes for 30 days can probably be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StaleReason {
-    /// No application has asked for it for 14 days.
+    /// No application has evaluated it for 14 days.
     Unasked,
-    /// Applications ask for it, and it gives everyone the same answer, in every active environment.
+    /// Applications evaluate it, and it is the same for everyone in every active environment.
     Constant,
 }
 

@@ -1,4 +1,4 @@
-//! Identifiers: UUIDs in version 7, so that they sort by the time of their making.
+//! Identifiers: UUIDs of version 7, which sort by creation time.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use pennon_core::Invalid;
 
-/// Declares identifiers, a type for each kind of thing so that none is taken for another.
+/// Declares identifiers, with a type for each kind of object, so that they cannot be confused.
 macro_rules! ids {
     ($($(#[$meta:meta])* $name:ident;)+) => {$(
         #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -18,12 +18,12 @@ macro_rules! ids {
         pub struct $name(Uuid);
 
         impl $name {
-            /// The identifier of this kind with the given bits.
+            /// Creates an identifier from a UUID.
             pub const fn new(id: Uuid) -> Self {
                 Self(id)
             }
 
-            /// The bits.
+            /// Returns the UUID.
             pub const fn uuid(self) -> Uuid {
                 self.0
             }
@@ -70,7 +70,7 @@ ids! {
     TokenId;
 }
 
-/// Reads the one form in which identifiers are written; the other forms that UUIDs can take are no identifiers.
+/// Parses the one accepted form of identifiers. Other notations of UUIDs are invalid.
 fn parse(text: &str) -> Result<Uuid, Invalid> {
     match Uuid::try_parse(text) {
         Ok(id) if text.len() == 36 && !text.bytes().any(|byte| byte.is_ascii_uppercase()) => Ok(id),

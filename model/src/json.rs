@@ -1,4 +1,4 @@
-//! JSON read without copying what needs no copy, and with every member that was given.
+//! A JSON reader that copies as little as possible and keeps duplicate members.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// A JSON value whose texts are slices of the request, except those with escapes.
+/// A JSON value whose texts are slices of the input, except those with escapes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json<'a> {
     /// `null`.
@@ -19,12 +19,12 @@ pub enum Json<'a> {
     String(Cow<'a, str>),
     /// An array.
     Array(Vec<Json<'a>>),
-    /// An object: its members in the order in which they were given, with all of the same name.
+    /// An object: its members in the original order, including duplicates.
     Object(Vec<(Cow<'a, str>, Json<'a>)>),
 }
 
 impl<'a> Json<'a> {
-    /// Takes a member out of an object; of several with the same name the last one counts.
+    /// Removes a member from an object and returns its value; of several with the same name, the last one.
     #[must_use]
     pub fn take(&mut self, name: &str) -> Json<'a> {
         let Self::Object(members) = self else {

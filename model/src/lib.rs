@@ -1,7 +1,7 @@
-//! Flags, environments, accounts and their records, as types that can hold valid values only.
+//! Flags, environments, accounts and audit entries, as types that can only hold valid values.
 //!
-//! The API and the dashboard speak of the same things, so both share these types. Evaluation is in
-//! [`pennon_core`], whose rules and rollouts occur here as parts of records.
+//! The API and the dashboard share these types. Evaluation is in [`pennon_core`], whose rules and rollouts are parts of
+//! the types here.
 //!
 //! The feature `schema` adds the JSON schemas for the API's description.
 

@@ -1,4 +1,4 @@
-//! The npm packages that the server offers.
+//! The npm packages that the server serves.
 
 use crate::time::Timestamp;
 

@@ -1,52 +1,52 @@
-//! Long lists, a page at a time.
+//! Pagination of lists.
 
 use serde::Serialize;
 
 use pennon_core::Invalid;
 
-/// One page of a list, and where it stands in the whole.
+/// One page of a list, and its position in the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Page<T> {
-    /// The page's items; none past the end.
+    /// The items of the page; empty past the end.
     pub items: Vec<T>,
-    /// Where the page stands.
+    /// The position of the page.
     pub pagination: Pagination,
 }
 
-/// Where a page stands in its list.
+/// The position of a page in its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Pagination {
     /// The page's number, from 1.
     pub page: PageNumber,
-    /// How many items a page has.
+    /// The maximum number of items on a page.
     pub limit: Limit,
-    /// How many items the whole list has.
+    /// The number of items in the whole list.
     pub total: i64,
 }
 
-/// Which page is asked for, and how long it may be.
+/// The number and the length of the requested page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageRequest {
     /// The page's number.
     pub page: PageNumber,
-    /// How many items it may have.
+    /// The maximum number of items.
     pub limit: Limit,
 }
 
 impl PageRequest {
-    /// The first page, and as long as a page can be.
+    /// The first page, with the maximum length.
     pub const LONGEST: Self = Self {
         page: PageNumber(1),
         limit: Limit::MAX,
     };
 
-    /// How many items come before the page.
+    /// Returns the number of items before the page.
     pub const fn offset(self) -> i64 {
         (self.page.0 - 1).saturating_mul(self.limit.0)
     }
 
-    /// The page with these items out of `total`.
+    /// Returns the page with these items out of `total`.
     pub const fn page_of<T>(self, items: Vec<T>, total: i64) -> Page<T> {
         Page {
             items,
@@ -60,7 +60,7 @@ impl PageRequest {
 }
 
 impl<T> Page<T> {
-    /// The page with each item turned into another.
+    /// Converts each item of the page.
     pub fn map<U>(self, each: impl FnMut(T) -> U) -> Page<U> {
         Page {
             items: self.items.into_iter().map(each).collect(),
@@ -78,7 +78,7 @@ impl<T> Page<T> {
 )]
 pub struct PageNumber(i64);
 
-/// How many items a page may have: 1 to 100, 20 if not said.
+/// The maximum number of items on a page: 1 to 100, by default 20.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(
     feature = "schema",
@@ -88,17 +88,17 @@ pub struct PageNumber(i64);
 pub struct Limit(i64);
 
 impl PageNumber {
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> i64 {
         self.0
     }
 }
 
 impl Limit {
-    /// The longest page that there is.
+    /// The maximum length of a page.
     pub const MAX: Self = Self(100);
 
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> i64 {
         self.0
     }

@@ -1,4 +1,4 @@
-//! The changes that take others back, before they are made.
+//! The plan of a revert.
 
 use pennon_core::FlagConfig;
 use serde_json::Value;
@@ -9,10 +9,10 @@ use crate::environment::Environment;
 use crate::flag::FlagKey;
 use crate::id::FlagId;
 
-/// The changes that take others back.
+/// The changes of a revert, before they are made.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// All of them.
+    /// The changes.
     pub changes: Vec<PlannedChange>,
     /// The effect on each flag configuration that changes.
     pub effects: Vec<PlannedEffect>,
@@ -22,18 +22,18 @@ pub struct Plan {
     pub fingerprint: String,
 }
 
-/// A change that takes others back.
+/// A change of a revert.
 #[derive(Clone, Debug)]
 pub struct PlannedChange {
     /// Its action in the audit log.
     pub action: AuditAction,
-    /// The key of the flag concerned.
+    /// The key of the flag.
     pub flag: Option<FlagKey>,
-    /// The environment concerned.
+    /// The environment.
     pub environment: Option<Environment>,
-    /// The object as it stands, if it is there.
+    /// The current object, if it exists.
     pub now: Option<Value>,
-    /// The object as it will be, if it will be there.
+    /// The object after the revert, if it will exist.
     pub then: Option<Value>,
 }
 
@@ -44,10 +44,10 @@ pub struct PlannedEffect {
     pub flag: FlagId,
     /// The environment.
     pub environment: Environment,
-    /// The flag as it stands.
+    /// The flag before the revert.
     pub before: FlagConfig,
-    /// The flag as it would be.
+    /// The flag after the revert.
     pub after: FlagConfig,
-    /// The clients in use in the environment that cannot read every word of the config document.
+    /// The clients in use in the environment that do not support the whole config document.
     pub outdated_clients: Vec<Client>,
 }

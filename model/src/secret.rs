@@ -1,10 +1,10 @@
-//! Secrets and what is kept of them.
+//! Secrets and their hashes.
 
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-/// A secret, as far as printing is concerned: its holder may read it, logs may not.
+/// A secret that cannot be printed by accident: `Debug` hides it from logs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -14,7 +14,7 @@ impl Secret {
         Self(text)
     }
 
-    /// The secret itself, for the one place that needs it.
+    /// Returns the secret itself, for the one place that needs it.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -32,17 +32,17 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The SHA-256 of a secret. The secrets have 256 random bits, so a plain hash suffices to store them and to find them.
+/// The SHA-256 of a secret. Secrets have 256 random bits, so a plain hash suffices to store and find them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SecretHash([u8; 32]);
 
 impl SecretHash {
-    /// Hashes a secret as it was presented.
+    /// Hashes a secret.
     pub fn of(secret: &str) -> Self {
         Self(Sha256::digest(secret.as_bytes()).into())
     }
 
-    /// The 32 bytes of the hash.
+    /// Returns the 32 bytes of the hash.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -57,7 +57,7 @@ impl TryFrom<&[u8]> for SecretHash {
     }
 }
 
-/// A secret of 256 bits that only the holder of another one can read.
+/// A 256-bit secret that only the holder of another secret can read.
 #[derive(Clone, Copy)]
 pub struct MaskedSecret([u8; 32]);
 
@@ -67,7 +67,7 @@ impl MaskedSecret {
         Self(bytes)
     }
 
-    /// The 32 masked bytes.
+    /// Returns the 32 masked bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

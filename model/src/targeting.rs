@@ -1,4 +1,4 @@
-//! Rules and rollouts as records of a flag in an environment.
+//! Rules and rollouts of a flag in an environment, as stored objects.
 
 use serde::Serialize;
 
@@ -12,20 +12,20 @@ use pennon_core::rule::Rule;
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TargetingRule {
-    /// Assigned by the service.
+    /// Its id, which the service assigns.
     pub id: RuleId,
-    /// The flag that it belongs to.
+    /// Its flag.
     pub flag_id: FlagId,
-    /// The environment that it belongs to.
+    /// Its environment.
     pub environment_id: EnvironmentId,
-    /// What it says.
+    /// The rule itself.
     #[serde(flatten)]
     pub rule: Rule,
-    /// When it was created.
+    /// The time at which it was created.
     pub created_at: Timestamp,
-    /// When it was last replaced.
+    /// The time at which it was last replaced.
     pub updated_at: Timestamp,
-    /// Raised by every change.
+    /// The revision, which every change increments.
     #[serde(skip)]
     pub revision: i64,
 }
@@ -35,18 +35,18 @@ pub struct TargetingRule {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FlagRollout {
-    /// The flag that it belongs to.
+    /// Its flag.
     pub flag_id: FlagId,
-    /// The environment that it belongs to.
+    /// Its environment.
     pub environment_id: EnvironmentId,
-    /// What it says.
+    /// The rollout itself.
     #[serde(flatten)]
     pub rollout: Rollout,
-    /// When it was first configured.
+    /// The time at which it was first configured.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// The time at which it was last changed.
     pub updated_at: Timestamp,
-    /// Raised by every change.
+    /// The revision, which every change increments.
     #[serde(skip)]
     pub revision: i64,
 }

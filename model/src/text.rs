@@ -1,8 +1,8 @@
-//! Texts that people give to things. They are stored as given: nothing trims or folds them.
+//! Texts that users enter. They are stored unchanged, without trimming or case folding.
 
 use pennon_core::Invalid;
 
-/// Declares a text type by the check that its texts pass.
+/// Declares a text type with its validation.
 macro_rules! text {
     ($(#[$meta:meta])* pub struct $name:ident = $check:expr) => {
         #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -13,7 +13,7 @@ macro_rules! text {
         pub struct $name(String);
 
         impl $name {
-            /// The text.
+            /// Returns the text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -43,7 +43,7 @@ macro_rules! text {
     };
 }
 
-/// Declares a name: one line of at most so many characters.
+/// Declares a name type: one line with a maximum length.
 macro_rules! name {
     ($(#[$meta:meta])* pub struct $name:ident = $max:tt, $example:tt) => {
         $crate::text::text! {
@@ -62,7 +62,7 @@ macro_rules! name {
 
 pub(crate) use {name, text};
 
-/// A single line that says something: no control characters, not only white space, at most `max` characters.
+/// Checks for a meaningful single line: no control characters, not only white space, at most `max` characters.
 pub(crate) fn line(text: &str, max: usize, too_long: &'static str) -> Result<(), Invalid> {
     if text.chars().count() > max {
         return Err(Invalid::new(too_long));
@@ -78,8 +78,8 @@ pub(crate) fn line(text: &str, max: usize, too_long: &'static str) -> Result<(),
     Ok(())
 }
 
-/// A name that somebody gives to something now. Unlike stored names, which may be older than this rule, it has no invisible
-/// characters that could make it look like another name.
+/// A new name. Unlike stored names, which may be older than this rule, it has no invisible characters that could make
+/// it look like another name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewName<T>(T);
 
@@ -101,17 +101,17 @@ impl<T: AsRef<str>> NewName<T> {
         Ok(Self(name))
     }
 
-    /// A name that is stored already, here or where a document comes from.
+    /// Wraps a name that is already stored, here or at the origin of a document.
     pub fn stored(name: T) -> Self {
         Self(name)
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn into_inner(self) -> T {
         self.0
     }
 
-    /// A reference to the name.
+    /// Returns a reference to the name.
     pub fn as_inner(&self) -> &T {
         &self.0
     }
@@ -125,8 +125,8 @@ impl<T: AsRef<str> + TryFrom<String, Error = Invalid>> TryFrom<String> for NewNa
     }
 }
 
-/// Whether a character draws nothing by itself and is no joiner: bidirectional controls, line and paragraph separators,
-/// zero-width characters (Unicode's general categories Cf, Zl and Zp, as far as names need none of them) and fillers.
+/// Returns true if a character is invisible and not a joiner: bidirectional controls, line and paragraph separators,
+/// zero-width characters (Unicode's general categories Cf, Zl and Zp, except those that names need) and fillers.
 fn is_hidden(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
@@ -135,13 +135,13 @@ fn is_hidden(character: char) -> bool {
         | '\u{e0000}'..='\u{e001f}')
 }
 
-/// Whether a character joins or separates its neighbors, as Persian, Indic scripts and emoji need it.
+/// Returns true if a character joins or separates its neighbors, as Persian, Indic scripts and emoji require.
 fn is_joiner(character: char) -> bool {
     matches!(character, '\u{200c}' | '\u{200d}')
 }
 
 text! {
-    /// What a flag is for, in up to 2000 characters; it may have several lines.
+    /// The description of a flag, in up to 2000 characters; it may have several lines.
     #[cfg_attr(
         feature = "schema",
         schema(max_length = 2000, pattern = r"^[^\u0000]*$", example = "Offers business customers an invoice at the checkout.")

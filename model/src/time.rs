@@ -7,7 +7,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 
 use pennon_core::Invalid;
 
-/// A point in time to the millisecond, written as RFC 3339 in UTC: `2026-03-01T09:30:00.000Z`.
+/// A point in time in milliseconds, formatted as RFC 3339 in UTC: `2026-03-01T09:30:00.000Z`.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
@@ -20,24 +20,24 @@ use pennon_core::Invalid;
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The point so many milliseconds after the start of 1970 in UTC.
+    /// Creates a point in time from milliseconds since the start of 1970 in UTC.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// The point so many milliseconds later, or earlier if they are negative.
+    /// Adds milliseconds, which may be negative.
     #[must_use]
     pub const fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
     }
 
-    /// The point so many days of 24 hours later, or earlier if they are negative.
+    /// Adds days of 24 hours, which may be negative.
     #[must_use]
     pub const fn plus_days(self, days: i64) -> Self {
         self.plus_millis(days.saturating_mul(24 * 60 * 60 * 1000))
     }
 
-    /// Milliseconds since the start of 1970 in UTC.
+    /// Returns the milliseconds since the start of 1970 in UTC.
     pub const fn millis(self) -> i64 {
         self.0
     }
@@ -53,7 +53,7 @@ impl fmt::Display for Timestamp {
 impl FromStr for Timestamp {
     type Err = Invalid;
 
-    /// Reads any RFC 3339 date-time; what is finer than a millisecond is cut off.
+    /// Parses any RFC 3339 date-time, and truncates it to milliseconds.
     fn from_str(text: &str) -> Result<Self, Invalid> {
         DateTime::parse_from_rfc3339(text)
             .map(|time| Self(time.timestamp_millis()))

@@ -1,4 +1,4 @@
-//! Personal access tokens: what scripts sign in with, in the name of a person.
+//! Personal access tokens, with which scripts act for a user.
 
 use serde::Serialize;
 
@@ -13,29 +13,29 @@ use crate::user::Role;
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Token {
-    /// Assigned by the service.
+    /// Its id, which the service assigns.
     pub id: TokenId,
-    /// Whose it is.
+    /// Its owner.
     pub user_id: UserId,
-    /// What it is for, unique among the tokens of its owner.
+    /// Its name, unique among the tokens of its owner.
     pub name: TokenName,
-    /// What it may do, as long as its owner may do that too.
+    /// Its role, limited to the current role of its owner.
     pub role: Role,
-    /// The leading part of the secret, to tell tokens apart.
+    /// The leading part of the secret, by which tokens can be distinguished.
     #[cfg_attr(feature = "schema", schema(example = "pnt_KcuZYI13"))]
     pub token_prefix: String,
-    /// When it was created.
+    /// The time at which it was created.
     pub created_at: Timestamp,
-    /// From when on it is refused.
+    /// The time from which it is refused.
     pub expires_at: Timestamp,
 }
 
-/// A token that has just been created.
+/// A token that was just created.
 #[derive(Clone, Debug)]
 pub struct CreatedToken {
     /// The token.
     pub token: Token,
-    /// Its secret, which is shown once and can never be read again.
+    /// Its secret, which is shown once and cannot be read again.
     pub secret: Secret,
 }
 

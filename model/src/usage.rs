@@ -15,7 +15,7 @@ use pennon_core::string_enum;
 pub struct FlagEnvironmentUsage {
     /// The environment's id.
     pub environment_id: EnvironmentId,
-    /// The product that it belongs to.
+    /// The product of the environment.
     pub product: String,
     /// The environment's name.
     pub environment: String,
@@ -30,7 +30,7 @@ pub struct FlagEnvironmentUsage {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FlagHour {
-    /// The beginning of the hour.
+    /// The start of the hour.
     pub hour: Timestamp,
     /// The number of evaluations by reason.
     pub evaluations: BTreeMap<String, i64>,
@@ -40,23 +40,23 @@ pub struct FlagHour {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Polls {
-    /// By clients that had none yet.
+    /// Fetches by clients without a document.
     pub first: i64,
-    /// By clients that had the newest.
+    /// Fetches by clients with the newest document.
     pub current: i64,
-    /// By clients that had another.
+    /// Fetches by clients with another document.
     pub outdated: i64,
 }
 
 impl Polls {
-    /// The sum.
+    /// Returns the sum.
     pub fn total(self) -> i64 {
         self.first
             .saturating_add(self.current)
             .saturating_add(self.outdated)
     }
 
-    /// The percentage of clients with a document that had the newest, rounded down; none if no client had one.
+    /// Returns the percentage of clients with a document that had the newest, rounded down; none if no client had one.
     pub fn percent_current(self) -> Option<i64> {
         let known = self.current.saturating_add(self.outdated);
         self.current.saturating_mul(100).checked_div(known)
@@ -73,11 +73,11 @@ pub struct Polling {
 }
 
 string_enum! {
-    /// The configuration that a client has when it fetches one.
+    /// The document that a client has when it fetches one.
     pub enum PollKind {
         /// None.
         First = "first",
-        /// The one that is served.
+        /// The newest one.
         Current = "current",
         /// Another one.
         Outdated = "outdated",

@@ -1,4 +1,4 @@
-//! The people who administer flags.
+//! The users of the dashboard and the Admin API.
 
 use serde::Serialize;
 
@@ -14,22 +14,22 @@ use pennon_core::string_enum;
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct User {
-    /// Assigned by the service.
+    /// Its id, which the service assigns.
     pub id: UserId,
-    /// The address that the person signs in with.
+    /// The address with which the user signs in.
     #[cfg_attr(feature = "schema", schema(example = "ana@example.com"))]
     pub email: String,
-    /// What the person may do.
+    /// The role.
     pub role: Role,
-    /// When the account was created.
+    /// The time at which the account was created.
     pub created_at: Timestamp,
-    /// Raised by every change of the account, its password included.
+    /// The revision, which every change of the account increments, including its password.
     #[serde(skip)]
     pub revision: i64,
 }
 
 text! {
-    /// The e-mail address of a new account, in up to 254 characters. It is compared as it is written.
+    /// The e-mail address of a new account, in up to 254 characters. It is compared exactly.
     #[cfg_attr(
         feature = "schema",
         schema(
@@ -50,7 +50,7 @@ text! {
 }
 
 string_enum! {
-    /// What a person may do; each role may also do what the ones before it may.
+    /// The role of a user. Each role includes the rights of those before it.
     #[derive(PartialOrd, Ord)]
     pub enum Role {
         /// Reads.
@@ -63,7 +63,7 @@ string_enum! {
     else "must be `viewer`, `editor` or `admin`"
 }
 
-/// The users to list. Every filter compares exactly.
+/// The users to list. Filters match exactly.
 #[derive(Clone, Debug, Default)]
 pub struct UserFilter {
     /// The e-mail address.
@@ -72,7 +72,7 @@ pub struct UserFilter {
     pub role: Option<Role>,
 }
 
-/// A user with the hash of the password.
+/// A user with the password hash.
 #[derive(Clone, Debug)]
 pub struct Account {
     /// The user.

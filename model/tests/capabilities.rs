@@ -1,4 +1,4 @@
-//! The words that versions of clients can read.
+//! The values that client versions support.
 
 use pennon_core::FlagConfig;
 use pennon_core::rollout::Strategy;
@@ -17,7 +17,7 @@ mod generate;
 
 use self::generate::flag;
 
-/// A table in which two words came after the first version.
+/// A table in which two values came after the first version.
 fn made_up(word: Word) -> Version {
     match word {
         Word::Operator(Operator::Greater) => Version::new(0, 3, 0),
@@ -26,7 +26,7 @@ fn made_up(word: Word) -> Version {
     }
 }
 
-/// A flag with both words, one of them twice.
+/// A flag with both values, one of them twice.
 fn flag_with_later_words() -> FlagConfig {
     let condition = json!({
         "attribute": "age", "operator": ">", "valueType": "number", "valueInt": 1,
