@@ -1,48 +1,48 @@
-//! What a client has to do.
+//! The commands of a client.
 
 use alloc::vec::Vec;
 
-/// Something for the host to do, in the order given.
+/// A command for the host. Commands must be executed in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Ask the service for the configuration, with the [`etag`](crate::Machine::etag) of what there is as
-    /// `If-None-Match`, and report the answer under this number.
+    /// Fetch the config document, with the [`etag`](crate::Machine::etag) of the current one as `If-None-Match`, and
+    /// report the response under this number.
     Fetch {
-        /// The number of the request, never used twice.
+        /// The number of the request, which is unique.
         request: u32,
-        /// 0 for a first attempt, then one more for each that follows a failed one.
+        /// The number of failed attempts before this one.
         attempt: u32,
     },
-    /// Give up the request under way; its answer would be ignored.
+    /// Abort the pending request. Its response would be ignored.
     Abort,
-    /// Report [`Event::Timer`](crate::Event::Timer) in so many milliseconds, instead of any timer set before.
+    /// Report [`Event::Timer`](crate::Event::Timer) in this many milliseconds. This replaces an earlier timer.
     SetTimer(u64),
-    /// Let no timer fire.
+    /// Clear the timer.
     ClearTimer,
-    /// Look for a configuration in the host's store, and report [`Event::Stored`](crate::Event::Stored), or else for unexpired
-    /// flags in its cache, and report [`Event::Restored`](crate::Event::Restored).
+    /// Look for a config document in the host's store, and report [`Event::Stored`](crate::Event::Stored). Without one,
+    /// look for unexpired flags in the host's cache, and report [`Event::Restored`](crate::Event::Restored).
     Restore,
-    /// Serve the flags of the newest configuration, and those only.
+    /// Serve the flags of the newest config document, and no others.
     Apply,
-    /// Everything cached has been confirmed: its time to live begins anew.
+    /// Restart the TTLs of all cached flags, which have been confirmed.
     Renew,
-    /// Serve the flags with these positions in the newest configuration no longer.
+    /// Stop serving the flags at these positions in the newest config document.
     Expire(Vec<u32>),
-    /// Serve nothing any longer.
+    /// Stop serving all flags.
     Clear,
-    /// Open the stream of changes, and report what it says.
+    /// Open the stream of changes, and report its events.
     Listen,
-    /// Close the stream of changes; what it says is not wanted any longer.
+    /// Close the stream of changes, and ignore its further events.
     Unlisten,
-    /// Report usage, if there is any.
+    /// Report usage, unless all counts are 0.
     Report,
-    /// Tell the listeners.
+    /// Emit an event to the listeners.
     Emit(Lifecycle),
-    /// Settle every call of this kind that waits.
+    /// Settle all pending calls of this kind.
     Settle(Call, Result<(), Failure>),
 }
 
-/// A call that waits for its outcome.
+/// A call with a pending result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     /// `initialize()`.
@@ -51,33 +51,33 @@ pub enum Call {
     Refresh,
 }
 
-/// An event in the life of a client, for its listeners.
+/// An event for the client's listeners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifecycle {
-    /// The first flags can be read.
+    /// The first flags are available.
     Ready,
-    /// A request begins, asked for or by itself.
+    /// A refresh starts, requested or scheduled.
     RefreshStart,
-    /// It brought a new configuration, or word that nothing changed.
+    /// The refresh returned a new config document, or confirmed the current one.
     RefreshSuccess,
-    /// It failed, and so did every further attempt.
+    /// The refresh failed, including all retries.
     RefreshError(Failure),
-    /// The client has ended.
+    /// The client has shut down.
     Shutdown,
 }
 
-/// Why a request or a call failed.
+/// The cause of a failed request or call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The service could not be reached.
     Unreachable,
-    /// It took too long to answer.
+    /// The service did not respond in time.
     TimedOut,
-    /// It answered with a status that brings no configuration.
+    /// The service responded with an error status.
     Status(u16),
-    /// It answered with something that is no configuration.
+    /// The service responded with an invalid config document.
     Malformed,
-    /// The engine failed over its answer.
+    /// The engine trapped while it loaded the response.
     Trapped,
     /// `initialize()` has not been called, or has failed.
     NotInitialized,
@@ -86,8 +86,8 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Returns true if the same request may succeed a moment later. Nonsense of a service that has answered well before comes
-    /// from a proxy in an outage, and passes like one; as a first answer it comes from a wrong address.
+    /// Returns true if a retry may succeed soon. Invalid responses after valid ones come from a proxy during an outage,
+    /// and disappear with it; an invalid first response means a wrong address.
     pub(crate) const fn is_passing(self, has_answered: bool) -> bool {
         match self {
             Self::Unreachable | Self::TimedOut | Self::Status(429 | 500..=599) => true,
@@ -96,7 +96,7 @@ impl Failure {
         }
     }
 
-    /// Whether the service itself turned the client away, rather than being out of reach.
+    /// Returns true if the service itself refused the request, so it is reachable.
     pub(crate) const fn is_refusal(self) -> bool {
         matches!(self, Self::Status(400..=428 | 430..=499))
     }

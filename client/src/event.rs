@@ -1,69 +1,69 @@
-//! What happens to a client.
+//! The events that a client handles.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use pennon_core::ttl::Ttl;
 
-/// Something that the host reports.
+/// An event that the host reports.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// `initialize()` was called.
     Initialize(Start),
-    /// `initialize()` was called, and the host had a configuration to begin with, which it holds ready.
+    /// `initialize()` was called with a bootstrap config document, which the host has loaded.
     Provided {
-        /// The time to live of each of its flags.
+        /// The TTL of each of its flags.
         flags: Vec<Option<Ttl>>,
-        /// Its tag, if that is known.
+        /// Its tag, if known.
         etag: Option<String>,
     },
-    /// This machine takes the place of one that trapped, of a client that was ready; the host holds the last good
-    /// configuration ready.
+    /// This machine replaces one that trapped after its client was ready. The host has loaded the last valid config
+    /// document.
     Resumed {
-        /// The time to live of each of its flags.
+        /// The TTL of each of its flags.
         flags: Vec<Option<Ttl>>,
-        /// Whether the other one was in the middle of a refresh.
+        /// True if the other machine had a refresh pending.
         refreshing: bool,
     },
     /// `refresh()` was called.
     Refresh,
-    /// The service answered the request of this number.
+    /// The service responded to the request with this number.
     Reply {
-        /// The number that the request was given.
+        /// The number of the request.
         request: u32,
-        /// The answer.
+        /// The response.
         reply: Reply,
     },
-    /// The request of this number came to no answer.
+    /// The request with this number failed without a response.
     Unreachable {
-        /// The number that the request was given.
+        /// The number of the request.
         request: u32,
     },
-    /// The host has looked into its own cache, as [`Command::Restore`](crate::Command::Restore) asked, and serves what
-    /// it found there: for each flag, the milliseconds that are left of its time. None, and the cache had nothing.
+    /// The host has executed [`Command::Restore`](crate::Command::Restore) and serves the flags from its cache: the
+    /// remaining milliseconds of each. Empty if the cache has none.
     Restored(Vec<u64>),
-    /// Instead of [`Restored`](Self::Restored): the host serves a configuration that it stored when the service last
-    /// confirmed it. It is served past its times to live until it is `max_age` old, or the service brings another.
+    /// Replaces [`Restored`](Self::Restored) if the host serves a config document from its store. It is served past its
+    /// TTLs until it is `max_age` old, or the service returns another one.
     Stored {
-        /// The time to live of each of its flags.
+        /// The TTL of each of its flags.
         flags: Vec<Option<Ttl>>,
         /// The milliseconds since the service confirmed it.
         age: u64,
         /// The maximum age, in milliseconds.
         max_age: u64,
     },
-    /// The stream has told which configuration the service has.
+    /// The stream announced the service's current config document.
     StreamTold {
-        /// The tag of the configuration.
+        /// The tag of the config document.
         etag: String,
-        /// Within how many milliseconds all clients should fetch it, if the service has said so.
+        /// The period in milliseconds over which clients should spread their fetches, if the service has set one.
         spread: Option<u64>,
     },
-    /// The stream has said anything at all.
+    /// The stream sent any data.
     StreamAlive,
-    /// The stream has ended, or could not be opened.
+    /// The stream ended, or could not be opened.
     StreamEnded {
-        /// The HTTP status with which it was refused; 0 if there was none, or the stream had begun.
+        /// The HTTP status with which it was refused; 0 without a response, or if the stream had been open.
         status: u16,
         /// The `Retry-After` header, in milliseconds from now.
         retry_after: Option<u64>,
@@ -74,25 +74,25 @@ pub enum Event {
     Shutdown,
 }
 
-/// The limits of `initialize()`.
+/// The options of `initialize()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Start {
-    /// The milliseconds after which the call fails; none, and it takes as long as all its attempts.
+    /// The milliseconds after which the call fails; none to wait for all attempts.
     pub timeout: Option<u64>,
     /// The reaction to the failure of all attempts.
     pub retry: Retry,
 }
 
-/// The reaction of a client that could not fetch its first configuration.
+/// The reaction of a client whose first fetch failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Retry {
-    /// The call fails, and nothing more is attempted.
+    /// The call fails, without further attempts.
     #[default]
     None,
-    /// The call fails, and further attempts are made without it.
+    /// The call fails, and further attempts continue in the background.
     Background,
-    /// The call waits for further attempts, unless they would hardly help: a refused key, or an answer that is no
-    /// configuration. Then it fails, and they are made without it.
+    /// The call waits for further attempts, unless they are unlikely to help: after a refused key, or an invalid first
+    /// response. Then it fails, and they continue in the background.
     Forever,
 }
 
@@ -103,7 +103,7 @@ impl Start {
     }
 }
 
-/// An answer of the service, as far as it decides anything.
+/// The relevant parts of a response.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
     /// The HTTP status.
@@ -112,15 +112,15 @@ pub struct Reply {
     pub etag: Option<String>,
     /// The `Retry-After` header, in milliseconds from now.
     pub retry_after: Option<u64>,
-    /// The time to live of each flag in the body, or none where the body is no configuration.
+    /// The TTL of each flag in the body; none if the body is not a config document.
     pub flags: Option<Vec<Option<Ttl>>>,
 }
 
-/// When an event happens, and a random number for it.
+/// The time of an event, and a random number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Milliseconds on a clock that never goes back.
+    /// The time in milliseconds on a monotonic clock.
     pub now: u64,
-    /// Evenly distributed over all values.
+    /// A random number, uniformly distributed over all values.
     pub random: u32,
 }

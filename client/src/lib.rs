@@ -1,8 +1,8 @@
-//! The brain of every Pennon client: a state machine without I/O.
+//! The state machine of every Pennon client, without I/O.
 //!
-//! It never touches network, clock or randomness. A host tells it what happened ([`Event`]), when, and lends it a
-//! random number ([`Moment`]); it answers with what to do ([`Command`]). So the same decisions run in Node, in a
-//! browser and in a Rust service, and a test lives through an hour of outage in a microsecond.
+//! It never accesses the network, a clock or a random number generator. A host reports each event ([`Event`]) with the
+//! time and a random number ([`Moment`]), and the machine returns commands ([`Command`]). The same logic therefore runs
+//! in Node, in a browser and in a Rust service, and a test simulates an hour of outage in a microsecond.
 //!
 //! ```text
 //! network, timers, callers ── Event ──> Machine ── Command ──> fetch, set timer, apply, emit, settle

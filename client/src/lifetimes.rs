@@ -1,21 +1,21 @@
-//! How long each flag may be served.
+//! The expiry of flags.
 
 use alloc::vec::Vec;
 
-/// The times to live of all flags in a configuration. They run from one moment, because a fetch confirms all at once.
+/// The TTLs of all flags in a config document. All start at the same time, because a fetch confirms all flags at once.
 #[derive(Clone, Debug, Default)]
 pub struct Lifetimes {
     started_at: u64,
-    /// For each flag, by its position in the configuration.
+    /// The TTL of each flag in milliseconds, by its position in the config document.
     times: Vec<u64>,
-    /// Every time up to this one has been found to be over.
+    /// All TTLs up to this one have been noticed as expired.
     noticed: u64,
-    /// Every flag with a time up to this one has been expired.
+    /// All flags with a TTL up to this one have been expired.
     expired: u64,
 }
 
 impl Lifetimes {
-    /// The times of each flag, running from now. A time is at least one millisecond.
+    /// Starts the TTL of each flag now. A TTL is at least one millisecond.
     pub fn start(now: u64, times: Vec<u64>) -> Self {
         Self {
             started_at: now,
@@ -25,14 +25,14 @@ impl Lifetimes {
         }
     }
 
-    /// Lets every time run anew, and tells whether a flag had been expired meanwhile.
+    /// Restarts all TTLs. Returns true if a flag had been expired.
     pub fn renew(&mut self, now: u64) -> bool {
         let expired = self.expired > 0;
         *self = Self::start(now, core::mem::take(&mut self.times));
         expired
     }
 
-    /// When the next time is over that has not been noticed yet.
+    /// Returns the time at which the next unnoticed TTL expires.
     pub fn next(&self) -> Option<u64> {
         let times = self.times.iter().filter(|time| **time > self.noticed);
         times
@@ -40,7 +40,7 @@ impl Lifetimes {
             .map(|time| self.started_at.saturating_add(*time))
     }
 
-    /// Tells whether a time is over that was not over at the last call.
+    /// Returns true if a TTL has expired since the last call.
     pub fn notice(&mut self, now: u64) -> bool {
         let due = self.next().is_some_and(|next| next <= now);
         if due {
@@ -49,7 +49,7 @@ impl Lifetimes {
         due
     }
 
-    /// The flags whose time is over and which have not been expired yet; from now on they are.
+    /// Returns the flags whose TTL has expired since the last call, and marks them as expired.
     pub fn expire(&mut self, now: u64) -> Vec<u32> {
         let newly = self.expired.saturating_add(1)..=self.elapsed(now);
         let flags = (0_u32..).zip(&self.times);

@@ -1,25 +1,25 @@
-//! What the host may set.
+//! The options of a client.
 
 use pennon_core::ttl::Ttl;
 
-/// The settings of a client. Every time is in milliseconds; the host has checked the ranges.
+/// The options of a client. All times are in milliseconds; the host has validated the ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How long after one request has ended the next poll begins; 0 turns polling off.
+    /// The delay between the end of a request and the next poll; 0 disables polling.
     pub poll_interval: u64,
-    /// How long a flag may be served without being confirmed, unless its environment overrides it.
+    /// The TTL of flags, unless their environment overrides it.
     pub ttl: u64,
-    /// How many attempts may follow the first one.
+    /// The maximum number of retries after the first attempt.
     pub retries: u32,
-    /// The wait before the first of them; each further one waits twice as long.
+    /// The delay before the first retry, which doubles with each further one.
     pub retry_delay: u64,
-    /// How long one attempt may take.
+    /// The timeout of one attempt.
     pub timeout: u64,
-    /// Whether flags are served past their time for as long as the service is out of reach.
+    /// True to serve flags past their TTL while the service cannot be reached.
     pub stale_if_error: bool,
-    /// Whether changes are listened for.
+    /// True to listen for changes on a stream.
     pub streaming: bool,
-    /// Whether usage is reported.
+    /// True to report usage.
     pub reports: bool,
 }
 

@@ -1,38 +1,38 @@
-//! When to try again.
+//! Backoff and random delays.
 
-/// No backoff is longer than this, in milliseconds.
+/// The maximum backoff, in milliseconds.
 pub const CEILING: u64 = 30_000;
 
-/// The wait after a first refusal, and after many.
+/// The delay after the first refusal, and the maximum after many.
 const REFUSED: u64 = 60_000;
 const REFUSED_CEILING: u64 = 10 * 60_000;
 
-/// The wait after the attempt `attempt` (from 0) has failed: `delay · 2^attempt` up to the [`CEILING`], shortened at
-/// random by up to a half, so that clients that failed together do not come back together.
+/// Returns the delay after the attempt `attempt` (from 0) has failed: `delay · 2^attempt`, limited to the [`CEILING`]
+/// and reduced at random by up to a half, so that clients that failed together do not retry together.
 pub fn backoff(delay: u64, attempt: u32, random: u32) -> u64 {
     between_half_and_whole(doubled(delay, attempt, CEILING), random)
 }
 
-/// The wait after `before` refusals (from 0) and one more. A key that was refused will hardly be accepted in a second,
-/// but may be in some minutes: whoever revoked it may have done so by mistake.
+/// Returns the delay after `before` refusals (from 0) and one more. A refused key rarely works a second later, but may
+/// in some minutes, if it was revoked by mistake.
 pub fn refused(before: u32, random: u32) -> u64 {
     between_half_and_whole(doubled(REFUSED, before, REFUSED_CEILING), random)
 }
 
-/// A time evenly distributed from none to the whole.
+/// Returns a random time from 0 to the whole, uniformly distributed.
 pub fn spread(whole: u64, random: u32) -> u64 {
-    // In two halves, as the product of both does not fit.
+    // In two halves, because the product does not fit.
     let (high, low) = (whole >> 32, whole & u64::from(u32::MAX));
     high * u64::from(random) + (((low + 1) * u64::from(random)) >> 32)
 }
 
-/// A time evenly distributed from the half to the whole.
+/// Returns a random time from half to the whole, uniformly distributed.
 pub fn between_half_and_whole(whole: u64, random: u32) -> u64 {
     let half = whole / 2;
     half + spread(whole - half, random)
 }
 
-/// A time evenly distributed from the half to one and a half of the whole.
+/// Returns a random time from half to one and a half of the whole, uniformly distributed.
 pub fn around(whole: u64, random: u32) -> u64 {
     (whole / 2).saturating_add(spread(whole, random))
 }

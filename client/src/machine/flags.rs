@@ -1,4 +1,4 @@
-//! When what is served must be looked after: polls, and times to live that are over.
+//! Polling, and the expiry of flags.
 
 use super::Machine;
 use crate::command::Command;
@@ -6,7 +6,7 @@ use crate::event::Moment;
 use crate::retry::{around, spread};
 
 impl Machine {
-    /// Expires what nobody could confirm, and begins the refresh that is due.
+    /// Expires flags that could not be confirmed, and starts a refresh if it is due.
     pub(super) fn look_after_flags(&mut self, moment: Moment) {
         let due = self.lifetimes.notice(moment.now);
         if due && self.failing.is_some() {
@@ -22,7 +22,8 @@ impl Machine {
         }
     }
 
-    /// Flags whose time is over are gone, unless they are to outlive an outage and this is one.
+    /// Stops serving flags with an expired TTL, unless the client is configured to keep them during an outage and this
+    /// is one.
     pub(super) fn expire(&mut self, moment: Moment) {
         if self.outlives_outage() {
             return;
@@ -37,7 +38,7 @@ impl Machine {
         self.options.stale_if_error && self.failing.is_some_and(|failure| !failure.is_refusal())
     }
 
-    /// A thousand clients that started together do not poll together.
+    /// Schedules the first poll at random, so that a thousand clients that start together do not poll together.
     pub(super) fn plan_first_poll(&mut self, moment: Moment) {
         let interval = self.poll_interval();
         self.plan_poll_in(
@@ -51,7 +52,8 @@ impl Machine {
         self.plan_poll_in(wait, moment);
     }
 
-    /// Plans the poll after an outage: clients that found the service back at the same time do not go on polling together.
+    /// Schedules the first poll after an outage at random, so that clients that recovered together do not poll
+    /// together.
     pub(super) fn plan_poll_after_outage(&mut self, moment: Moment) {
         let wait = self.stream_lag().or_else(|| {
             let interval = self.poll_interval();
@@ -65,8 +67,8 @@ impl Machine {
         self.poll_at = poll_at.filter(|_| !self.stream_confirms());
     }
 
-    /// Who does not poll asks when a time to live is over. If that fails nothing is left whose time could be over, so it is
-    /// asked on at the same pace.
+    /// Returns the interval between polls. Without polling, TTLs trigger the refreshes. If one fails, no TTL is left to
+    /// expire, so the client retries at the interval of its TTL.
     pub(super) fn poll_interval(&self) -> Option<u64> {
         match self.options.poll_interval {
             0 if self.failing.is_some() => Some(self.options.ttl),

@@ -1,4 +1,4 @@
-//! The life of a client.
+//! The state machine.
 
 mod flags;
 mod requests;
@@ -17,14 +17,14 @@ use crate::retry::between_half_and_whole;
 use requests::Request;
 use stream::Stream;
 
-/// Hosts keep a timer's delay in 31 bits; a longer wait is made of several.
+/// Hosts store a timer's delay in 31 bits, so a longer wait consists of several timers.
 const LONGEST_TIMER: u64 = 0x7fff_ffff;
 
-/// How often usage is reported, in milliseconds, where it is.
+/// The interval between usage reports, in milliseconds.
 const REPORT_INTERVAL: u64 = 60_000;
 
-/// Decides what a client does next. There is one request at a time at most, and after [`Event::Shutdown`] nothing
-/// happens any more.
+/// The state machine of a client. At most one request is pending at a time, and nothing happens after
+/// [`Event::Shutdown`].
 #[derive(Debug)]
 pub struct Machine {
     options: Options,
@@ -32,29 +32,29 @@ pub struct Machine {
     request: Option<Request>,
     /// The number of the last request.
     requests: u32,
-    /// The reaction to a first configuration that could not be fetched.
+    /// The reaction to a failure of the first fetch.
     retry: Retry,
-    /// A call of `initialize()` has no outcome yet.
+    /// True while a call of `initialize()` is pending.
     initialize_waits: bool,
-    /// Its deadline.
+    /// The deadline of the call.
     initialize_by: Option<u64>,
-    /// That moment has passed, and the call is to fail once the host's own cache turns out to have nothing.
+    /// True once the deadline has passed. The call then fails if the host's cache is empty.
     overdue: bool,
-    /// A `refresh()` waits for the request under way.
+    /// True while a `refresh()` waits for the pending request.
     refresh_waits: bool,
-    /// The tag of the configuration being served.
+    /// The tag of the config document being served.
     etag: Option<String>,
     lifetimes: Lifetimes,
-    /// Why the last request failed, if it did: what runs out of time is then gone at once.
+    /// The cause, if the last request failed. TTLs that expire then remove their flags at once.
     failing: Option<Failure>,
-    /// How many requests in a row were refused for the key's sake.
+    /// The number of consecutive requests that were refused because of the key.
     refusals: u32,
-    /// The service asked to be left alone until then.
+    /// The time before which no request may start.
     rest_until: u64,
     poll_at: Option<u64>,
     stream: Stream,
     report_at: Option<u64>,
-    /// What the host's timer is set to.
+    /// The time to which the host's timer is set.
     timer: Option<u64>,
     commands: Vec<Command>,
 }
@@ -63,11 +63,11 @@ pub struct Machine {
 enum Phase {
     Idle,
     Initializing,
-    /// The first request failed; the host's own cache may have something.
+    /// The first request failed; the host's cache may have flags.
     Restoring {
         /// The cause.
         failure: Failure,
-        /// The number of its last attempt.
+        /// The number of the request's last attempt.
         attempt: u32,
     },
     Ready,
@@ -75,7 +75,7 @@ enum Phase {
 }
 
 impl Machine {
-    /// A client that has not been initialised.
+    /// Creates a client that has not been initialized.
     pub fn new(options: Options) -> Self {
         Self {
             options,
@@ -100,7 +100,7 @@ impl Machine {
         }
     }
 
-    /// What to do now that `event` has happened.
+    /// Handles an event and returns the commands that follow from it.
     pub fn handle(&mut self, event: Event, moment: Moment) -> Vec<Command> {
         match event {
             Event::Initialize(start) => self.initialize(start, moment),
@@ -128,12 +128,13 @@ impl Machine {
         core::mem::take(&mut self.commands)
     }
 
-    /// Whether an answer to this request would count. The answer to one given up does not: something newer may be there.
+    /// Returns true if the response to this request would be used. Aborted requests are ignored, because their response
+    /// may be outdated.
     pub fn awaits(&self, request: u32) -> bool {
         matches!(self.request, Some(Request::UnderWay { number, .. }) if number == request)
     }
 
-    /// The tag of the configuration being served.
+    /// Returns the tag of the config document being served.
     pub fn etag(&self) -> Option<&str> {
         self.etag.as_deref()
     }
@@ -160,7 +161,7 @@ impl Machine {
         }
     }
 
-    /// Begins from a configuration that the caller had, without a request.
+    /// Starts with a config document from the caller, without a request.
     fn provided(&mut self, flags: &[Option<Ttl>], etag: Option<String>, moment: Moment) {
         if self.phase == Phase::Idle {
             self.serve(flags, etag, moment);
@@ -170,8 +171,8 @@ impl Machine {
         }
     }
 
-    /// Goes on where an engine that trapped has left off. What trapped in a request would do so again in the next one, so
-    /// the next one takes its time.
+    /// Takes over from a machine whose engine trapped. If a request was pending, its response may trap again, so the
+    /// next one is delayed.
     fn resumed(&mut self, flags: &[Option<Ttl>], refreshing: bool, moment: Moment) {
         if self.phase != Phase::Idle {
             return;
@@ -209,7 +210,7 @@ impl Machine {
         self.settle_initialize(Ok(()));
     }
 
-    /// Begins with all that goes on by itself from now on.
+    /// Starts polling, the stream, and usage reports.
     fn begin_upkeep(&mut self, moment: Moment) {
         self.plan_first_poll(moment);
         if self.options.streaming {
@@ -281,7 +282,7 @@ impl Machine {
         }
     }
 
-    /// One timer serves everything: it is set to whatever comes first.
+    /// Sets the host's only timer to the earliest scheduled action.
     fn adjust_timer(&mut self, moment: Moment) {
         let next = self.next_wake();
         if next == self.timer {

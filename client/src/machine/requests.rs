@@ -1,4 +1,4 @@
-//! Requests for the configuration: their answers, their attempts and their end.
+//! Requests for the config document, their responses and retries.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,10 +11,10 @@ use crate::event::{Moment, Reply, Retry};
 use crate::lifetimes::Lifetimes;
 use crate::retry::{CEILING, backoff, between_half_and_whole, refused};
 
-/// A service that asks to be left alone for longer than an hour has lost its clock.
+/// The maximum `Retry-After` that the client respects, in milliseconds. A longer one comes from a broken clock.
 pub(super) const LONGEST_REST: u64 = 60 * 60 * 1_000;
 
-/// The shortest delay, in milliseconds, from which attempts without end back off.
+/// The minimum delay, in milliseconds, from which unlimited retries back off.
 const SHORTEST_DELAY: u64 = 1_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub(super) enum Request {
         attempt: u32,
         times_out_at: u64,
     },
-    /// The last attempt failed; this is the next one.
+    /// The last attempt failed; this one follows.
     Waiting { attempt: u32, until: u64 },
 }
 
@@ -57,7 +57,7 @@ impl Machine {
         });
     }
 
-    /// Gives up an attempt that takes too long, and begins one that has waited long enough.
+    /// Aborts an attempt that has timed out, and starts one whose delay has passed.
     pub(super) fn look_after_request(&mut self, moment: Moment) {
         match self.request {
             Some(Request::UnderWay {
@@ -76,7 +76,7 @@ impl Machine {
         }
     }
 
-    /// Ends an `initialize()` that has taken as long as it may.
+    /// Ends an `initialize()` at its deadline.
     pub(super) fn look_after_deadline(&mut self, moment: Moment) {
         if self.initialize_by.is_none_or(|by| by > moment.now) {
             return;
@@ -84,7 +84,7 @@ impl Machine {
         self.initialize_by = None;
         self.overdue = true;
         match self.request {
-            // It goes on without the call.
+            // The request continues without the call.
             Some(Request::UnderWay { attempt, .. }) if self.retry != Retry::None => {
                 self.restore(attempt, Failure::TimedOut);
             }
@@ -106,7 +106,7 @@ impl Machine {
         }
     }
 
-    /// The attempt that this answer belongs to, unless it was given up.
+    /// Ends the pending attempt if this is its number, and returns it.
     fn end_attempt(&mut self, request: u32) -> Option<u32> {
         match self.request {
             Some(Request::UnderWay {
@@ -154,7 +154,7 @@ impl Machine {
             } else {
                 self.plan_poll(moment);
             }
-            // Before the event: a refresh that a listener asks for is another one.
+            // Before the event: a refresh that a listener starts is another one.
             self.settle_refresh(Ok(()));
             self.emit(Lifecycle::RefreshSuccess);
         } else {
@@ -163,14 +163,14 @@ impl Machine {
         }
     }
 
-    /// The service has confirmed what is served: all trouble is over.
+    /// Resets the record of failures, because the service has confirmed the flags.
     pub(super) fn recover(&mut self) {
         self.failing = None;
         self.refusals = 0;
         self.rest_until = 0;
     }
 
-    /// An attempt failed: there is another one, unless it would be in vain or the service asks for a longer wait.
+    /// Handles a failed attempt: schedules a retry, unless that is pointless or the service requires a longer delay.
     fn fail(&mut self, attempt: u32, failure: Failure, retry_after: Option<u64>, moment: Moment) {
         let asked = retry_after.unwrap_or(0).min(LONGEST_REST);
         let is_passing = failure.is_passing(self.phase == Phase::Ready);
@@ -186,9 +186,9 @@ impl Machine {
         }
     }
 
-    /// Returns the wait before the attempt after this one. Once a refresh has failed after all its attempts, the service is
-    /// known to be away, and attempts for which no caller waits are as far apart as polls, 30 s at most: otherwise a
-    /// service that comes back would meet four times its usual load.
+    /// Returns the delay before the attempt after this one. Once a refresh has failed with all its retries, the service
+    /// is known to be down, and retries for which no caller waits are as far apart as polls, 30 s at most. Otherwise a
+    /// service that comes back would receive four times its usual load.
     fn retry_wait(&self, attempt: u32, moment: Moment) -> u64 {
         let usual = backoff(self.options.retry_delay, attempt, moment.random);
         match self.poll_interval() {
@@ -199,12 +199,12 @@ impl Machine {
         }
     }
 
-    /// Returns true if the last refresh failed after all its attempts.
+    /// Returns true if the last refresh failed with all its retries.
     fn is_away(&self) -> bool {
         self.phase == Phase::Ready && self.failing.is_some()
     }
 
-    /// A request failed for good; the next one may have to take its time.
+    /// Handles the final failure of a request, which may delay the next one.
     pub(super) fn give_up(&mut self, attempt: u32, failure: Failure, moment: Moment) {
         self.failing = Some(failure);
         let rest = self.rest(failure, moment);
@@ -221,13 +221,13 @@ impl Machine {
         }
     }
 
-    /// Asks the host for what it has kept itself.
+    /// Requests the flags that the host has stored.
     fn restore(&mut self, attempt: u32, failure: Failure) {
         self.phase = Phase::Restoring { failure, attempt };
         self.commands.push(Command::Restore);
     }
 
-    /// How long it would be in vain to ask again.
+    /// Returns the time for which further requests are pointless, in milliseconds.
     fn rest(&mut self, failure: Failure, moment: Moment) -> u64 {
         match failure {
             Failure::Status(401 | 403) => {
@@ -240,7 +240,7 @@ impl Machine {
         }
     }
 
-    /// Nothing has brought a configuration: neither the service nor the host.
+    /// Handles the failure of both the service and the host to provide flags.
     fn fail_initialize(&mut self, attempt: u32, failure: Failure, moment: Moment) {
         let call_fails = match self.retry {
             Retry::None => true,
@@ -254,14 +254,14 @@ impl Machine {
             self.plan_attempt_after(attempt, moment);
         }
         let is_overdue = core::mem::take(&mut self.overdue);
-        // The host reports a refusal also where no call waits for it.
+        // The host reports a refusal even if no call waits for it.
         if call_fails || is_overdue || !failure.is_passing(false) {
             self.settle_initialize(Err(failure));
             self.settle_refresh(Err(failure));
         }
     }
 
-    /// Plans another attempt to initialize, unless one is under way.
+    /// Schedules another attempt to initialize, unless one is pending.
     fn plan_attempt_after(&mut self, attempt: u32, moment: Moment) {
         if self.request.is_none() {
             let delay = self.options.retry_delay.max(SHORTEST_DELAY);
@@ -284,7 +284,7 @@ impl Machine {
         }
     }
 
-    /// Becomes ready with flags of the host's own, which have so many milliseconds left.
+    /// Becomes ready with the host's flags, which have these remaining milliseconds.
     fn restored_with(&mut self, times: Vec<u64>, moment: Moment) {
         let Phase::Restoring { failure, .. } = self.phase else {
             return;
@@ -295,7 +295,7 @@ impl Machine {
         self.settle_refresh(Err(failure));
     }
 
-    /// Serves the newest configuration, whose flags have these times to live.
+    /// Serves the newest config document, whose flags have these TTLs.
     pub(super) fn serve(&mut self, flags: &[Option<Ttl>], etag: Option<String>, moment: Moment) {
         let times = flags.iter().map(|ttl| self.time(*ttl));
         self.lifetimes = Lifetimes::start(moment.now, times.collect());
@@ -303,22 +303,22 @@ impl Machine {
         self.commands.push(Command::Apply);
     }
 
-    /// Becomes ready with a configuration from the host's store. Its tag is not sent: an answer that nothing has changed
-    /// would renew the times that it has here, and not those of its flags.
+    /// Becomes ready with a config document from the host's store. The client does not send its tag: a `304 Not
+    /// Modified` would restart the extended TTLs from here instead of those of its flags.
     pub(super) fn stored(&mut self, flags: &[Option<Ttl>], age: u64, max_age: u64, moment: Moment) {
         let times = flags.iter().map(|ttl| self.time(*ttl).max(max_age));
         let left: Vec<u64> = times.map(|time| time.saturating_sub(age).max(1)).collect();
         self.restored_with(left, moment);
     }
 
-    /// The time for which a confirmed flag may be served, in milliseconds.
+    /// Returns the TTL of a flag in milliseconds.
     fn time(&self, ttl: Option<Ttl>) -> u64 {
         ttl.map_or(self.options.ttl, |ttl| {
             u64::from(ttl.seconds()).saturating_mul(1_000)
         })
     }
 
-    /// What is served is still what the service has.
+    /// Handles the confirmation that the service's config document is the one being served.
     pub(super) fn confirm(&mut self, moment: Moment) {
         let expired = self.lifetimes.renew(moment.now);
         self.commands.push(if expired {

@@ -1,4 +1,4 @@
-//! The stream of changes, in place of polls for as long as it is alive.
+//! The stream of changes, which replaces polls while it works.
 
 use alloc::string::String;
 
@@ -8,40 +8,41 @@ use crate::command::Command;
 use crate::event::Moment;
 use crate::retry::{backoff, refused, spread};
 
-/// The service sends something every 15 s unless it is told otherwise. A stream that is silent for longer than this is
-/// dead.
+/// The timeout of a silent stream, in milliseconds. By default, the service sends data every 15 s.
 const SILENCE: u64 = 45_000;
 
-/// A stream that lived for so long was a good one, and so the next is opened soon. Proxies that cut streams do it sooner.
+/// The lifetime after which a stream counts as stable, so that the next one opens soon. Proxies that cut streams do so
+/// earlier.
 const GOOD_LIFE: u64 = 30_000;
 
-/// The least that lies between two streams, whatever the delay between the attempts of a request.
+/// The minimum delay between two streams, whatever the retry delay of requests.
 const SHORTEST_WAIT: u64 = 1_000;
 
-/// How long another instance of the service may take to hear of a change; after this it is asked once more.
+/// The time in which another instance of the service learns of a change. After this, the client repeats its request
+/// once.
 const LAG: u64 = 500;
 
-/// All clients hear of a change in the same instant. They fetch it within this time, in milliseconds, unless the service
-/// asks for another.
+/// The default period over which clients spread their fetches, in milliseconds, because all receive a change at the
+/// same instant.
 const SPREAD: u64 = 250;
 
-/// The longest time that the service may ask for.
+/// The maximum period that the service may set.
 const LONGEST_SPREAD: u64 = 60_000;
 
 #[derive(Debug)]
 pub(super) enum Stream {
-    /// There is none, and none is meant to be.
+    /// No stream, and none is scheduled.
     Closed,
-    /// It will be opened again.
+    /// The next stream is scheduled.
     Waiting { attempt: u32, until: u64 },
-    /// It has been opened, and is given up when it says nothing until then.
+    /// Open, and closed if it sends no data until `silent_at`.
     Open {
         attempt: u32,
         opened_at: u64,
         silent_at: u64,
-        /// The tag of the configuration that the service has, once it has told.
+        /// The tag of the service's config document, once the stream has announced it.
         told: Option<String>,
-        /// An answer was older than what the stream had told, and has been asked for again.
+        /// True if a response was older than the announced tag, and the request is being repeated.
         lagged: bool,
     },
 }
@@ -74,13 +75,14 @@ impl Machine {
         }
     }
 
-    /// Whether the service has said on the stream that what is served is what it has. Nobody needs to poll then.
+    /// Returns true if the stream has announced the tag of the config document being served. Polls are then
+    /// unnecessary.
     pub(super) fn stream_confirms(&self) -> bool {
         matches!(&self.stream, Stream::Open { told: Some(told), .. } if self.etag() == Some(told))
     }
 
-    /// How soon to ask once more where an answer is older than what the stream has told: another instance of the service
-    /// may have given it. Only once, as the stream tells of everything that is newer.
+    /// Returns the delay before the request is repeated, if a response is older than the announced tag, because another
+    /// instance may have sent it. Repeats once only: the stream announces everything newer.
     pub(super) fn stream_lag(&mut self) -> Option<u64> {
         let confirmed = self.stream_confirms();
         let Stream::Open { told, lagged, .. } = &mut self.stream else {
@@ -91,7 +93,7 @@ impl Machine {
         lags.then_some(LAG)
     }
 
-    /// The stream says which configuration the service has. A new one is fetched after a random wait.
+    /// Handles the tag of the service's config document. A new one is fetched after a random delay.
     pub(super) fn stream_told(&mut self, etag: String, within: Option<u64>, moment: Moment) {
         let Stream::Open { told, lagged, .. } = &mut self.stream else {
             return;
@@ -108,7 +110,7 @@ impl Machine {
         self.poll_at = Some(sooner.max(self.rest_until));
     }
 
-    /// The stream has said something, if only that it is alive.
+    /// Handles any data on the stream, including keep-alives.
     pub(super) fn stream_alive(&mut self, moment: Moment) {
         let Stream::Open { silent_at, .. } = &mut self.stream else {
             return;
@@ -121,7 +123,7 @@ impl Machine {
         }
     }
 
-    /// The stream is over: polls take its place until it is back.
+    /// Handles the end of the stream. Polls replace it until it is back.
     pub(super) fn stream_ended(&mut self, status: u16, retry_after: Option<u64>, moment: Moment) {
         let Stream::Open {
             attempt, opened_at, ..

@@ -1,4 +1,4 @@
-//! What holds in every life, however odd.
+//! Invariants of every sequence of events, however odd.
 
 use pennon_client::{
     Call, Command, Event, Lifecycle, Machine, Moment, Options, Reply, Retry, Start,

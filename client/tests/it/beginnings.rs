@@ -1,4 +1,4 @@
-//! Other ways to begin than by a request.
+//! Initialization without a request.
 
 use pennon_client::{Event, Options, Start};
 

@@ -1,4 +1,4 @@
-//! A thousand clients of one service, in virtual time: how many requests come in the busiest second.
+//! A thousand clients of one service, in virtual time: the number of requests in the busiest second.
 
 use std::collections::BTreeMap;
 
@@ -17,27 +17,27 @@ const LATENCY: u64 = 5;
 enum Outage {
     /// Connections are refused at once.
     Refused,
-    /// Nothing answers.
+    /// The service does not respond.
     Silent,
-    /// A proxy answers in its place.
+    /// A proxy responds in its place.
     Status(u16),
 }
 
-/// Clients, what will happen to them and when, and what they have asked.
+/// Clients, their future events, and their past requests.
 struct Herd {
     clients: Vec<Machine>,
     timers: Vec<Option<u64>>,
-    /// By time and order of planning: the client, and what happens to it.
+    /// The client and its event, by time and order of scheduling.
     agenda: BTreeMap<(u64, u64), (usize, Event)>,
     planned: u64,
     requests: Vec<u64>,
     seed: u64,
-    /// The tag of the configuration that the service has.
+    /// The tag of the service's config document.
     etag: &'static str,
 }
 
 impl Herd {
-    /// Clients that start within one poll interval.
+    /// Creates clients that start within one poll interval.
     fn new(options: Options) -> Self {
         let mut herd = Self {
             clients: (0..CLIENTS).map(|_| Machine::new(options)).collect(),
@@ -55,7 +55,7 @@ impl Herd {
         herd
     }
 
-    /// Lets time pass up to this moment. What fails does so in this way, if there is an outage.
+    /// Advances the time. During an outage, requests fail in this mode.
     fn passes_until(&mut self, end: u64, outage: Option<Outage>) {
         while let Some(entry) = self.agenda.first_entry() {
             let now = entry.key().0;
@@ -111,7 +111,7 @@ impl Herd {
         self.agenda.insert((at, self.planned), (client, event));
     }
 
-    /// The most requests within one second, whenever that begins, between two moments.
+    /// Returns the maximum number of requests within any one second between two times.
     fn busiest_second(&self, from: u64, to: u64) -> usize {
         let within: Vec<u64> = self
             .requests
@@ -128,7 +128,7 @@ impl Herd {
             .unwrap_or(0)
     }
 
-    /// The same numbers in every run.
+    /// Returns a pseudo-random number, from the same sequence in every run.
     fn random(&mut self) -> u32 {
         self.seed ^= self.seed << 13;
         self.seed ^= self.seed >> 7;
@@ -163,7 +163,7 @@ fn clients_that_hear_of_a_change_together_do_not_fetch_it_together() {
         streaming: true,
         ..Options::default()
     });
-    // No stream has been silent for so long that it would be given up.
+    // Early enough that no silent stream has timed out.
     let change = 40_000;
     herd.passes_until(change, None);
     herd.etag = "v2";
@@ -174,7 +174,7 @@ fn clients_that_hear_of_a_change_together_do_not_fetch_it_together() {
     herd.passes_until(change + 250 + LATENCY, None);
     let fetches = &herd.requests[before..];
     assert_eq!(fetches.len(), herd.clients.len());
-    // Evenly, there are four in a millisecond.
+    // The average is four per millisecond.
     let mut by_time = BTreeMap::<u64, usize>::new();
     for at in fetches {
         *by_time.entry(*at).or_default() += 1;

@@ -4,7 +4,7 @@ use pennon_core::ttl::Ttl;
 use crate::world::{QUIET, World, configuration, status};
 
 #[test]
-fn initialising_fetches_applies_and_is_ready() {
+fn initializing_fetches_applies_and_is_ready() {
     let mut world = World::new(QUIET);
     world.happens(Event::Initialize(Start::default()));
     world.answers(configuration("v1", &[None]));
@@ -20,7 +20,7 @@ fn initialising_fetches_applies_and_is_ready() {
 }
 
 #[test]
-fn initialising_again_meanwhile_shares_the_request_and_afterwards_succeeds_at_once() {
+fn initializing_again_meanwhile_shares_the_request_and_afterwards_succeeds_at_once() {
     let mut world = World::new(QUIET);
     world.happens(Event::Initialize(Start::default()));
     world.happens(Event::Initialize(Start::default()));
@@ -32,7 +32,7 @@ fn initialising_again_meanwhile_shares_the_request_and_afterwards_succeeds_at_on
 }
 
 #[test]
-fn without_service_and_cache_initialising_fails_and_may_be_repeated() {
+fn without_service_and_cache_initializing_fails_and_may_be_repeated() {
     let mut world = World::new(QUIET);
     world.happens(Event::Initialize(Start::default()));
     world.is_unreachable();
@@ -131,7 +131,7 @@ fn a_first_answer_that_says_unchanged_is_a_failure() {
 }
 
 #[test]
-fn a_refresh_during_initialising_waits_for_the_same_request() {
+fn a_refresh_during_initializing_waits_for_the_same_request() {
     let mut world = World::new(QUIET);
     world.happens(Event::Initialize(Start::default()));
     world.happens(Event::Refresh);
@@ -195,7 +195,7 @@ fn a_stored_configuration_is_served_until_it_is_too_old_or_the_service_answers()
     let expired = journal.iter().find(|line| line.contains("expire"));
     assert_eq!(expired.map(String::as_str), Some("103000: expire [0]"));
 
-    // It is for clients that asked for it only.
+    // Only clients that have requested it use it.
     let mut world = World::ready(QUIET, &[None]);
     world.happens(stored);
     assert!(world.journal().is_empty());

@@ -1,4 +1,4 @@
-//! The options of `initialize()`: its timeout, and attempts that go on after it has failed.
+//! The options of `initialize()`: its timeout, and attempts that continue after it has failed.
 
 use pennon_client::{Event, Options, Reply, Retry, Start};
 
@@ -24,7 +24,7 @@ const PATIENT: Options = Options {
 };
 
 #[test]
-fn initialising_takes_no_longer_than_its_timeout_and_then_the_cache_is_enough() {
+fn initializing_takes_no_longer_than_its_timeout_and_then_the_cache_is_enough() {
     for cached in [vec![], vec![60_000]] {
         let mut world = World::new(PATIENT);
         world.happens(Event::Initialize(Start {
@@ -71,7 +71,7 @@ fn a_timeout_also_ends_the_wait_for_the_next_attempt() {
 }
 
 #[test]
-fn initialising_may_go_on_until_the_service_is_there() {
+fn initializing_may_go_on_until_the_service_is_there() {
     let mut world = World::new(PATIENT);
     world.happens(forever(None));
     world.is_unreachable();
@@ -117,7 +117,7 @@ fn a_client_that_tries_forever_becomes_ready_after_its_call_has_timed_out() {
     );
     world.passes(1_000);
     assert_eq!(world.journal(), ["4000: fetch 1 with nothing"]);
-    // Another call shares the request under way, and has a deadline of its own.
+    // Another call shares the pending request, but has its own deadline.
     world.happens(forever(Some(1_000)));
     world.passes(1_000);
     world.happens(Event::Restored(vec![]));
@@ -224,7 +224,7 @@ fn another_call_during_a_wait_in_the_background_tries_at_once() {
             "10000: initialize Err(Status(401))"
         ]
     );
-    // It is refused for the second time.
+    // The second refusal.
     assert_eq!(world.timer(), Some(130_000));
 }
 

@@ -1,4 +1,4 @@
-//! Whole lives of a client, in virtual time.
+//! The complete behavior of a client, in virtual time.
 
 mod any;
 mod beginnings;

@@ -8,7 +8,7 @@ const POLLING: Options = Options {
 };
 
 #[test]
-fn refreshing_before_initialising_fails() {
+fn refreshing_before_initializing_fails() {
     let mut world = World::new(QUIET);
     world.happens(Event::Refresh);
     assert_eq!(world.journal(), ["0: refresh Err(NotInitialized)"]);

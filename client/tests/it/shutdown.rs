@@ -24,7 +24,7 @@ fn shutting_down_aborts_clears_and_says_so_last() {
 }
 
 #[test]
-fn shutting_down_while_initialising_fails_that_call() {
+fn shutting_down_while_initializing_fails_that_call() {
     let mut world = World::new(QUIET);
     world.happens(Event::Initialize(Start::default()));
     world.happens(Event::Shutdown);
@@ -41,7 +41,7 @@ fn shutting_down_while_initialising_fails_that_call() {
 }
 
 #[test]
-fn shutting_down_before_initialising_is_fine() {
+fn shutting_down_before_initializing_is_fine() {
     let mut world = World::new(QUIET);
     world.happens(Event::Shutdown);
     assert_eq!(world.journal(), ["0: clear", "0: emit shutdown"]);

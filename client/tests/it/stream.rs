@@ -24,7 +24,7 @@ const LOST: Event = Event::StreamEnded {
     retry_after: None,
 };
 
-/// A world in which the stream has confirmed what the client fetched.
+/// Returns a world in which the stream has confirmed the fetched config document.
 fn listening() -> World {
     let mut world = World::ready(STREAMING, &[None]);
     world.happens(told("v1"));

@@ -1,11 +1,12 @@
-//! A world for one client: a clock that stands until it is moved, and a service that answers when it is told to.
+//! The environment of one client: a clock that only moves when the test advances it, and a service that only responds
+//! when the test lets it.
 
 use pennon_client::{
     Call, Command, Event, Failure, Lifecycle, Machine, Moment, Options, Reply, Start,
 };
 use pennon_core::ttl::Ttl;
 
-/// The client and everything around it. What it commands is written down, each line beginning with the time.
+/// A client with its environment. The journal has a line for each command, which starts with the time.
 pub(crate) struct World {
     machine: Machine,
     moment: Moment,
@@ -18,7 +19,7 @@ impl World {
     pub(crate) fn new(options: Options) -> Self {
         Self {
             machine: Machine::new(options),
-            // Retries wait for the whole of their delay, which keeps the times below round.
+            // Retries wait for their whole delay, which keeps the times below round.
             moment: Moment {
                 now: 0,
                 random: u32::MAX,
@@ -29,7 +30,7 @@ impl World {
         }
     }
 
-    /// A world in which the client has fetched `flags` flags at the time 0, and nothing is in the journal yet.
+    /// Creates a world in which the client has fetched `flags` flags at time 0, with an empty journal.
     pub(crate) fn ready(options: Options, flags: &[Option<u32>]) -> Self {
         let mut world = Self::new(options);
         world.happens(Event::Initialize(Start::default()));
@@ -44,7 +45,7 @@ impl World {
         }
     }
 
-    /// The service answers the newest request.
+    /// Responds to the newest request.
     pub(crate) fn answers(&mut self, reply: Reply) {
         self.answers_request(self.request, reply);
     }
@@ -53,13 +54,13 @@ impl World {
         self.happens(Event::Reply { request, reply });
     }
 
-    /// The newest request comes to no answer.
+    /// Fails the newest request without a response.
     pub(crate) fn is_unreachable(&mut self) {
         let request = self.request;
         self.happens(Event::Unreachable { request });
     }
 
-    /// Time passes, and the timer fires whenever it should.
+    /// Advances the time, and fires the timer whenever it is due.
     pub(crate) fn passes(&mut self, milliseconds: u64) {
         let end = self.moment.now + milliseconds;
         while let Some(at) = self.timer.filter(|at| *at <= end) {
@@ -70,7 +71,7 @@ impl World {
         self.moment.now = end;
     }
 
-    /// The host sleeps: time passes, but the timer fires only afterwards, once.
+    /// Suspends the host: advances the time, and fires the timer only afterwards, once.
     pub(crate) fn sleeps(&mut self, milliseconds: u64) {
         self.moment.now += milliseconds;
         self.passes(0);
@@ -80,12 +81,12 @@ impl World {
         self.moment.random = random;
     }
 
-    /// When the timer will fire.
+    /// Returns the time at which the timer fires.
     pub(crate) fn timer(&self) -> Option<u64> {
         self.timer
     }
 
-    /// What has been commanded since the last look, timers aside.
+    /// Returns the commands since the last call, without those for the timer.
     pub(crate) fn journal(&mut self) -> Vec<String> {
         std::mem::take(&mut self.journal)
     }
@@ -139,7 +140,7 @@ fn call_name(call: Call) -> &'static str {
     }
 }
 
-/// A configuration of as many flags as there are times to live, those in seconds.
+/// Returns a response with one flag for each TTL, in seconds.
 pub(crate) fn configuration(etag: &str, seconds: &[Option<u32>]) -> Reply {
     let ttl =
         |seconds: &Option<u32>| seconds.and_then(|seconds| Ttl::try_from(i64::from(seconds)).ok());
@@ -151,7 +152,7 @@ pub(crate) fn configuration(etag: &str, seconds: &[Option<u32>]) -> Reply {
     }
 }
 
-/// An answer without a configuration.
+/// Returns a response without a config document.
 pub(crate) fn status(status: u16) -> Reply {
     Reply {
         status,
@@ -159,7 +160,7 @@ pub(crate) fn status(status: u16) -> Reply {
     }
 }
 
-/// No polling and no retries: nothing happens unless a test makes it happen.
+/// Options without polling and retries, so that a test controls all events.
 pub(crate) const QUIET: Options = Options {
     poll_interval: 0,
     ttl: 60_000,
