@@ -1,7 +1,7 @@
-//! Gives the module a small stack.
+//! Sets a small stack for the module.
 
-/// The parser's depth is capped and nothing else recurses, so 64 KiB are plenty; the linker's default is 1 MiB, which
-/// every page would pay for.
+/// Sets the stack size to 64 KiB. The parser's depth is limited and nothing else recurses, so that is plenty; the
+/// linker's default is 1 MiB, which every page would have to allocate.
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     if std::env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32") {

@@ -1,4 +1,4 @@
-//! The flags of one configuration, by number.
+//! The flags of one config document, by number.
 
 use alloc::string::String;
 use alloc::vec;
@@ -13,10 +13,10 @@ use crate::json::{Trace, array};
 use crate::protocol::FlagBit;
 use crate::slots::{Nobody, Slots};
 
-/// What stands for the evaluation of a flag that there is not.
+/// The result for an unknown flag.
 const NONE: u32 = u32::MAX;
 
-/// Holds a configuration and evaluates it. Flags are numbered by their position in it, in the order of their keys.
+/// The engine with one config document. A flag's number is its position in the document, sorted by key.
 #[wasm_bindgen]
 pub struct Engine {
     input: Vec<u8>,
@@ -28,7 +28,7 @@ pub struct Engine {
 
 #[wasm_bindgen]
 impl Engine {
-    /// An engine without flags.
+    /// Creates an engine without flags.
     #[wasm_bindgen(constructor)]
     #[expect(
         clippy::new_without_default,
@@ -44,8 +44,8 @@ impl Engine {
         }
     }
 
-    /// The address of a buffer of `length` bytes, for the text of a configuration. It is kept for the next one, and has
-    /// room for a little more; one that is larger still takes its place.
+    /// Returns the address of a buffer of `length` bytes, for the text of a config document. The buffer is reused and
+    /// has a small reserve; a larger document replaces it.
     pub fn input(&mut self, length: usize) -> *const u8 {
         if self.input.len() < length {
             self.input = Vec::new();
@@ -54,8 +54,8 @@ impl Engine {
         self.input.as_ptr()
     }
 
-    /// Takes the first `length` bytes of the input as the new configuration, and tells whether they are one; if not, the
-    /// one before stays.
+    /// Loads the first `length` bytes of the input as the new config document. Returns false if they are not one; the
+    /// previous document then stays.
     pub fn load(&mut self, length: usize) -> bool {
         let text = self.input.get(..length).unwrap_or_default();
         match self.snapshot.parse_next(text) {
@@ -71,7 +71,7 @@ impl Engine {
         }
     }
 
-    /// The keys of all flags, one after the other.
+    /// Returns the concatenated keys of all flags.
     pub fn keys(&self) -> Vec<u8> {
         let mut text = Vec::with_capacity(self.snapshot.bytes_of_keys());
         for key in self.snapshot.keys() {
@@ -80,7 +80,7 @@ impl Engine {
         text
     }
 
-    /// Where each of them ends.
+    /// Returns the position at which each key ends.
     pub fn ends(&self) -> Vec<u32> {
         let mut end: u32 = 0;
         let ends = self.snapshot.keys().map(|key| {
@@ -90,19 +90,19 @@ impl Engine {
         ends.collect()
     }
 
-    /// The keys of the flags in which the configuration differs from the one before, as a JSON array. They are told once,
-    /// and not of a first configuration; where there is nothing to tell, the text may be empty.
+    /// Returns the keys of the flags that differ from the previous config document, as a JSON array. They are returned
+    /// once, and not for the first document; without changes, the text may be empty.
     pub fn changes(&mut self) -> String {
         core::mem::take(&mut self.changes)
     }
 
-    /// What each flag is for a subject without attributes, in the form of `Evaluation::encode`: the evaluation ahead of
-    /// time, in which a rollout falls through. [`FlagBit`]s are added.
+    /// Returns the evaluation of each flag for a subject without attributes, in the form of `Evaluation::encode`. This
+    /// is the evaluation ahead of time, which skips rollouts. It includes [`FlagBit`]s.
     pub fn defaults(&self) -> Vec<u8> {
         self.snapshot.flags().map(default).collect()
     }
 
-    /// Where in the input the value is that makes a flag unsupported; 2^32 - 1 if it is not.
+    /// Returns the position in the input of the value that makes a flag unsupported; 2^32 - 1 if the flag is supported.
     pub fn unsupported(&self, flag: usize) -> usize {
         match self.snapshot.get(flag) {
             Some(Err(unsupported)) => unsupported.offset(),
@@ -110,47 +110,47 @@ impl Engine {
         }
     }
 
-    /// The number of entries that have been left out, because they have no usable key or switch.
+    /// Returns the number of skipped entries, which have no usable key or switch.
     pub fn skipped(&self) -> usize {
         self.snapshot.skipped()
     }
 
-    /// The time to live of each flag in seconds, 0 where it is the client's default.
+    /// Returns the TTL of each flag in seconds, or 0 for the client's default.
     pub fn ttls(&self) -> Vec<u32> {
         let seconds = |ttl: Option<Ttl>| ttl.map_or(0, Ttl::seconds);
         self.snapshot.ttls().map(seconds).collect()
     }
 
-    /// The name of the attribute that a flag reads from this slot.
+    /// Returns the name of the attribute in this slot of a flag.
     pub fn attribute(&self, flag: usize, slot: usize) -> Option<String> {
         let attribute = self.snapshot.get(flag)?.ok()?.attributes().get(slot)?;
         Some(attribute.as_str().into())
     }
 
-    /// Makes room for so many slots. Addresses taken before are void afterwards.
+    /// Allocates this many slots. Invalidates addresses from earlier calls.
     pub fn reserve(&mut self, slots: usize) {
         self.slots.reserve(slots);
     }
 
-    /// Where the slots' tags are. Each slot has two words: a [`SlotTag`](crate::protocol::SlotTag), and where in the text a
-    /// string starts.
+    /// Returns the address of the slots' heads. Each has two words: a [`SlotTag`](crate::protocol::SlotTag), and the
+    /// position of a string in the text.
     pub fn heads(&self) -> *const u32 {
         self.slots.heads().cast()
     }
 
-    /// Where the slots' numbers are.
+    /// Returns the address of the slots' numbers.
     pub fn numbers(&self) -> *const f64 {
         self.slots.numbers()
     }
 
-    /// Where the text of all slots is: [`MAX_CONTEXT_BYTES`](pennon_core::context::MAX_CONTEXT_BYTES)
-    /// for all of them together. The host counts what does not fit as absent.
+    /// Returns the address of the text of all slots, which share
+    /// [`MAX_CONTEXT_BYTES`](pennon_core::context::MAX_CONTEXT_BYTES). The host treats values beyond that as absent.
     pub fn text(&self) -> *const u8 {
         self.slots.text()
     }
 
-    /// What a flag is for the subject in the slots, in the form of `Evaluation::encode`; 2^32 - 1 if there is no such
-    /// flag, or it is unsupported.
+    /// Evaluates a flag for the subject in the slots. Returns the form of `Evaluation::encode`, or 2^32 - 1 if the flag
+    /// is unknown or unsupported.
     pub fn evaluate(&self, flag: usize) -> u32 {
         match self.snapshot.get(flag) {
             Some(Ok(flag)) => evaluate(flag, &self.slots, MissingBucketingValue::Excluded).encode(),
@@ -158,8 +158,8 @@ impl Engine {
         }
     }
 
-    /// How a flag is decided for the subject in the slots: the complete trace as JSON, with `null` for
-    /// the values met, which the host has at hand.
+    /// Explains the evaluation of a flag for the subject in the slots. Returns the complete trace as JSON, with `null`
+    /// for the actual values, which the host has.
     pub fn explain(&self, flag: usize) -> Option<String> {
         let flag = self.snapshot.get(flag)?.ok()?;
         let mut trace = Trace::default();

@@ -1,4 +1,4 @@
-//! The little JSON that crosses the border to be read there.
+//! The JSON that crosses the wasm boundary.
 
 use alloc::string::String;
 
@@ -7,7 +7,7 @@ use pennon_core::rollout::{Percentage, Strategy};
 use pennon_core::rule::{Attribute, Logic, Operand, Operator, Priority};
 use pennon_core::{Evaluation, Value};
 
-/// These strings as an array.
+/// Formats strings as an array.
 pub(crate) fn array<'a>(strings: impl Iterator<Item = &'a str>) -> String {
     let mut json = String::from("[");
     for string in strings {
@@ -18,7 +18,7 @@ pub(crate) fn array<'a>(strings: impl Iterator<Item = &'a str>) -> String {
     json
 }
 
-/// A trace being written as it happens, in the form in which the service gives it.
+/// A trace that is written during the evaluation, in the service's format.
 #[derive(Default)]
 pub(crate) struct Trace {
     rules: String,
@@ -26,7 +26,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// The whole of it.
+    /// Returns the complete trace.
     pub(crate) fn end(self, evaluation: Evaluation) -> String {
         let mut json = String::new();
         let out = &mut json;
@@ -121,7 +121,7 @@ impl Observer for Trace {
     }
 }
 
-/// A comma, where something that ends so has gone before.
+/// Appends a comma if a previous element ends with this character.
 #[inline(never)]
 fn separate(end: char, json: &mut String) {
     if json.ends_with(end) {
@@ -129,7 +129,7 @@ fn separate(end: char, json: &mut String) {
     }
 }
 
-/// A call, not a copy of what it calls, wherever something is written: that is half the size.
+/// Appends a text. Calling this instead of `push_str`, which is inlined, halves the size.
 #[inline(never)]
 fn push(text: &str, json: &mut String) {
     json.push_str(text);
@@ -144,7 +144,7 @@ fn boolean(value: bool, json: &mut String) {
     push(if value { "true" } else { "false" }, json);
 }
 
-/// Digit by digit: Rust's own formatting would be larger than all else here.
+/// Appends the digits of a number. Rust's formatting would be larger than the rest of this module.
 #[inline(never)]
 fn integer(number: i64, json: &mut String) {
     if number < 0 {

@@ -1,6 +1,6 @@
-//! The JavaScript boundary over `pennon-core` and `pennon-client`: it translates and decides nothing.
+//! The JavaScript boundary of `pennon-core` and `pennon-client`, which converts values and has no logic.
 //!
-//! What is hot crosses as numbers and slots in linear memory; text crosses only where a person or the network reads it.
+//! Hot paths use numbers and slots in linear memory; text crosses only for people and for the network.
 
 #![cfg_attr(target_arch = "wasm32", no_std)]
 

@@ -1,4 +1,4 @@
-//! The life of a client, event by event and command by command.
+//! The state machine of a client, by single events and commands.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,19 +10,19 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::engine::Engine;
 use crate::protocol::{CommandKind, EventKind, FailureKind, OptionBit, RetryKind};
 
-/// Decides what a client does. The host sets the moment, reports an event, and then takes command after command.
+/// The state machine of a client. The host sets the time, reports an event, and then takes one command after the other.
 #[wasm_bindgen]
 pub struct Machine {
     life: pennon_client::Machine,
     moment: Moment,
-    /// In the order in which they are to be taken.
+    /// The commands, in order.
     commands: Vec<Command>,
     current: Option<Command>,
 }
 
 #[wasm_bindgen]
 impl Machine {
-    /// A client with these options, in milliseconds and attempts. `switches` is the sum of [`OptionBit`]s.
+    /// Creates a client with these options, in milliseconds and attempts. `switches` is the sum of [`OptionBit`]s.
     #[wasm_bindgen(constructor)]
     pub fn new(
         poll_interval: f64,
@@ -59,7 +59,7 @@ impl Machine {
         };
     }
 
-    /// Something happened of which there is no more to say, or only the number of a request.
+    /// Reports an event without data, or with the number of a request.
     pub fn happened(&mut self, event: EventKind, request: u32) {
         self.handle(match event {
             EventKind::Refresh => Event::Refresh,
@@ -70,7 +70,7 @@ impl Machine {
         });
     }
 
-    /// `initialize()` was called, which fails after `timeout` milliseconds, if it is given.
+    /// Reports that `initialize()` was called. It fails after `timeout` milliseconds, if given.
     pub fn initialize(&mut self, timeout: Option<f64>, retry: RetryKind) {
         self.handle(Event::Initialize(Start {
             timeout: timeout.map(whole),
@@ -78,7 +78,8 @@ impl Machine {
         }));
     }
 
-    /// `initialize()` was called, and the engine holds a configuration to begin with, of this tag.
+    /// Reports that `initialize()` was called with a bootstrap config document, which the engine has loaded, with this
+    /// tag.
     pub fn provided(&mut self, etag: Option<String>, engine: &Engine) {
         self.handle(Event::Provided {
             flags: times(engine),
@@ -86,7 +87,7 @@ impl Machine {
         });
     }
 
-    /// This machine goes on where one that trapped has left off; the engine holds the last good configuration.
+    /// Reports that this machine replaces one that trapped. The engine has loaded the last valid config document.
     pub fn resumed(&mut self, refreshing: bool, engine: &Engine) {
         self.handle(Event::Resumed {
             flags: times(engine),
@@ -94,9 +95,8 @@ impl Machine {
         });
     }
 
-    /// A request was answered, and the first `length` bytes of the engine's input are the body. If the answer still
-    /// counts and brings a configuration, the engine has it from now on, and this is true. `retry_after` is in
-    /// milliseconds.
+    /// Reports the response to a request, whose body is the first `length` bytes of the engine's input. Returns true if
+    /// the response is used and the engine has loaded its config document. `retry_after` is in milliseconds.
     pub fn reply(
         &mut self,
         request: u32,
@@ -117,13 +117,13 @@ impl Machine {
         configured
     }
 
-    /// The host serves flags from its own cache, with these milliseconds left for each.
+    /// Reports that the host serves flags from its cache, with the remaining milliseconds of each.
     pub fn restored(&mut self, times: &[f64]) {
         self.handle(Event::Restored(times.iter().copied().map(whole).collect()));
     }
 
-    /// The host serves the configuration that the engine holds, from a store: it was confirmed `age` milliseconds ago, and
-    /// may become `max_age` milliseconds old.
+    /// Reports that the host serves the engine's config document from a store. The service confirmed it `age`
+    /// milliseconds ago, and its maximum age is `max_age` milliseconds.
     pub fn stored(&mut self, age: f64, max_age: f64, engine: &Engine) {
         self.handle(Event::Stored {
             flags: times(engine),
@@ -132,8 +132,8 @@ impl Machine {
         });
     }
 
-    /// The stream told the tag of the configuration that the service has, and perhaps within how many milliseconds all
-    /// clients should fetch it.
+    /// Reports that the stream announced the tag of the service's config document, and perhaps the period in
+    /// milliseconds over which clients should spread their fetches.
     #[wasm_bindgen(js_name = streamTold)]
     pub fn stream_told(&mut self, etag: String, spread: Option<f64>) {
         self.handle(Event::StreamTold {
@@ -142,7 +142,7 @@ impl Machine {
         });
     }
 
-    /// The stream ended, or was refused with this status. `retry_after` is in milliseconds.
+    /// Reports that the stream ended, or was refused with this status. `retry_after` is in milliseconds.
     #[wasm_bindgen(js_name = streamEnded)]
     pub fn stream_ended(&mut self, status: u16, retry_after: Option<f64>) {
         self.handle(Event::StreamEnded {
@@ -151,7 +151,7 @@ impl Machine {
         });
     }
 
-    /// Takes the next command; the methods below tell more about it.
+    /// Takes the next command; the methods below return its data.
     pub fn take(&mut self) -> CommandKind {
         self.current = (!self.commands.is_empty()).then(|| self.commands.remove(0));
         self.current
@@ -159,8 +159,8 @@ impl Machine {
             .map_or(CommandKind::None, CommandKind::from)
     }
 
-    /// The number that belongs to the current command: of a request, the one to report its answer under; of a timer, its
-    /// milliseconds, which fit into 31 bits; of a failure, the status that the service answered with.
+    /// Returns the number of the current command: the number of a request, under which to report its response; the
+    /// milliseconds of a timer, which fit into 31 bits; the response status of a failure.
     pub fn number(&self) -> u32 {
         match self.current {
             Some(Command::Fetch { request, .. }) => request,
@@ -172,12 +172,12 @@ impl Machine {
         }
     }
 
-    /// The tag of the configuration being served: what to send as `If-None-Match`.
+    /// Returns the tag of the config document being served, to send as `If-None-Match`.
     pub fn etag(&self) -> Option<String> {
         self.life.etag().map(String::from)
     }
 
-    /// The flags to serve no longer.
+    /// Returns the flags to stop serving.
     pub fn flags(&self) -> Vec<u32> {
         match &self.current {
             Some(Command::Expire(flags)) => flags.clone(),
@@ -185,7 +185,7 @@ impl Machine {
         }
     }
 
-    /// Why something failed.
+    /// Returns the cause of a failure.
     pub fn failure(&self) -> FailureKind {
         self.current_failure()
             .map_or(FailureKind::None, FailureKind::from)
@@ -207,13 +207,13 @@ impl Machine {
     }
 }
 
-/// The time to live of each flag that the engine holds.
+/// Returns the TTL of each flag in the engine.
 #[inline(never)]
 fn times(engine: &Engine) -> Vec<Option<Ttl>> {
     engine.snapshot().ttls().collect()
 }
 
-/// JavaScript's only number as a whole one; what is negative or no number at all is 0.
+/// Converts a JavaScript number to an integer. Negative values and NaN become 0.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

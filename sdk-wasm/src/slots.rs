@@ -1,4 +1,4 @@
-//! The attribute values of the subject being evaluated, as the host writes them.
+//! The attribute values of the current subject, which the host writes.
 
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ const TRUE: u32 = SlotTag::True as u32;
 const NUMBER: u32 = SlotTag::Number as u32;
 const STRING: u32 = SlotTag::String as u32;
 
-/// For each slot a tag and where its text starts, its number, and one text of all slots together.
+/// For each slot, a tag with the position of its text, and its number; and one text for all slots.
 pub(crate) struct Slots {
     heads: Vec<[u32; 2]>,
     numbers: Vec<f64>,
@@ -32,7 +32,7 @@ impl Slots {
         slots
     }
 
-    /// Makes room for so many slots, and keeps what is there; it never shrinks.
+    /// Allocates this many slots and keeps existing values; it never shrinks.
     pub(crate) fn reserve(&mut self, slots: usize) {
         let slots = slots.max(self.heads.len());
         self.heads.resize(slots, [ABSENT, 0]);
@@ -73,7 +73,7 @@ impl Subject for Slots {
     }
 }
 
-/// A subject without any attribute.
+/// A subject without attributes.
 pub(crate) struct Nobody;
 
 impl Subject for Nobody {

@@ -1,10 +1,10 @@
-//! The numbers and names on which Rust and TypeScript must agree, in one place.
+//! The numbers and names that Rust and TypeScript share.
 //!
-//! `npm/core/src/engine/protocol.ts` is written from here by the test of [`typescript`], which fails where the two differ.
+//! The test of [`typescript`] generates `npm/core/src/engine/protocol.ts` from here, and fails if the two differ.
 
 #![expect(
     clippy::float_cmp,
-    reason = "in what wasm_bindgen makes of an enum, out of reach of a narrower attribute"
+    reason = "the code that wasm_bindgen generates for an enum, which a narrower attribute does not cover"
 )]
 
 use pennon_client::{Call, Command, Failure, Lifecycle, Retry};
@@ -13,7 +13,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[cfg(test)]
 mod typescript;
 
-/// Declares an enum whose variants cross the border as numbers, with what `protocol.ts` says of it.
+/// Declares an enum whose variants cross the wasm boundary as numbers, with its declaration for `protocol.ts`.
 macro_rules! numbers {
     (
         $(#[doc = $doc:literal])+
@@ -46,9 +46,9 @@ numbers! {
     pub enum EventKind {
         /// `refresh()` was called.
         Refresh = 0,
-        /// A request came to no answer.
+        /// A request failed without a response.
         Unreachable = 1,
-        /// The stream said something.
+        /// The stream sent data.
         StreamAlive = 2,
         /// The timer fired.
         Timer = 3,
@@ -61,9 +61,9 @@ numbers! {
     /// The reaction of a client whose first configuration could not be fetched.
     #[wasm_bindgen]
     pub enum RetryKind {
-        /// `initialize()` fails, and nothing more is attempted.
+        /// `initialize()` fails, without further attempts.
         None = 0,
-        /// It fails, and further attempts are made without it.
+        /// It fails, and further attempts continue in the background.
         Background = 1,
         /// It waits for further attempts.
         Forever = 2,
@@ -74,29 +74,29 @@ numbers! {
     /// A command for the host.
     #[wasm_bindgen]
     pub enum CommandKind {
-        /// Nothing more.
+        /// No further command.
         None = 0,
-        /// Fetch the configuration: see `number` and `etag`.
+        /// Fetch the config document: see `number` and `etag`.
         Fetch = 1,
-        /// Give up the request under way.
+        /// Abort the pending request.
         Abort = 2,
         /// Set the timer: see `number`.
         SetTimer = 3,
-        /// Let no timer fire.
+        /// Clear the timer.
         ClearTimer = 4,
-        /// Look into the host's own cache, and report `restored`.
+        /// Look for flags in the host's store and cache, and report `stored` or `restored`.
         Restore = 5,
-        /// Serve the engine's flags, and those only.
+        /// Serve the engine's flags, and no others.
         Apply = 6,
-        /// Note that the cached flags have been confirmed.
+        /// Restart the TTLs of the cached flags, which have been confirmed.
         Renew = 7,
-        /// Serve some flags no longer: see `flags`.
+        /// Stop serving some flags: see `flags`.
         Expire = 8,
-        /// Serve nothing any longer.
+        /// Stop serving all flags.
         Clear = 9,
         /// Open the stream of changes.
         Listen = 10,
-        /// Close it.
+        /// Close the stream of changes.
         Unlisten = 11,
         /// Report usage.
         Report = 12,
@@ -110,9 +110,9 @@ numbers! {
         EmitRefreshError = 16,
         /// Emit `shutdown`.
         EmitShutdown = 17,
-        /// Settle every waiting `initialize()`: see `failure` and `number`.
+        /// Settle all pending calls of `initialize()`: see `failure` and `number`.
         SettleInitialize = 18,
-        /// Settle every waiting `refresh()`: see `failure` and `number`.
+        /// Settle all pending calls of `refresh()`: see `failure` and `number`.
         SettleRefresh = 19,
     }
 }
@@ -121,19 +121,19 @@ numbers! {
     /// The cause of a failure.
     #[wasm_bindgen]
     pub enum FailureKind {
-        /// It did not fail.
+        /// No failure.
         None = 0,
         /// The service could not be reached.
         Unreachable = 1,
-        /// It took too long to answer.
+        /// The service did not respond in time.
         TimedOut = 2,
-        /// It answered with a status that brings no configuration: see `number`.
+        /// The service responded with an error status: see `number`.
         Status = 3,
-        /// It answered with something that is no configuration.
+        /// The service responded with an invalid config document.
         Malformed = 4,
-        /// The engine failed over its answer.
+        /// The engine trapped while it loaded the response.
         Trapped = 5,
-        /// The client has not been initialised.
+        /// The client has not been initialized.
         NotInitialized = 6,
         /// The client has been shut down.
         ShutDown = 7,
@@ -141,11 +141,11 @@ numbers! {
 }
 
 numbers! {
-    /// A switch of a client, as a bit.
+    /// A client option, as a bit.
     pub(crate) enum OptionBit {
-        /// Serve flags past their time to live during an outage.
+        /// Serve flags past their TTL during an outage.
         StaleIfError = 1,
-        /// Listen for changes.
+        /// Listen for changes on a stream.
         Streaming = 2,
         /// Report usage.
         ReportUsage = 4,
@@ -165,7 +165,7 @@ numbers! {
 numbers! {
     /// The type of the value in a slot.
     pub(crate) enum SlotTag {
-        /// There is no value.
+        /// No value.
         Absent = 0,
         /// The boolean `false`.
         False = 1,

@@ -1,4 +1,4 @@
-//! `npm/core/src/engine/protocol.ts`.
+//! The generator of `npm/core/src/engine/protocol.ts`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,10 +11,10 @@ use pennon_core::rule::Attribute;
 
 use super::{CommandKind, EventKind, FailureKind, FlagBit, OptionBit, RetryKind, SlotTag};
 
-/// The variable of the environment with which the test writes the file.
+/// The environment variable with which the test writes the file.
 const WRITE: &str = "PENNON_WRITE_PROTOCOL";
 
-/// An enum as TypeScript declares it: the names of its members with their numbers and what they mean.
+/// An enum for TypeScript: its members with their numbers and documentation.
 pub(super) struct Enumeration {
     pub(super) name: &'static str,
     pub(super) doc: &'static str,
@@ -39,7 +39,7 @@ fn declare_list<'w>(name: &str, doc: &str, words: impl Iterator<Item = &'w str>,
     );
 }
 
-/// The options of a client by their names in JavaScript, with their defaults.
+/// Returns the options of a client by their names in JavaScript, with their defaults.
 fn defaults() -> [(&'static str, u64); 5] {
     let options = Options::default();
     [
@@ -77,7 +77,7 @@ fn protocol() -> String {
     }
     let _infallible = writeln!(
         out,
-        "\n/** The number of bytes of text that a subject may have. */\nexport const MAX_CONTEXT_BYTES = {MAX_CONTEXT_BYTES};"
+        "\n/** The maximum size of all texts of a context, in bytes. */\nexport const MAX_CONTEXT_BYTES = {MAX_CONTEXT_BYTES};"
     );
     declare_defaults(&mut out);
     declare_list(
@@ -88,7 +88,7 @@ fn protocol() -> String {
     );
     declare_list(
         "BUILT_IN_ATTRIBUTES",
-        "The attributes that are members of a context itself.",
+        "The built-in attributes, which are direct members of a context.",
         Attribute::BUILT_IN.iter().map(Attribute::as_str),
         &mut out,
     );

@@ -4,9 +4,9 @@
 export enum EventKind {
   /** `refresh()` was called. */
   Refresh = 0,
-  /** A request came to no answer. */
+  /** A request failed without a response. */
   Unreachable = 1,
-  /** The stream said something. */
+  /** The stream sent data. */
   StreamAlive = 2,
   /** The timer fired. */
   Timer = 3,
@@ -16,9 +16,9 @@ export enum EventKind {
 
 /** The reaction of a client whose first configuration could not be fetched. */
 export enum RetryKind {
-  /** `initialize()` fails, and nothing more is attempted. */
+  /** `initialize()` fails, without further attempts. */
   None = 0,
-  /** It fails, and further attempts are made without it. */
+  /** It fails, and further attempts continue in the background. */
   Background = 1,
   /** It waits for further attempts. */
   Forever = 2,
@@ -26,29 +26,29 @@ export enum RetryKind {
 
 /** A command for the host. */
 export enum CommandKind {
-  /** Nothing more. */
+  /** No further command. */
   None = 0,
-  /** Fetch the configuration: see `number` and `etag`. */
+  /** Fetch the config document: see `number` and `etag`. */
   Fetch = 1,
-  /** Give up the request under way. */
+  /** Abort the pending request. */
   Abort = 2,
   /** Set the timer: see `number`. */
   SetTimer = 3,
-  /** Let no timer fire. */
+  /** Clear the timer. */
   ClearTimer = 4,
-  /** Look into the host's own cache, and report `restored`. */
+  /** Look for flags in the host's store and cache, and report `stored` or `restored`. */
   Restore = 5,
-  /** Serve the engine's flags, and those only. */
+  /** Serve the engine's flags, and no others. */
   Apply = 6,
-  /** Note that the cached flags have been confirmed. */
+  /** Restart the TTLs of the cached flags, which have been confirmed. */
   Renew = 7,
-  /** Serve some flags no longer: see `flags`. */
+  /** Stop serving some flags: see `flags`. */
   Expire = 8,
-  /** Serve nothing any longer. */
+  /** Stop serving all flags. */
   Clear = 9,
   /** Open the stream of changes. */
   Listen = 10,
-  /** Close it. */
+  /** Close the stream of changes. */
   Unlisten = 11,
   /** Report usage. */
   Report = 12,
@@ -62,37 +62,37 @@ export enum CommandKind {
   EmitRefreshError = 16,
   /** Emit `shutdown`. */
   EmitShutdown = 17,
-  /** Settle every waiting `initialize()`: see `failure` and `number`. */
+  /** Settle all pending calls of `initialize()`: see `failure` and `number`. */
   SettleInitialize = 18,
-  /** Settle every waiting `refresh()`: see `failure` and `number`. */
+  /** Settle all pending calls of `refresh()`: see `failure` and `number`. */
   SettleRefresh = 19,
 }
 
 /** The cause of a failure. */
 export enum FailureKind {
-  /** It did not fail. */
+  /** No failure. */
   None = 0,
   /** The service could not be reached. */
   Unreachable = 1,
-  /** It took too long to answer. */
+  /** The service did not respond in time. */
   TimedOut = 2,
-  /** It answered with a status that brings no configuration: see `number`. */
+  /** The service responded with an error status: see `number`. */
   Status = 3,
-  /** It answered with something that is no configuration. */
+  /** The service responded with an invalid config document. */
   Malformed = 4,
-  /** The engine failed over its answer. */
+  /** The engine trapped while it loaded the response. */
   Trapped = 5,
-  /** The client has not been initialised. */
+  /** The client has not been initialized. */
   NotInitialized = 6,
   /** The client has been shut down. */
   ShutDown = 7,
 }
 
-/** A switch of a client, as a bit. */
+/** A client option, as a bit. */
 export enum OptionBit {
-  /** Serve flags past their time to live during an outage. */
+  /** Serve flags past their TTL during an outage. */
   StaleIfError = 1,
-  /** Listen for changes. */
+  /** Listen for changes on a stream. */
   Streaming = 2,
   /** Report usage. */
   ReportUsage = 4,
@@ -108,7 +108,7 @@ export enum FlagBit {
 
 /** The type of the value in a slot. */
 export enum SlotTag {
-  /** There is no value. */
+  /** No value. */
   Absent = 0,
   /** The boolean `false`. */
   False = 1,
@@ -120,7 +120,7 @@ export enum SlotTag {
   String = 4,
 }
 
-/** The number of bytes of text that a subject may have. */
+/** The maximum size of all texts of a context, in bytes. */
 export const MAX_CONTEXT_BYTES = 65536;
 
 /** The defaults of a client's options, in milliseconds and attempts. */
@@ -142,7 +142,7 @@ export const REASONS = [
   "rollout",
 ] as const;
 
-/** The attributes that are members of a context itself. */
+/** The built-in attributes, which are direct members of a context. */
 // biome-ignore format: one word a line
 export const BUILT_IN_ATTRIBUTES = [
   "userId",
