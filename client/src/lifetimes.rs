@@ -75,7 +75,7 @@ mod tests {
     use super::Lifetimes;
 
     #[test]
-    fn a_time_is_noticed_once_and_its_flags_expire_once() {
+    fn a_ttl_is_noticed_once_and_its_flags_expire_once() {
         let mut lifetimes = Lifetimes::start(100, vec![50, 20, 50]);
         assert_eq!(lifetimes.next(), Some(120));
         assert!(!lifetimes.notice(119));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn renewing_starts_every_time_anew() {
+    fn renewing_restarts_every_ttl() {
         let mut lifetimes = Lifetimes::start(0, vec![10]);
         assert!(!lifetimes.renew(5));
         assert_eq!(lifetimes.next(), Some(15));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_beyond_the_end_of_the_clock_is_never_over() {
+    fn a_ttl_beyond_the_range_of_the_clock_never_expires() {
         let mut lifetimes = Lifetimes::start(10, vec![u64::MAX]);
         assert!(!lifetimes.notice(u64::MAX - 1));
         assert!(lifetimes.expire(u64::MAX - 1).is_empty());

@@ -119,7 +119,7 @@ fn every_case_gives_the_expected_answer() -> Outcome {
 }
 
 #[test]
-fn an_unknown_word_of_a_newer_service_takes_away_one_flag_only() -> Outcome {
+fn an_unknown_value_of_a_newer_service_affects_only_one_flag() -> Outcome {
     let index = index()?.future;
     let mut run = 0;
     for name in &index.files {

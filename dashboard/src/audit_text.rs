@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_is_told_by_where_it_went() {
+    fn a_switch_is_described_by_its_new_state() {
         let told = |old, new| read_aloud(AuditAction::FlagEnvironmentUpdated, old, new);
         assert_eq!(
             told(json!({"isEnabled": false}), json!({"isEnabled": true})),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_look_like_the_places_of_names_stay_texts() {
+    fn names_that_look_like_placeholders_stay_text() {
         let told = read_aloud(
             AuditAction::EnvironmentUpdated,
             json!({"name": "`flag`"}),
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changed_is_told_and_rules_are_read_aloud() {
+    fn only_differences_are_listed_and_rules_are_described() {
         let rule = |country: &str, updated: &str| {
             json!({
                 "id": "x", "priority": 1, "logic": "and", "value": true, "updatedAt": updated,

@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_and_json_say_the_same() {
+    fn fields_and_json_are_equivalent() {
         let json = r#"{"userId": "ada", "customAttributes": {"beta": true, "plan": "pro", "seats": 12, "share": 0.5}}"#;
         let context = read(json).expect("a context");
         assert_eq!(Fields::of(&context).context(), Ok(context.clone()));
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_null_or_empty_is_no_attribute() {
+    fn absent_null_and_empty_values_are_no_attributes() {
         for json in [
             "",
             " ",
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_said_at_once() {
+    fn all_errors_of_a_context_are_reported_at_once() {
         let json = r#"{"userId": 1, "email": "nobody", "customAttributes": {"plan": []}}"#;
         assert_eq!(read(json).map_err(|faults| faults.len()), Err(3));
         let fields = Fields {

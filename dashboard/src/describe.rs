@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_reads_as_it_is_decided() {
+    fn the_description_of_a_condition_matches_its_evaluation() {
         use Operator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
         let said = |operator, operand| condition(&when("age", operator, operand));
         assert_eq!(said(Equal, number(18)), "age is 18");
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollout_says_who_and_by_what() {
+    fn a_rollout_is_described_by_its_percentage_and_bucketing_key() {
         assert_eq!(
             rollout(share(25, Strategy::PerUser)),
             "25 % of users are ON, by userId"
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_on_unless_a_rollout_leaves_it_out() {
+    fn contexts_without_a_match_are_on_unless_a_rollout_excludes_them() {
         assert_eq!(otherwise(false, None), "everyone is ON");
         assert_eq!(otherwise(true, None), "everyone else is ON");
         let some = share(25, Strategy::PerUser);
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reach_tells_a_flag_that_decides_nothing_from_one_that_does() {
+    fn the_status_depends_on_rules_and_rollout() {
         let per_user = |percentage| Some(share(percentage, Strategy::PerUser));
         let (on, off) = ([germans(true)], [germans(false)]);
         assert_eq!(FlagStatus::of(false, &on, per_user(50)), FlagStatus::Nobody);
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_to_live_has_its_unit() {
+    fn a_ttl_has_a_unit() {
         let ttl = |seconds: i64| time_to_live(seconds.try_into().ok());
         assert_eq!(time_to_live(None), "60 s (default)");
         assert_eq!(ttl(60), "60 s");

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_would_see_something_else_are_counted_and_named() {
+    fn affected_contexts_are_counted_and_listed() {
         // The bucket of "ada" is 63, that of "linus" 72.
         let sample = "ada\n{\"userId\": \"linus\"}\n\n{}\n{\"userId\": 5}\n{oops";
         let effect = SampleEffect::of(&rolled_out(64), &rolled_out(80), sample);

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_form_that_came_by_way_of_the_sign_in_is_kept_without_the_password() {
+    fn a_form_forwarded_by_the_sign_in_is_kept_without_its_password() {
         let form = Form::parse(b"do=switch&enabled=true&sign-in-password=hunter2&newPassword=x");
         let kept: Vec<_> = form.fields_to_keep().collect();
         assert_eq!(kept, [("do", "switch"), ("enabled", "true")]);

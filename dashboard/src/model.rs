@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn environments_are_called_by_their_product_once_there_are_two() {
+    fn names_include_the_product_once_there_are_two() {
         let one = Naming::of(["Shop", "Shop"].into_iter());
         assert_eq!(one.name("Shop", "production"), "production");
         let two = Naming::of(["Shop", "Shop", "Payments"].into_iter());

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_comes_back_from_its_form_as_it_went_in() {
+    fn a_rule_survives_its_form_unchanged() {
         let typed = input(&[
             ("value", "false"),
             ("logic", "or"),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_wrong_is_told_at_once() {
+    fn all_errors_of_a_rule_are_reported_at_once() {
         let typed = input(&[
             ("value", "true"),
             ("logic", "and"),

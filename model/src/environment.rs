@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn production_is_known_by_its_usual_names() {
+    fn production_is_recognized_by_its_usual_names() {
         for name in [
             "production",
             "Production",
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn environments_are_ordered_from_a_developer_to_users() {
+    fn environments_are_ordered_from_development_to_production() {
         let mut names = ["eu-prod", "Staging", "demo", "development", "QA 2"];
         names.sort_by_key(|name| nearness_to_users(name));
         assert_eq!(names, ["development", "QA 2", "demo", "Staging", "eu-prod"]);

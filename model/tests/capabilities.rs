@@ -42,7 +42,7 @@ fn flag_with_later_words() -> FlagConfig {
 }
 
 #[test]
-fn a_version_cannot_read_the_words_that_came_after_it() {
+fn a_version_does_not_support_values_that_came_after_it() {
     let flag = flag_with_later_words();
     let of = |version: &str| {
         let version = Version::parse(version).unwrap_or(Version::new(0, 0, 0));
@@ -66,7 +66,7 @@ fn a_version_cannot_read_the_words_that_came_after_it() {
 }
 
 #[test]
-fn clients_that_cannot_read_the_same_words_are_one_gap() {
+fn clients_that_lack_the_same_values_form_one_gap() {
     let version = |minor| Version::new(0, minor, 0);
     let client = |package, minor| Client::Known(package, version(minor));
     let clients = [
@@ -102,7 +102,7 @@ fn clients_that_cannot_read_the_same_words_are_one_gap() {
 }
 
 #[test]
-fn words_are_named_as_the_document_writes_them() {
+fn values_are_named_as_in_the_document() {
     let named = [
         Word::Document,
         Word::Operator(Operator::GreaterOrEqual),

@@ -191,7 +191,7 @@ mod tests {
     use super::{array, integer, quote};
 
     #[test]
-    fn strings_are_quoted_whatever_they_are() {
+    fn all_strings_are_quoted() {
         let mut json = String::new();
         quote("plain é", &mut json);
         quote("\"\\\u{1f}\n", &mut json);

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_or_is_no_text_is_absent() {
+    fn oversized_or_invalid_text_is_absent() {
         let mut slots = Slots::new();
         slots.text[0] = 0xff;
         slots.heads[..3].copy_from_slice(&[[5, 0], [u32::MAX, 0], [9, u32::MAX]]);

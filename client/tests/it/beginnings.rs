@@ -17,7 +17,7 @@ fn provided(etag: Option<&str>) -> Event {
 }
 
 #[test]
-fn a_configuration_that_was_provided_needs_no_request() {
+fn a_provided_configuration_needs_no_request() {
     let mut world = World::new(QUIET);
     world.happens(provided(None));
     world.happens(Event::Initialize(Start::default()));
@@ -33,7 +33,7 @@ fn a_configuration_that_was_provided_needs_no_request() {
 }
 
 #[test]
-fn a_configuration_that_was_provided_is_polled_by_its_tag_and_runs_out_of_time_like_any_other() {
+fn a_provided_configuration_is_polled_by_its_tag_and_expires_like_any_other() {
     let mut world = World::new(POLLING);
     world.happens(provided(Some("given")));
     world.journal();
@@ -56,14 +56,14 @@ fn a_configuration_that_was_provided_is_polled_by_its_tag_and_runs_out_of_time_l
 }
 
 #[test]
-fn a_configuration_may_be_provided_again_without_harm() {
+fn providing_a_configuration_again_is_harmless() {
     let mut world = World::ready(QUIET, &[None]);
     world.happens(provided(None));
     assert_eq!(world.journal(), ["0: initialize Ok(())"]);
 }
 
 #[test]
-fn a_client_whose_engine_trapped_goes_on_without_being_ready_twice() {
+fn a_client_whose_engine_trapped_continues_without_a_second_ready_event() {
     let mut world = World::new(POLLING);
     world.happens(Event::Resumed {
         flags: vec![None],
@@ -81,7 +81,7 @@ fn a_client_whose_engine_trapped_goes_on_without_being_ready_twice() {
 }
 
 #[test]
-fn a_refresh_in_which_the_engine_trapped_has_failed_and_the_next_one_takes_its_time() {
+fn a_refresh_that_trapped_has_failed_and_the_next_one_is_delayed() {
     let mut world = World::new(Options {
         poll_interval: 50,
         ..QUIET

@@ -3,7 +3,7 @@ use pennon_client::{Event, Options};
 use crate::world::{QUIET, World, configuration, status};
 
 #[test]
-fn a_flag_past_its_time_is_refreshed_in_the_background_and_served_meanwhile() {
+fn an_expired_flag_is_served_while_it_is_refreshed_in_the_background() {
     let mut world = World::ready(QUIET, &[None, Some(10)]);
     world.passes(10_000);
     world.answers(status(304));
@@ -21,7 +21,7 @@ fn a_flag_past_its_time_is_refreshed_in_the_background_and_served_meanwhile() {
 }
 
 #[test]
-fn a_flag_past_its_time_is_gone_once_that_refresh_has_failed_for_good() {
+fn an_expired_flag_is_removed_once_its_refresh_has_finally_failed() {
     let mut world = World::ready(
         Options {
             retries: 1,
@@ -46,7 +46,7 @@ fn a_flag_past_its_time_is_gone_once_that_refresh_has_failed_for_good() {
 }
 
 #[test]
-fn nonsense_expires_a_flag_no_sooner_than_silence_does() {
+fn an_invalid_response_expires_a_flag_no_earlier_than_no_response() {
     let expires_at = |fails: fn(&mut World)| {
         let mut world = World::ready(
             Options {
@@ -72,7 +72,7 @@ fn nonsense_expires_a_flag_no_sooner_than_silence_does() {
 }
 
 #[test]
-fn after_a_failed_refresh_a_flag_is_gone_as_soon_as_its_time_is_over() {
+fn after_a_failed_refresh_a_flag_is_removed_as_soon_as_it_expires() {
     let mut world = World::ready(QUIET, &[None, Some(70)]);
     world.happens(Event::Refresh);
     world.is_unreachable();
@@ -89,7 +89,7 @@ fn after_a_failed_refresh_a_flag_is_gone_as_soon_as_its_time_is_over() {
 }
 
 #[test]
-fn flags_that_are_gone_come_back_when_the_service_confirms_them() {
+fn expired_flags_return_when_the_service_confirms_them() {
     let mut world = World::ready(QUIET, &[Some(10)]);
     world.passes(10_000);
     world.is_unreachable();
@@ -121,7 +121,7 @@ fn an_override_counts_from_the_next_fetch_on() {
 }
 
 #[test]
-fn a_time_that_ends_during_a_refresh_needs_no_second_one() {
+fn a_ttl_that_expires_during_a_refresh_needs_no_second_one() {
     let mut world = World::ready(QUIET, &[Some(10)]);
     world.passes(9_000);
     world.happens(Event::Refresh);
@@ -140,7 +140,7 @@ fn a_time_that_ends_during_a_refresh_needs_no_second_one() {
 }
 
 #[test]
-fn without_polling_a_lost_service_is_asked_on_at_the_pace_of_the_time_to_live() {
+fn without_polling_an_unreachable_service_is_retried_at_the_interval_of_the_ttl() {
     let mut world = World::ready(QUIET, &[None]);
     world.passes(60_000);
     world.is_unreachable();
@@ -170,7 +170,7 @@ const STALE: Options = Options {
 };
 
 #[test]
-fn flags_may_outlive_an_outage_and_the_service_is_asked_again_all_the_same() {
+fn flags_can_outlive_an_outage_while_requests_continue() {
     let mut world = World::ready(STALE, &[None, Some(10)]);
     for _ in 0..3 {
         world.passes(60_000);

@@ -158,7 +158,7 @@ fn after_an_outage_the_busiest_second_has_at_most_twice_the_mean() {
 }
 
 #[test]
-fn clients_that_hear_of_a_change_together_do_not_fetch_it_together() {
+fn clients_that_receive_a_change_together_do_not_fetch_it_together() {
     let mut herd = Herd::new(Options {
         streaming: true,
         ..Options::default()

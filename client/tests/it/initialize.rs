@@ -20,7 +20,7 @@ fn initializing_fetches_applies_and_is_ready() {
 }
 
 #[test]
-fn initializing_again_meanwhile_shares_the_request_and_afterwards_succeeds_at_once() {
+fn a_second_initialize_shares_the_request_and_a_later_one_succeeds_at_once() {
     let mut world = World::new(QUIET);
     world.happens(Event::Initialize(Start::default()));
     world.happens(Event::Initialize(Start::default()));
@@ -32,7 +32,7 @@ fn initializing_again_meanwhile_shares_the_request_and_afterwards_succeeds_at_on
 }
 
 #[test]
-fn without_service_and_cache_initializing_fails_and_may_be_repeated() {
+fn without_service_and_cache_initializing_fails_and_can_be_repeated() {
     let mut world = World::new(QUIET);
     world.happens(Event::Initialize(Start::default()));
     world.is_unreachable();
@@ -54,7 +54,7 @@ fn without_service_and_cache_initializing_fails_and_may_be_repeated() {
 }
 
 #[test]
-fn without_service_the_hosts_own_cache_is_enough() {
+fn without_a_service_the_host_s_cache_suffices() {
     let mut world = World::new(Options {
         poll_interval: 30_000,
         ..QUIET
@@ -85,7 +85,7 @@ fn without_service_the_hosts_own_cache_is_enough() {
 }
 
 #[test]
-fn a_refused_key_is_no_outage_and_the_cache_is_not_asked() {
+fn a_refused_key_is_no_outage_and_the_cache_is_not_used() {
     let mut world = World::new(QUIET);
     world.happens(Event::Initialize(Start::default()));
     world.answers(status(401));
@@ -96,7 +96,7 @@ fn a_refused_key_is_no_outage_and_the_cache_is_not_asked() {
 }
 
 #[test]
-fn a_first_answer_that_is_no_configuration_fails_at_once() {
+fn an_invalid_first_response_fails_at_once() {
     let mut world = World::new(Options {
         retries: 3,
         ..QUIET
@@ -115,7 +115,7 @@ fn a_first_answer_that_is_no_configuration_fails_at_once() {
 }
 
 #[test]
-fn a_first_answer_that_says_unchanged_is_a_failure() {
+fn a_304_as_the_first_response_is_a_failure() {
     let mut world = World::new(QUIET);
     world.happens(Event::Initialize(Start::default()));
     world.answers(status(304));

@@ -24,7 +24,7 @@ const PATIENT: Options = Options {
 };
 
 #[test]
-fn initializing_takes_no_longer_than_its_timeout_and_then_the_cache_is_enough() {
+fn initializing_falls_back_to_the_cache_at_its_timeout() {
     for cached in [vec![], vec![60_000]] {
         let mut world = World::new(PATIENT);
         world.happens(Event::Initialize(Start {
@@ -71,7 +71,7 @@ fn a_timeout_also_ends_the_wait_for_the_next_attempt() {
 }
 
 #[test]
-fn initializing_may_go_on_until_the_service_is_there() {
+fn initializing_can_continue_until_the_service_is_available() {
     let mut world = World::new(PATIENT);
     world.happens(forever(None));
     world.is_unreachable();
@@ -130,7 +130,7 @@ fn a_client_that_tries_forever_becomes_ready_after_its_call_has_timed_out() {
 }
 
 #[test]
-fn what_was_restored_at_the_deadline_ends_the_request_under_way() {
+fn restored_flags_at_the_deadline_abort_the_pending_request() {
     let mut world = World::new(PATIENT);
     world.happens(background(Some(2_000)));
     world.passes(2_000);
@@ -147,7 +147,7 @@ fn what_was_restored_at_the_deadline_ends_the_request_under_way() {
 }
 
 #[test]
-fn a_failure_that_hardly_passes_ends_the_call_and_not_the_attempts() {
+fn a_permanent_failure_ends_the_call_but_not_the_attempts() {
     for start in [forever(None), background(None)] {
         for (code, wait) in [(200, 1_000), (404, 1_000), (401, 60_000), (403, 60_000)] {
             let mut world = World::new(PATIENT);
@@ -170,7 +170,7 @@ fn a_failure_that_hardly_passes_ends_the_call_and_not_the_attempts() {
 }
 
 #[test]
-fn in_the_background_attempts_go_on_once_the_call_has_failed() {
+fn attempts_continue_in_the_background_once_the_call_has_failed() {
     let mut world = World::new(Options {
         retry_delay: 0,
         ..PATIENT
@@ -209,7 +209,7 @@ fn in_the_background_attempts_go_on_once_the_call_has_failed() {
 }
 
 #[test]
-fn another_call_during_a_wait_in_the_background_tries_at_once() {
+fn another_call_during_a_background_delay_starts_an_attempt_at_once() {
     let mut world = World::new(PATIENT);
     world.happens(background(None));
     world.answers(status(401));
@@ -229,7 +229,7 @@ fn another_call_during_a_wait_in_the_background_tries_at_once() {
 }
 
 #[test]
-fn a_client_that_tries_forever_waits_as_long_as_the_service_asks_for() {
+fn a_client_that_tries_forever_respects_retry_after() {
     let mut world = World::new(PATIENT);
     world.happens(forever(None));
     world.answers(Reply {

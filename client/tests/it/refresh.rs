@@ -15,7 +15,7 @@ fn refreshing_before_initializing_fails() {
 }
 
 #[test]
-fn refreshing_asks_with_the_last_tag_and_adopts_the_new_one() {
+fn refreshing_sends_the_last_tag_and_adopts_the_new_one() {
     let mut world = World::ready(QUIET, &[None]);
     world.happens(Event::Refresh);
     world.answers(configuration("v2", &[None]));
@@ -39,7 +39,7 @@ fn refreshing_asks_with_the_last_tag_and_adopts_the_new_one() {
 }
 
 #[test]
-fn refreshes_at_one_time_share_one_request() {
+fn concurrent_refreshes_share_one_request() {
     let mut world = World::ready(QUIET, &[None]);
     world.happens(Event::Refresh);
     world.happens(Event::Refresh);
@@ -71,7 +71,7 @@ fn polls_come_at_the_interval_and_never_overlap() {
 }
 
 #[test]
-fn a_refresh_in_between_puts_the_next_poll_off() {
+fn a_refresh_postpones_the_next_poll() {
     let mut world = World::ready(POLLING, &[None]);
     world.passes(20_000);
     world.happens(Event::Refresh);
@@ -87,14 +87,14 @@ fn a_refresh_in_between_puts_the_next_poll_off() {
 }
 
 #[test]
-fn without_polling_nothing_is_fetched_while_the_flags_live() {
+fn without_polling_nothing_is_fetched_until_flags_expire() {
     let mut world = World::ready(QUIET, &[None]);
     world.passes(59_999);
     assert!(world.journal().is_empty());
 }
 
 #[test]
-fn an_answer_to_a_request_that_was_given_up_is_ignored() {
+fn the_response_to_an_aborted_request_is_ignored() {
     let mut world = World::ready(
         Options {
             retries: 1,
@@ -126,7 +126,7 @@ fn an_answer_to_a_request_that_was_given_up_is_ignored() {
 }
 
 #[test]
-fn a_malformed_answer_keeps_flags_and_tag_and_is_tried_again_like_an_outage() {
+fn a_malformed_response_keeps_flags_and_tag_and_is_retried_like_an_outage() {
     let mut world = World::ready(
         Options {
             retries: 1,
@@ -164,7 +164,7 @@ fn a_host_that_slept_refreshes_once() {
 }
 
 #[test]
-fn an_interval_longer_than_any_timer_is_waited_for_in_parts() {
+fn an_interval_longer_than_any_timer_uses_several_timers() {
     let interval = 5_000_000_000;
     let mut world = World::ready(
         Options {
@@ -189,7 +189,7 @@ fn an_interval_longer_than_any_timer_is_waited_for_in_parts() {
 }
 
 #[test]
-fn first_polls_are_spread_over_the_interval_and_later_ones_keep_it() {
+fn the_first_poll_is_random_within_the_interval_and_later_ones_keep_it() {
     for (random, first) in [(0, 0), (1 << 31, 15_000), (u32::MAX, 30_000)] {
         let mut world = World::new(POLLING);
         world.random(random);

@@ -15,7 +15,7 @@ fn asked_to_wait(code: u16, retry_after: u64) -> Reply {
 }
 
 #[test]
-fn an_unreachable_service_is_tried_again_after_doubling_waits() {
+fn an_unreachable_service_is_retried_with_doubling_delays() {
     let mut world = World::ready(PATIENT, &[None]);
     world.happens(Event::Refresh);
     for _ in 0..4 {
@@ -49,7 +49,7 @@ fn the_wait_is_shortened_at_random_by_up_to_a_half() {
 }
 
 #[test]
-fn too_many_requests_and_server_errors_are_tried_again() {
+fn too_many_requests_and_server_errors_are_retried() {
     for code in [429, 500, 503, 599] {
         let mut world = World::ready(PATIENT, &[None]);
         world.happens(Event::Refresh);
@@ -71,7 +71,7 @@ fn too_many_requests_and_server_errors_are_tried_again() {
 }
 
 #[test]
-fn other_statuses_are_not_tried_again() {
+fn other_statuses_are_not_retried() {
     for code in [204, 302, 400, 401, 403, 404, 0] {
         let mut world = World::ready(PATIENT, &[None]);
         world.happens(Event::Refresh);
@@ -87,7 +87,7 @@ fn other_statuses_are_not_tried_again() {
 }
 
 #[test]
-fn a_wait_that_the_service_asks_for_is_kept() {
+fn retry_after_is_respected() {
     let mut world = World::ready(PATIENT, &[None]);
     world.happens(Event::Refresh);
     world.answers(asked_to_wait(429, 20_000));
@@ -95,7 +95,7 @@ fn a_wait_that_the_service_asks_for_is_kept() {
 }
 
 #[test]
-fn a_shorter_wait_than_our_own_changes_nothing() {
+fn a_shorter_retry_after_than_the_backoff_changes_nothing() {
     let mut world = World::ready(PATIENT, &[None]);
     world.happens(Event::Refresh);
     world.answers(asked_to_wait(503, 1));
@@ -103,7 +103,7 @@ fn a_shorter_wait_than_our_own_changes_nothing() {
 }
 
 #[test]
-fn a_very_long_wait_ends_the_attempts_and_puts_off_polls_and_renewals() {
+fn a_very_long_retry_after_ends_the_attempts_and_delays_polls_and_renewals() {
     let mut world = World::ready(
         Options {
             poll_interval: 30_000,
@@ -185,7 +185,7 @@ fn in_a_known_outage_attempts_are_as_far_apart_as_polls_unless_a_caller_waits() 
 }
 
 #[test]
-fn flags_do_not_outlive_their_time_because_attempts_are_far_apart() {
+fn flags_expire_on_time_although_attempts_are_far_apart() {
     let mut world = World::ready(
         Options {
             poll_interval: 30_000,
@@ -206,7 +206,7 @@ fn flags_do_not_outlive_their_time_because_attempts_are_far_apart() {
 }
 
 #[test]
-fn a_refused_key_is_tried_again_after_minutes_that_double_up_to_ten() {
+fn a_refused_key_is_retried_after_minutes_that_double_up_to_ten() {
     for code in [401, 403] {
         let mut world = World::ready(
             Options {
@@ -234,7 +234,7 @@ fn a_refused_key_is_tried_again_after_minutes_that_double_up_to_ten() {
 }
 
 #[test]
-fn a_refused_key_does_not_come_back_early_because_flags_run_out() {
+fn expiring_flags_do_not_retry_a_refused_key_early() {
     let mut world = World::ready(PATIENT, &[None]);
     world.passes(59_000);
     world.happens(Event::Refresh);
@@ -250,7 +250,7 @@ fn a_refused_key_does_not_come_back_early_because_flags_run_out() {
 }
 
 #[test]
-fn a_refresh_that_is_asked_for_does_not_wait_for_refused_polls() {
+fn a_requested_refresh_does_not_wait_for_refused_polls() {
     let mut world = World::ready(PATIENT, &[None]);
     world.happens(Event::Refresh);
     world.answers(status(403));

@@ -3,7 +3,7 @@ use pennon_client::{Event, Options, Start};
 use crate::world::{QUIET, World, configuration, status};
 
 #[test]
-fn shutting_down_aborts_clears_and_says_so_last() {
+fn shutting_down_aborts_clears_and_then_emits_its_event() {
     let mut world = World::ready(QUIET, &[None]);
     world.happens(Event::Refresh);
     world.happens(Event::Shutdown);
@@ -68,7 +68,7 @@ fn shutting_down_between_two_attempts_ends_them() {
 }
 
 #[test]
-fn shutting_down_twice_says_so_once_and_later_calls_fail() {
+fn shutting_down_twice_emits_one_event_and_later_calls_fail() {
     let mut world = World::ready(QUIET, &[None]);
     world.happens(Event::Shutdown);
     world.journal();

@@ -49,7 +49,7 @@ fn the_stream_is_opened_when_the_client_is_ready() {
 }
 
 #[test]
-fn without_being_asked_for_there_is_no_stream() {
+fn without_the_option_no_stream_is_opened() {
     let mut world = World::ready(QUIET, &[None]);
     world.happens(told("v2"));
     world.happens(Event::StreamAlive);
@@ -58,7 +58,7 @@ fn without_being_asked_for_there_is_no_stream() {
 }
 
 #[test]
-fn a_stream_that_is_alive_makes_polls_needless_and_keeps_flags_alive() {
+fn a_live_stream_replaces_polls_and_confirms_flags() {
     let mut world = listening();
     for _ in 0..20 {
         world.passes(15_000);
@@ -70,7 +70,7 @@ fn a_stream_that_is_alive_makes_polls_needless_and_keeps_flags_alive() {
 }
 
 #[test]
-fn a_change_is_fetched_soon_after_the_stream_tells_of_it() {
+fn a_change_is_fetched_soon_after_the_stream_announces_it() {
     let mut world = listening();
     world.passes(1_000);
     world.happens(told("v2"));
@@ -94,7 +94,7 @@ fn a_change_is_fetched_soon_after_the_stream_tells_of_it() {
 }
 
 #[test]
-fn clients_fetch_a_change_within_the_time_that_the_service_asks_for() {
+fn clients_fetch_a_change_within_the_period_that_the_service_sets() {
     for (spread, random, wait) in [
         (None, 0, 0),
         (None, u32::MAX, 250),
@@ -111,7 +111,7 @@ fn clients_fetch_a_change_within_the_time_that_the_service_asks_for() {
 }
 
 #[test]
-fn a_change_that_is_taken_back_before_it_is_fetched_needs_no_request() {
+fn a_change_that_is_reverted_before_its_fetch_needs_no_request() {
     let mut world = listening();
     world.happens(told("v2"));
     world.passes(100);
@@ -121,7 +121,7 @@ fn a_change_that_is_taken_back_before_it_is_fetched_needs_no_request() {
 }
 
 #[test]
-fn many_changes_do_not_put_the_fetch_off() {
+fn many_changes_do_not_postpone_the_fetch() {
     let mut world = listening();
     for etag in ["v2", "v3", "v4"] {
         world.happens(told(etag));
@@ -134,7 +134,7 @@ fn many_changes_do_not_put_the_fetch_off() {
 }
 
 #[test]
-fn an_answer_older_than_what_the_stream_told_is_asked_for_once_more() {
+fn a_response_older_than_the_announced_tag_is_requested_once_more() {
     let mut world = listening();
     world.random(0);
     world.happens(told("v2"));
@@ -158,7 +158,7 @@ fn an_answer_older_than_what_the_stream_told_is_asked_for_once_more() {
 }
 
 #[test]
-fn a_stream_that_ends_is_opened_again_later_and_later_and_polls_take_its_place() {
+fn a_stream_that_ends_is_reopened_with_backoff_while_polls_replace_it() {
     let mut world = listening();
     let mut lines = Vec::new();
     for wait in [1_000, 2_000, 4_000, 8_000] {
@@ -194,7 +194,7 @@ fn a_stream_that_ends_is_opened_again_later_and_later_and_polls_take_its_place()
 }
 
 #[test]
-fn a_stream_that_is_cut_after_its_first_event_is_opened_later_and_later() {
+fn a_stream_that_is_cut_after_its_first_event_is_reopened_with_backoff() {
     let mut world = listening();
     let mut now = 0;
     for wait in [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000] {
@@ -213,7 +213,7 @@ fn a_stream_that_is_cut_after_its_first_event_is_opened_later_and_later() {
 }
 
 #[test]
-fn a_service_that_has_lost_its_clock_does_not_keep_the_stream_closed_for_good() {
+fn a_huge_retry_after_does_not_keep_the_stream_closed_forever() {
     let mut world = listening();
     world.happens(Event::StreamEnded {
         status: 503,
@@ -225,7 +225,7 @@ fn a_service_that_has_lost_its_clock_does_not_keep_the_stream_closed_for_good() 
 }
 
 #[test]
-fn a_stream_that_is_refused_is_tried_again_after_minutes() {
+fn a_refused_stream_is_retried_after_minutes() {
     for status in [401, 403, 404] {
         let mut world = World::ready(
             Options {
@@ -247,7 +247,7 @@ fn a_stream_that_is_refused_is_tried_again_after_minutes() {
 }
 
 #[test]
-fn a_service_that_is_busy_says_when_to_come_back() {
+fn the_stream_respects_retry_after() {
     let mut world = listening();
     world.happens(Event::StreamEnded {
         status: 503,
@@ -258,7 +258,7 @@ fn a_service_that_is_busy_says_when_to_come_back() {
 }
 
 #[test]
-fn a_stream_that_says_nothing_is_given_up() {
+fn a_silent_stream_is_closed() {
     let mut world = World::ready(
         Options {
             poll_interval: 0,
@@ -271,7 +271,7 @@ fn a_stream_that_says_nothing_is_given_up() {
 }
 
 #[test]
-fn a_stream_tells_nothing_sooner_than_the_service_wants_to_be_asked() {
+fn a_refusal_delays_fetches_that_the_stream_triggers() {
     let mut world = listening();
     world.happens(Event::Refresh);
     world.answers(status(401));

@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn a_rollout_admits_the_buckets_below_its_percentage(
+    fn a_rollout_includes_the_buckets_below_its_percentage(
         id in id(), strategy in strategy(), percentage in 0..=100i64,
     ) {
         let admitted = admits(percentage, strategy, &known_by(strategy, &id))?;
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn who_is_in_stays_in_when_the_percentage_rises(
+    fn an_included_subject_stays_included_when_the_percentage_rises(
         id in id(), strategy in strategy(), percentage in 0..100i64,
     ) {
         let context = known_by(strategy, &id);
@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn without_its_own_id_a_subject_is_out(
+    fn a_subject_without_a_bucketing_key_is_excluded(
         id in id(), empty in any::<bool>(), percentage in 0..=100i64,
     ) {
         let nothing = empty.then(|| "".into());

@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn escapes_read_like_the_characters_they_stand_for(document in document()) {
+    fn escapes_are_equal_to_their_characters(document in document()) {
         let mut text = Vec::new();
         document
             .serialize(&mut Serializer::with_formatter(&mut text, Escaping))
@@ -198,7 +198,7 @@ proptest! {
     }
 
     #[test]
-    fn unknown_members_are_passed_over(
+    fn unknown_members_are_skipped(
         document in document(), name in "|[!~][a-z]{0,3}", value in json(),
     ) {
         let mut json = serde_json::to_value(&document).map_err(fail)?;
@@ -208,7 +208,7 @@ proptest! {
     }
 
     #[test]
-    fn a_member_that_cannot_be_read_takes_away_its_flag_only(
+    fn an_unreadable_member_affects_only_its_flag(
         document in document(), victim in any::<Index>(), place in any::<Index>(), value in json(),
     ) {
         prop_assume!(!document.flags.is_empty());
@@ -281,7 +281,7 @@ proptest! {
     }
 
     #[test]
-    fn a_salad_of_tokens_never_panics(text in "([{}\\[\\]:,\" ]|\"flags\":|\"key\":|\\\\u[dD][89cC]|-?[0-9.eE]{1,4}|true|null){0,40}") {
+    fn a_random_sequence_of_tokens_never_panics(text in "([{}\\[\\]:,\" ]|\"flags\":|\"key\":|\\\\u[dD][89cC]|-?[0-9.eE]{1,4}|true|null){0,40}") {
         reads_soundly(text.as_bytes())?;
     }
 
@@ -306,7 +306,7 @@ proptest! {
 }
 
 #[test]
-fn deep_nesting_is_refused_and_some_is_not() {
+fn deep_nesting_is_refused_but_moderate_nesting_is_not() {
     let nested = |open: &str, close: &str, depth: usize| {
         format!(
             "{{\"flags\":[],\"new\":{}null{}}}",

@@ -36,7 +36,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn who_is_not_turned_on_stays_off(before in flag(), after in flag(), context in context()) {
+    fn a_change_that_turns_nobody_on_turns_no_context_on(before in flag(), after in flag(), context in context()) {
         if turns_somebody_on(&before, &after) == Some(false) {
             let (was, _) = ask(before, &context);
             let (will, _) = ask(after, &context);
@@ -98,7 +98,7 @@ fn rule(number: i64) -> Priority {
 }
 
 #[test]
-fn whether_a_change_turns_somebody_on_is_found_out() {
+fn a_change_that_turns_somebody_on_is_detected() {
     let flag = |enabled: bool, country: Option<&str>, rollout: serde_json::Value| -> FlagConfig {
         let rules = country.map(|country| {
             serde_json::json!({
@@ -191,7 +191,7 @@ fn a_condition_that_holds_for_nobody_is_found_where_others_may_hold() {
 }
 
 #[test]
-fn a_rule_behind_one_that_takes_all_is_found() {
+fn a_rule_after_one_that_matches_all_its_subjects_is_found() {
     let first: &[(bool, &str, &[&str])] = &[(true, "or", &["country == \"DE\"", "seats >= 3"])];
     for conditions in [
         ["country == \"DE\"", "plan == \"pro\""],
@@ -229,7 +229,7 @@ fn a_flag_that_is_the_same_for_everybody_is_found() {
 }
 
 #[test]
-fn where_there_are_too_many_cases_nothing_is_claimed() {
+fn with_too_many_combinations_there_are_no_findings() {
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let conditions: Vec<String> = names.map(|name| format!("{name} == 1")).into();
     let conditions: Vec<&str> = conditions.iter().map(String::as_str).collect();

@@ -63,14 +63,14 @@ impl Subject for Slots<'_> {
 
 proptest! {
     #[test]
-    fn the_engine_agrees_with_a_plain_reading_of_the_rules(
+    fn the_engine_agrees_with_the_oracle(
         flag in flag(), context in context(), missing in missing(),
     ) {
         prop_assert_eq!(ask(&flag, &context, missing), oracle::decide(&flag, &context, missing));
     }
 
     #[test]
-    fn the_same_question_has_the_same_answer(
+    fn the_same_input_has_the_same_result(
         flag in flag(), context in context(), missing in missing(),
     ) {
         let compiled = CompiledFlag::from(flag.clone());
@@ -80,7 +80,7 @@ proptest! {
     }
 
     #[test]
-    fn an_explanation_reaches_the_same_answer(
+    fn an_explanation_has_the_same_result(
         flag in flag(), context in context(), missing in missing(),
     ) {
         let compiled = CompiledFlag::from(flag);
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn no_context_changes_an_answer_that_is_static_or_disabled(
+    fn no_context_changes_a_static_or_disabled_result(
         flag in flag(), context in context(), other in context(),
     ) {
         let compiled = CompiledFlag::from(flag);
@@ -123,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn an_explanation_shows_the_step_that_decided(flag in flag(), context in context()) {
+    fn an_explanation_shows_the_step_that_determined_the_result(flag in flag(), context in context()) {
         let compiled = CompiledFlag::from(flag.clone());
         let explanation = explain(&compiled, &context, MissingBucketingValue::Excluded);
         let matched = explanation.rules.iter().filter(|rule| rule.matched).count();
@@ -175,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn an_archived_flag_is_off_whatever_else_it_says(
+    fn an_archived_flag_is_off_whatever_its_configuration(
         flag in flag(), context in context(), missing in missing(),
     ) {
         let flag = FlagConfig { archived: true, ..flag };
@@ -184,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn a_disabled_flag_is_off_whatever_its_rules_and_rollout_say(
+    fn a_disabled_flag_is_off_whatever_its_rules_and_rollout(
         flag in flag(), context in context(), missing in missing(),
     ) {
         let flag = FlagConfig { archived: false, enabled: false, ..flag };
@@ -200,7 +200,7 @@ proptest! {
     }
 
     #[test]
-    fn the_key_and_the_time_to_live_take_no_part(
+    fn key_and_ttl_have_no_effect(
         flag in flag(), key in text(), context in context(), missing in missing(),
     ) {
         let other = FlagConfig { key: key.into(), ttl: None, ..flag.clone() };
@@ -208,7 +208,7 @@ proptest! {
     }
 
     #[test]
-    fn values_in_slots_are_as_good_as_values_by_name(
+    fn values_in_slots_are_equivalent_to_values_by_name(
         flag in flag(), context in context(), missing in missing(),
     ) {
         let flag = CompiledFlag::from(flag);
@@ -229,7 +229,7 @@ proptest! {
     }
 
     #[test]
-    fn an_attribute_that_the_flag_does_not_name_takes_no_part(
+    fn an_attribute_that_the_flag_does_not_use_has_no_effect(
         flag in flag(), context in context(), missing in missing(),
     ) {
         let compiled = CompiledFlag::from(flag.clone());
@@ -242,7 +242,7 @@ proptest! {
     }
 
     #[test]
-    fn with_both_bucketing_values_present_their_absence_is_no_question(
+    fn missing_bucketing_keys_do_not_matter_when_both_are_present(
         flag in flag(), context in context(), user in "(?s).{1,6}", tenant in "(?s).{1,6}",
     ) {
         let context = Context {

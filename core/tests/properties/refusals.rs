@@ -49,7 +49,7 @@ fn only(right: &str, wrong: &[&str], form: impl Fn(&str) -> String) {
 }
 
 #[test]
-fn what_is_not_json_is_refused() {
+fn invalid_json_is_refused() {
     let wrong = [
         "",
         " ",
@@ -73,7 +73,7 @@ fn what_is_not_json_is_refused() {
 }
 
 #[test]
-fn what_is_no_json_value_is_refused_even_where_nobody_reads_it() {
+fn invalid_json_is_refused_even_in_unread_members() {
     let wrong = [
         "",
         "01",
@@ -276,7 +276,7 @@ fn a_rollout_with_a_member_missing_or_wrong_is_refused() {
 }
 
 #[test]
-fn text_that_is_not_utf_8_is_refused_where_it_goes_wrong() {
+fn invalid_utf_8_is_refused_at_its_position() {
     let error = config::parse(b"{\"flags\":[],\"new\":\"\xff\"}").map(drop);
     assert_eq!(error.map_err(|error| error.offset), Err(19));
 }

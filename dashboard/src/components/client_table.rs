@@ -107,7 +107,7 @@ mod tests {
     use super::requests;
 
     #[test]
-    fn requests_are_told_without_what_there_was_none_of() {
+    fn requests_omit_counts_of_zero() {
         assert_eq!(requests(1240, 1), "1,240 fetches, 1 stream");
         assert_eq!(requests(1, 0), "1 fetch");
         assert_eq!(requests(0, 2), "2 streams");

@@ -19,7 +19,7 @@ mod tests {
     use super::grouped;
 
     #[test]
-    fn thousands_stand_apart() {
+    fn thousands_are_separated() {
         let told = [0, 12, 123, 1234, 1_234_567].map(grouped);
         assert_eq!(told, ["0", "12", "123", "1,234", "1,234,567"]);
     }

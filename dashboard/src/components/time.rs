@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_is_told_in_the_largest_unit_that_fits() {
+    fn a_time_is_shown_in_the_largest_unit_that_fits() {
         let at = Timestamp::from_millis(0);
         let told = |millis| ago(at, Timestamp::from_millis(millis));
         assert_eq!(told(0).as_deref(), Some("just now"));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_runs_behind_does_not_tell_of_the_future() {
+    fn a_slow_clock_never_shows_a_time_in_the_future() {
         let told = ago(Timestamp::from_millis(HOUR), Timestamp::from_millis(0));
         assert_eq!(told.as_deref(), Some("just now"));
     }

@@ -11,7 +11,7 @@ const ENVIRONMENTS: &str = "/dashboard/environments";
 const NEW: &str = "/dashboard/environments/new";
 
 #[tokio::test]
-async fn environments_are_listed_by_product_with_the_beginning_of_their_key_and_their_polls() {
+async fn environments_are_listed_by_product_with_key_prefix_and_polls() {
     let page = get(&Arc::new(Fake::shop()), ENVIRONMENTS).await;
     for text in [
         "shop",
@@ -27,7 +27,7 @@ async fn environments_are_listed_by_product_with_the_beginning_of_their_key_and_
 }
 
 #[tokio::test]
-async fn what_is_dangerous_carries_the_revision_that_was_seen_and_the_name_that_was_typed() {
+async fn destructive_actions_send_the_expected_revision_and_the_typed_name() {
     let fake = Arc::new(Fake::shop());
     let url = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000002");
     let page = post(&fake, &url, "do=rotate&revision=7&rotate-name=production").await;
@@ -44,7 +44,7 @@ async fn what_is_dangerous_carries_the_revision_that_was_seen_and_the_name_that_
 }
 
 #[tokio::test]
-async fn only_an_admin_is_offered_to_change_one() {
+async fn only_an_admin_can_change_an_environment() {
     let url = format!("{ENVIRONMENTS}/00000000-0000-0000-0000-000000000002");
     for (role, offered) in [
         (Role::Viewer, false),
@@ -62,7 +62,7 @@ async fn only_an_admin_is_offered_to_change_one() {
 }
 
 #[tokio::test]
-async fn only_an_admin_is_offered_to_create_one() {
+async fn only_an_admin_can_create_an_environment() {
     for role in [Role::Viewer, Role::Editor] {
         let page = get(
             &Arc::new(Fake {
@@ -86,7 +86,7 @@ async fn only_an_admin_is_offered_to_create_one() {
 }
 
 #[tokio::test]
-async fn the_key_is_in_the_answer_to_the_form_and_nowhere_else() {
+async fn only_the_response_to_the_form_contains_the_key() {
     let fake = Arc::new(Fake::shop());
     let page = post(&fake, NEW, "product=shop&name=qa").await;
     assert_eq!(*fake.calls(), ["create environment shop / qa"]);
@@ -100,7 +100,7 @@ async fn the_key_is_in_the_answer_to_the_form_and_nowhere_else() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_taken_is_told_under_the_name() {
+async fn a_taken_name_is_reported_below_the_name() {
     let refusal = Some(AdminError::Conflict("It is taken.".to_owned()));
     let page = post(
         &Arc::new(Fake {
@@ -120,7 +120,7 @@ async fn a_name_that_is_taken_is_told_under_the_name() {
 }
 
 #[tokio::test]
-async fn a_session_that_ended_meanwhile_loses_nothing_that_was_typed() {
+async fn an_expired_session_loses_no_input() {
     let page = render(None, NEW, Some("product=Web+shop&name=qa")).await;
     assert_eq!(page.status, Some(401));
     assert!(page.html.contains("value=\"Web shop\""));

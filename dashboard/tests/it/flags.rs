@@ -84,7 +84,7 @@ async fn hostile_names_stay_text() {
 }
 
 #[tokio::test]
-async fn a_viewer_sees_switches_that_are_locked() {
+async fn a_viewer_sees_locked_switches() {
     let fake = Fake {
         role: Role::Viewer,
         ..Fake::shop()
@@ -108,7 +108,7 @@ async fn an_archived_flag_cannot_be_switched() {
 }
 
 #[tokio::test]
-async fn an_empty_service_teaches_what_comes_first() {
+async fn an_empty_service_shows_the_first_steps() {
     let page = get(&Arc::new(Fake::default()), FLAGS).await;
     assert!(page.html.contains("Start with an environment"));
     assert!(page.html.contains("href=\"/dashboard/environments/new\""));
@@ -123,7 +123,7 @@ async fn an_empty_service_teaches_what_comes_first() {
 }
 
 #[tokio::test]
-async fn a_search_that_finds_nothing_says_so() {
+async fn a_search_without_results_shows_an_empty_state() {
     let fake = Arc::new(Fake {
         flags: Vec::new(),
         ..Fake::shop()
@@ -134,7 +134,7 @@ async fn a_search_that_finds_nothing_says_so() {
 }
 
 #[tokio::test]
-async fn an_outage_is_told_in_place_of_the_list() {
+async fn an_outage_is_reported_in_place_of_the_list() {
     let fake = Fake {
         refusal: Some(AdminError::Unavailable),
         ..Fake::shop()
@@ -146,7 +146,7 @@ async fn an_outage_is_told_in_place_of_the_list() {
 }
 
 #[tokio::test]
-async fn a_created_flag_leads_to_its_page() {
+async fn creating_a_flag_redirects_to_its_page() {
     let fake = Arc::new(Fake::shop());
     let form = "name=Dark+mode&key=dark_mode&description=one%0D%0Atwo&type=boolean";
     let page = post(&fake, NEW, form).await;
@@ -159,7 +159,7 @@ async fn a_created_flag_leads_to_its_page() {
 }
 
 #[tokio::test]
-async fn looking_at_the_form_creates_nothing() {
+async fn opening_the_form_creates_nothing() {
     let fake = Arc::new(Fake::shop());
     let page = get(&fake, NEW).await;
     assert!(fake.calls().is_empty());
@@ -167,7 +167,7 @@ async fn looking_at_the_form_creates_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_stands_under_its_field_and_nothing_typed_is_lost() {
+async fn errors_are_shown_below_their_fields_and_no_input_is_lost() {
     let wrong = |field: &str| FieldError {
         field: field.to_owned(),
         detail: format!("is a bad {field}"),
@@ -199,7 +199,7 @@ async fn what_is_wrong_stands_under_its_field_and_nothing_typed_is_lost() {
 }
 
 #[tokio::test]
-async fn a_conflict_stands_under_the_key() {
+async fn a_conflict_is_shown_below_the_key() {
     let refusal = Some(AdminError::Conflict("The key is taken.".to_owned()));
     let fake = Fake {
         refusal,
@@ -215,7 +215,7 @@ async fn a_conflict_stands_under_the_key() {
 }
 
 #[tokio::test]
-async fn a_switch_reaches_the_service_only_for_somebody_signed_in() {
+async fn a_switch_reaches_the_service_only_with_a_session() {
     let fake = Arc::new(Fake::shop());
     let ids = (
         FlagId::new(Uuid::nil()),

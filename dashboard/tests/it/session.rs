@@ -7,7 +7,7 @@ use crate::fake::{Fake, get, render};
 const LOGIN: &str = "/dashboard/login";
 
 #[tokio::test]
-async fn the_right_password_leads_to_where_one_wanted_to_go() {
+async fn the_right_password_leads_to_the_requested_page() {
     let form = Some("sign-in-email=ana%40example.com&sign-in-password=correct+horse");
     let page = render(None, LOGIN, form).await;
     assert_eq!(page.location.as_deref(), Some("/dashboard/flags"));
@@ -37,7 +37,7 @@ async fn a_wrong_password_keeps_the_address_and_forgets_the_password() {
 }
 
 #[tokio::test]
-async fn a_form_that_waits_for_the_sign_in_is_kept_without_its_passwords() {
+async fn a_form_that_waits_for_the_sign_in_page_is_kept_without_passwords() {
     let form = "email=ben%40example.com&password=hunter2&currentPassword=hunter3&newPassword=";
     let page = render(None, LOGIN, Some(form)).await;
     assert_eq!(page.status, Some(401));
@@ -48,14 +48,14 @@ async fn a_form_that_waits_for_the_sign_in_is_kept_without_its_passwords() {
 }
 
 #[tokio::test]
-async fn nobody_sees_a_page_without_signing_in() {
+async fn pages_require_a_session() {
     let page = render(None, "/dashboard/flags", None).await;
     assert_eq!(page.status, Some(401));
     assert!(page.html.contains("href=\"/dashboard/login\""));
 }
 
 #[tokio::test]
-async fn an_unknown_address_is_a_page_that_leads_back() {
+async fn an_unknown_address_shows_a_page_with_a_link_back() {
     let page = get(&Arc::new(Fake::shop()), "/dashboard/nowhere").await;
     assert_eq!(page.status, Some(404));
     assert!(page.html.contains("Go to the flags"));

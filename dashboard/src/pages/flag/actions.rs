@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_comes_or_goes_where_the_form_says() {
+    fn a_condition_is_added_or_removed_where_the_form_requests_it() {
         let body = b"attribute=a&attribute=b&operator=%3D%3D&operator=%3D%3D";
         let names = |more: &str| {
             let body = [body.as_slice(), more.as_bytes()].concat();
