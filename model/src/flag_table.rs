@@ -15,7 +15,8 @@ pub struct FlagTableQuery {
     pub search: String,
     /// Active flags, archived ones, or both.
     pub lifecycle: Lifecycle,
-    /// The environment to which the state, the staleness and the usage refer; all active ones if it is none or not active.
+    /// The environment to which the state, the staleness and the usage refer; all active ones if it is none or not
+    /// active.
     pub environment: Option<EnvironmentId>,
     /// The state of the flags in that environment, or in any of them.
     pub state: Option<FlagState>,
