@@ -34,7 +34,7 @@ pub struct FieldDiff {
 
 /// Returns the action of an entry, as it follows the actor's name: `turned checkout_v2 on in production`.
 ///
-/// Backticks in the templates enclose the flag and the environment.
+/// Backticks in the templates enclose placeholders, such as the flag and the environment.
 pub fn sentence_of(entry: &AuditEntry) -> Vec<Piece> {
     let template = template(entry);
     template

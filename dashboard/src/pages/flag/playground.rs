@@ -18,8 +18,8 @@ use crate::{
     routes,
 };
 
-/// Renders the playground. Archived flags and revoked environments have none. While a form is open, it is hidden,
-/// because its answers would seem to include unsaved changes.
+/// Renders the playground. Revoked environments have none, because they serve nobody. While a form is open, it is
+/// hidden, because its answers would seem to include unsaved changes.
 pub(super) fn playground(
     shown: &Shown,
     environment: &Environment,
