@@ -94,7 +94,7 @@ fn template(entry: &AuditEntry) -> String {
         AuditAction::RuleDeleted => "deleted a rule of `flag` in `environment`".to_owned(),
         AuditAction::RolloutConfigured => match read::<Rollout>(new) {
             Some(rollout) => format!(
-                "set the rollout of `flag` to {} % in `environment`",
+                "set the rollout of `flag` to {}% in `environment`",
                 rollout.percentage.get()
             ),
             None => "set the rollout of `flag` in `environment`".to_owned(),

@@ -103,7 +103,7 @@ pub fn rule(rule: &Rule) -> String {
     format!("{} when {when}", on_off(rule.value))
 }
 
-/// Describes a rollout: `25 % of users are ON, by userId`.
+/// Describes a rollout: `25% of users are ON, by userId`.
 pub fn rollout(rollout: Rollout) -> String {
     let (one, many) = subjects(rollout.strategy);
     let attribute = rollout.strategy.attribute();
@@ -111,7 +111,7 @@ pub fn rollout(rollout: Rollout) -> String {
     match rollout.percentage.get() {
         0 => format!("no {one} is ON"),
         100 => format!("every {one} with a {attribute} is ON"),
-        percentage => format!("{percentage} % of {many} are ON, by {attribute}"),
+        percentage => format!("{percentage}% of {many} are ON, by {attribute}"),
     }
 }
 
@@ -121,7 +121,7 @@ pub fn rollout_meaning(rollout: Rollout) -> String {
     let attribute = rollout.strategy.attribute();
     let attribute = attribute.as_str();
     let buckets = format!("Each {attribute} falls into one of 100 equal buckets, always the same.");
-    let missing = format!("Whoever has no {attribute} is OFF.");
+    let missing = format!("A {one} without {attribute} is OFF.");
     match rollout.percentage.get() {
         0 => format!("{buckets} None of them is ON, so no {one} gets the flag."),
         1 => format!(
@@ -357,7 +357,7 @@ mod tests {
     fn a_rollout_is_described_by_its_percentage_and_bucketing_key() {
         assert_eq!(
             rollout(share(25, Strategy::PerUser)),
-            "25 % of users are ON, by userId"
+            "25% of users are ON, by userId"
         );
         assert_eq!(rollout(share(0, Strategy::PerTenant)), "no tenant is ON");
         assert_eq!(
@@ -389,7 +389,7 @@ mod tests {
         );
         assert_eq!(
             flag(true, &rules, some),
-            "ON when country is DE; otherwise 25 % of users are ON, by userId; everyone else is OFF."
+            "ON when country is DE; otherwise 25% of users are ON, by userId; everyone else is OFF."
         );
         assert_eq!(
             flag(true, &[], Some(share(0, Strategy::PerUser))),

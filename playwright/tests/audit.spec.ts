@@ -47,10 +47,10 @@ test("changes are described in sentences, with the previous values", async ({
   await expect(page.getByRole("heading", { level: 2 })).toHaveText([/^Today · /]);
   const who = server.email;
   await expect(told.nth(0)).toContainText(
-    `${who} set the rollout of checkout_v2 to 25 % in production`,
+    `${who} set the rollout of checkout_v2 to 25% in production`,
   );
-  await expect(told.nth(0).locator("del")).toHaveText("10 % of users are ON, by userId");
-  await expect(told.nth(0).locator("ins")).toHaveText("25 % of users are ON, by userId");
+  await expect(told.nth(0).locator("del")).toHaveText("10% of users are ON, by userId");
+  await expect(told.nth(0).locator("ins")).toHaveText("25% of users are ON, by userId");
   await expect(told.nth(2)).toContainText(`${who} added a rule to checkout_v2 in production`);
   await expect(told.nth(2).locator("ins").first()).toHaveText("ON when country is DE");
   await expect(told.nth(3)).toContainText(`${who} turned checkout_v2 on in production`);
@@ -200,7 +200,7 @@ test("the changes of one action form one group, and are reverted as a whole", as
   const will = page.getByRole("region", { name: "What will change now" });
   await expect(will.locator("del")).toHaveText("ON for everyone.");
   await expect(will.locator("ins")).toHaveText(
-    "ON when country is DE; otherwise 10 % of users are ON, by userId; everyone else is OFF.",
+    "ON when country is DE; otherwise 10% of users are ON, by userId; everyone else is OFF.",
   );
   await expect(will.getByText("Some users who get OFF now will get ON.")).toHaveCount(0);
   await page.getByRole("button", { name: "Revert in Web shop / production" }).click();
@@ -297,7 +297,7 @@ test("rules, rollouts and archived flags come back, and go again", async ({
   await api.rollOut(flag, production, 25);
   await page.goto(history);
   await revertNewest(page);
-  await expect(entries(page).first()).toContainText("to 10 % in production");
+  await expect(entries(page).first()).toContainText("to 10% in production");
   await entries(page).nth(2).getByRole("link", { name: "Revert" }).click();
   await page.getByRole("button", { name: "Revert" }).click();
   await expect(entries(page).first()).toContainText("ended the rollout of checkout_v2");
@@ -327,10 +327,10 @@ test("changes since the preview are not overwritten", async ({ page, server, api
   await expect(page.getByRole("alert")).toContainText("Somebody else has changed this meanwhile");
   const will = page.getByRole("region", { name: "What will change now" });
   await expect(will).toContainText("It has been changed again since.");
-  await expect(will.locator("del")).toContainText("70 %");
-  await expect(will.locator("ins")).toContainText("10 %");
+  await expect(will.locator("del")).toContainText("70%");
+  await expect(will.locator("ins")).toContainText("10%");
   await page.getByRole("button", { name: "Revert" }).click();
-  await expect(entries(page).first()).toContainText("to 10 % in production");
+  await expect(entries(page).first()).toContainText("to 10% in production");
 });
 
 test("a later change that stays causes no warning", async ({ page, server, api }) => {

@@ -18,11 +18,11 @@ test("slider and number move together, and a sentence explains the value", {
   await number.fill("40");
   await expect(slider).toHaveValue("40");
   await page.getByLabel("Tenants, by tenantId").check();
-  await expect(page.getByText("40 % of tenants are ON, by tenantId")).toBeVisible();
+  await expect(page.getByText("40% of tenants are ON, by tenantId")).toBeVisible();
   await expect(page.getByText("The first 40 are ON.")).toBeVisible();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Save rollout" }).click();
-  await expect(page.locator("#rollout")).toContainText("40 % of tenants are ON, by tenantId");
+  await expect(page.locator("#rollout")).toContainText("40% of tenants are ON, by tenantId");
 });
 
 test("removing the rollout warns that it turns the flag on for everyone", async ({

@@ -17,7 +17,7 @@ test("the list reads as the engine decides, down to everyone else", async ({
   await expect(steps(page)).toHaveText([
     "ON when country is DE",
     "OFF when country is AT",
-    "25 % of users are ON, by userId",
+    "25% of users are ON, by userId",
     "everyone else is OFF",
   ]);
 });
@@ -65,7 +65,7 @@ test("a rule and a rollout are made by the keyboard alone", async ({
   await page.keyboard.press("ControlOrMeta+a");
   await page.keyboard.type("10");
   await page.keyboard.press("Enter");
-  await expect(page.locator("#rollout")).toContainText("10 % of users are ON, by userId");
+  await expect(page.locator("#rollout")).toContainText("10% of users are ON, by userId");
 
   const context = { country: "DE", customAttributes: { plan: "pro" } };
   expect(await evaluate(server, production.sdkKey, "checkout_v2", context)).toEqual({

@@ -141,10 +141,10 @@ test("two editors of one rollout: the second sees the conflict and decides", asy
   await percentage.fill("50");
   await api.rollOut(flag, production, 5);
   await page.getByRole("button", { name: "Save rollout" }).click();
-  await expect(page.getByRole("alert")).toContainText("5 % of users are ON, by userId now.");
+  await expect(page.getByRole("alert")).toContainText("5% of users are ON, by userId now.");
   await expect(percentage).toHaveValue("50");
   await page.getByRole("button", { name: "Save rollout" }).click();
-  await expect(page.locator("#rollout")).toContainText("50 % of users");
+  await expect(page.locator("#rollout")).toContainText("50% of users");
 });
 
 test("a session that ends in the middle of a form loses nothing", async ({

@@ -57,7 +57,7 @@ test("the switch asks for confirmation in production only, and shows the effect"
   await inProduction.click();
   const dialog = page.getByRole("dialog", { name: "Turn on New checkout in production?" });
   await expect(dialog).toContainText(
-    "ON when country is DE; otherwise 25 % of users are ON, by userId; everyone else is OFF.",
+    "ON when country is DE; otherwise 25% of users are ON, by userId; everyone else is OFF.",
   );
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Cancel" }).click();
@@ -194,7 +194,7 @@ test("a whole configuration is copied after its differences were shown", async (
   await expect(differences).toHaveText([
     /Switch changed\s*OFF\s*ON/,
     /Rule changed\s*ON when country is AT\s*ON when country is DE/,
-    /Rollout added\s*25 % of users are ON, by userId/,
+    /Rollout added\s*25% of users are ON, by userId/,
   ]);
 
   // Another change comes first, so the differences are no longer the ones that were shown.
@@ -206,7 +206,7 @@ test("a whole configuration is copied after its differences were shown", async (
   await expect(page).toHaveURL(`${address}?environment=${production.id}`);
   await expect(steps(page)).toHaveText([
     "ON when country is DE",
-    "25 % of users are ON, by userId",
+    "25% of users are ON, by userId",
     "everyone else is OFF",
   ]);
 
@@ -245,7 +245,7 @@ test("a viewer sees everything and can change nothing", async ({
   await page.goto(`${address}?edit=rollout`);
   await expect(steps(page)).toHaveText([
     "ON when country is DE",
-    "25 % of users are ON, by userId",
+    "25% of users are ON, by userId",
     "everyone else is OFF",
   ]);
   await expect(page.getByRole("switch")).toBeDisabled();

@@ -255,7 +255,7 @@ test("production asks for confirmation without scripts too, on the flag's page",
   await signIn(page, server);
   const flagSwitch = page.getByRole("switch", { name: "New checkout in production" });
   await flagSwitch.click();
-  await expect(page.getByText("25 % of users are ON, by userId; everyone else")).toBeVisible();
+  await expect(page.getByText("25% of users are ON, by userId; everyone else")).toBeVisible();
   await page.getByRole("link", { name: "Cancel" }).click();
   await expect(flagSwitch).not.toBeChecked();
   await flagSwitch.click();
@@ -276,7 +276,7 @@ test("production asks for confirmation of a switch, and shows the effect", {
 
   await flagSwitch.press("Space");
   const question = page.getByRole("dialog", { name: "Turn on New checkout in production?" });
-  await expect(question).toContainText("25 %");
+  await expect(question).toContainText("25%");
   await expect(question.getByRole("button", { name: "Cancel" })).toBeFocused();
   await page.keyboard.press("Escape");
   await expect(question).toBeHidden();

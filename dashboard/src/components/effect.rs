@@ -228,12 +228,12 @@ fn told(rules: &[Rule], finding: Finding) -> String {
             rule,
             behind: Some(behind),
         } => format!(
-            "{} decides for nobody: {} has already decided for everyone whom it matches.",
+            "{} never decides: {} already decides for everyone that it matches.",
             name(rules, rule),
             name(rules, behind).to_lowercase()
         ),
         Finding::NeverReached { rule, behind: None } => format!(
-            "{} decides for nobody: the rules before it have already decided for everyone whom it matches.",
+            "{} never decides: the rules before it already decide for everyone that it matches.",
             name(rules, rule)
         ),
         Finding::Constant { value } => format!(

@@ -173,7 +173,7 @@ pub fn partly(cell: FlagCell) -> Option<String> {
         1 => Some("1 rule".to_owned()),
         rules => Some(format!("{rules} rules")),
     };
-    let rollout = cell.rollout.map(|percentage| format!("{percentage} %"));
+    let rollout = cell.rollout.map(|percentage| format!("{percentage}%"));
     match (rules, rollout) {
         (Some(rules), Some(rollout)) => Some(format!("{rules}, {rollout}")),
         (rules, rollout) => rules.or(rollout),

@@ -74,7 +74,7 @@ pub fn RolloutFields(
             </div>
             <div id="percentage-error">{errors.collect_view()}</div>
             <fieldset class="choices">
-                <legend class="visually-hidden">"Of whom"</legend>
+                <legend class="visually-hidden">"Percentage of"</legend>
                 {strategies}
             </fieldset>
             <p class="aloud" role="status" id="rollout-aloud">

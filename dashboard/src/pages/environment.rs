@@ -167,7 +167,7 @@ fn Page(used: UsedEnvironment, naming: Naming, role: Role, typed: Typed) -> impl
         html! {
             <Notice weight=Weight::Warning>
                 <strong>"This environment is revoked. "</strong>
-                "Its key is refused, nothing in it can be changed, and that is for good. Where the key was replaced, an environment of the same name has taken its place."
+                "Its key is refused permanently, and nothing in it can be changed. If the key was rotated, an active environment has the same name."
             </Notice>
         }
     };
@@ -228,7 +228,7 @@ fn Manage(
                 <p>
                     "Applications that send " <code>{prefix}</code>
                     {refusal}
-                    "Those that are running keep the flags they have until their time to live is over, a minute unless it was set otherwise, and then do without."
+                    "Running apps keep their flags until the TTL expires (60 s by default)."
                 </p>
                 <LastUsed polling last_used/>
                 <p>{after}</p>
@@ -244,7 +244,7 @@ fn Manage(
     let revoke = danger(
         Action::Revoke,
         "Revoke environment",
-        " are refused at once and for good. ",
+        " are refused at once, permanently. ",
         "Every flag loses its column for this environment. What was set up here cannot be changed or brought back; the name may be used again.",
     );
     html! {

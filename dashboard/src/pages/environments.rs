@@ -189,7 +189,7 @@ pub(crate) fn Newest(polls: Polls) -> impl IntoView {
                 <rect class="share-all" width="100" height="4"></rect>
                 <rect class="share-part" width=percent height="4"></rect>
             </svg>
-            <span>{percent} " %"</span>
+            <span>{percent} "%"</span>
         </span>
     }
 }

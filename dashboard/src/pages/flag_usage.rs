@@ -282,7 +282,7 @@ fn NeverEvaluated(key: String) -> impl IntoView {
     view! {
         <Empty title="No application has asked for it yet">
             <p>
-                "Evaluations are counted by environment and reason, and nothing about whom they were for. Applications that evaluate by themselves report theirs if they are told to."
+                "Evaluations are counted by environment and reason, without anything about contexts. Clients that evaluate locally are counted only if they set reportUsage."
             </p>
             <Snippet title="Node.js" code/>
         </Empty>

@@ -142,7 +142,7 @@ fn Page(found: Found) -> impl IntoView {
         let lesson = asked.flag.is_empty().then(|| {
             view! {
                 <p class="hint">
-                    "Choose a flag, and then say whom it is for: you will see what that user gets, and every step that leads there. Nothing is counted and nothing changes."
+                    "Choose a flag and enter a user: you see the result and every step that leads to it. Nothing is counted, and nothing changes."
                 </p>
             }
         });

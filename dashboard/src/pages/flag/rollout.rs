@@ -81,7 +81,7 @@ fn removal(shown: &Shown, current: &FlagConfiguration, rollout: &FlagRollout) ->
             {shown.hidden(Action::RemoveRollout, Some(rollout.revision))}
             <p class="step-text struck">{sentence(&describe::rollout(rollout.rollout))}</p>
             <p>
-                "Without a rollout, whoever no rule matches is ON. "
+                "Without a rollout, users that match no rule get ON. "
                 {effect}
             </p>
             <FormActions
