@@ -1,9 +1,9 @@
 import type { Reason } from "./evaluation.js";
 
 /**
- * A second place to keep flags in, from which `initialize()` starts when the service cannot be reached. It is synchronous
- * and holds plain values, which may be stored as JSON; a `Map` will do. Reads never wait for it: they are answered from
- * memory, and every change is written through. One cache belongs to one client at a time.
+ * A second place for flags, from which `initialize()` starts if the service cannot be reached. It is synchronous and
+ * holds plain values that can be stored as JSON; a `Map` works. Reads never use it: they are served from memory, and
+ * every change is written through. Give each client its own cache.
  */
 export interface Cache {
   get(key: string): CacheEntry | null | undefined;
@@ -14,27 +14,27 @@ export interface Cache {
 
 export type CacheEntry = CachedFlag | CacheIndex;
 
-/** What is stored under the key of a flag: its evaluation for nobody in particular. */
+/** The entry under the key of a flag: its evaluation without a context. */
 export interface CachedFlag {
   readonly enabled: boolean;
   readonly reason: Reason;
-  /** Whether it has rules or a rollout, so that a subject's attributes could matter. */
+  /** True if the flag has rules or a rollout, so that attributes can change its evaluation. */
   readonly targeted: boolean;
-  /** How long it may be served after `confirmedAt` of the index, in milliseconds. */
+  /** The time for which the flag may be served after `confirmedAt` of the index, in milliseconds. */
   readonly ttlMs: number;
 }
 
-/** What is stored under {@link INDEX_KEY}. */
+/** The entry under {@link INDEX_KEY}. */
 export interface CacheIndex {
   readonly keys: readonly string[];
   /**
-   * The environment that the flags are of: the public prefix of its SDK key, and the address of the service. A client of
-   * another environment does not start from them.
+   * The environment of the flags: the public prefix of its SDK key, and the address of the service. A client of another
+   * environment ignores them.
    */
   readonly source: string;
-  /** When the service last confirmed these flags, in milliseconds since 1970. */
+  /** The time at which the service last confirmed these flags, in milliseconds since 1970. */
   readonly confirmedAt: number;
 }
 
-/** No flag can have this key: keys begin with a letter, a digit or an underscore. */
+/** The key of the index. No flag can have it: flag keys begin with a letter, a digit or an underscore. */
 export const INDEX_KEY = ":index";

@@ -19,7 +19,7 @@ import type { FlagReader } from "./reader.js";
 import type { Snapshot } from "./snapshot.js";
 
 /**
- * Fetches the flags of one environment, keeps them fresh and answers from memory.
+ * Fetches the flags of one environment, keeps them up to date, and evaluates them in memory.
  *
  * ```ts
  * const client = new FeatureFlagsClient({ sdkKey: 'pnk_…' });
@@ -29,7 +29,7 @@ import type { Snapshot } from "./snapshot.js";
  * ```
  */
 export class FeatureFlagsClient {
-  /** The name of the class, also where the code is minified. */
+  /** The name of the class, which survives minification. */
   static readonly name: string = "FeatureFlagsClient";
 
   readonly #runtime: ClientRuntime;
@@ -47,9 +47,9 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Returns a client that serves the answers of a snapshot, and `fallbacks`, for good. It is ready at once and asks no
-   * service: `initialize()` and `refresh()` have nothing to do. It loads no engine either, so a config document brings no
-   * answers. For pages that show what a server has evaluated, and for tests.
+   * Returns a client that permanently serves the evaluations of a snapshot, and `fallbacks`. It is ready at once and
+   * sends no requests: `initialize()` and `refresh()` do nothing. It does not load the engine, so it cannot evaluate a
+   * config document. Use it for pages that show the server's evaluations, and for tests.
    *
    * @throws {FeatureFlagsError} `INVALID_OPTIONS`
    */
@@ -63,10 +63,10 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Fetches all flags, or takes those of `bootstrap`, and begins to poll. Await it before the first evaluation. Called
-   * again meanwhile it returns the same promise.
+   * Fetches all flags, or uses those of `bootstrap`, and starts polling. Await it before the first evaluation.
+   * Concurrent calls return the same promise.
    *
-   * Once it has failed, the client goes on trying only with the option `retry`. Call it again to try at once.
+   * After a failure, the client keeps trying only with the option `retry`. Call `initialize()` again to try at once.
    *
    * @throws {FeatureFlagsError} `INITIALIZATION_FAILED`, `INVALID_OPTIONS`
    */
@@ -79,33 +79,33 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Reports usage now, and resolves when that is done, whether or not it has succeeded: for functions that are suspended
-   * between two requests. Without `reportUsage` it does nothing.
+   * Reports usage now. The promise resolves when the report has succeeded or failed, and never rejects. Use it in
+   * functions that are suspended between requests. Without `reportUsage` it does nothing.
    */
   flush(): Promise<void> {
     return this.#runtime.flush();
   }
 
   /**
-   * Stops polling, gives up what is in flight, forgets all flags, and emits `shutdown` as the last event. All that happens
-   * at once; the promise waits until usage has been reported, if it is to be.
+   * Stops polling, aborts pending requests, clears all flags, and emits `shutdown` as the last event. All of this
+   * happens at once; the promise waits only for the last usage report and for the store.
    */
   shutdown(): Promise<void> {
     return this.#runtime.shutdown();
   }
 
-  /** The same as `shutdown()`, for `await using`. */
+  /** Calls `shutdown()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.shutdown();
   }
 
-  /** Whether `initialize()` has completed. */
+  /** Returns true if `initialize()` has completed. */
   isReady(): boolean {
     return this.#evaluations.isReady;
   }
 
   /**
-   * Fetches now. Calls at the same time share one request.
+   * Fetches the flags now. Concurrent calls share one request.
    *
    * @throws {FeatureFlagsError} `REFRESH_FAILED`, `NOT_INITIALIZED`
    */
@@ -114,8 +114,8 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Whether the flag is on for nobody in particular: rules on attributes never match, and a rollout falls through. The
-   * context is accepted but does not change the result; for one subject's answer there is `evaluate`.
+   * Returns true if the flag is on without a context: targeting rules never match, and a rollout is skipped. The
+   * context is accepted and ignored; to evaluate a flag for a context, call `evaluate`.
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
    */
@@ -127,7 +127,7 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * The reason for what `isEnabled` says; despite the name not a value.
+   * Returns the reason for the result of `isEnabled`. Despite its name, it does not return a value.
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `NOT_INITIALIZED`
    */
@@ -139,7 +139,7 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * What the flag is for this subject, decided here and now by the same engine that the service runs.
+   * Evaluates the flag for a context, in this process, with the same engine as the service.
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `FLAG_UNSUPPORTED`, `NOT_INITIALIZED`
    */
@@ -150,7 +150,10 @@ export class FeatureFlagsClient {
     return this.#evaluations.evaluate(key, context);
   }
 
-  /** What `evaluate` would say, or undefined where it would throw. Of a flag that there is not, its default if it has one. */
+  /**
+   * Evaluates the flag as `evaluate` does, but returns undefined instead of throwing. A flag that does not exist, or
+   * that this version does not support, has its value in `fallbacks`, if any.
+   */
   read<Custom extends object>(
     key: string,
     context?: EvaluationContext<Custom> | null,
@@ -159,7 +162,8 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * How `evaluate` comes to its answer, step by step; what the service says at `/sdk/v1/explain`, but for the ids of rules.
+   * Evaluates the flag and returns every step of the evaluation, as `/sdk/v1/explain` does, but without the IDs of
+   * rules.
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `FLAG_UNSUPPORTED`, `NOT_INITIALIZED`
    */
@@ -171,14 +175,14 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Whether the flag has rules or a rollout. If not, its answer is the same for every context. False for a flag that does
-   * not exist.
+   * Returns true if the flag has rules or a rollout. Otherwise its evaluation is the same for every context. Returns
+   * false for a flag that does not exist.
    */
   isTargeted(key: string): boolean {
     return this.#evaluations.isTargeted(key);
   }
 
-  /** What all flags are for this subject, by key. */
+  /** Evaluates all flags for a context, by key. The object is frozen and has no prototype. */
   evaluateAll<Custom extends object>(
     context?: EvaluationContext<Custom> | null,
   ): Readonly<Record<string, Evaluation>> {
@@ -186,8 +190,8 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * What the flag is for this subject, decided by the service. It is asked once, without retries, and sees the context;
-   * `initialize()` is not needed.
+   * Has the service evaluate the flag for a context, which is sent to it. Makes one attempt, without retries, and works
+   * without `initialize()`.
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `EVALUATION_FAILED`, `NOT_INITIALIZED` after `shutdown()`
    */
@@ -199,16 +203,16 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * A reader for one subject, which remembers its answers until the flags change. It may be made before the client is
-   * ready.
+   * Returns a reader for one context, which caches its evaluations until the flags change. It can be created before the
+   * client is ready.
    */
   withContext<Custom extends object>(context?: EvaluationContext<Custom> | null): FlagReader {
     return new BoundReader(this.#evaluations, context);
   }
 
   /**
-   * What this client knows, as plain JSON, for the option `bootstrap` of another one: the whole configuration, rules
-   * included. What the browser of one subject may see is `withContext(context).snapshot()`.
+   * Returns the whole configuration, including rules, as plain JSON for the option `bootstrap` of another client. For a
+   * browser, which must not see the rules, use `withContext(context).snapshot()`.
    *
    * @throws {FeatureFlagsError} `NOT_INITIALIZED`
    */
@@ -223,24 +227,24 @@ export class FeatureFlagsClient {
   }
 
   /**
-   * Calls `listener` whenever reads may give something else than before, until the function that it returns is called. It
-   * need not be called as a method, and so is what React's `useSyncExternalStore` takes.
+   * Calls `listener` whenever reads may return something else than before. Returns a function that unsubscribes. It is
+   * bound to the client, so you can pass it to React's `useSyncExternalStore`.
    */
   readonly subscribe = (listener: () => void): (() => void) => this.#publisher.subscribe(listener);
 
-  /** Calls `listener` at every event of this type. */
+  /** Adds a listener for events of this type. */
   on<T extends LifecycleEventType>(type: T, listener: Listener<T>): this {
     this.#publisher.on(type, listener, false);
     return this;
   }
 
-  /** Calls `listener` at the next event of this type, and then no longer. */
+  /** Adds a listener for the next event of this type only. */
   once<T extends LifecycleEventType>(type: T, listener: Listener<T>): this {
     this.#publisher.on(type, listener, true);
     return this;
   }
 
-  /** Calls it no longer. */
+  /** Removes a listener for events of this type. */
   off<T extends LifecycleEventType>(type: T, listener: Listener<T>): this {
     this.#publisher.off(type, listener);
     return this;

@@ -1,8 +1,9 @@
 import { BUILT_IN_ATTRIBUTES } from "./engine/protocol.js";
 
 /**
- * A text that is the same for contexts with the same attributes, in whichever order and object. Values that count as absent
- * make no difference. Undefined if the context cannot be read, because one of its getters throws.
+ * Returns the same text for contexts with the same attributes, regardless of order and object identity. Values that
+ * count as missing make no difference. Returns undefined if the context cannot be read, because one of its getters
+ * throws.
  */
 export function contextKey(context: unknown): string | undefined {
   try {

@@ -1,25 +1,25 @@
-/** What went wrong, for programs. */
+/** The cause of a {@link FeatureFlagsError}, for programs. */
 export type ErrorCode =
-  /** There is no such flag, or its time to live is over and it could not be confirmed. */
+  /** The flag does not exist, or its TTL has expired and the service could not confirm it. */
   | "FLAG_NOT_FOUND"
-  /** The flag has something that this version of the package does not know, such as a newer operator. */
+  /** The flag uses something that this version of the package does not support, such as a newer operator. */
   | "FLAG_UNSUPPORTED"
   /** `initialize()` has not completed, or the client has been shut down. */
   | "NOT_INITIALIZED"
-  /** The constructor was given an option that it cannot work with. */
+  /** The constructor or `initialize()` was given an invalid option; the message describes what it expects. */
   | "INVALID_OPTIONS"
-  /** `initialize()` got neither an answer of the service nor flags from a cache; see `cause`. */
+  /** Neither the service nor a store or cache had flags for `initialize()`; see `cause`. */
   | "INITIALIZATION_FAILED"
   /** `refresh()` failed after all retries; see `cause`. */
   | "REFRESH_FAILED"
-  /** `evaluateRemote()` got no answer; see `cause`. */
+  /** `evaluateRemote()` failed; see `cause`. */
   | "EVALUATION_FAILED"
-  /** The engine failed, which is told by the event `engine:error`; see `cause`. */
+  /** The engine failed. Only the event `engine:error` has this error; see `cause`. */
   | "ENGINE_FAILED";
 
-/** The one error that this package throws. */
+/** The only error that this package throws. */
 export class FeatureFlagsError extends Error {
-  /** The name of the class, also where the code is minified. */
+  /** The name of the class, which survives minification. */
   static override readonly name: string = "FeatureFlagsError";
   override readonly name = "FeatureFlagsError";
   readonly code: ErrorCode;

@@ -1,4 +1,4 @@
-/** The step that decided an evaluation. */
+/** The step that determined an evaluation. */
 export type Reason =
   | "flag_enabled"
   | "flag_disabled"
@@ -9,34 +9,37 @@ export type Reason =
   | "fallback";
 
 /**
- * What a flag is, and why. There is one frozen object for each possible evaluation, so two that are equal are the same
- * object.
+ * The result for one flag and one context, and its reason. Each possible evaluation is one frozen object, so equal
+ * evaluations are identical (`===`).
  */
 export interface Evaluation {
   readonly enabled: boolean;
   readonly reason: Reason;
 }
 
-/** How an evaluation came about: what the service answers at `/sdk/v1/explain`, but for the ids of rules. */
+/** An evaluation with every step that led to it, as `/sdk/v1/explain` returns it, but without the IDs of rules. */
 export interface Explanation extends Evaluation {
-  /** The rules that were tried, in order; where a rule decided, it is the last one. */
+  /** The rules that were tried, in order. If a rule determined the evaluation, it is the last one. */
   readonly rules: readonly RuleTrace[];
-  /** The rollout, where the evaluation reached one. */
+  /** The rollout, or null if the evaluation did not reach it. */
   readonly rollout: RolloutTrace | null;
 }
 
-/** One rule that was tried. */
+/** A rule that was tried. */
 export interface RuleTrace {
   readonly priority: number;
   readonly logic: "and" | "or";
-  /** What it gives when it matches. */
+  /** The value of the flag if the rule matches. */
   readonly value: boolean;
   readonly matched: boolean;
-  /** All its conditions, also those after the deciding one. */
+  /** All conditions of the rule, including those after the deciding one. */
   readonly conditions: readonly ConditionTrace[];
 }
 
-/** One condition and what it met. It has the one value of its `valueType`. */
+/**
+ * A condition and its result. Exactly one of `valueString`, `valueInt` and `valueBool` is present, as `valueType`
+ * indicates.
+ */
 export interface ConditionTrace {
   readonly attribute: string;
   readonly operator: "==" | "!=" | ">" | "<" | ">=" | "<=";
@@ -44,40 +47,40 @@ export interface ConditionTrace {
   readonly valueString?: string;
   readonly valueInt?: number;
   readonly valueBool?: boolean;
-  /** The attribute's value in the context. */
+  /** The attribute's value in the context; null if it is missing. */
   readonly actual: string | number | boolean | null;
   readonly outcome: "held" | "did_not_hold" | "missing" | "other_type";
 }
 
-/** The rollout that was reached, and where the subject stood in it. */
+/** The rollout that was reached, and the bucket of the context. */
 export interface RolloutTrace {
   readonly strategy: "per_user" | "per_tenant";
   readonly percentage: number;
-  /** The subject's bucket, 0 to 99; null without a bucketing value. */
+  /** The bucket of the context, 0 to 99; null without a bucketing key. */
   readonly bucket: number | null;
 }
 
-/** What a custom attribute may be; `null` and `undefined` count as absent. */
+/** The value of a custom attribute; `null` and `undefined` count as missing. */
 export type AttributeValue = string | number | boolean | null | undefined;
 
 /**
- * The subject of an evaluation: its attributes.
+ * The attributes of the user, tenant or request for which a flag is evaluated.
  *
- * A value that the service would refuse (another type than the one named here, a number that is not finite) counts as
- * absent, and so does `null`. Only own properties are read.
+ * A value that the service would reject (a type other than the declared one, or a number that is not finite) counts as
+ * missing, and so does `null`. Only own properties are read.
  */
 export interface EvaluationContext<
   Custom extends object = Readonly<Record<string, AttributeValue>>,
 > {
-  /** Targeting, and the bucketing of `per_user` rollouts. */
+  /** The user's ID: an attribute for rules, and the bucketing key of `per_user` rollouts. */
   readonly userId?: string | null | undefined;
-  /** Targeting, and the bucketing of `per_tenant` rollouts. */
+  /** The tenant's ID: an attribute for rules, and the bucketing key of `per_tenant` rollouts. */
   readonly tenantId?: string | null | undefined;
   readonly email?: string | null | undefined;
   readonly country?: string | null | undefined;
   /**
-   * Every other attribute that rules may ask for. It never stands in for one of the four above. Any object type will do,
-   * an interface too, whose members are strings, numbers or booleans.
+   * All other attributes for rules. They never replace one of the four above. Any object type works, including an
+   * interface, if its members are strings, numbers or booleans.
    */
   readonly customAttributes?:
     | { readonly [Name in keyof Custom]: AttributeValue }
@@ -86,8 +89,8 @@ export interface EvaluationContext<
 }
 
 /**
- * The flags that there are, by key, if an application wants a misspelt key to be an error when it is compiled. Packages for
- * frameworks, such as `@pennon/react`, then take no other key; the client itself takes any.
+ * The registered flags, by key. Augment this interface to make a misspelled key a compile-time error. The packages for
+ * frameworks, such as `@pennon/react`, then accept no other key; the client itself accepts any.
  *
  * ```ts
  * declare module "@pennon/core" {
@@ -100,5 +103,5 @@ export interface EvaluationContext<
 // biome-ignore lint/suspicious/noEmptyInterface: applications add the members.
 export interface RegisteredFlags {}
 
-/** The key of a flag: one of those that are registered, or any string where none are. */
+/** The key of a flag: a registered one, or any string if none are registered. */
 export type FlagKey = [keyof RegisteredFlags] extends [never] ? string : keyof RegisteredFlags;

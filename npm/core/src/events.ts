@@ -1,30 +1,33 @@
 import type { FeatureFlagsError } from "./errors.js";
 
-/** What a listener is told beside the type, for each type of event. */
+/** The data of each type of event, in addition to the type. */
 export interface LifecycleDetails {
   /** `initialize()` has completed. */
   ready: unknown;
-  /** A request for the configuration begins, by `refresh()` or by itself. */
+  /** A request for the config document starts, because of `refresh()` or on schedule. */
   "refresh:start": unknown;
-  /** It brought a configuration, or word that nothing changed. */
+  /** The request succeeded, with or without changes. */
   "refresh:success": unknown;
-  /** It failed, and so did every retry. */
+  /** The request and all retries have failed. */
   "refresh:error": { readonly error: FeatureFlagsError };
-  /** Other flags are served than before. Never before `ready`; flags that differ from the bootstrap are told right after it. */
+  /**
+   * The served flags differ from before. Differences from the bootstrap are reported right after `ready`: `change`
+   * never precedes it.
+   */
   change: {
-    /** The keys of all flags that are new, that differ in anything, or that are gone. */
+    /** The keys of all flags that are new, different or gone. */
     readonly flags: readonly string[];
   };
-  /** The engine failed. Reads go on from what is in memory, and the engine is started anew. */
+  /** The engine failed. Reads continue from memory, and the engine restarts. */
   "engine:error": { readonly error: FeatureFlagsError };
-  /** `shutdown()` was called; no event follows. */
+  /** `shutdown()` was called. It is the last event. */
   shutdown: unknown;
 }
 
-/** What happens in the life of a client, by name. */
+/** The name of a lifecycle event. */
 export type LifecycleEventType = keyof LifecycleDetails;
 
-/** What a listener is told. */
+/** A lifecycle event: its type, and its data. */
 export type LifecycleEvent<T extends LifecycleEventType = LifecycleEventType> = {
   [Type in T]: { readonly type: Type } & LifecycleDetails[Type];
 }[T];
@@ -33,7 +36,7 @@ export type Listener<T extends LifecycleEventType = LifecycleEventType> = (
   event: LifecycleEvent<T>,
 ) => void;
 
-/** Where a client sends its events. Node's own `EventEmitter` is one. */
+/** A receiver of lifecycle events. Node's `EventEmitter` is one. */
 export interface EventEmitter {
   on(type: LifecycleEventType, listener: Listener): unknown;
   emit(type: LifecycleEventType, event: LifecycleEvent): unknown;

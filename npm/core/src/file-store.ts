@@ -5,8 +5,9 @@ import { DEFAULT_MAX_AGE_SECONDS, type Store, type StoreOptions } from "./store.
 export type { Store, StoreOptions } from "./store.js";
 
 /**
- * Stores the config document in a file, which only its owner may read and write. A process that is killed in the middle leaves
- * the file as it was. The folder must exist. Several processes may share a file.
+ * Stores the config document in a file that only its owner can read and write (mode 0600). The file is replaced
+ * atomically: a process that is killed while it saves leaves the file as it was. The folder must exist. Several
+ * processes can share a file.
  */
 export function fileStore(
   path: string,
@@ -30,7 +31,7 @@ export function fileStore(
       const isFirst = waiting === undefined;
       waiting = text;
       if (isFirst) {
-        // One after the other; of those that wait, only the newest.
+        // One save at a time; of the waiting texts, only the newest is saved.
         saving = saving
           .catch(() => {})
           .then(() => {
@@ -44,7 +45,7 @@ export function fileStore(
   };
 }
 
-/** Writes a file beside this one and puts it in its place, so that there is a whole one at every moment. */
+/** Writes a temporary file beside this one and renames it, so that the file is complete at every moment. */
 async function replace(path: string, text: string): Promise<void> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   try {

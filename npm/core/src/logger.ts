@@ -1,6 +1,6 @@
 import { contain } from "./internal/publisher.js";
 
-/** Where a client writes what it does. */
+/** A receiver of the client's log messages. */
 export interface Logger {
   debug(message: string, meta?: unknown): void;
   info(message: string, meta?: unknown): void;
@@ -8,7 +8,7 @@ export interface Logger {
   error(message: string, meta?: unknown): void;
 }
 
-/** The default: says nothing. */
+/** The default logger, which discards all messages. */
 export const noopLogger: Logger = {
   debug() {},
   info() {},
@@ -16,7 +16,7 @@ export const noopLogger: Logger = {
   error() {},
 };
 
-/** Writes to the console; `debug` is silent where `NODE_ENV` is `production`. */
+/** Writes to the console. `debug` is silent if `NODE_ENV` is `production`. */
 export const consoleLogger: Logger = {
   debug(message, meta) {
     if (!isProduction()) {
@@ -28,7 +28,7 @@ export const consoleLogger: Logger = {
   error: (message, meta) => write("error", message, meta),
 };
 
-/** A logger that cannot fail: where would one log that? */
+/** Wraps a logger so that it cannot fail. An error that it throws is dropped, because it cannot be logged anywhere. */
 export function safeLogger(logger: Logger): Logger {
   const safely =
     (level: Level) =>
@@ -57,7 +57,10 @@ function write(level: Level, message: string, meta: unknown): void {
   }
 }
 
-/** Bundlers replace `process.env.NODE_ENV`; a page without one has no `process`. */
+/**
+ * Returns true in a production build. Bundlers replace `process.env.NODE_ENV`; a page without a bundler has no
+ * `process`.
+ */
 function isProduction(): boolean {
   return typeof process !== "undefined" && process.env.NODE_ENV === "production";
 }

@@ -11,11 +11,13 @@ import { fetchTransport, type Transport } from "./transport.js";
 import { VERSION } from "./version.js";
 
 export interface FeatureFlagsClientOptions {
-  /** The key of one environment. In a browser bundle everybody can read it. */
+  /** The SDK key of one environment. In a browser bundle, everyone can read it. */
   readonly sdkKey: string | undefined;
-  /** Where the service is. Default `http://127.0.0.1:3000`. */
+  /** The address of the service. Default `http://127.0.0.1:3000`. */
   readonly baseUrl?: string | undefined;
-  /** The pause between two polls, in milliseconds. 0 turns polling off; less than 1000 logs a warning. Default 30000. */
+  /**
+   * The pause between two polls, in milliseconds. 0 turns polling off; less than 1000 logs a warning. Default 30000.
+   */
   readonly pollIntervalMs?: number | undefined;
   /**
    * The time to live (TTL) of a flag that the service has not confirmed again, in milliseconds. A flag's own override in
@@ -28,92 +30,101 @@ export interface FeatureFlagsClientOptions {
    * @deprecated Use `cacheTtlMs`.
    */
   readonly cacheTtlSeconds?: number | undefined;
-  /** How many attempts follow a failed one: 1 to 10. Default 3. */
+  /** The number of attempts after a failed one, 1 to 10. Default 3. */
   readonly retries?: number | undefined;
-  /** The wait before the first of them, in milliseconds; it doubles each time, up to 30 s. Default 1000. */
+  /**
+   * The wait before the first retry, in milliseconds. It doubles each time, up to 30 s, and is randomly shortened by up
+   * to half. Default 1000.
+   */
   readonly retryDelayMs?: number | undefined;
-  /** How long one attempt may take, in milliseconds. Default 3000. */
+  /** The limit for one attempt, in milliseconds. Default 3000. */
   readonly timeoutMs?: number | undefined;
-  /** A second place to keep flags in. By default they are kept in memory only. */
+  /**
+   * A second place for flags, from which the client can start if the service is down. Prefer `store`, which can also
+   * evaluate rules and rollouts. By default flags are kept in memory only.
+   */
   readonly cache?: Cache | undefined;
   /**
-   * A place for the whole configuration, rules included: a start without the service then answers for every context. What is
-   * stored is served past its time to live, until the service answers or `maxAgeSeconds` of the store are over, a day by
-   * default. `localStorageStore()`, `fileStore(path)` of `@pennon/core/file-store`, or an object of your own. By default
-   * nothing is stored.
+   * A place for the config document, including rules, from which a start without the service can evaluate every
+   * context. Use `localStorageStore()`, `fileStore(path)` of `@pennon/core/file-store`, or your own object. Stored
+   * flags are served past their TTL, until the service responds or they are `maxAgeSeconds` old (a day by default). By
+   * default nothing is stored.
    */
   readonly store?: Store | undefined;
-  /** How requests are sent. Default `fetchTransport`. */
+  /** Sends the requests. Default `fetchTransport`. */
   readonly transport?: Transport | undefined;
-  /** Where the client writes what it does. Default `noopLogger`; there is a `consoleLogger` too. */
+  /** Receives the log messages. Default `noopLogger`; `consoleLogger` writes to the console. */
   readonly logger?: Logger | undefined;
-  /** Where lifecycle events go, beside the listeners of `client.on`. */
+  /** Receives the lifecycle events, in addition to the listeners of `client.on`. */
   readonly eventEmitter?: EventEmitter | undefined;
   /**
-   * What to begin with, so that no request is needed: what `client.snapshot()` gave somewhere else, or the body of
-   * `GET /sdk/v1/config`, as an object or as text. The flags of a snapshot can be read before `initialize()`.
+   * The flags to start with, without a request: the result of `client.snapshot()` or of a reader's `snapshot()`, or the
+   * body of `GET /sdk/v1/config`, as an object or as text. The flags of a snapshot can be read before `initialize()`.
    */
   readonly bootstrap?: Snapshot | Configuration | string | undefined;
   /**
-   * The values to use when a flag is missing or stale, by key. For other flags `isEnabled` and `evaluate` then throw
-   * `FLAG_NOT_FOUND`.
+   * The values to use when a flag is missing or stale, by key. For a flag without a value here, `evaluate` and
+   * `isEnabled` throw `FLAG_NOT_FOUND`.
    */
   readonly fallbacks?: Readonly<Record<string, boolean>> | undefined;
   /**
-   * Whether flags are served past their time to live for as long as the service is out of reach. (Not if it refuses the
-   * key: then they end as usual.) Default false.
+   * True to serve flags past their TTL for as long as the service is unreachable. If it refuses the key, they expire as
+   * usual. Default false.
    */
   readonly staleIfError?: boolean | undefined;
   /**
-   * Whether to listen for changes, so that they arrive at once, and to poll only while that does not work. It keeps a Node
-   * process alive until `shutdown()`. Default false.
+   * True to receive changes over a stream, usually within a quarter of a second, and to poll only while the stream is
+   * down. Keeps a Node.js process alive until `shutdown()`. Default false.
    */
   readonly streaming?: boolean | undefined;
   /**
-   * Reports the number of evaluations of each flag to the service, every 30 to 60 seconds and without any context.
-   * Default false.
+   * True to report the number of evaluations of each flag to the service, every 30 to 60 seconds and at shutdown,
+   * without contexts. Default false.
    */
   readonly reportUsage?: boolean | undefined;
   /**
-   * Is called with every evaluation: of `isEnabled`, `getValue`, `evaluate`, `read`, `evaluateRemote`, and the methods of a
-   * reader of the same names, also where the answer is a default; not of `evaluateAll` and `readAll`, nor where a read throws
-   * or gives undefined. Nothing of it is stored or sent. What it throws is logged.
+   * Called with every evaluation of `isEnabled`, `getValue`, `evaluate`, `read` and `evaluateRemote`, and of a reader's
+   * methods of the same names, including fallbacks. Not called for `evaluateAll` and `readAll`, nor if a read throws or
+   * returns undefined. Nothing is stored or sent. An error that it throws is logged.
    */
   readonly onEvaluate?: ((event: EvaluateEvent) => void) | undefined;
 }
 
-/** How long `initialize()` tries. */
+/** The timeout and the retries of `initialize()`. */
 export interface InitializeOptions {
   /**
-   * The milliseconds after which `initialize()` rejects, unless `cache` has flags that are fresh enough. By default it takes
-   * as long as all its attempts: with the default options, up to 19 seconds where nothing answers.
+   * The time after which `initialize()` rejects, in milliseconds, unless `store` or `cache` has flags that are fresh
+   * enough. By default it waits for all attempts: up to 19 seconds with the default options, if nothing responds.
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * The reaction to flags that cannot be fetched, so that an application may start before its service. By default
-   * `initialize()` rejects once all attempts have failed, and nothing more is attempted until it is called again.
+   * What happens if the flags cannot be fetched. Use it to start an application before its service. By default
+   * `initialize()` rejects after all attempts have failed, and the client stops trying until you call it again.
    *
-   * - `"background"`: it rejects as by default, and the client goes on trying by itself until it has flags. Then it emits
-   *   `ready`.
-   * - `"forever"`: it waits until the client has flags. It rejects before only after `timeoutMs`, where the key is refused,
-   *   and where the answer is no config document; the client goes on trying in these cases too.
+   * - `"background"`: rejects as by default, but the client keeps trying, and emits `ready` with the first flags.
+   * - `"forever"`: waits until the client has flags. Rejects early only after `timeoutMs`, if the key is refused, or if
+   *   the response is not a config document. The client keeps trying in these cases too.
    *
-   * Attempts are up to 30 seconds apart. A refused key is tried again after one minute, and later every ten.
+   * Attempts are up to 30 seconds apart. With a refused key, the client tries again after one minute, and later every
+   * ten.
    */
   readonly retry?: "background" | "forever" | undefined;
 }
 
-/** An evaluation, as `onEvaluate` gets it. */
+/** An evaluation, as `onEvaluate` receives it. */
 export interface EvaluateEvent extends Evaluation {
   readonly key: string;
-  /** The context by which the flag was evaluated; undefined if there was none. */
+  /** The context of the evaluation; undefined if there was none. */
   readonly context: EvaluationContext | undefined;
 }
 
-/** Options that have been checked, every default filled in. */
+/** Validated options, with defaults filled in. */
 export type Settings = Readonly<ReturnType<typeof parseOptions>>;
 
-/** Checks options as JavaScript may pass them, and throws `INVALID_OPTIONS` with a sentence that tells what is expected. */
+/**
+ * Validates options that JavaScript may pass in any form. Throws `INVALID_OPTIONS` with a message that describes what
+ * it expects.
+ */
 export function parseOptions(options: FeatureFlagsClientOptions) {
   if (typeof options !== "object" || options === null) {
     throw invalid("the options must be an object with at least an sdkKey");
@@ -141,7 +152,7 @@ export function parseOptions(options: FeatureFlagsClientOptions) {
   };
 }
 
-/** Checks the options of `initialize()`, and throws `INVALID_OPTIONS`. */
+/** Validates the options of `initialize()`. Throws `INVALID_OPTIONS`. */
 export function parseInitializeOptions(options: InitializeOptions): InitializeOptions {
   const { timeoutMs, retry }: Partial<Record<keyof InitializeOptions, unknown>> = options ?? {};
   const isTime = typeof timeoutMs === "number" && Number.isFinite(timeoutMs) && timeoutMs >= 0;
@@ -154,7 +165,7 @@ export function parseInitializeOptions(options: InitializeOptions): InitializeOp
   return { timeoutMs, retry };
 }
 
-/** Says what is allowed, but seldom meant. */
+/** Logs a warning for options that are valid but probably unintended. */
 export function warnOfOptions({
   ttlMs,
   pollIntervalMs,
@@ -190,7 +201,7 @@ function sdkKey(key: unknown): string {
   return key;
 }
 
-/** The name that a package of Pennon's has put into the options of a client of its own: see npm/client-name.js. */
+/** Returns the name that a Pennon package has put into the options of its own client: see npm/client-name.js. */
 function clientName(options: object): string {
   const name = (options as Record<symbol, unknown>)[Symbol.for("pennon.client")];
   return typeof name === "string" ? name : `@pennon/core/${VERSION}`;
@@ -220,7 +231,7 @@ function onEvaluate(given: unknown): ((event: EvaluateEvent) => void) | undefine
   return given as ((event: EvaluateEvent) => void) | undefined;
 }
 
-/** Reads `cacheTtlMs`, or the same under its deprecated name. */
+/** Reads `cacheTtlMs`, or its deprecated name `cacheTtlSeconds`. */
 function ttlMs(options: FeatureFlagsClientOptions): number {
   const deprecated: unknown = options.cacheTtlSeconds ?? undefined;
   if (deprecated === undefined) {
@@ -266,7 +277,7 @@ function fallbacks(given: unknown = {}): ReadonlyMap<string, Evaluation> {
 
 interface Bootstrap {
   readonly snapshot?: Snapshot;
-  /** The text of a configuration to begin with. */
+  /** The text of the config document to start with. */
   readonly configuration?: string | undefined;
 }
 
@@ -292,7 +303,7 @@ function bootstrap(given: unknown): Bootstrap {
   return { snapshot: given as Snapshot, configuration: config && JSON.stringify(config) };
 }
 
-/** Checks the text of a config document. */
+/** Validates the text of a config document. */
 function configurationText(text: string): string {
   let parsed: Partial<Snapshot> | null;
   try {

@@ -2,35 +2,36 @@ import type { Evaluation, EvaluationContext, Explanation } from "./evaluation.js
 import type { Snapshot } from "./snapshot.js";
 
 /**
- * Reads flags for one subject, and remembers the answers until the flags change. Made by `client.withContext()`.
+ * Evaluates flags for one context, and caches the evaluations until the flags change. `client.withContext()` returns
+ * one.
  *
- * Nothing here throws but `evaluate` and `explain`. What it returns is the same object for as long as the answer is the
- * same, so that it may be compared by `===`, or be a snapshot of React's `useSyncExternalStore`.
+ * Only `evaluate` and `explain` throw. Equal results are the same object, so you can compare them with `===`, or return
+ * them as a snapshot to React's `useSyncExternalStore`.
  */
 export interface FlagReader {
-  /** The subject, as it was when the reader was made. */
+  /** The context, copied when the reader was created. */
   readonly context: EvaluationContext;
-  /** Whether the flag is on for the subject; `fallback` where there is no answer. */
+  /** Returns true if the flag is on for the context, and `fallback` (false by default) if it cannot be evaluated. */
   isEnabled(key: string, fallback?: boolean): boolean;
-  /** What the flag is for the subject, or undefined where there is no answer. */
+  /** Evaluates the flag, or returns undefined if it cannot be evaluated. */
   read(key: string): Evaluation | undefined;
-  /** What all flags are for the subject, by key. */
+  /** Evaluates all flags, by key. */
   readAll(): Readonly<Record<string, Evaluation>>;
   /**
-   * What the flag is for the subject.
+   * Evaluates the flag.
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `FLAG_UNSUPPORTED`, `NOT_INITIALIZED`
    */
   evaluate(key: string): Evaluation;
   /**
-   * How that came about.
+   * Evaluates the flag and returns every step of the evaluation.
    *
    * @throws {FeatureFlagsError} `FLAG_NOT_FOUND`, `FLAG_UNSUPPORTED`, `NOT_INITIALIZED`
    */
   explain(key: string): Explanation;
   /**
-   * The answers for this subject as plain JSON, for the option `bootstrap` of the client in its browser. It holds no rules,
-   * but the context: that must be one that the browser may see.
+   * Returns the evaluations for this context as plain JSON, for the option `bootstrap` of the client in the browser.
+   * The snapshot contains no rules, but it contains the context: use one that the browser may see.
    */
   snapshot(): Snapshot;
 }

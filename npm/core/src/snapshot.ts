@@ -1,33 +1,33 @@
 import type { EvaluationContext, Reason } from "./evaluation.js";
 
-/** The body of `GET /sdk/v1/config`. What a flag looks like there is the service's and the engine's affair. */
+/** The body of `GET /sdk/v1/config`. The members of its flags are known only to the service and the engine. */
 export interface Configuration {
   readonly flags: readonly object[];
 }
 
 /**
- * What a client knows, as plain JSON: taken by the option `bootstrap`. There are two kinds.
+ * The flags of a client as plain JSON, for the option `bootstrap` of another client. It is one of two kinds:
  *
- * `client.snapshot()` makes one with `config`, the whole configuration, rules included: for other servers.
- * `client.withContext(context).snapshot()` makes one with `subject`, the answers for one subject and no rules: for the
- * browser of that subject.
+ * - `client.snapshot()` returns the whole configuration, including rules, in `config`: for other servers.
+ * - `client.withContext(context).snapshot()` returns the evaluations for one context, without rules, in `subject`: for
+ *   a browser.
  */
 export interface Snapshot {
   readonly version: 1;
-  /** Every flag as it is for nobody in particular. */
+  /** All flags, evaluated without a context. */
   readonly flags: readonly SnapshotFlag[];
   readonly config?: Configuration;
   /** The `ETag` of `config`. */
   readonly etag?: string;
   readonly subject?: {
     readonly context: EvaluationContext;
-    /** The flags that have rules or a rollout, as they are for this subject. */
+    /** The flags with rules or a rollout, evaluated for this context. */
     readonly flags: readonly SubjectFlag[];
   };
 }
 
 export interface SnapshotFlag extends SubjectFlag {
-  /** Whether it has rules or a rollout, so that a subject's attributes could matter. */
+  /** True if the flag has rules or a rollout, so that attributes can change its evaluation. */
   readonly targeted: boolean;
 }
 

@@ -1,40 +1,46 @@
-/** A request for a transport to send. */
+/** A request that a transport sends. */
 export interface TransportRequest {
-  /** GET fetches the configuration; POST has a body, and asks for an evaluation or reports usage. */
+  /** GET fetches the configuration or opens the stream. POST requests an evaluation or reports usage, with a body. */
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON, where there is one. */
+  /** The JSON body, if any. */
   readonly body?: string | undefined;
-  /** Whether it should reach the service even if the page goes away meanwhile. */
+  /** True if the request should reach the service even if the page is closed in the meantime. */
   readonly keepalive?: boolean | undefined;
-  /** Aborted when the answer is not wanted any longer: after a time-out, and at shutdown. */
+  /** Aborted when the response is no longer wanted: after a timeout, and at shutdown. */
   readonly signal: AbortSignal;
 }
 
-/** What came back. A `Response` of `fetch` has the first two. */
+/** A response. The `status` and `headers` of a `fetch` `Response` fit as they are; its body does not. */
 export interface TransportResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null | undefined };
-  /** The body of a 200, as text or as its UTF-8 bytes. Of other answers the client reads no body. */
+  /** The body of a 200, as text or as UTF-8 bytes. The client ignores the body of any other response. */
   readonly body?: string | Uint8Array | null | undefined;
 }
 
-/** What came back, if it goes on coming. A `Response` of `fetch` is one. */
+/** A response with a streamed body. A `fetch` `Response` is one. */
 export interface TransportStream {
   readonly status: number;
   readonly headers: { get(name: string): string | null | undefined };
   readonly body: ReadableStream<Uint8Array> | null;
 }
 
-/** How requests reach the service. A rejected promise counts as a service out of reach; the client retries by itself. */
+/**
+ * Sends requests to the service. A rejected promise means that the service is unreachable. Do not retry: the client
+ * does.
+ */
 export interface Transport {
   send(request: TransportRequest): Promise<TransportResponse>;
-  /** Resolves when the head of the answer is there. Wanted by the option `streaming` only; without it the client polls. */
+  /**
+   * Resolves when the headers of the response have arrived. Only the option `streaming` uses it; without it, the client
+   * polls.
+   */
   open?(request: TransportRequest): Promise<TransportStream>;
 }
 
-/** The default: the platform's `fetch`. */
+/** The default transport, which uses the platform's `fetch`. */
 export const fetchTransport = {
   async send({ method, url, headers, body, keepalive, signal }) {
     const response = await fetch(url, {

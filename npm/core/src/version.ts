@@ -1,5 +1,5 @@
-/** The manifest's version; put in when the package is built. */
+/** The version in the manifest, which the build inserts. */
 declare const PACKAGE_VERSION: string;
 
-/** The version of this package. All packages of Pennon have the same, and refuse a core of another one. */
+/** The version of this package. All Pennon packages have the same version, and reject a core of another one. */
 export const VERSION: string = PACKAGE_VERSION;
