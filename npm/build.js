@@ -1,6 +1,6 @@
-// Builds dist/ of the package in whose folder it is run: one file for each entry that its manifest exports, as ESM and as
-// CommonJS, and the types of both. For packages that are thin: nothing is bundled but what is theirs, and nothing is
-// minified, because that is for the application's bundler to do.
+// Builds dist/ of the package in the current folder: one file for each entry in the manifest's `exports`, as ESM and as
+// CommonJS, and the type declarations of both. Dependencies are not bundled and nothing is minified: that is the job of
+// the application's bundler.
 
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -42,7 +42,7 @@ async function bundle(extension) {
     plugins: [
       {
         name: "entries",
-        // One entry may use another, and both must then have the same: React's contexts are told apart by identity.
+        // An entry that uses another one must share its instance: React contexts are compared by identity.
         setup({ onResolve }) {
           onResolve({ filter: /^\.\.?\// }, ({ path }) => {
             const entry = basename(path, ".js");

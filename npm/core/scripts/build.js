@@ -1,11 +1,11 @@
-// Builds dist/ from src/ and from what `cargo xtask wasm` left in generated/.
+// Builds dist/ from src/ and the output of `cargo xtask wasm` in generated/.
 //
-// The client is one small file. The engine is another one, loaded by initialize(), with the wasm inside, so that nothing has
-// to be found at run time and no bundler needs to be told anything. The fallback, of plain JavaScript, is loaded where wasm is
-// refused.
+// The client is one small file. The engine is another one, with the wasm inside, which initialize() loads: no file has
+// to be found at run time, and bundlers need no configuration. The fallback in plain JavaScript is loaded where wasm is
+// missing or blocked.
 //
-// Browsers and edge runtimes get minified files. Node.js prints the source line of an error that nobody catches, so every
-// file for it keeps its lines and names: all CommonJS, and ES modules of their own under the condition `node`.
+// Browsers and edge runtimes get minified files. Node.js prints the source line of an uncaught error, so its files keep
+// their lines and names: all CommonJS files, and the ES modules of the condition `node`.
 
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const dist = join(root, "dist");
 const generated = join(root, "generated");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-// The client's file for each condition of package.json's `exports`; its engine and the code on demand are beside it.
+// The client's file for each condition of package.json's `exports`; its engine and its lazy features are beside it.
 // Workers import the wasm as a compiled module.
 const both = ["js", "cjs"];
 const builds = [
@@ -49,12 +49,15 @@ for (const { formats, ...build } of builds) {
 await Promise.all(both.map(fallback));
 await Promise.all(both.map(fileStore));
 writeDeclarations(root);
-// None of what is not API.
+// Internals are not part of the API.
 for (const folder of ["engine", "internal", "lazy"]) {
   rmSync(join(dist, folder), { recursive: true });
 }
 
-/** The module that src/engine/wasm.d.ts declares; `compiled` is what a platform imports as a compiled one. */
+/**
+ * Returns the module that src/engine/wasm.d.ts declares. `compiled` is the path from which a platform imports a
+ * compiled module.
+ */
 function wasmModule(compiled) {
   const wasm = readFileSync(join(generated, "engine_bg.wasm.deflated"));
   return `
@@ -68,7 +71,7 @@ async function fallback(extension) {
   const translated = readFileSync(join(generated, "engine_bg.wasm2js.js"), "utf8");
   await build({
     stdin: {
-      // It calls out for nothing but to say that it has failed, and to call what is not there fails too.
+      // It imports only functions that report a failure. Without them, the call itself fails, which is enough.
       contents: `${translated} export const fallback = () => instantiate({ "./engine_bg.js": {} });`,
     },
     outfile: join(dist, `fallback.${extension}`),
@@ -78,7 +81,7 @@ async function fallback(extension) {
   });
 }
 
-/** The only file for Node.js alone: others are loaded by browsers too, and import nothing of Node's. */
+/** Writes the only file that imports Node.js modules. Browsers load all others too. */
 async function fileStore(extension) {
   await build({
     entryPoints: [join(root, "src/file-store.ts")],
@@ -114,7 +117,7 @@ async function bundle({ client, instance, wasm }, extension) {
     platform: "neutral",
     target: "es2022",
     minify: !isForNode,
-    // In a CommonJS file Node finds the exported names only if there is no import() of an ES module to be kept.
+    // In a CommonJS file, Node.js finds the exported names only if no `import()` of an ES module is kept.
     supported: { "dynamic-import": extension === "js" },
     define: { PACKAGE_VERSION: JSON.stringify(version) },
     external: ["./engine.wasm*"],

@@ -2,8 +2,8 @@ import type { Reason } from "./evaluation.js";
 
 /**
  * A second place for flags, from which `initialize()` starts if the service cannot be reached. It is synchronous and
- * holds plain values that can be stored as JSON; a `Map` works. Reads never use it: they are served from memory, and
- * every change is written through. Give each client its own cache.
+ * holds plain values that can be stored as JSON; a `Map` works. Reads do not wait for it: they are served from memory,
+ * and every change is written through. Only one client at a time may use a cache.
  */
 export interface Cache {
   get(key: string): CacheEntry | null | undefined;

@@ -98,7 +98,7 @@ export interface InitializeOptions {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * What happens if the flags cannot be fetched. Use it to start an application before its service. By default
+   * The behavior if the flags cannot be fetched. Use it to start an application before its service. By default
    * `initialize()` rejects after all attempts have failed, and the client stops trying until you call it again.
    *
    * - `"background"`: rejects as by default, but the client keeps trying, and emits `ready` with the first flags.
@@ -184,18 +184,18 @@ export function warnOfOptions({
   }
   if (pollIntervalMs > 0 && pollIntervalMs < 1_000) {
     logger.warn(
-      `pollIntervalMs is ${pollIntervalMs} ms: each client asks the service more often than once a second; streaming brings changes sooner with fewer requests`,
+      `pollIntervalMs is ${pollIntervalMs} ms: each client sends more than one request per second; streaming delivers changes sooner with fewer requests`,
     );
   }
   if (streaming && transport.open === undefined) {
-    logger.warn("streaming needs a transport with the method open: the client will poll instead");
+    logger.warn("streaming needs a transport with the method open: the client polls instead");
   }
 }
 
 function sdkKey(key: unknown): string {
   if (typeof key !== "string" || !/^[\x21-\x7e]+$/.test(key)) {
     throw invalid(
-      "sdkKey must be the key that the service showed when the environment was created, such as pnk_…; is the variable set that it comes from?",
+      "sdkKey must be the key that the service showed when the environment was created, such as pnk_…; is its environment variable set?",
     );
   }
   return key;
@@ -294,11 +294,11 @@ function bootstrap(given: unknown): Bootstrap {
   }
   if (!areAnswers(flags) || !(subject === undefined || areAnswers(subject?.flags))) {
     throw invalid(
-      "bootstrap must be what client.snapshot() gave, or the body of GET /sdk/v1/config as an object or as text",
+      "bootstrap must be the result of client.snapshot(), or the body of GET /sdk/v1/config as an object or as text",
     );
   }
   if (version !== 1) {
-    throw invalid("bootstrap is a snapshot of a client of another version");
+    throw invalid("bootstrap is a snapshot of another version of the client");
   }
   return { snapshot: given as Snapshot, configuration: config && JSON.stringify(config) };
 }

@@ -276,7 +276,7 @@ describe("options", () => {
       ],
       [{ sdkKey: "k", fallbacks: null }, "fallbacks must be"],
       [{ sdkKey: "k", fallbacks: [true, 1] }, "fallbacks must be"],
-      [{ sdkKey: "k", bootstrap: null }, "bootstrap must be what client.snapshot() gave"],
+      [{ sdkKey: "k", bootstrap: null }, "bootstrap must be the result of client.snapshot()"],
       [{ sdkKey: "k", bootstrap: {} }, "GET /sdk/v1/config"],
       [{ sdkKey: "k", bootstrap: { version: 2, flags: [] } }, "another version"],
       [{ sdkKey: "k", bootstrap: { version: 1, flags: [null] } }, "bootstrap must be"],

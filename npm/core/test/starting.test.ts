@@ -81,7 +81,7 @@ describe("initialize()", () => {
     await vi.advanceTimersByTimeAsync(300_000);
     expect(service.requests.length).toBeGreaterThan(10);
     expect(found.outcome).toBeUndefined();
-    expect(logger.lines).toEqual([expect.stringContaining("goes on trying")]);
+    expect(logger.lines).toEqual([expect.stringContaining("keeps trying")]);
     service.nowAnswers(on);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(found.outcome).toBe("done");
@@ -122,7 +122,7 @@ describe("initialize()", () => {
     await vi.advanceTimersByTimeAsync(60_000);
     // Even where there is no delay between the attempts of the call.
     expect(service.requests).toHaveLength(7);
-    expect(logger.lines).toEqual([expect.stringContaining("goes on trying")]);
+    expect(logger.lines).toEqual([expect.stringContaining("keeps trying")]);
     service.nowAnswers(on);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(client.isEnabled("beta")).toBe(true);
@@ -156,7 +156,7 @@ describe("initialize()", () => {
     service.nowAnswers(status(401));
     await vi.advanceTimersByTimeAsync(10_000);
     expect(logger.lines).toEqual([
-      expect.stringContaining("goes on trying"),
+      expect.stringContaining("keeps trying"),
       expect.stringMatching(/^error: .*does not accept the sdkKey/),
     ]);
     const requests = service.requests.length;

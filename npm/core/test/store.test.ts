@@ -94,7 +94,7 @@ describe("a store", () => {
     expect(client.evaluate("ruled", french)).toEqual({ enabled: false, reason: "targeting_rule" });
     expect(client.evaluate("ruled", {})).toEqual({ enabled: true, reason: "flag_enabled" });
     expect(client.explain("ruled", french).rules).toHaveLength(1);
-    expect(logger.lines).toEqual([expect.stringContaining("What is in the store is served")]);
+    expect(logger.lines).toEqual([expect.stringContaining("The stored document is served")]);
     expect(store.saved).toHaveLength(1);
     await client.shutdown();
   });
@@ -203,7 +203,7 @@ describe("a store", () => {
       const text = typeof each === "string" ? each : JSON.stringify(each);
       const { error, logger } = await restartInTime({ ...store, load: () => text });
       expect(error, text).toEqual(failed);
-      expect(logger.lines, text).toEqual([expect.stringMatching(/^warn: What is in the store/)]);
+      expect(logger.lines, text).toEqual([expect.stringMatching(/^warn: The stored document/)]);
     }
     for (const options of [{ sdkKey: "pnk_staging_1" }, { baseUrl: "https://flags.example.com" }]) {
       const { error } = await restartInTime(store, options);
@@ -224,7 +224,7 @@ describe("a store", () => {
     };
     const { error, logger } = await restartInTime(store);
     expect(error).toEqual(failed);
-    expect(logger.lines).toEqual(["warn: What is in the store cannot be read"]);
+    expect(logger.lines).toEqual(["warn: The stored document cannot be read"]);
     const journal = new Journal();
     const client = clientOf(new ScriptedService(on), { store, logger: journal });
     await client.initialize();

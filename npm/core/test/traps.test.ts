@@ -133,7 +133,7 @@ describe("an engine that traps", () => {
     expect(reader.isEnabled("ruled")).toBe(false);
 
     isPoisoned = true;
-    expect(() => client.evaluate("ruled", { country: "FR" })).toThrow("starting anew");
+    expect(() => client.evaluate("ruled", { country: "FR" })).toThrow("restarting");
     expect(client.read("ruled", { country: "FR" })).toBeUndefined();
     expect(reader.isEnabled("ruled", true)).toBe(false);
     expect(client.isEnabled("beta")).toBe(true);

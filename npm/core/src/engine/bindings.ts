@@ -1,24 +1,25 @@
 import type * as Exports from "../../generated/engine_bg.wasm.js";
 
-/** Where a list lies in the wasm's memory, and how many items it has. */
+/** The position of a list in the wasm memory: its address, and its number of items. */
 type Place = readonly [address: number, length: number];
 
-/** A function that writes where its list lies to the address `result`. */
+/** A function of the module that writes the position of its list to the address `result`. */
 type Listing<Parameters extends readonly number[]> = (
   result: number,
   ...parameters: Parameters
 ) => void;
 
 /**
- * One instance of the wasm module, and how lists cross its boundary.
+ * An instance of the wasm module, and the transfer of lists across its boundary.
  *
- * It stands in place of the glue that wasm-bindgen writes, most of which is for what does not cross here: objects of
- * JavaScript, and objects of Rust that are given back. All of an instance ends together. The functions of the module are the
- * methods of `Engine` and `Machine` in sdk-wasm, where each is documented; they take the address of their object first.
+ * It replaces the glue code of wasm-bindgen, most of which handles cases that do not occur here: JavaScript objects,
+ * and Rust objects that are freed. All objects of an instance are dropped with it. The functions of the module are the
+ * methods of `Engine` and `Machine` in sdk-wasm, where each is documented; their first parameter is the address of the
+ * object.
  */
 export class WasmExports {
   readonly wasm: typeof Exports;
-  /** The address of room for a place. */
+  /** The address at which functions write the position of a list. */
   readonly #result: number;
 
   constructor(exports: object) {
@@ -26,28 +27,28 @@ export class WasmExports {
     this.#result = this.wasm.__wbindgen_malloc(8, 4);
   }
 
-  /** Takes out the bytes that a function gives. */
+  /** Returns the bytes that a function produces. */
   bytes<P extends readonly number[]>(listing: Listing<P>, ...parameters: P): Uint8Array {
     return this.#take(1, (bytes) => bytes.slice(), listing, parameters) ?? new Uint8Array();
   }
 
-  /** Takes out the integers of 32 bits that a function gives. */
+  /** Returns the 32-bit integers that a function produces. */
   words<P extends readonly number[]>(listing: Listing<P>, ...parameters: P): Uint32Array {
     const bytes = this.#take(4, (bytes) => bytes.slice(), listing, parameters);
     return new Uint32Array(bytes?.buffer ?? []);
   }
 
-  /** Takes out the text that a function gives, if it gives one. */
+  /** Returns the text that a function produces, if any. */
   text<P extends readonly number[]>(listing: Listing<P>, ...parameters: P): string | undefined {
     return this.#take(1, (bytes) => new TextDecoder().decode(bytes), listing, parameters);
   }
 
-  /** Puts a text in, for one call that takes it. */
+  /** Copies a text into the wasm memory, for one call, which takes ownership of it. */
   give(text: string | undefined): Place {
     return text === undefined ? [0, 0] : this.#give(new TextEncoder().encode(text), 1);
   }
 
-  /** Puts numbers in, for one call that takes them. */
+  /** Copies numbers into the wasm memory, for one call, which takes ownership of them. */
   giveNumbers(numbers: readonly number[]): Place {
     const [address] = this.#give(new Uint8Array(Float64Array.from(numbers).buffer), 8);
     return [address, numbers.length];
@@ -59,7 +60,7 @@ export class WasmExports {
     return [address, bytes.length];
   }
 
-  /** Takes out the list that a function gives, if it gives one. Its items have this size. */
+  /** Copies and frees the list that a function produces, if any. `size` is the size of an item in bytes. */
   #take<P extends readonly number[], T>(
     size: number,
     read: (bytes: Uint8Array<ArrayBuffer>) => T,
@@ -78,7 +79,7 @@ export class WasmExports {
   }
 }
 
-/** The module calls out for nothing but to say that it has failed. */
+/** Returns the imports of the module. It imports only functions that report a failure, so each of them throws. */
 export function importsOf(module: WebAssembly.Module): WebAssembly.Imports {
   const imports: Record<string, Record<string, () => never>> = {};
   for (const { module: from, name } of WebAssembly.Module.imports(module)) {
@@ -92,7 +93,7 @@ export function importsOf(module: WebAssembly.Module): WebAssembly.Imports {
   return imports;
 }
 
-/** An `Option` of Rust's, as two parameters. */
+/** An `Option` of Rust, as two parameters. */
 export function optional(number: number | undefined): [isThere: number, number: number] {
   return number === undefined ? [0, 0] : [1, number];
 }

@@ -10,7 +10,7 @@ import { CommandKind, type EventKind, FailureKind, OptionBit, RetryKind } from "
 
 const RETRIES = { background: RetryKind.Background, forever: RetryKind.Forever };
 
-/** Loads a core for this host. `evaluations` has one object for each number by which the engine answers. */
+/** Loads the core for this host. `evaluations` has one object for each number that the engine returns. */
 export async function load(
   settings: Settings,
   host: ClientRuntime,
@@ -19,7 +19,7 @@ export async function load(
   return new ClientCore(await instantiate(settings.logger), settings, host, evaluations);
 }
 
-/** The wasm side of a client: reports events to the machine, and has its commands carried out. */
+/** The wasm side of a client: reports events to the state machine, and runs its commands. */
 export class ClientCore {
   readonly #exports: WasmExports;
   readonly #wasm: WasmExports["wasm"];
@@ -29,7 +29,7 @@ export class ClientCore {
   readonly #host: ClientRuntime;
   #hasFailed = false;
 
-  /** How each command is carried out. One may lead to the next event, whose commands then follow the ones before. */
+  /** The host function of each command. One may cause the next event, whose commands follow those that are queued. */
   readonly #commands: Readonly<Record<Exclude<CommandKind, CommandKind.None>, () => void>> = {
     [CommandKind.Fetch]: () => this.#host.fetch(this.#number(), this.tag()),
     [CommandKind.Abort]: () => this.#host.abort(),
@@ -83,21 +83,23 @@ export class ClientCore {
     });
   }
 
-  /** Begins from this configuration, without a request; false, and nothing has begun, if it is none. */
+  /** Starts with this config document, without a request. Returns false, and starts nothing, if it is not valid. */
   provide(configuration: string, etag: string | undefined): boolean {
     return this.#loadThen(configuration, (engine) => {
       this.#wasm.machine_provided(this.#machine, ...this.#exports.give(etag), engine);
     });
   }
 
-  /** Goes on where a core that trapped has left off, which had this configuration; false if it is none after all. */
+  /**
+   * Continues the work of a core that trapped, with its config document. Returns false if the document is not valid.
+   */
   resume(configuration: Uint8Array, refreshing: boolean): boolean {
     return this.#loadThen(configuration, (engine) => {
       this.#wasm.machine_resumed(this.#machine, Number(refreshing), engine);
     });
   }
 
-  /** Reports an event of which there is no more to say, or only the number of a request. */
+  /** Reports an event that has no data, or only the number of a request. */
   happened(event: EventKind, request = 0): void {
     this.#report(() => this.#wasm.machine_happened(this.#machine, event, request));
   }
@@ -135,7 +137,7 @@ export class ClientCore {
     });
   }
 
-  /** What the flag at this position is for a subject, or undefined if there is no configuration that has it. */
+  /** Evaluates the flag at this position, or returns undefined if no configuration contains it. */
   evaluate(flag: number, context: unknown): Evaluation | undefined {
     try {
       return this.#evaluator.evaluate(flag, context);
@@ -145,7 +147,7 @@ export class ClientCore {
     }
   }
 
-  /** How that comes about. */
+  /** Explains the evaluation of the flag at this position, or returns undefined if no configuration contains it. */
   explain(flag: number, context: unknown): Explanation | undefined {
     try {
       return this.#evaluator.explain(flag, context);
@@ -155,12 +157,12 @@ export class ClientCore {
     }
   }
 
-  /** The text of the configuration, even after a trap; undefined if there is none. */
+  /** Returns the text of the config document, even after a trap; undefined if none is loaded. */
   configuration(): Uint8Array | undefined {
     return this.#evaluator.input.good();
   }
 
-  /** The tag of the configuration. */
+  /** Returns the `ETag` of the config document. */
   tag(): string | undefined {
     return this.#exports.text(this.#wasm.machine_etag, this.#machine);
   }
@@ -178,7 +180,7 @@ export class ClientCore {
     }
   }
 
-  /** Stops this core for good: an instance that has trapped is not to be trusted again. */
+  /** Stops this core permanently: after a trap, the state of an instance cannot be trusted. */
   #fail(error: unknown): void {
     if (!this.#hasFailed) {
       this.#hasFailed = true;
@@ -197,7 +199,7 @@ export class ClientCore {
     }
   }
 
-  /** Begins from the caller's store, or else from its cache. */
+  /** Starts from the caller's store, or else from its cache. */
   #restore(): void {
     if (!this.#restoreDocument()) {
       const times = this.#host.restore();
@@ -207,7 +209,7 @@ export class ClientCore {
     }
   }
 
-  /** False, and nothing has begun, if the store has nothing that may be served. */
+  /** Starts from the caller's store. Returns false, and starts nothing, if no stored document may be served. */
   #restoreDocument(): boolean {
     const stored = this.#host.stored();
     if (stored === undefined) {
@@ -223,7 +225,7 @@ export class ClientCore {
     return good;
   }
 
-  /** Loads a configuration and reports that by `event`; false, and nothing is reported, if it is none. */
+  /** Loads a config document and reports it with `event`. Returns false, and reports nothing, if it is not valid. */
   #loadThen(configuration: string | Uint8Array, event: (engine: number) => void): boolean {
     let good = false;
     this.#report(() => {
@@ -235,7 +237,7 @@ export class ClientCore {
     return good;
   }
 
-  /** The number that belongs to the command. */
+  /** Returns the number that belongs to the command. */
   #number(): number {
     return this.#wasm.machine_number(this.#machine);
   }
@@ -245,12 +247,12 @@ export class ClientCore {
     if (kind === FailureKind.None) {
       return undefined;
     }
-    // The last one that there is.
+    // `ShutDown` is the last kind.
     return kind > FailureKind.ShutDown ? unknown(kind) : { kind, status: this.#number() };
   }
 }
 
-/** Fails where engine and client are not of one build: that is an event `engine:error`. */
+/** Throws, because engine and client come from different builds. The host emits `engine:error`. */
 function unknown(number: number): never {
-  throw new Error(`The engine answered with ${number}, which is not part of its protocol`);
+  throw new Error(`The engine returned ${number}, which is not part of its protocol`);
 }

@@ -4,12 +4,12 @@ import type { WasmExports } from "./bindings.js";
 import { FlagBit } from "./protocol.js";
 import { attributeReader, type ReadAttribute, Slots } from "./slots.js";
 
-/** A value at the beginning of a text of JSON; of a structure as much as there is of its first value. */
+/** A JSON value at the start of a text; of an array or object, only as far as its first value. */
 const VALUE = /^(?:"(?:[^"\\]|\\.)*"?|[^\s,\]}]+)/;
 
 /**
- * The deepest nesting of evaluations by getters of contexts. Below it, all attributes are absent: a context that evaluates
- * itself would otherwise exhaust the stack and trap the wasm.
+ * The maximum nesting of evaluations by getters of contexts. In deeper ones all attributes are missing: a context that
+ * evaluates itself would otherwise exhaust the stack and trap the wasm.
  */
 const MOST_NESTED = 8;
 
@@ -22,14 +22,14 @@ export class Evaluator {
   readonly #wasm: WasmExports["wasm"];
   readonly #slots: Slots;
   readonly #evaluations: readonly Evaluation[];
-  /** How many subjects have been written to the slots. */
+  /** The number of contexts that have been written to the slots. */
   #subjects = 0;
   /** The number of evaluations that are reading their contexts. */
   #nested = 0;
-  /** What each flag that has been evaluated reads of a subject. */
+  /** The attributes that each flag reads from a context, for the flags that have been evaluated. */
   #attributes: (readonly ReadAttribute[] | undefined)[] = [];
 
-  /** `evaluations` has one object for each number by which the engine answers. */
+  /** Creates an engine. `evaluations` has one object for each number that the engine returns. */
   constructor(exports: WasmExports, evaluations: readonly Evaluation[]) {
     this.#exports = exports;
     this.#wasm = exports.wasm;
@@ -39,7 +39,7 @@ export class Evaluator {
     this.#slots = new Slots(this.#wasm, this.engine);
   }
 
-  /** What the flag at this position is for a subject, or undefined if the configuration does not have it. */
+  /** Evaluates the flag at this position, or returns undefined if the configuration does not contain it. */
   evaluate(flag: number, context: unknown): Evaluation | undefined {
     const attributes = this.#attributes[flag] ?? this.#readAttributes(flag);
     this.#nested += 1;
@@ -61,7 +61,10 @@ export class Evaluator {
     }
   }
 
-  /** One of the context's getters has evaluated another flag, which left its own subject in the slots. */
+  /**
+   * Writes the attributes again, because a getter of the context has evaluated another flag and left that flag's
+   * attributes in the slots.
+   */
   #writeOnceMore(attributes: readonly ReadAttribute[], context: unknown): void {
     const values = attributes.map((read) => read(context));
     this.#slots.begin(values.length);
@@ -70,9 +73,12 @@ export class Evaluator {
     }
   }
 
-  /** How that comes about. */
+  /**
+   * Explains the evaluation of the flag at this position, or returns undefined if the configuration does not contain
+   * it.
+   */
   explain(flag: number, context: unknown): Explanation | undefined {
-    // This also leaves the subject in the slots.
+    // This also writes the context to the slots.
     if (this.evaluate(flag, context) === undefined) {
       return undefined;
     }
@@ -85,7 +91,7 @@ export class Evaluator {
     return { ...explanation, rules };
   }
 
-  /** Gives the engine a configuration, and tells whether it is one. */
+  /** Loads a config document into the engine. Returns true if it is valid. */
   load(configuration: string | Uint8Array): boolean {
     const length = this.input.write(configuration);
     const good = this.#wasm.engine_load(this.engine, length) !== 0;
@@ -95,14 +101,15 @@ export class Evaluator {
     return good;
   }
 
-  /** Takes up the configuration that the engine has just loaded. */
+  /** Returns the flags of the configuration that the engine has just loaded. */
   flags(): ConfiguredFlags {
     const [exports, wasm, engine] = [this.#exports, this.#wasm, this.engine];
     const keys = new KeyIndex(
       exports.bytes(wasm.engine_keys, engine),
       exports.words(wasm.engine_ends, engine),
     );
-    // An array of this length stays one; an empty one would become a table, which is slower, when it is first written to.
+    // An array of this length stays an array; V8 would turn an empty one into a dictionary, which is slower, at the
+    // first write.
     this.#attributes = new Array(keys.size);
     const defaults = exports.bytes(wasm.engine_defaults, engine);
     return {
@@ -119,7 +126,7 @@ export class Evaluator {
 
   #unsupported(defaults: Uint8Array, keys: KeyIndex): ConfiguredFlags["unsupported"] {
     const unsupported = [];
-    // A loop, because there may be ten thousand flags at each refresh.
+    // A loop, because it runs at each refresh, possibly for ten thousand flags.
     for (let position = 0; position < defaults.length; position += 1) {
       if (isUnsupported(defaults[position])) {
         unsupported.push({ key: keys.key(position), word: this.#unknownWord(position) });
@@ -128,13 +135,13 @@ export class Evaluator {
     return unsupported;
   }
 
-  /** The value that makes the flag at this position unsupported, as JSON; empty where a member is missing. */
+  /** Returns the value that makes the flag at this position unsupported, as JSON; empty if a member is missing. */
   #unknownWord(position: number): string {
     const start = this.#wasm.engine_unsupported(this.engine, position);
     return VALUE.exec(this.input.text(start, 64))?.[0] ?? "";
   }
 
-  /** How to read the attributes of this flag, in the order of its slots. */
+  /** Returns the readers of the attributes of this flag, in the order of its slots. */
   #readAttributes(flag: number): readonly ReadAttribute[] {
     const nameIn = (slot: number) =>
       this.#exports.text(this.#wasm.engine_attribute, this.engine, flag, slot);
@@ -146,11 +153,11 @@ export class Evaluator {
     return attributes;
   }
 
-  /** A flag's evaluation ahead of time, by the number that stands for it. */
+  /** Returns a flag's evaluation without a context, by its number. */
   #toValue(number = NaN, index: number): FlagValue {
     const evaluation = this.#evaluations[number % FlagBit.Targeted];
     if (evaluation === undefined) {
-      throw new RangeError("the engine answered with a number that stands for nothing");
+      throw new RangeError("the engine returned a number that is not an evaluation");
     }
     return {
       evaluation,
@@ -165,7 +172,7 @@ function isUnsupported(number = 0): boolean {
   return number >= FlagBit.Unsupported;
 }
 
-/** A condition with the value that it met, which does not cross the boundary to be printed there. */
+/** Adds the actual value to a condition. It is read here, so that the engine need not return it. */
 function withActual(condition: ConditionTrace, context: unknown): ConditionTrace {
   const met = condition.outcome !== "missing";
   const actual = met ? attributeReader(condition.attribute)(context) : null;
@@ -173,17 +180,17 @@ function withActual(condition: ConditionTrace, context: unknown): ConditionTrace
 }
 
 /**
- * Hands configurations to the engine, and remembers the last good one: it stays where the engine has read it, and is copied
- * only to make room for another.
+ * Passes config documents to the engine, and keeps the last valid one. It stays in the wasm memory, where the engine
+ * has read it, and is copied only before another one overwrites it.
  */
 export class ConfigBuffer {
   readonly #wasm: WasmExports["wasm"];
   readonly #engine: number;
   #address = 0;
-  /** How much there is of what was written last, and of it how much is good. */
+  /** The length of the text that was written last, and the length of it that is valid (all or nothing). */
   #written = 0;
   #good = 0;
-  /** The last good one, while there is something else in its place. */
+  /** A copy of the last valid document, while the memory contains another text. */
   #copy: Uint8Array | undefined;
 
   constructor(wasm: WasmExports["wasm"], engine: number) {
@@ -191,7 +198,7 @@ export class ConfigBuffer {
     this.#engine = engine;
   }
 
-  /** Writes a text to where the engine reads, and gives its length in bytes. */
+  /** Writes a text to the engine's input, and returns its length in bytes. */
   write(text: string | Uint8Array): number {
     this.#copy = this.good();
     this.#good = 0;
@@ -202,18 +209,18 @@ export class ConfigBuffer {
     return this.#written;
   }
 
-  /** What was written last has turned out to be good. */
+  /** Marks the text that was written last as valid. */
   accept(): void {
     this.#copy = undefined;
     this.#good = this.#written;
   }
 
-  /** The last good configuration. After a trap too: nothing but memory is looked at. */
+  /** Returns the last valid config document. Works after a trap too, because it only reads memory. */
   good(): Uint8Array | undefined {
     return this.#good > 0 ? this.#view(this.#good).slice() : this.#copy;
   }
 
-  /** Up to so many bytes of what was written last, as text. */
+  /** Returns up to `length` bytes of the text that was written last, as a string. */
   text(start: number, length: number): string {
     const bytes = this.#view(this.#written).subarray(start, start + length);
     return new TextDecoder().decode(bytes);
@@ -224,7 +231,7 @@ export class ConfigBuffer {
     return bytes.length;
   }
 
-  /** Gives undefined if the text takes more bytes than this. */
+  /** Encodes the text, or returns undefined if it needs more bytes than this. */
   #encode(text: string, bytes: number): number | undefined {
     const { read, written } = new TextEncoder().encodeInto(text, this.#reserve(bytes));
     return read === text.length ? written : undefined;
@@ -241,16 +248,16 @@ export class ConfigBuffer {
 }
 
 /**
- * The keys of a configuration, each known by its position: one text of all of them, sorted, and where each ends in it.
+ * The keys of a configuration by position: one sorted text with all keys, and the end of each in it.
  *
- * It is made at every fetch and for every flag, and applications ask for few of them. To make ten thousand strings, and a
- * `Map` of them, would take a good part of the time of loading, and most of the memory on the heap.
+ * It is built for every flag at every fetch, although applications read few of them. Creating ten thousand strings and
+ * a `Map` of them would take much of the loading time, and most of the memory on the heap.
  */
 export class KeyIndex {
   readonly #text: Uint8Array;
   readonly #ends: Uint32Array;
 
-  /** The keys in UTF-8, in the order of their bytes. */
+  /** Creates the index of these keys: `text` is UTF-8, sorted by bytes. */
   constructor(text: Uint8Array, ends: Uint32Array) {
     this.#text = text;
     this.#ends = ends;
@@ -266,7 +273,7 @@ export class KeyIndex {
     );
   }
 
-  /** The position of a key, or -1 if it is not one. */
+  /** Returns the position of a key, or -1 if the configuration does not contain it. */
   find(key: string): number {
     const sought = new TextEncoder().encode(key);
     let [low, high] = [0, this.size];
@@ -285,7 +292,10 @@ export class KeyIndex {
     return -1;
   }
 
-  /** Whether the key at this position comes before (negative) or after (positive) the one that is sought. */
+  /**
+   * Returns a negative number if the key at this position sorts before the sought one, a positive number if it sorts
+   * after, and 0 if they are equal.
+   */
   #compare(position: number, sought: Uint8Array): number {
     const start = this.#start(position);
     const length = (this.#ends[position] ?? start) - start;

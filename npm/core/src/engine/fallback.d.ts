@@ -1,2 +1,5 @@
-/** What `scripts/build.js` makes of the engine as wasm2js has translated it: a new instance, of plain JavaScript. */
+/**
+ * Returns a new instance of the engine in plain JavaScript, which wasm2js has translated and `scripts/build.js` has
+ * bundled.
+ */
 export declare function fallback(): typeof import("../../generated/engine_bg.wasm.js");

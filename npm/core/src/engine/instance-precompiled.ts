@@ -1,7 +1,10 @@
 import { importsOf, WasmExports } from "./bindings.js";
 import { module } from "./wasm.js";
 
-/** A new instance, where the platform compiles modules while it builds an application, and not any more when that runs. */
+/**
+ * Creates an instance of the engine, on platforms that compile wasm when an application is built, and forbid it at run
+ * time.
+ */
 export async function instantiate(): Promise<WasmExports> {
   const instance = await WebAssembly.instantiate(module, importsOf(module));
   return new WasmExports(instance.exports);

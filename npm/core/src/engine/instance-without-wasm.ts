@@ -1,7 +1,7 @@
 import { WasmExports } from "./bindings.js";
 import { fallback } from "./fallback.js";
 
-/** A new instance, of plain JavaScript. */
+/** Creates an instance of the engine in plain JavaScript. */
 export async function instantiate(): Promise<WasmExports> {
   return new WasmExports(fallback());
 }

@@ -5,8 +5,8 @@ import { base64 } from "./wasm.js";
 let compiled: Promise<WebAssembly.Module> | undefined;
 
 /**
- * A new instance. The module is compiled once, and not on the caller's time where the platform can help it. Where there is
- * no wasm, or it is forbidden, the instance is one of plain JavaScript.
+ * Creates an instance of the engine. The module is compiled once, off the main thread where the platform supports that.
+ * Without wasm, or where a policy blocks it, the instance is plain JavaScript.
  */
 export async function instantiate(logger: Logger): Promise<WasmExports> {
   try {

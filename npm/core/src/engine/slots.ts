@@ -2,21 +2,24 @@ import type { EvaluationContext } from "../evaluation.js";
 import type { WasmExports } from "./bindings.js";
 import { BUILT_IN_ATTRIBUTES, MAX_CONTEXT_BYTES, SlotTag } from "./protocol.js";
 
-/** Up to this length a loop over the characters is quicker than a `TextEncoder`. */
+/** The length up to which a loop over the characters is faster than a `TextEncoder`. */
 const SHORT = 40;
 
-/** A surrogate without its other half: no text, and nothing that the service would accept. */
+/** A lone surrogate. The service would reject the text. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Writes the attributes of a subject to where the engine reads them. */
+/** Writes the attributes of a context to the engine's slots. */
 export class Slots {
   readonly #wasm: WasmExports["wasm"];
   readonly #engine: number;
   readonly #encoder = new TextEncoder();
-  /** The memory of an engine in plain JavaScript goes on in another buffer when it grows, and leaves the old one as it was. */
+  /**
+   * True for an engine in plain JavaScript: when its memory grows, it moves to another buffer, and the old one keeps
+   * its content.
+   */
   readonly #moves: boolean;
   #slots = 16;
-  /** Where the text of the next string goes. */
+  /** The offset of the next string's text. */
   #end = 0;
   #heads = new Uint32Array();
   #numbers = new Float64Array();
@@ -28,7 +31,7 @@ export class Slots {
     this.#moves = String(wasm.memory) !== "[object WebAssembly.Memory]";
   }
 
-  /** Begins with a new subject of this many attributes. */
+  /** Starts a context with this number of attributes. */
   begin(slots: number): void {
     this.#end = 0;
     if (slots > this.#slots || this.#isLost()) {
@@ -53,7 +56,10 @@ export class Slots {
     }
   }
 
-  /** Whether the memory has grown: wasm then empties all views of it. To ask wasm for its buffer takes longer than to look. */
+  /**
+   * Returns true if the memory has grown, which detaches all views of a wasm memory. Checking a view's length is faster
+   * than reading `memory.buffer`.
+   */
   #isLost(): boolean {
     return this.#moves ? this.#text.buffer !== this.#wasm.memory.buffer : this.#text.length === 0;
   }
@@ -109,15 +115,15 @@ export class Slots {
   }
 }
 
-/** What the engine can compare. */
+/** A value that the engine can compare. */
 export type AttributeValue = string | number | boolean;
 
-/** Reads one attribute of a context, whatever that is, or gives undefined. Never throws. */
+/** Returns one attribute of a context of any type, or undefined. Never throws. */
 export type ReadAttribute = (context: unknown) => AttributeValue | undefined;
 
 type Member = keyof EvaluationContext;
 
-/** How to read the attribute of this name. */
+/** Returns the reader of the attribute with this name. */
 export function attributeReader(name: string): ReadAttribute {
   const builtIn = BUILT_IN_ATTRIBUTES.find((each) => each === name);
   return builtIn === undefined
@@ -126,8 +132,8 @@ export function attributeReader(name: string): ReadAttribute {
 }
 
 /**
- * The same as `own`, for the few names that are known beforehand, which takes a quarter of the time: a compiler knows where
- * they are in an object, and an ordinary object inherits none of them.
+ * Does the same as `own` for the few names that are known in advance, in a quarter of the time: the compiler can cache
+ * their offsets, and an ordinary object inherits none of them.
  */
 function member(context: unknown, name: Member): unknown {
   try {
@@ -159,8 +165,8 @@ function memberOf(context: Partial<Record<Member, unknown>>, name: Member): unkn
 }
 
 /**
- * Returns a member of a plain object, but no inherited one. Getters and proxies may throw, and a revoked proxy throws even
- * when it is asked whether it is an array.
+ * Returns an own member of a plain object. Getters and proxies may throw; a revoked proxy throws even from
+ * `Array.isArray`.
  */
 function own(owner: unknown, name: string): unknown {
   try {
@@ -173,7 +179,7 @@ function own(owner: unknown, name: string): unknown {
   }
 }
 
-/** Values that the service would refuse count as absent. */
+/** Returns the value, or undefined if the service would reject it. */
 function acceptable(value: unknown): AttributeValue | undefined {
   switch (typeof value) {
     case "string":

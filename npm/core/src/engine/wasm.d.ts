@@ -1,4 +1,7 @@
-/** The wasm module in `generated/`, deflated and in base64. (Base64 hides from a server's compression what there is to compress.) */
+/**
+ * The wasm module in `generated/`, deflated and in base64. (It is deflated first, because a server's compression works
+ * poorly on base64.)
+ */
 export declare const base64: string;
-/** The same module where the platform has compiled it. */
+/** The same module, compiled by the platform. */
 export declare const module: WebAssembly.Module;

@@ -1,7 +1,7 @@
 import { FailureKind } from "../engine/protocol.js";
 import { type ErrorCode, FeatureFlagsError } from "../errors.js";
 
-/** The calls of the application that wait for an outcome. Calls of one kind at the same time share one promise. */
+/** The pending calls of the application. Concurrent calls of the same kind share one promise. */
 export class Calls {
   readonly #waiting = new Map<Call, Waiting>();
 
@@ -9,7 +9,7 @@ export class Calls {
     return this.#waiting.size > 0;
   }
 
-  /** The promise for a call; `begin` is called if it is the first of its kind. */
+  /** Returns the promise of a call, and calls `begin` if it is the first pending one of its kind. */
   wait(call: Call, begin: () => void): Promise<void> {
     const waiting = this.#waiting.get(call);
     if (waiting !== undefined) {
@@ -28,7 +28,7 @@ export class Calls {
     return this.#waiting.has(call);
   }
 
-  /** `thrown` is what the transport, or the engine, threw last. */
+  /** Settles the pending calls of this kind. `thrown` is the last error of the transport or the engine. */
   settle(call: Call, failure: Failure | undefined, thrown: unknown): void {
     const waiting = this.#waiting.get(call);
     this.#waiting.delete(call);
@@ -41,17 +41,17 @@ interface Waiting {
   readonly settle: (error: Error | undefined) => void;
 }
 
-/** A call that waits for the outcome of a request. */
+/** A call that waits for a request. */
 export type Call = "initialize" | "refresh";
 
-/** The cause of a failed request or call, from the core, or from the runtime where there is no core. */
+/** The cause of a failed request or call, from the core, or from the runtime if no core is loaded. */
 export interface Failure {
   readonly kind: Exclude<FailureKind, FailureKind.None>;
-  /** The status that the service answered with. */
+  /** The status of the response. */
   readonly status?: number;
 }
 
-/** The error for the caller. `thrown` is what the transport, or the engine, threw last. */
+/** Returns the error for the caller. `thrown` is the last error of the transport or the engine. */
 export function toError(call: Call, failure: Failure, thrown?: unknown): FeatureFlagsError {
   const detail = sentence(failure);
   const cause = thrownBy(failure) ? thrown : new Error(detail);
@@ -81,8 +81,7 @@ const SENTENCES: Readonly<Record<Failure["kind"], string>> = {
   [FailureKind.Unreachable]: "the service could not be reached",
   [FailureKind.TimedOut]: "the service did not answer in time",
   [FailureKind.Status]: "the service does not accept the sdkKey (status 401)",
-  [FailureKind.Malformed]:
-    "the service answered with something that is no configuration (is baseUrl right?)",
+  [FailureKind.Malformed]: "the response is not a config document (is baseUrl right?)",
   [FailureKind.Trapped]: "the engine could not be started, or failed",
   [FailureKind.NotInitialized]: "the client has not been initialized",
   [FailureKind.ShutDown]: "the client has been shut down",

@@ -3,22 +3,22 @@ import type { Store } from "../store.js";
 import { sourceOf } from "./flag-store.js";
 import { contain } from "./publisher.js";
 
-/** The version of what is stored. A client of another version does not read it. */
+/** The version of the stored format. Clients ignore any other version. */
 const VERSION = 1;
 
-/** A document that has not changed is saved again, as confirmed, after this part of the time that it may be stored. */
+/** The part of `maxAgeSeconds` after which an unchanged document is saved again with a new time of confirmation. */
 const RENEWED_AFTER = 0.1;
 
 /** A config document from a store. */
 export interface StoredDocument {
   /** The text of the config document. */
   readonly config: string;
-  /** The time since the service confirmed it. */
+  /** The time since the service confirmed it, in milliseconds. */
   readonly ageMs: number;
   readonly maxAgeMs: number;
 }
 
-/** Keeps the config document in the caller's store, bound to the environment that it is of. */
+/** Keeps the config document in the caller's store, together with its environment. */
 export class DocumentKeeper {
   readonly #store: Store;
   readonly #source: string;
@@ -37,7 +37,7 @@ export class DocumentKeeper {
     this.#maxAgeMs = store.maxAgeSeconds * 1_000;
   }
 
-  /** What is stored, if it may be served. What else is found there is ignored, with one warning. */
+  /** Returns the stored document, if it may be served. Any other content is ignored, with one warning. */
   load(): StoredDocument | undefined {
     const text = contain(
       () => this.#store.load(),
@@ -46,20 +46,20 @@ export class DocumentKeeper {
     return typeof text === "string" ? this.#parse(text) : undefined;
   }
 
-  /** Saves a config document that the service has just brought. */
+  /** Saves a config document that the service has just returned. */
   save(config: Uint8Array): void {
     this.#config = new TextDecoder().decode(config);
     this.#write(this.#config);
   }
 
-  /** Notes that the service has just confirmed it. */
+  /** Records that the service has just confirmed the document. */
   renew(): void {
     if (this.#config !== undefined && Date.now() - this.#savedAt > this.#maxAgeMs * RENEWED_AFTER) {
       this.#write(this.#config);
     }
   }
 
-  /** Resolves when what has been saved is stored. Never rejects. */
+  /** Waits for the last save. Never rejects. */
   async end(): Promise<void> {
     await Promise.resolve(this.#saving).catch(() => {});
   }
@@ -79,16 +79,16 @@ export class DocumentKeeper {
     try {
       parsed = Object(JSON.parse(text));
     } catch {
-      // It is damaged.
+      // The content is damaged.
     }
     const { version, source, confirmedAt, config } = parsed ?? {};
     if (version !== VERSION || typeof confirmedAt !== "number" || Object(config) !== config) {
-      return this.warn("is damaged, or of another version of the client: it is ignored");
+      return this.warn("is damaged, or was stored by another version of the client: it is ignored");
     }
     if (source !== this.#source) {
-      return this.warn("is of another environment: it is ignored");
+      return this.warn("belongs to another environment: it is ignored");
     }
-    // A clock may have been set back.
+    // The clock may have been set back.
     const ageMs = Math.max(0, Date.now() - confirmedAt);
     if (!(ageMs <= this.#maxAgeMs)) {
       return this.warn("is older than maxAgeSeconds: it is ignored");
@@ -96,11 +96,11 @@ export class DocumentKeeper {
     return { config: JSON.stringify(config), ageMs, maxAgeMs: this.#maxAgeMs };
   }
 
-  /** Says once that what is stored could not be served, or that it is. */
+  /** Logs one warning: about content that cannot be served, or about serving it. */
   warn(detail: string, error?: unknown): undefined {
     if (!this.#hasWarned) {
       this.#hasWarned = true;
-      this.#logger.warn(`What is in the store ${detail}`, error);
+      this.#logger.warn(`The stored document ${detail}`, error);
     }
   }
 }

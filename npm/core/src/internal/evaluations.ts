@@ -11,25 +11,25 @@ import { evaluationOf, type FlagValue, UNSUPPORTED } from "./flags.js";
 import { contain } from "./publisher.js";
 import { ContextCheck } from "./warnings.js";
 
-/** Is told of an evaluation that a caller gets. */
+/** Receives an evaluation that a caller gets. */
 export type OnAnswer = (key: string, evaluation: Evaluation, context: unknown) => void;
 
-/** Evaluates flags: from memory where that is enough, and by the engine. */
+/** Evaluates flags: from memory where possible, and otherwise with the engine. */
 export class Evaluations {
   readonly flags: FlagStore;
-  /** Whether `initialize()` has completed. */
+  /** True if `initialize()` has completed. */
   isReady = false;
-  /** The engine, while there is one. */
+  /** The engine, while it is loaded. */
   decider: ClientCore | undefined;
-  /** Is told of every evaluation that a caller gets, where somebody wants to know. */
+  /** Receives every evaluation that a caller gets, if usage is counted or a hook is set. */
   onAnswer: OnAnswer | undefined;
-  /** The caller's hook, made safe. */
+  /** The caller's `onEvaluate`, which cannot throw. */
   readonly hook: OnAnswer | undefined;
   readonly #logger: Logger;
   readonly #fallbacks: ReadonlyMap<string, Evaluation>;
   readonly #contextCheck: ContextCheck;
   readonly #ignoredContext = new Set<string>();
-  /** Answers for one subject, for as long as there is no configuration to decide by. */
+  /** Evaluations for one context, used until a configuration is loaded. */
   #prepared:
     | { readonly subject: string; readonly answers: ReadonlyMap<string, Evaluation> }
     | undefined;
@@ -43,7 +43,7 @@ export class Evaluations {
     this.#contextCheck = new ContextCheck(logger);
   }
 
-  /** Gives these answers for this subject until the engine can. */
+  /** Uses these evaluations for this context until the engine can evaluate. */
   prepare({ context, flags }: NonNullable<Snapshot["subject"]>): void {
     const subject = contextKey(context);
     if (subject !== undefined) {
@@ -54,7 +54,7 @@ export class Evaluations {
     }
   }
 
-  /** Answers nothing any longer. */
+  /** Removes all flags and evaluations. */
   clear(): void {
     this.isReady = false;
     this.decider = undefined;
@@ -63,7 +63,7 @@ export class Evaluations {
     this.flags.clear();
   }
 
-  /** The evaluation ahead of time, without a context. */
+  /** Returns the evaluation without a context. */
   ahead(key: string): Evaluation {
     const value = this.flags.get(key);
     if (value === undefined) {
@@ -77,7 +77,7 @@ export class Evaluations {
   }
 
   evaluate(key: string, context: unknown): Evaluation {
-    // A client that is not ready does not know whether there is such a flag.
+    // Before the client is ready, it is unknown whether the flag exists.
     const isKnown = this.isReady || this.flags.get(key) !== undefined;
     const evaluation = isKnown ? this.read(key, context) : undefined;
     if (evaluation === undefined) {
@@ -86,7 +86,7 @@ export class Evaluations {
     return evaluation;
   }
 
-  /** The same, or undefined where there is no answer. */
+  /** Does the same, but returns undefined instead of throwing. */
   read(key: string, context: unknown): Evaluation | undefined {
     const value = this.flags.get(key);
     return value === undefined || value.index === UNSUPPORTED
@@ -99,7 +99,7 @@ export class Evaluations {
   }
 
   readAll(context: unknown): Readonly<Record<string, Evaluation>> {
-    // Without a prototype nothing is inherited, and `__proto__` is a key like any other.
+    // Without a prototype, no key is inherited, and `__proto__` is an ordinary key.
     const all: Record<string, Evaluation> = Object.create(null);
     for (const [key, value] of this.flags.entries()) {
       const evaluation = this.#decide(key, value, context);
@@ -110,13 +110,13 @@ export class Evaluations {
     return Object.freeze(all);
   }
 
-  /** What `read` gives of a flag that there is, uncounted. */
+  /** Evaluates an existing flag as `read` does, without counting it. */
   peek(key: string, context: unknown): Evaluation | undefined {
     const value = this.flags.get(key);
     return value && this.#decide(key, value, context);
   }
 
-  /** From now on counts evaluations too. */
+  /** Starts counting evaluations. */
   countBy(count: OnAnswer): void {
     const { hook } = this;
     this.onAnswer =
@@ -128,7 +128,7 @@ export class Evaluations {
           };
   }
 
-  /** All flags as they are for nobody in particular. */
+  /** Returns all flags, evaluated without a context. */
   snapshot(): Snapshot {
     const flags = Array.from(this.flags.entries(), ([key, { evaluation, targeted }]) => ({
       key,
@@ -173,18 +173,18 @@ export class Evaluations {
       : undefined;
   }
 
-  /** Says once for each flag what `isEnabled` leaves out. */
+  /** Logs one warning for each flag whose rules or rollout `isEnabled` ignores. */
   #tellOfIgnored(key: string, value: FlagValue): void {
     value.isTold = true;
     if (!this.#ignoredContext.has(key)) {
       this.#ignoredContext.add(key);
       this.#logger.warn(
-        `The flag '${key}' has rules or a rollout, which isEnabled() and getValue() leave out; use evaluate() to ask for one subject`,
+        `The flag '${key}' has rules or a rollout, which isEnabled() and getValue() ignore; use evaluate() with a context`,
       );
     }
   }
 
-  /** Returns the default for a flag that does not exist, or that the engine cannot evaluate. */
+  /** Returns the fallback of a flag that does not exist, or that the engine cannot evaluate. */
   #fallback(key: string, context: unknown): Evaluation | undefined {
     const fallback = this.#fallbacks.get(key);
     if (fallback !== undefined) {
@@ -198,13 +198,13 @@ export class Evaluations {
     if (value?.index === UNSUPPORTED) {
       return new FeatureFlagsError(
         "FLAG_UNSUPPORTED",
-        `The flag '${key}' has rules or a rollout that @pennon/core ${VERSION} does not support: install a newer version, or give the flag a default`,
+        `The flag '${key}' has rules or a rollout that @pennon/core ${VERSION} does not support: install a newer version, or add the flag to fallbacks`,
       );
     }
     if (value !== undefined) {
       return new FeatureFlagsError(
         "NOT_INITIALIZED",
-        `There is no configuration to evaluate '${key}' by: the client started from a cache or a snapshot and has not reached the service since, or its engine is starting anew`,
+        `There is no configuration to evaluate '${key}' with: the client started from a cache or a snapshot and has not reached the service since, or its engine is restarting`,
       );
     }
     if (!this.isReady) {
@@ -216,12 +216,12 @@ export class Evaluations {
     const detail =
       typeof key === "string"
         ? `There is no flag '${key}' in this environment`
-        : `The key of a flag is a string, not ${described(key)}`;
+        : `The key of a flag must be a string, not ${described(key)}`;
     return new FeatureFlagsError("FLAG_NOT_FOUND", detail);
   }
 }
 
-/** Calls the caller's hook; what it throws is logged. */
+/** Wraps the caller's hook; an error that it throws is logged. */
 function hookOf(onEvaluate: (event: EvaluateEvent) => void, logger: Logger): OnAnswer {
   return (key, { enabled, reason }, context) => {
     const given = (context ?? undefined) as EvaluateEvent["context"];
@@ -232,7 +232,7 @@ function hookOf(onEvaluate: (event: EvaluateEvent) => void, logger: Logger): OnA
   };
 }
 
-/** The type of a value, and the value itself if it is certain to become text. */
+/** Describes a value: its type, and its text if it is a primitive, whose conversion cannot throw. */
 function described(value: unknown): string {
   return Object(value) === value ? typeof value : `${typeof value} ${String(value)}`;
 }

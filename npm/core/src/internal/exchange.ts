@@ -1,7 +1,7 @@
 import type { Settings } from "../options.js";
 import type { TransportRequest, TransportResponse } from "../transport.js";
 
-/** A request to read something that the service has for holders of an SDK key. */
+/** Returns a GET request to the SDK API. */
 export function requestFor(
   settings: Settings,
   path: "config" | "stream",
@@ -20,7 +20,7 @@ export function urlOf({ baseUrl }: Settings, path: string): string {
   return `${baseUrl}/sdk/v1/${path}`;
 }
 
-/** The headers of every request. */
+/** Returns the headers of every request. */
 export function headersOf({ sdkKey, clientName }: Settings): Record<string, string> {
   return {
     Authorization: `Bearer ${sdkKey}`,
@@ -29,7 +29,7 @@ export function headersOf({ sdkKey, clientName }: Settings): Record<string, stri
   };
 }
 
-/** An answer of the service, as far as the client reads it. */
+/** The parts of a response that the client reads. */
 export interface Reply {
   readonly status: number;
   readonly etag: string | undefined;
@@ -37,10 +37,10 @@ export interface Reply {
   readonly body: string | Uint8Array;
 }
 
-/** Reads what a transport brought, which may be anybody's; throws if that is no response at all. */
+/** Reads the result of a transport, which may be the application's own. Throws if it is not a response. */
 export function toReply({ status, headers, body }: TransportResponse): Reply {
   if (!Number.isInteger(status) || status < 100 || status > 599) {
-    throw new TypeError(`The transport brought the status ${String(status)}`);
+    throw new TypeError(`The transport returned the status ${String(status)}`);
   }
   const etag: unknown = headers.get("ETag");
   return {
@@ -51,7 +51,9 @@ export function toReply({ status, headers, body }: TransportResponse): Reply {
   };
 }
 
-/** A body as text or bytes. The bytes may be of another realm, such as those of a `Buffer` in a vm context. */
+/**
+ * Returns a body as text or bytes. The bytes may belong to another realm, for example to a `Buffer` in a vm context.
+ */
 function readable(body: TransportResponse["body"]): string | Uint8Array {
   if (typeof body === "string" || body instanceof Uint8Array) {
     return body;
@@ -62,7 +64,7 @@ function readable(body: TransportResponse["body"]): string | Uint8Array {
     : "";
 }
 
-/** `Retry-After` is a number of seconds or a date. */
+/** Parses `Retry-After`, which is a number of seconds or a date. */
 export function milliseconds(retryAfter: string | null | undefined): number | undefined {
   if (!retryAfter) {
     return undefined;

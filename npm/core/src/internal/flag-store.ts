@@ -11,25 +11,28 @@ import {
 } from "./flags.js";
 import { catchRejection, contain } from "./publisher.js";
 
-/** How many keys of no flag are remembered: those that an application knows of, not all that its users may invent. */
+/**
+ * The maximum number of unknown keys to remember: enough for the keys in an application, but not for all that its users
+ * could invent.
+ */
 const MOST_MISSING = 1_000;
 
 const NO_FLAGS: Flags = storedFlags([]);
 
-/** The flags being served: in memory, and written through to the caller's own cache if there is one. */
+/** The served flags: in memory, and written through to the caller's cache, if any. */
 export class FlagStore {
   readonly #defaultTtlMs: number;
   readonly #cache: Cache | undefined;
   readonly #source: string;
   readonly #onError: (error: unknown) => void;
   #flags = NO_FLAGS;
-  /** Those of the flags that have been read. */
+  /** The flags that have been read. */
   #known = new Map<string, FlagValue>();
-  /** Keys that have been asked for, and are not those of a flag. */
+  /** Keys that have been read and do not exist. */
   readonly #missing = new Set<string>();
-  /** The positions of those that are not served any longer. */
+  /** The positions of expired flags. */
   #gone = new Set<number>();
-  /** Whether the flags come from a configuration, and not from a cache or a snapshot. */
+  /** True if the flags come from a configuration rather than a cache or a snapshot. */
   #configured = false;
   #revision = 0;
 
@@ -52,12 +55,12 @@ export class FlagStore {
     }
   }
 
-  /** Another number whenever reads may give something else. */
+  /** A number that changes whenever reads may return something else. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** Serves these flags, and those only, and gives the keys of those that have changed; none where there were none before. */
+  /** Replaces the served flags, and returns the keys of the changed ones; empty if no flags were served before. */
   replace(flags: ConfiguredFlags): readonly string[] {
     const [changes, before] = this.#configure(flags);
     this.#write((cache) => {
@@ -74,12 +77,12 @@ export class FlagStore {
     return changes;
   }
 
-  /** The same with flags that the service has not just confirmed: the cache does not get them. */
+  /** Does the same with flags that the service has not just confirmed: they are not written to the cache. */
   serveStored(flags: ConfiguredFlags): readonly string[] {
     return this.#configure(flags)[0];
   }
 
-  /** Gives the keys of the flags that have changed, and the flags before. */
+  /** Returns the keys of the changed flags, and the previous flags. */
   #configure(flags: ConfiguredFlags): readonly [changes: readonly string[], before: Flags] {
     const expired = Array.from(this.#gone, (position) => this.#flags.key(position));
     const before = this.#serve(flags);
@@ -99,7 +102,7 @@ export class FlagStore {
     this.#serve(storedFlags(found));
   }
 
-  /** Notes that everything has just been confirmed. */
+  /** Records that all flags have just been confirmed. */
   renew(): void {
     this.#write((cache) => {
       const keys = Array.from(this.entries(), ([key]) => key);
@@ -107,7 +110,7 @@ export class FlagStore {
     });
   }
 
-  /** Serves the flags at these positions no longer, and gives their keys. */
+  /** Expires the flags at these positions, and returns their keys. */
   expire(positions: Iterable<number>): readonly string[] {
     const expired = [...positions];
     this.#revision += 1;
@@ -120,15 +123,15 @@ export class FlagStore {
     return keys;
   }
 
-  /** Serves nothing any longer. */
+  /** Removes all flags. */
   clear(): void {
     this.#serve(NO_FLAGS);
     this.#write((cache) => cache.clear());
   }
 
   /**
-   * Serves what the caller's cache holds and may still be served, past its time too if it is to outlive an outage, and
-   * gives the milliseconds that are left for each.
+   * Serves the cached flags that may still be served, with `stale` also those whose TTL has expired. Returns the
+   * remaining milliseconds of each.
    */
   restore(stale: boolean): readonly number[] {
     const cache = this.#cache;
@@ -140,13 +143,13 @@ export class FlagStore {
     return found.map(({ left }) => left);
   }
 
-  /** Goes on serving what is served, for as long as usual. */
+  /** Keeps the served flags, and returns their TTLs: the default for each. */
   keep(): readonly number[] {
     return Array.from({ length: this.#flags.size }, () => this.#defaultTtlMs);
   }
 
   #find(key: string): FlagValue | undefined {
-    // JavaScript may ask for anything.
+    // JavaScript may pass any type.
     if (typeof key !== "string" || this.#missing.has(key)) {
       return undefined;
     }
@@ -183,7 +186,10 @@ export class FlagStore {
   }
 }
 
-/** The cache, with `onError` for promises that its methods should not bring. What they throw goes to their caller. */
+/**
+ * Wraps the cache: rejections of promises, which its methods should not return, go to `onError`. Errors that it throws
+ * go to the caller.
+ */
 function watched(cache: Cache, onError: (error: unknown) => void): Cache {
   const watch = <T>(result: T): T => {
     catchRejection(result, onError);
@@ -197,7 +203,7 @@ function watched(cache: Cache, onError: (error: unknown) => void): Cache {
   };
 }
 
-/** A flag from elsewhere than a configuration. */
+/** Returns a flag that comes from a cache or a snapshot. */
 function storedValue(enabled: boolean, reason: Reason, targeted: boolean): FlagValue {
   const evaluation = evaluationOf(enabled, reason);
   return { evaluation, targeted, index: -1, isTold: false };
@@ -233,7 +239,9 @@ function storedIn(cache: Cache, source: string, stale: boolean): Found[] {
   });
 }
 
-/** The keys of flags that are not in both, or that differ as far as can be told; none if there were none before. */
+/**
+ * Returns the keys of the flags that are not in both lists, or that may differ; empty if there were no flags before.
+ */
 function differences(before: Flags, after: Flags): readonly string[] {
   if (before.size === 0) {
     return [];
@@ -253,7 +261,7 @@ function keysOf(flags: Flags): string[] {
   return Array.from({ length: flags.size }, (_, position) => flags.key(position));
 }
 
-/** What a cache holds may have been stored by anybody. */
+/** Returns true if the entry is a flag. Any program may have written to the cache. */
 function isFlag(entry: unknown): entry is CachedFlag {
   const flag = (entry ?? {}) as Partial<Record<keyof CachedFlag, unknown>>;
   return (
@@ -264,10 +272,10 @@ function isFlag(entry: unknown): entry is CachedFlag {
   );
 }
 
-/** The length of the part of an SDK key that is no secret, and names its environment. */
+/** The length of an SDK key's public prefix, which identifies its environment. */
 const PUBLIC_PREFIX = 12;
 
-/** The environment that stored flags are of: the public prefix of its SDK key, and the address of the service. */
+/** Returns the environment of stored flags: the public prefix of its SDK key, and the address of the service. */
 export function sourceOf(sdkKey: string, baseUrl: string): string {
   return `${sdkKey.slice(0, PUBLIC_PREFIX)} ${baseUrl}`;
 }

@@ -1,42 +1,45 @@
 import { REASONS } from "../engine/protocol.js";
 import type { Evaluation, Reason } from "../evaluation.js";
 
-/** What a flag is for nobody in particular. */
+/** A flag's evaluation without a context, and what is known about the flag. */
 export interface FlagValue {
   readonly evaluation: Evaluation;
-  /** Whether it has rules or a rollout, so that a subject's attributes could matter. */
+  /** True if the flag has rules or a rollout, so that attributes can change its evaluation. */
   readonly targeted: boolean;
-  /** Its position in the engine's configuration; -1 if that does not have it, and `UNSUPPORTED` if the engine cannot evaluate it. */
+  /**
+   * The position in the engine's configuration; -1 if it is not there, and `UNSUPPORTED` if the engine cannot evaluate
+   * it.
+   */
   readonly index: number;
-  /** Whether somebody has been told that its rules and rollout were left out. */
+  /** True if a warning has been logged that its rules and rollout were ignored. */
   isTold: boolean;
 }
 
-/** The index of a flag that this version cannot evaluate for a subject. (A member of its own would make reads slower.) */
+/** The index of a flag that this version cannot evaluate for a context. (A separate member would slow down reads.) */
 export const UNSUPPORTED = -2;
 
-/** A number of flags, each known by its position. They stay what they are, whatever becomes of the engine. */
+/** A list of flags by position. It is immutable, and does not need the engine. */
 export interface Flags {
   readonly size: number;
   key(position: number): string;
   value(position: number): FlagValue;
-  /** The position of the flag with this key, or -1. */
+  /** Returns the position of the flag with this key, or -1. */
   find(key: string): number;
 }
 
 /** All flags of a configuration. */
 export interface ConfiguredFlags extends Flags {
-  /** The time to live of each flag in seconds, 0 for the default; asked for only where a cache must know. */
+  /** Returns the TTL of each flag in seconds, 0 for the default. Only caches need it. */
   ttlSeconds(): ArrayLike<number>;
-  /** The keys of the flags in which the configuration differs from the engine's last one; none if it had none. */
+  /** Returns the keys of the flags that differ from the engine's previous configuration; empty if it had none. */
   changes(): readonly string[];
-  /** The flags that this version cannot evaluate for a subject, with the value that it does not know, as JSON. */
+  /** The flags that this version cannot evaluate for a context, each with the unknown value as JSON. */
   readonly unsupported: readonly { readonly key: string; readonly word: string }[];
   /** The number of entries without a usable key or switch. */
   readonly skipped: number;
 }
 
-/** Flags from elsewhere than a configuration. */
+/** Returns flags that do not come from a configuration, but from a cache or a snapshot. */
 export function storedFlags(
   flags: readonly { readonly key: string; readonly value: FlagValue }[],
 ): Flags {
@@ -55,15 +58,15 @@ export function storedFlags(
   };
 }
 
-/** The reasons of the engine, and then the one that only clients give. */
+/** The reasons of the engine, followed by the one that only clients use. */
 const ALL_REASONS: readonly Reason[] = [...REASONS, "fallback"];
 
-/** Every possible evaluation, by the number that stands for it at the engine's boundary. */
+/** Every possible evaluation, by its number at the engine's boundary. */
 export const EVALUATIONS: readonly Evaluation[] = ALL_REASONS.flatMap((reason) =>
   [false, true].map((enabled) => Object.freeze({ enabled, reason })),
 );
 
-/** The one object for this evaluation, unless the reason is one that a newer service gives. */
+/** Returns the shared object for this evaluation, or a new one if the reason comes from a newer service. */
 export function evaluationOf(enabled: boolean, reason: Reason): Evaluation {
   const known = EVALUATIONS[ALL_REASONS.indexOf(reason) * 2 + Number(enabled)];
   return known ?? Object.freeze({ enabled, reason });

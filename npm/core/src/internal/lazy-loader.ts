@@ -5,12 +5,12 @@ import type { StreamListener } from "../lazy/stream.js";
 import type { Settings } from "../options.js";
 import { evaluationOf } from "./flags.js";
 
-/** Who is told what a stream says, and how it ended. */
+/** The receiver of a stream's events and of its end. */
 export interface Listening extends StreamListener {
   ended(status: number, retryAfterMs: number | undefined): void;
 }
 
-/** What few applications use: it is loaded when one of them does. */
+/** Loads the rarely used features at first use. */
 export class LazyLoader {
   readonly #settings: Settings;
   #lazy: Promise<LazyFeatures> | undefined;
@@ -53,13 +53,13 @@ export class LazyLoader {
       );
   }
 
-  /** Closes it; nothing more is told. */
+  /** Closes the stream. The listener gets no further events. */
   unlisten(): void {
     this.#stream?.abort();
     this.#stream = undefined;
   }
 
-  /** Gives `take` the function that counts evaluations. */
+  /** Passes the function that counts evaluations to `take`. */
   startCounting(take: (count: ReturnType<LazyFeatures["startCounting"]>) => void): void {
     this.#with((lazy) => take(lazy.startCounting()));
   }
@@ -68,13 +68,13 @@ export class LazyLoader {
     this.#with((lazy) => lazy.report());
   }
 
-  /** Reports usage now, and waits for the outcome. Never rejects. */
+  /** Reports usage now, and waits for the result. Never rejects. */
   async flush(): Promise<void> {
     const lazy = await this.#lazy?.catch(() => undefined);
     await lazy?.report();
   }
 
-  /** Gives up what callers wait for, and reports usage for the last time. */
+  /** Aborts pending remote evaluations, and reports usage for the last time. */
   async end(): Promise<void> {
     const lazy = await this.#lazy?.catch(() => undefined);
     await lazy?.end();

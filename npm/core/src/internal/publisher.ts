@@ -4,11 +4,11 @@ import type { Logger } from "../logger.js";
 interface Registered {
   readonly type: LifecycleEventType;
   readonly listener: Listener;
-  /** Whether it is called at the first event only. */
+  /** True if the listener is called for the first event only. */
   readonly isOnce: boolean;
 }
 
-/** Tells everybody who wants to know. What one of them throws is logged, and keeps no other from hearing. */
+/** Notifies listeners and subscribers. An error that one of them throws is logged, and does not affect the others. */
 export class Publisher {
   readonly #emitter: EventEmitter | undefined;
   readonly #logger: Logger;
@@ -21,7 +21,7 @@ export class Publisher {
   }
 
   on<T extends LifecycleEventType>(type: T, listener: Listener<T>, isOnce: boolean): void {
-    // Whoever listens to one type gets no other.
+    // A listener of one type receives events of that type only, so the cast is safe.
     this.#registered.add({ type, listener: listener as Listener, isOnce });
   }
 
@@ -45,7 +45,7 @@ export class Publisher {
   emit(event: LifecycleEvent): void {
     for (const registered of [...this.#registered]) {
       const { type, listener, isOnce } = registered;
-      // A listener before it may have led to the same event, and that is the one at which it was called.
+      // An earlier listener may have caused an event of the same type, which already called this one.
       if (type === event.type && (!isOnce || this.#registered.delete(registered))) {
         contain(() => listener(event), this.#listenerFailed);
       }
@@ -59,7 +59,7 @@ export class Publisher {
     }
   }
 
-  /** Tells subscribers that reads may give something else now. */
+  /** Notifies subscribers that reads may return something else now. */
   changed(): void {
     for (const { listener } of [...this.#subscribers]) {
       contain(listener, this.#listenerFailed);
@@ -77,8 +77,8 @@ export class Publisher {
 }
 
 /**
- * Calls into code that is not ours and goes on whatever it does: an error that it throws, or that a promise of its brings
- * later, goes to `onError`.
+ * Calls code of the application and continues regardless of the outcome: an error that it throws, or the rejection of a
+ * promise that it returns, goes to `onError`.
  */
 export function contain<T>(call: () => T, onError: (error: unknown) => void): T | undefined {
   try {
@@ -91,7 +91,7 @@ export function contain<T>(call: () => T, onError: (error: unknown) => void): T 
   }
 }
 
-/** Hands the rejection of a promise to `onError`, also of a promise of another realm or of a library. */
+/** Passes the rejection of a promise to `onError`, including promises of another realm or of a library. */
 export function catchRejection(result: unknown, onError: (error: unknown) => void): void {
   if (typeof (result as PromiseLike<unknown> | null | undefined)?.then === "function") {
     Promise.resolve(result).catch(onError);

@@ -3,11 +3,11 @@ import type { FlagReader } from "../reader.js";
 import type { Snapshot } from "../snapshot.js";
 import type { Evaluations } from "./evaluations.js";
 
-/** A reader that asks the engine once for each flag, until the flags change. */
+/** A reader that evaluates each flag once, until the flags change. */
 export class BoundReader implements FlagReader {
   readonly context: EvaluationContext;
   readonly #evaluations: Evaluations;
-  /** Which flags the answers are about. */
+  /** The revision of the flags that the cached evaluations belong to. */
   #revision = -1;
   #answers = new Map<string, Evaluation>();
   #all: Readonly<Record<string, Evaluation>> = Object.freeze(Object.create(null));
@@ -70,7 +70,10 @@ export class BoundReader implements FlagReader {
   }
 }
 
-/** Answers are remembered, so later changes to the caller's object must not count for some flags and not for others. */
+/**
+ * Copies a context. Evaluations are cached, so a later change of the caller's object must not affect some flags and not
+ * others.
+ */
 function copied(context: EvaluationContext | null | undefined): EvaluationContext {
   try {
     const copy = { ...context };
@@ -80,7 +83,7 @@ function copied(context: EvaluationContext | null | undefined): EvaluationContex
     }
     return copy;
   } catch {
-    // One of its getters throws; the engine will see which.
+    // A getter throws; the engine treats that attribute as missing.
     return context ?? {};
   }
 }

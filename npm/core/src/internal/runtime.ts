@@ -17,15 +17,15 @@ import type { Publisher } from "./publisher.js";
 import { Timer } from "./timer.js";
 import { SupportCheck } from "./warnings.js";
 
-/** An engine that trapped is started anew at once, but not if the last one lived no longer than this. */
+/** The minimum time between two traps for an immediate restart of the engine. */
 const SHORTEST_LIFE_MS = 1_000;
 
-/** Then it takes this long. */
+/** The delay of the restart otherwise. */
 const RECOVERY_MS = 30_000;
 
 /**
- * The host of a client: network, timer, memory and listeners. It runs the commands of a core that is loaded when the client
- * is initialised, and decides nothing that the core can decide.
+ * The host of a client: network, timer, memory and listeners. It runs the commands of a core, which is loaded when the
+ * client is initialized, and leaves all decisions to the core where possible.
  */
 export class ClientRuntime {
   readonly #settings: Settings;
@@ -41,21 +41,21 @@ export class ClientRuntime {
   #loading: Promise<void> | undefined;
   #core: ClientCore | undefined;
   #request: AbortController | undefined;
-  /** What the transport, or the engine, threw last. */
+  /** The last error of the transport or the engine. */
   #thrown: unknown;
-  /** Between `refresh:start` and its outcome. */
+  /** True between `refresh:start` and its outcome. */
   #refreshing = false;
-  /** The keys of flags that differ from the bootstrap, until `ready` has been emitted: `change` never comes before it. */
+  /** The keys of flags that differ from the bootstrap, until `ready` has been emitted: `change` never precedes it. */
   #changedAtStart: readonly string[] = [];
-  /** The option of `initialize()`. */
+  /** The option `retry` of `initialize()`. */
   #retry: InitializeOptions["retry"];
   #hasWarnedOfRetries = false;
   #isProviding = false;
-  /** What the caller has given to begin with has been tried. */
+  /** True if the configuration of the bootstrap has been tried. */
   #hasBegun = false;
   #trappedAt = Number.NEGATIVE_INFINITY;
   #ended = false;
-  /** The flags never change. */
+  /** True if the flags never change. */
   #isFixed = false;
 
   constructor(settings: Settings, evaluations: Evaluations, publisher: Publisher) {
@@ -76,7 +76,7 @@ export class ClientRuntime {
     }
   }
 
-  /** Serves the flags of the bootstrap for good. */
+  /** Makes the client serve the flags of the bootstrap permanently. */
   fix(): void {
     this.#isFixed = true;
     this.#evaluations.isReady = true;
@@ -106,11 +106,11 @@ export class ClientRuntime {
 
   async shutdown(): Promise<void> {
     this.#core?.happened(EventKind.Shutdown);
-    // A call made in this very moment has not reached the core, which could not settle it.
+    // A call made in the same tick has not reached the core, so the core cannot settle it.
     this.settle("initialize", { kind: FailureKind.ShutDown });
     this.settle("refresh", { kind: FailureKind.ShutDown });
     if (!this.#ended) {
-      // There is no core yet, or none any more, that could shut down in order.
+      // No core is loaded that could shut down in order.
       this.#disconnect();
       this.clear();
       this.emit("shutdown");
@@ -118,7 +118,7 @@ export class ClientRuntime {
     await Promise.all([this.#lazy.end(), this.#keeper?.end()]);
   }
 
-  /** The configuration being served, with its tag; undefined if it is not known. */
+  /** Returns the served configuration with its `ETag`; undefined if it is unknown. */
   configuration(): Pick<Snapshot, "config" | "etag"> | undefined {
     const bytes = this.#core?.configuration();
     if (bytes === undefined) {
@@ -134,7 +134,10 @@ export class ClientRuntime {
       throw new FeatureFlagsError("NOT_INITIALIZED", "The client has been shut down");
     }
     if (this.#isFixed) {
-      throw new FeatureFlagsError("EVALUATION_FAILED", "A client of a snapshot asks no service");
+      throw new FeatureFlagsError(
+        "EVALUATION_FAILED",
+        "A client from a snapshot sends no requests",
+      );
     }
     const evaluation = await this.#lazy.evaluate(key, context);
     this.#evaluations.hook?.(key, evaluation, context);
@@ -173,7 +176,7 @@ export class ClientRuntime {
     this.#timer.clear();
   }
 
-  /** Serves what the caller's cache has, and gives the milliseconds left for each flag. */
+  /** Serves the flags in the caller's cache, and returns the remaining milliseconds of each. */
   restore(): readonly number[] {
     if (this.#evaluations.isReady) {
       return this.#flags.keep();
@@ -181,12 +184,12 @@ export class ClientRuntime {
     const left = this.#flags.restore(this.#settings.staleIfError);
     if (left.length === 0 && this.#retry && !this.#hasWarnedOfRetries) {
       this.#hasWarnedOfRetries = true;
-      this.#logger.warn("The flags could not be fetched; the client goes on trying", this.#thrown);
+      this.#logger.warn("The flags could not be fetched; the client keeps trying", this.#thrown);
     }
     return left;
   }
 
-  /** Gives the config document of the caller's store, if it has one that may be served. */
+  /** Returns the config document in the caller's store, if it may be served. */
   stored(): StoredDocument | undefined {
     return this.#evaluations.isReady ? undefined : this.#keeper?.load();
   }
@@ -194,18 +197,18 @@ export class ClientRuntime {
   /** Serves the flags of the document in the caller's store. */
   serveStored(flags: ConfiguredFlags): void {
     this.#keeper?.warn(
-      "is served, because the service could not be reached: flags may be older than their time to live",
+      "is served, because the service could not be reached: flags may be older than their TTL",
     );
     this.#supportCheck.check(flags);
     this.#changed(this.#flags.serveStored(flags));
   }
 
-  /** What the caller's store has is no config document. */
+  /** Ignores the document in the caller's store, because it is not a config document. */
   refuseStored(): void {
-    this.#keeper?.warn("is no config document: it is ignored");
+    this.#keeper?.warn("is not a config document: it is ignored");
   }
 
-  /** The service has brought this config document. */
+  /** Saves a config document that the service has returned. */
   confirmed(config: Uint8Array | undefined): void {
     if (config !== undefined) {
       this.#keeper?.save(config);
@@ -223,9 +226,7 @@ export class ClientRuntime {
   }
 
   expire(positions: Iterable<number>): void {
-    this.#logger.warn(
-      "Flags are not served any longer, because the service could not confirm them",
-    );
+    this.#logger.warn("Flags have expired, because the service could not confirm them");
     this.#changed(this.#flags.expire(positions));
   }
 
@@ -254,7 +255,7 @@ export class ClientRuntime {
     this.#refreshing = type === "refresh:start";
     if (type === "ready") {
       if (this.#evaluations.isReady) {
-        // The engine starts anew after a trap, the client does not.
+        // The engine restarts after a trap, but the client is already ready.
         return;
       }
       this.#evaluations.isReady = true;
@@ -266,7 +267,7 @@ export class ClientRuntime {
     this.#publisher.emit({ type });
     if (type === "ready") {
       this.#publisher.changed();
-      // A listener may have shut the client down.
+      // A listener may have shut down the client.
       if (this.#changedAtStart.length > 0 && !this.#ended) {
         this.#publisher.emit({ type: "change", flags: this.#changedAtStart });
       }
@@ -281,7 +282,7 @@ export class ClientRuntime {
     this.#refreshing = false;
     const error = toError("refresh", failure, this.#thrown);
     if (failure.kind !== FailureKind.Trapped) {
-      // What the engine did has been logged where it did it.
+      // An engine failure has already been logged by `trapped`.
       this.#logger.error(error.message, error);
     }
     this.#publisher.emit({ type: "refresh:error", error });
@@ -298,12 +299,12 @@ export class ClientRuntime {
     }
   }
 
-  /** The wasm has trapped: the core does nothing any longer. */
+  /** Handles a trap: the core no longer works. */
   trapped(cause: unknown): void {
     const configuration = this.#core?.configuration();
     const error = new FeatureFlagsError(
       "ENGINE_FAILED",
-      "The engine failed; reads go on from what is in memory, and it is started anew",
+      "The engine failed: reads continue from memory, and the engine restarts",
       { cause },
     );
     this.#logger.error(error.message, error);
@@ -319,7 +320,7 @@ export class ClientRuntime {
       this.#timer.set(RECOVERY_MS, () => this.#restart(configuration, false));
     } else {
       if (!this.#refreshing) {
-        // It was asked for in this very moment, and the engine that has failed knows nothing of it.
+        // The call was made in the same tick, so the failed engine has not seen it.
         this.settle("refresh", { kind: FailureKind.Trapped });
       }
       this.#restart(configuration, this.#refreshing);
@@ -339,36 +340,36 @@ export class ClientRuntime {
     });
   }
 
-  /** Begins by what the caller has given, or else by a request. */
+  /** Starts with the bootstrap, or else with a request. */
   #begin(core: ClientCore, options: InitializeOptions): void {
     const { configuration, snapshot } = this.#settings;
     if (configuration !== undefined && !this.#hasBegun) {
       this.#hasBegun = true;
-      // The flags of a snapshot and its configuration are the same: that is no change.
+      // The flags of a snapshot equal those of its configuration, so nothing has changed.
       this.#isProviding = true;
       const isProvided = core.provide(configuration, snapshot?.etag);
       this.#isProviding = false;
       if (isProvided) {
         return;
       }
-      this.#logger.error("The bootstrap is no configuration, and is left aside");
+      this.#logger.error("The bootstrap is not a config document: it is ignored");
     }
     core.initialize(options);
   }
 
-  /** Goes on with a new core. */
+  /** Continues with a new core. */
   #restart(configuration: Uint8Array | undefined, refreshing: boolean): void {
     this.#load((core) => {
       if (configuration === undefined || !core.resume(configuration, refreshing)) {
         this.#fail();
         core.initialize({});
       }
-      // Whoever got no answer meanwhile gets one now.
+      // Reads that failed in the meantime succeed now.
       this.#publisher.changed();
     });
   }
 
-  /** Loads the engine, if it is not there, and then has it do something. */
+  /** Loads the engine, unless it is loaded, and then calls `act`. */
   #load(act: (core: ClientCore) => void): void {
     this.#loading ??= import("../engine/client-core.js")
       .then(({ load }) => load(this.#settings, this, EVALUATIONS))
@@ -386,7 +387,7 @@ export class ClientRuntime {
     );
   }
 
-  /** Starts an engine later if the client is to go on and none of its engines does. */
+  /** Schedules a restart of the engine if the client must continue and no engine works. */
   #recoverEngine(failure: Failure): void {
     const retry = this.#retry;
     if (this.#evaluations.isReady) {
@@ -396,7 +397,7 @@ export class ClientRuntime {
     }
   }
 
-  /** Logs a failure that no call of `initialize()` reports: the client goes on trying by itself. */
+  /** Logs a failure that no pending `initialize()` reports. The client keeps trying. */
   #logUnheard(call: Call, failure: Failure): void {
     if (call === "initialize" && !this.#calls.isWaiting(call)) {
       const error = toError(call, failure, this.#thrown);
@@ -404,7 +405,7 @@ export class ClientRuntime {
     }
   }
 
-  /** Lets go of a core that trapped, and of all that goes on for it. */
+  /** Drops a core that trapped, and everything that runs for it. */
   #disconnect(): void {
     this.#core = undefined;
     this.#evaluations.decider = undefined;
@@ -414,7 +415,7 @@ export class ClientRuntime {
     this.clearTimer();
   }
 
-  /** Nothing that waits for the engine will come of it. */
+  /** Fails all pending calls, because the engine does not work. */
   #fail(): void {
     if (this.#refreshing) {
       this.emitFailure({ kind: FailureKind.Trapped });

@@ -1,5 +1,5 @@
-// The build puts these in place of the globals. Every platform has them, but Jest hides them from tests that run under jsdom;
-// there they are Node.js's own.
+// The build injects these in place of the globals. Every platform has them, but Jest hides them from tests under jsdom,
+// where Node.js's own are used.
 
 type Text = Pick<typeof globalThis, "TextDecoder" | "TextEncoder">;
 

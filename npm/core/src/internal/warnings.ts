@@ -9,19 +9,22 @@ const ATTRIBUTES: ReadonlySet<string> = new Set<keyof EvaluationContext>([
   "customAttributes",
 ]);
 
-/** The number of names that are told: whoever spreads data into contexts may have any number of them. */
+/** The maximum number of warnings. An application that spreads data into contexts may have any number of names. */
 const MOST_NAMES = 20;
 
-/** The first contexts are all looked at, and after them one in so many: a look takes about as long as an evaluation. */
+/**
+ * The number of contexts that are all checked. After them, one in `ONE_IN` is: a check takes about as long as an
+ * evaluation.
+ */
 const FIRST_CONTEXTS = 1_000;
 const ONE_IN = 64;
 
-/** Warns once of each attribute that rules cannot see because it is not under `customAttributes`. */
+/** Logs one warning for each attribute that rules cannot see, because it is not under `customAttributes`. */
 export class ContextCheck {
   readonly #logger: Logger;
   readonly #told = new Set<string>();
   #looks = 0;
-  /** How many contexts pass before the next look. */
+  /** The number of contexts to skip before the next check. */
   #passing = 0;
 
   constructor(logger: Logger) {
@@ -43,14 +46,14 @@ export class ContextCheck {
       if (!ATTRIBUTES.has(name) && !this.#told.has(name) && this.#told.size < MOST_NAMES) {
         this.#told.add(name);
         this.#logger.warn(
-          `The attribute '${name}' of a context is ignored: only userId, tenantId, email and country stand beside customAttributes, where all others belong`,
+          `The attribute '${name}' of a context is ignored: put all attributes other than userId, tenantId, email and country under customAttributes`,
         );
       }
     }
   }
 }
 
-/** A context may be anything: a proxy may throw. */
+/** Returns the names of a context's members. A context may be anything; a proxy may throw. */
 function namesIn(context: unknown): readonly string[] {
   try {
     return typeof context === "object" && context !== null ? Object.keys(context) : [];
@@ -59,7 +62,7 @@ function namesIn(context: unknown): readonly string[] {
   }
 }
 
-/** Warns once of each flag that a newer package is needed for. */
+/** Logs one warning for each flag that requires a newer version of the package. */
 export class SupportCheck {
   readonly #logger: Logger;
   readonly #warned = new Set<string>();
@@ -74,14 +77,14 @@ export class SupportCheck {
       if (!this.#warned.has(key)) {
         this.#warned.add(key);
         this.#logger.warn(
-          `The flag '${key}' ${word === "" ? "lacks a member" : `has ${word}, which is a value`} that @pennon/core ${VERSION} does not support: only fallbacks answer for its subjects. Install a newer version`,
+          `The flag '${key}' ${word === "" ? "lacks a member" : `has ${word}, which is a value`} that @pennon/core ${VERSION} does not support: its evaluations for a context are fallbacks. Install a newer version`,
         );
       }
     }
     if (skipped > 0 && !this.#hasWarnedOfEntries) {
       this.#hasWarnedOfEntries = true;
       this.#logger.warn(
-        `${skipped} of the flags have a key or switch that @pennon/core ${VERSION} does not support, and are left out. Install a newer version`,
+        `${skipped} of the flags have a key or switch that @pennon/core ${VERSION} does not support, and are ignored. Install a newer version`,
       );
     }
   }

@@ -1,4 +1,4 @@
-// What few applications use, in a file of its own, which is loaded when one of them does.
+// The rarely used features, in a separate file, which is loaded at first use.
 
 import { headersOf, requestFor, urlOf } from "../internal/exchange.js";
 import type { Settings } from "../options.js";
@@ -11,7 +11,7 @@ import { Usage } from "./usage.js";
 export class LazyFeatures {
   readonly #usage: Usage;
   readonly #settings: Settings;
-  /** Of evaluations that a caller waits for. */
+  /** The controllers of pending evaluations. */
   readonly #pending = new Set<AbortController>();
 
   constructor(settings: Settings) {
@@ -39,13 +39,13 @@ export class LazyFeatures {
       : follow(stream, listener);
   }
 
-  /** Begins to count usage, by the function that it gives. A page that goes away reports what it has. */
+  /** Starts counting usage, and returns the function that counts. When a page is closed, it reports its counts. */
   startCounting(): Usage["count"] {
     globalThis.addEventListener?.("pagehide", this.#reportAll);
     return this.#usage.count;
   }
 
-  /** Reports what usage has been counted since the last time. Never rejects. */
+  /** Reports the usage since the last report. Never rejects. */
   async report(): Promise<void> {
     await this.#usage.report(this.#sendReport);
   }
@@ -59,7 +59,7 @@ export class LazyFeatures {
     return status;
   };
 
-  /** Gives up what callers wait for, and reports usage for the last time. */
+  /** Aborts pending evaluations, and reports usage for the last time. */
   async end(): Promise<void> {
     globalThis.removeEventListener?.("pagehide", this.#reportAll);
     for (const controller of this.#pending) {
@@ -68,7 +68,7 @@ export class LazyFeatures {
     await this.#reportAll();
   }
 
-  /** Sends JSON, once, for as long as one attempt may take. */
+  /** Sends JSON in one attempt, limited by `timeoutMs`. */
   async #post(
     path: "evaluate" | "usage",
     body: string,
@@ -78,7 +78,7 @@ export class LazyFeatures {
     const { timeoutMs, transport } = this.#settings;
     const { signal } = controller;
     const timer = setTimeout(() => controller.abort(), timeoutMs);
-    // A transport may not heed the signal.
+    // A transport may ignore the signal.
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () =>
         reject(new Error("the service did not answer in time, or the client has been shut down")),

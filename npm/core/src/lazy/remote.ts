@@ -2,12 +2,12 @@ import type { ErrorCode } from "../errors.js";
 import type { Reason } from "../evaluation.js";
 import type { TransportResponse } from "../transport.js";
 
-/** An evaluation by the service, or why there is none. */
+/** An evaluation by the service, or the reason for its failure. */
 export type Answer =
   | { readonly enabled: boolean; readonly reason: Reason }
   | { readonly code: ErrorCode; readonly detail: string; readonly cause?: unknown };
 
-/** Asks the service for one evaluation. Never rejects. */
+/** Requests one evaluation from the service. Never rejects. */
 export async function askRemotely(
   key: string,
   context: unknown,
@@ -16,11 +16,11 @@ export async function askRemotely(
   try {
     const { status, body } = await send(JSON.stringify({ flagKey: key, context }));
     if (status === 404) {
-      return { code: "FLAG_NOT_FOUND", detail: "there is no such flag in this environment" };
+      return { code: "FLAG_NOT_FOUND", detail: "the flag does not exist in this environment" };
     }
     return status === 200 ? toAnswer(body) : failed(`the service answered with status ${status}`);
   } catch (cause) {
-    return failed("the service could not be asked", cause);
+    return failed("the request to the service failed", cause);
   }
 }
 
@@ -32,9 +32,9 @@ function toAnswer(body: TransportResponse["body"]): Answer {
       return { enabled, reason: reason as Reason };
     }
   } catch {
-    // What cannot be read is no answer either.
+    // An unreadable response counts as a failure too.
   }
-  return failed("the service answered with something that is no evaluation");
+  return failed("the response is not an evaluation");
 }
 
 function failed(detail: string, cause: unknown = new Error(detail)): Answer {

@@ -1,20 +1,23 @@
 import { milliseconds } from "../internal/exchange.js";
 import type { TransportStream } from "../transport.js";
 
-/** No line of the service's is nearly as long. */
+/** The maximum length of a line. The service's lines are much shorter. */
 const LONGEST_LINE = 65_536;
 
-/** What a stream says. */
+/** The receiver of a stream's events. */
 export interface StreamListener {
-  /** The service has the configuration of this tag, and may have said within how many milliseconds to fetch it. */
+  /**
+   * The service has a configuration with this tag, which the client should fetch at a random time within `spreadMs`, if
+   * given.
+   */
   told(etag: string, spreadMs: number | undefined): void;
-  /** The stream is alive. */
+  /** The stream has sent data without an event, such as a heartbeat. */
   alive(): void;
 }
 
-/** How a stream ended. */
+/** The end of a stream. */
 export interface StreamEnd {
-  /** The status with which it was refused; 0 if it had begun. */
+  /** The status of a refused stream; 0 if it had started. */
   readonly status: number;
   readonly retryAfterMs: number | undefined;
 }
@@ -28,7 +31,7 @@ export async function follow(
     status === 200 && body && /^text\/event-stream/i.test(headers.get("Content-Type") ?? "");
   if (!isStream) {
     await body?.cancel();
-    // An answer that is no stream is as good as none at this address.
+    // A response that is not a stream is treated as a missing endpoint.
     return {
       status: status === 200 ? 404 : status,
       retryAfterMs: milliseconds(headers.get("Retry-After")),
@@ -68,7 +71,7 @@ async function read(
   }
 }
 
-/** What a line such as `data: {"etag":"W/\"1\"","spreadMs":2000}` says. The service's events have one such line each. */
+/** Parses a line such as `data: {"etag":"W/\"1\"","spreadMs":2000}`. Each event of the service is one such line. */
 function eventIn(
   line: string,
 ): { readonly etag: string; readonly spreadMs: number | undefined } | undefined {

@@ -2,25 +2,34 @@ import { REASONS } from "../engine/protocol.js";
 import type { Evaluation, Reason } from "../evaluation.js";
 import type { Logger } from "../logger.js";
 
-/** The most counts that the service takes in one report. */
+/** The maximum number of counts that the service accepts in one report. */
 const MOST_COUNTS_OF_REPORT = 1_000;
 
-/** The most counts, each of one flag and reason, that are kept for one report or, if there are more, for several. */
+/**
+ * The maximum number of counts, each for one flag and reason, that are kept between reports. They are sent in several
+ * reports if necessary.
+ */
 const MOST_COUNTS = 50_000;
 
-/** With as many reports that wait for the service, counts are not turned into more of them. */
+/**
+ * The maximum number of reports that wait for the service. At this limit, counts are kept rather than turned into
+ * reports.
+ */
 const MOST_REPORTS = 50;
 
-/** The largest count that the service takes. */
+/** The largest count that the service accepts. */
 const LARGEST_COUNT = 1e9;
 
-/** A browser sends no more than 64 KiB in all for a page that goes away. */
+/**
+ * The total length up to which reports are sent with `keepalive`, which lets them outlive a page. Browsers limit it to
+ * 64 KiB.
+ */
 const MOST_CHARACTERS = 60_000;
 
 /** The reasons that the service counts. */
 const COUNTED: readonly Reason[] = REASONS;
 
-/** Sends a report and resolves to the status of the answer. */
+/** Sends a report, and resolves to the status of the response. */
 type Send = (body: string, keepalive: boolean) => Promise<number>;
 
 /** Counts evaluations by flag and reason, and reports them. */
@@ -31,8 +40,8 @@ export class Usage {
   #size = 0;
   #hasWarned = false;
   /**
-   * The reports that the service has not answered, each with its outcome while it is being sent. Sent again, a report is the
-   * same to the letter: if the first one has arrived, the service recognizes it by its id and does not count it twice.
+   * The reports that the service has not acknowledged, each with its result while it is being sent. A report is
+   * repeated byte by byte: if the first one has arrived, the service recognizes its ID and does not count it twice.
    */
   readonly #reports = new Map<string, Promise<void> | undefined>();
 
@@ -53,8 +62,8 @@ export class Usage {
   };
 
   /**
-   * Reports what has been counted since the last time, in as many reports as it takes. Reports that the service could not take
-   * are sent again first; the new ones follow if that succeeds, so that they do not pile up in an outage.
+   * Reports the counts since the last call, in as many reports as necessary. Failed reports are sent first; new ones
+   * follow only if that succeeds, so that reports do not pile up during an outage.
    */
   async report(send: Send): Promise<void> {
     if (this.#hasFailed()) {
@@ -65,7 +74,7 @@ export class Usage {
     }
   }
 
-  /** Reports everything at once, because this may be the last time. */
+  /** Sends all counts and failed reports at once, because this may be the last opportunity. */
   async reportAll(send: Send): Promise<void> {
     this.#close();
     await this.#sendAll(send);
@@ -93,7 +102,7 @@ export class Usage {
     }
   }
 
-  /** Sends all reports that are not being sent, and waits for the outcome of all. */
+  /** Sends all reports that are not being sent, and waits for the results of all. */
   async #sendAll(send: Send): Promise<void> {
     let characters = 0;
     for (const [body, outcome] of this.#reports) {
@@ -119,14 +128,14 @@ export class Usage {
     if (isFull && !this.#hasWarned) {
       this.#hasWarned = true;
       this.#logger.warn(
-        `Usage is counted for ${MOST_COUNTS} flags and reasons at most between two reports: the others are not counted`,
+        `Usage is counted for at most ${MOST_COUNTS} pairs of flag and reason between two reports: the others are not counted`,
       );
     }
     return isFull;
   }
 }
 
-/** A random UUID, also in pages without https, which lack `crypto.randomUUID`. */
+/** Returns a random UUID. Works in pages without HTTPS, which lack `crypto.randomUUID`. */
 function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) % 16) | 0x40;
