@@ -1,4 +1,4 @@
-// Bundled into every package that makes clients: build.js puts in that package's name and version.
+// Bundled into every package that creates clients. build.js inserts the name and version of that package.
 
 export function named(options) {
   return { [Symbol.for("pennon.client")]: `${PACKAGE_NAME}/${PACKAGE_VERSION}`, ...options };

@@ -3,7 +3,10 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-/** Writes the types of the package in this folder into its dist/: once for import and once for require. */
+/**
+ * Writes the type declarations of the package in this folder into its dist/: one copy for `import` and one for
+ * `require`.
+ */
 export function writeDeclarations(root) {
   const dist = join(root, "dist");
   const tsc = createRequire(import.meta.url)

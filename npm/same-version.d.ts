@@ -1,2 +1,2 @@
-/** Throws if the core is of another version: the packages are released together and know each other's inside. */
+/** Throws if the core has another version. The packages are released together and rely on each other's internals. */
 export function requireSameVersion(): void;

@@ -1,4 +1,4 @@
-// Bundled into every package that stands on `@pennon/core`: build.js puts in that package's name and version.
+// Bundled into every package that depends on `@pennon/core`. build.js inserts the name and version of that package.
 
 import { VERSION } from "@pennon/core";
 

@@ -13,29 +13,29 @@ import type { FlagKey } from "@pennon/core";
 import type { Connection } from "./internal/connection.js";
 import { clientToken, connectionToken, DEFAULT, requestToken } from "./internal/tokens.js";
 
-/** Injects the client itself, which is for nobody in particular: `client.evaluate(key, context)`. */
+/** Injects the client itself, for evaluations that are not bound to a request: `client.evaluate(key, context)`. */
 export function InjectFeatureFlags(name: string = DEFAULT): PropertyDecorator & ParameterDecorator {
   return Inject(clientToken(name));
 }
 
-/** Injects the `FeatureFlags` of a client that has a name. */
+/** Injects the request-scoped `FeatureFlags` of the client with this name. */
 export function InjectRequestFlags(name: string = DEFAULT): PropertyDecorator & ParameterDecorator {
   return Inject(requestToken(name));
 }
 
-/** The token of a client, for `app.get()`. */
+/** Returns the injection token of a client, for `app.get()`. */
 export function getFeatureFlagsToken(name: string = DEFAULT): string {
   return clientToken(name);
 }
 
 export interface RequireFlagOptions {
-  /** What is answered where the flag is not on. Default 404, which looks as if there were no such route. */
+  /** The status of the response if the flag is off. Default 404, as if the route did not exist. */
   readonly status?: number | undefined;
-  /** The name of the client that is asked. */
+  /** The name of the client. Default: the client without a name. */
   readonly client?: string | undefined;
 }
 
-/** Lets requests through to a controller or a handler only if the flag is on for whom they are from. */
+/** Allows requests to a controller or handler only if the flag is on for the context of the request. */
 export function RequireFlag(
   key: FlagKey,
   { status = 404, client = DEFAULT }: RequireFlagOptions = {},
@@ -61,13 +61,13 @@ export function RequireFlag(
 }
 
 export interface FlagValueOptions {
-  /** What the parameter is where there is no answer. Default false. */
+  /** The value of the parameter if the flag cannot be evaluated. Default false. */
   readonly fallback?: boolean | undefined;
   /** The name of the client that is asked. */
   readonly client?: string | undefined;
 }
 
-/** A parameter of a handler: whether the flag is on for whom the request is from. */
+/** Injects the value of the flag for the context of the request into a handler's parameter, as a boolean. */
 export function FlagValue(
   key: FlagKey,
   { fallback = false, client = DEFAULT }: FlagValueOptions = {},
@@ -86,7 +86,10 @@ export function FlagValue(
   return HttpRequest(mixin(FlagPipe));
 }
 
-/** Nest injects into pipes only. It is a function, because the application's own pipes come first and must not see a request. */
+/**
+ * The request as a pipe's input, because Nest injects dependencies only into pipes. It is wrapped in a function,
+ * because the application's own pipes run first and must not validate a request.
+ */
 const HttpRequest = createParamDecorator(
   (_: unknown, execution: ExecutionContext) => () => execution.switchToHttp().getRequest(),
 );

@@ -16,13 +16,14 @@ import type {
 import { FeatureFlags } from "./service.js";
 
 /**
- * Flags for the whole application, which need be imported once for each client:
+ * Feature flags for the whole application. Import it once for each client:
  *
  * ```ts
  * FeatureFlagsModule.forRoot({ options: { sdkKey: "pnk_…" }, context: (request) => ({ userId: request.user?.id }) })
  * ```
  *
- * Clients are ready before any other module is initialised, and shut down when the application no longer takes requests.
+ * The module waits for its flags before other modules are initialized, and shuts its client down after the application
+ * has stopped accepting requests.
  */
 @Module({})
 // biome-ignore lint/complexity/noStaticOnlyClass: Nest knows a module by its class.

@@ -6,39 +6,40 @@ import type {
 } from "@pennon/core";
 
 /**
- * Finds for whom a request is, whenever a flag is read for it. It runs after guards and middleware that came before, so what
- * they have put on the request is there. If it throws, that is logged, and there is no answer: the flag counts as off.
+ * Returns the evaluation context of a request. It is called whenever a flag is read, after guards and middleware that
+ * ran before, so their additions to the request are available. If it throws, the error is logged, and the flag cannot
+ * be evaluated: it counts as off.
  */
 // biome-ignore lint/suspicious/noExplicitAny: what a request is, Express, Fastify and the application's own guards decide.
 export type ContextResolver = (request: any) => EvaluationContext;
 
 export interface FeatureFlagsModuleOptions {
-  /** What the module makes a client of, which it initialises and shuts down with the application. */
+  /** The options of a client, which the module creates, initializes, and shuts down with the application. */
   readonly options?: FeatureFlagsClientOptions | undefined;
-  /** A client instead, which goes before options. It is initialised if it is not ready, and stays the application's to shut down. */
+  /** Your own client; takes precedence over `options`. The module initializes it if necessary. You shut it down. */
   readonly client?: FeatureFlagsClient | undefined;
-  /** For whom a request is. By default for nobody in particular. */
+  /** Returns the context of a request. By default requests have no context. */
   readonly context?: ContextResolver | undefined;
   /**
-   * Whether the application must not start without flags. By default it does, unknown flags being off, and the module goes on
-   * trying.
+   * True if flags are required for the start: without them, the application does not start. By default it starts with
+   * unknown flags off, and the module keeps trying to fetch them.
    */
   readonly required?: boolean | undefined;
-  /** How long the start waits for flags that are not required, in milliseconds. Default 5000. */
+  /** The time that the start waits for flags that are not required, in milliseconds. Default 5000. */
   readonly waitMs?: number | undefined;
 }
 
 export interface FeatureFlagsModuleNamedOptions extends FeatureFlagsModuleOptions {
-  /** Tells clients apart, if there are several. */
+  /** The name of this client, if there are several. */
   readonly name?: string | undefined;
 }
 
 export interface FeatureFlagsModuleAsyncOptions {
-  /** Tells clients apart, if there are several. */
+  /** The name of this client, if there are several. */
   readonly name?: string | undefined;
-  /** Modules that provide what is injected. */
+  /** Modules that export the injected providers. */
   readonly imports?: ModuleMetadata["imports"];
-  /** What `useFactory` is called with. */
+  /** The providers that are passed to `useFactory`. */
   readonly inject?: FactoryProvider["inject"];
   readonly useFactory: FactoryProvider<
     FeatureFlagsModuleOptions | Promise<FeatureFlagsModuleOptions>

@@ -2,10 +2,10 @@ import type { Evaluation, EvaluationContext, FeatureFlagsClient, FlagKey } from 
 import type { Connection } from "./internal/connection.js";
 
 /**
- * The flags for whom the request is from. It lives as long as the request, and so does whatever it is injected into.
+ * The flags for the context of the current request. It is request-scoped, and so is every provider that injects it.
  *
- * Nothing here throws. Each read asks the resolver again, because what it reads, such as a user, may be put on the request
- * after this was made.
+ * No method throws. Each read calls the resolver again, because the data that it uses, such as a user, may be added to
+ * the request later.
  */
 export class FeatureFlags {
   readonly #connection: Connection;
@@ -17,27 +17,27 @@ export class FeatureFlags {
     this.#request = request;
   }
 
-  /** The client that answers. */
+  /** The client that evaluates the flags. */
   get client(): FeatureFlagsClient {
     return this.#connection.client;
   }
 
-  /** For whom the request is, or undefined if the resolver failed. */
+  /** The context of the request, or undefined if the resolver failed. */
   get context(): EvaluationContext | undefined {
     return this.#connection.context(this.#request);
   }
 
-  /** Whether the flag is on; `fallback` where there is no answer. */
+  /** Returns true if the flag is on, and `fallback` (false by default) if it cannot be evaluated. */
   isEnabled(key: FlagKey, fallback = false): boolean {
     return this.read(key)?.enabled ?? fallback;
   }
 
-  /** What the flag is, or undefined where there is no answer. */
+  /** Evaluates the flag, or returns undefined if that is impossible. */
   read(key: FlagKey): Evaluation | undefined {
     return this.#connection.read(key, this.#request);
   }
 
-  /** What all flags are, by key. */
+  /** Evaluates all flags, by key. */
   readAll(): Readonly<Record<string, Evaluation>> {
     const { context } = this;
     return context ? this.client.withContext(context).readAll() : {};

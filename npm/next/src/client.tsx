@@ -24,19 +24,19 @@ export interface FeatureFlagsProviderProps {
   /** The result of `snapshot()` of the server's flags: their evaluations and the context, without rules. */
   readonly bootstrap: Snapshot;
   /**
-   * Where a route handler answers with `streamFeatureFlags`: the server then renders the page anew whenever the flags
-   * change, and the page needs no key.
+   * The path of a route handler that returns `streamFeatureFlags`. Whenever the flags change, the server then renders
+   * the page again; the browser needs no SDK key.
    */
   readonly stream?: string | undefined;
   /**
-   * With a key that everybody may read: the page then follows the flags by itself. Read once. Without options, it shows
-   * what the server has said last.
+   * The options of a client in the browser, whose SDK key everyone can read. The page then follows the flags without
+   * the server. Read once. Without options, the page shows the evaluations of the server's last render.
    */
   readonly options?: FeatureFlagsClientOptions | undefined;
   readonly children?: ReactNode;
 }
 
-/** Gives the hooks below it the flags that the server has rendered with, from the first render on. */
+/** Provides the hooks of its children with the evaluations of the server's render, from the first render on. */
 export function FeatureFlagsProvider({
   bootstrap,
   stream,
@@ -44,7 +44,7 @@ export function FeatureFlagsProvider({
   children,
 }: FeatureFlagsProviderProps): ReactElement {
   requireSameVersion();
-  // Each rendering by the server brings a new object, mostly with the same content.
+  // Each render on the server produces a new object, usually with the same content.
   const content = JSON.stringify(bootstrap);
   const { context } = bootstrap.subject ?? {};
   const served = useMemo(() => FeatureFlagsClient.fromSnapshot(JSON.parse(content)), [content]);
@@ -52,7 +52,7 @@ export function FeatureFlagsProvider({
   return (
     <>
       {stream !== undefined && (
-        <Follow stream={stream} shown={content} whom={JSON.stringify(context)} />
+        <Follow stream={stream} shown={content} context={JSON.stringify(context)} />
       )}
       {options === undefined ? (
         <Provider client={served} {...shared} />

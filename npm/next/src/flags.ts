@@ -11,15 +11,18 @@ import { sessionInRequest } from "./internal/request.js";
 export type { EvaluationContext } from "@pennon/core";
 export type { PennonAdapter, PennonAdapterOptions } from "./internal/adapter.js";
 
-/** Evaluates by the client that `getFeatureFlags` has for these options: in memory, one for each process. */
+/**
+ * Returns an adapter for the Flags SDK. It evaluates flags in memory, with the same client as `getFeatureFlags` for
+ * these options, one for each process.
+ */
 export function createPennonAdapter(options: PennonAdapterOptions = {}): PennonAdapter {
   return adapterOf(clientInRequest, options);
 }
 
-/** The adapter for the key and the address that the environment names. */
+/** The adapter for the SDK key in `PENNON_SDK_KEY` and the service at `PENNON_URL`. */
 export const pennonAdapter: PennonAdapter = createPennonAdapter();
 
-/** What the Flags Explorer shows: all flags of the environment, those too that no code declares. */
+/** Returns the data for the Flags Explorer: all flags of the environment, including those that no code declares. */
 export async function getProviderData(options: PennonAdapterOptions = {}): Promise<ProviderData> {
   return providerDataOf(await clientInRequest(undefined, options), options);
 }

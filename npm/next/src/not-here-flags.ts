@@ -1,5 +1,5 @@
-// Replaces @pennon/next/flags in code for the browser, and fails to build there. It has a file of its
-// own, because test runners replace modules by their files.
+// Replaces @pennon/next/flags in code for the browser, so that the build fails there. It is a separate file, because
+// test runners mock modules by file.
 
 import { refuse } from "./internal/refuse.js";
 

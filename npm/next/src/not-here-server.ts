@@ -1,4 +1,4 @@
-// Replaces @pennon/next/server in code for the browser, and fails to build there.
+// Replaces @pennon/next/server in code for the browser, so that the build fails there.
 
 import { refuse } from "./internal/refuse.js";
 

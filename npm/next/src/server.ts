@@ -6,10 +6,11 @@ export type { EvaluationContext, FlagReader, Snapshot } from "@pennon/core";
 export type { FeatureFlagsServerOptions } from "./internal/request.js";
 
 /**
- * The flags as they are for this subject, and in `snapshot()` what a page needs to begin with the same.
+ * Returns a reader for this context. Its `snapshot()` is the `bootstrap` of a page.
  *
- * The first call in a process makes the client, and waits for its flags, but not longer than one attempt may take. If the
- * service is down, reads return their fallbacks until it is back. What asks for flags is rendered at each request.
+ * The first call in a process creates the client and waits for its flags, for at most one attempt (`timeoutMs`). If the
+ * service is down, reads return their fallbacks until it is back. A component that calls this is rendered at each
+ * request.
  */
 export async function getFeatureFlags<Custom extends object>(
   context?: EvaluationContext<Custom> | null,
@@ -20,8 +21,8 @@ export async function getFeatureFlags<Custom extends object>(
 }
 
 /**
- * What a route handler answers to a page that follows the flags, whose provider has its path as `stream`: an endless
- * response with what the flags are for this subject, now and whenever that changes.
+ * Returns the response of a route handler to a page that follows the flags: an endless stream of snapshots for this
+ * context, the first at once and then one for each change. Pass the handler's path to the provider as `stream`.
  */
 export async function streamFeatureFlags<Custom extends object>(
   context?: EvaluationContext<Custom> | null,

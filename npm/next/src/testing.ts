@@ -8,9 +8,9 @@ export type { MockFlags, MockFlagsSource } from "./internal/mock.js";
 export type { FeatureFlagsServerOptions } from "./internal/request.js";
 
 /**
- * Sets the flags of a test, until it is called again. A function returns the flags for the context that it is given.
+ * Sets the flags of a test, until it is called again. A function returns the flags for the given context.
  *
- * The functions of this module then take the place of those of `@pennon/next/server`:
+ * Mock `@pennon/next/server` with this module:
  *
  * ```ts
  * vi.mock("@pennon/next/server", () => import("@pennon/next/testing"));
@@ -21,7 +21,10 @@ export function mockFeatureFlags(flags: MockFlagsSource = {}): void {
   mock(flags);
 }
 
-/** The mocked flags for this context: at once, without a service, and also outside of a request. */
+/**
+ * Returns a reader of the mocked flags for this context. It is ready at once, needs no service, and works outside of a
+ * request.
+ */
 export async function getFeatureFlags<Custom extends object>(
   context?: EvaluationContext<Custom> | null,
   options: FeatureFlagsServerOptions = {},
@@ -30,7 +33,7 @@ export async function getFeatureFlags<Custom extends object>(
   return client.withContext(context);
 }
 
-/** A stream with one event, the mocked flags for this context, that then ends. */
+/** Returns a stream that ends after one event, with the mocked flags for this context. */
 export async function streamFeatureFlags<Custom extends object>(
   context?: EvaluationContext<Custom> | null,
   options?: FeatureFlagsServerOptions,

@@ -10,7 +10,7 @@ import { type Question, resolve, resolveMistaken } from "./internal/resolution.j
 import { Session } from "./internal/session.js";
 
 /**
- * Flags of Pennon for `@openfeature/server-sdk`, evaluated in this process for the context of each call.
+ * Provides Pennon flags to `@openfeature/server-sdk`, evaluated in this process for the context of each call.
  *
  * ```ts
  * await OpenFeature.setProviderAndWait(new PennonServerProvider({ sdkKey: "pnk_…" }));
@@ -25,7 +25,8 @@ export class PennonServerProvider implements Provider {
   readonly #session: Session;
 
   /**
-   * With a client, which stays the application's to shut down, or with the options for one of the provider's own.
+   * Creates a provider, either with a client, which you shut down yourself, or with the options for a client that the
+   * provider owns.
    *
    * @throws {FeatureFlagsError} `INVALID_OPTIONS`
    */
@@ -35,7 +36,7 @@ export class PennonServerProvider implements Provider {
     );
   }
 
-  /** The client that answers. */
+  /** The client that evaluates the flags. */
   get client(): FeatureFlagsClient {
     return this.#session.client;
   }

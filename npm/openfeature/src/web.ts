@@ -12,8 +12,8 @@ import { Session } from "./internal/session.js";
 import { toSubject } from "./internal/subject.js";
 
 /**
- * Flags of Pennon for `@openfeature/web-sdk`, evaluated in the page for the context that OpenFeature has been given. The
- * context is sent nowhere.
+ * Provides Pennon flags to `@openfeature/web-sdk`, evaluated in the page for OpenFeature's context, which is never
+ * sent.
  *
  * ```ts
  * await OpenFeature.setProviderAndWait(new PennonWebProvider({ sdkKey: "pnk_…" }), { targetingKey: "ada" });
@@ -28,7 +28,8 @@ export class PennonWebProvider implements Provider {
   readonly #session: Session;
 
   /**
-   * With a client, which stays the application's to shut down, or with the options for one of the provider's own.
+   * Creates a provider, either with a client, which you shut down yourself, or with the options for a client that the
+   * provider owns.
    *
    * @throws {FeatureFlagsError} `INVALID_OPTIONS`
    */
@@ -38,7 +39,7 @@ export class PennonWebProvider implements Provider {
     );
   }
 
-  /** The client that answers. */
+  /** The client that evaluates the flags. */
   get client(): FeatureFlagsClient {
     return this.#session.client;
   }
@@ -52,14 +53,14 @@ export class PennonWebProvider implements Provider {
   }
 
   /**
-   * Nothing has to be fetched for another subject, so the change is done when this returns. Only where there are no flags
-   * yet it waits for them, and it fails if the context cannot be one.
+   * Checks the new context, and rejects if it is invalid. Another context requires no request, so the change is
+   * complete at once; only before the first flags, the promise waits for them.
    */
   onContextChange(_old: EvaluationContext, context: EvaluationContext): Promise<void> | undefined {
     try {
       toSubject(context);
     } catch (error) {
-      // The SDK counts changes that are under way, and loses count if one throws at once.
+      // The SDK counts pending changes, and miscounts if this throws synchronously.
       return Promise.reject(error);
     }
     return this.client.isReady() ? undefined : this.#session.ready();

@@ -4,13 +4,13 @@ import { useFlag } from "./hooks.js";
 
 export interface FeatureProps {
   readonly flag: FlagKey;
-  /** What is shown while the flag is off; nothing by default. */
+  /** The content while the flag is off; nothing by default. */
   readonly fallback?: ReactNode;
-  /** What is shown while the flag is on. */
+  /** The content while the flag is on. */
   readonly children?: ReactNode;
 }
 
-/** Shows its children while the flag is on, and the fallback while it is off. */
+/** Shows its children while the flag is on, and `fallback` while it is off. */
 export function Feature({ flag, fallback, children }: FeatureProps): ReactNode {
   return useFlag(flag) ? children : fallback;
 }

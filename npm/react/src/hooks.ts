@@ -3,21 +3,24 @@ import { useMemo, useState, useSyncExternalStore } from "react";
 import { useStore } from "./internal/store.js";
 import { type FlagsStatus, LOADING } from "./status.js";
 
-/** What a flag is, why, and whether that may be for the moment only. */
+/** The value of a flag, its reason, and whether it may be temporary. */
 export interface FlagDetails {
   readonly value: boolean;
-  /** The step that decided; undefined where there is no answer, and `value` is the fallback. */
+  /** The step that determined the evaluation; undefined if the flag cannot be evaluated and `value` is the fallback. */
   readonly reason: Reason | undefined;
-  /** Whether the client has yet to fetch the flags, and had none to begin with. */
+  /** True if the client has yet to fetch the flags, and started without any. */
   readonly loading: boolean;
 }
 
-/** Whether the flag is on for the provider's context; `fallback` while there is no answer. Never throws for a key. */
+/**
+ * Returns true if the flag is on for the provider's context, and `fallback` (false by default) if it cannot be
+ * evaluated. The component renders again when that changes. Never throws for a key.
+ */
 export function useFlag(key: FlagKey, fallback = false): boolean {
   return useRead((flags) => flags.isEnabled(key, fallback));
 }
 
-/** The same, with the reason. */
+/** Returns the value of the flag for the provider's context, with the reason. */
 export function useFlagDetails(key: FlagKey, fallback = false): FlagDetails {
   const evaluation = useRead((flags) => flags.read(key));
   const loading = useIsLoading(evaluation);
@@ -27,16 +30,13 @@ export function useFlagDetails(key: FlagKey, fallback = false): FlagDetails {
   );
 }
 
-/**
- * The same as `useFlag`, but a component that is about to be shown first waits for the flags, by suspending. A failure to
- * fetch them ends that too.
- */
+/** Does the same as `useFlag`, but suspends a new component until the client has flags or has failed to fetch them. */
 export function useSuspenseFlag(key: FlagKey, fallback = false): boolean {
   const { monitor } = useStore();
   const evaluation = useRead((flags) => flags.read(key));
-  // On a server nobody fetches, so waiting would be in vain.
+  // On a server no client fetches, so waiting would never end.
   const loading = useIsLoading(evaluation, false);
-  // What has been shown once, by a server for one, does not make way again for a spinner.
+  // A component that has been shown, even by a server, must not be replaced by a spinner.
   const [isNew] = useState(loading);
   if (isNew && loading) {
     throw monitor.settled();
@@ -44,14 +44,14 @@ export function useSuspenseFlag(key: FlagKey, fallback = false): boolean {
   return evaluation?.enabled ?? fallback;
 }
 
-/** Whether these flags are on, by key; without keys, all flags that there are. The same answers are the same object. */
+/** Returns the values of these flags by key; without keys, of all flags. Equal values are the same object. */
 export function useFlags(): Readonly<Record<FlagKey, boolean>>;
 export function useFlags<const Key extends FlagKey>(
   keys: readonly Key[],
 ): Readonly<Record<Key, boolean>>;
 export function useFlags(keys?: readonly FlagKey[]): Readonly<Record<string, boolean>> {
   const read = useRead((flags) =>
-    // As text, so that answers are compared by their content.
+    // As text, so that the values are compared by content.
     keys === undefined
       ? flags.readAll()
       : JSON.stringify(keys.map((key) => [key, flags.isEnabled(key)])),
@@ -64,18 +64,21 @@ export function useFlags(keys?: readonly FlagKey[]): Readonly<Record<string, boo
   }, [read]);
 }
 
-/** How far the client has come. */
+/** Returns the status of the client. */
 export function useFlagsStatus(): FlagsStatus {
   const { monitor, servedStatus } = useStore();
   return useSyncExternalStore(monitor.subscribe, monitor.status, servedStatus);
 }
 
-/** The client, for whatever is no rendering: `refresh()`, events. What it reads does not follow the flags. */
+/**
+ * Returns the client, for use outside of rendering: `refresh()`, events. A component does not render again when its
+ * reads change.
+ */
 export function useFeatureFlagsClient(): FeatureFlagsClient {
   return useStore().client;
 }
 
-/** What `read` gives, which must be the same value or object for as long as the flags are the same. */
+/** Returns the result of `read`, which must be the same value or object for as long as the flags are the same. */
 function useRead<T>(read: (flags: FlagReader) => T): T {
   const { client, live, served } = useStore();
   return useSyncExternalStore(
@@ -85,7 +88,7 @@ function useRead<T>(read: (flags: FlagReader) => T): T {
   );
 }
 
-/** Whether flags are being fetched that this answer does not know of. */
+/** Returns true if the evaluation is missing or a fallback, and the flags are still being fetched. */
 function useIsLoading(evaluation: Evaluation | undefined, onServer?: false): boolean {
   const { monitor, servedStatus } = useStore();
   const isAnswer = evaluation !== undefined && evaluation.reason !== "fallback";

@@ -17,27 +17,33 @@ type Bootstrap = FeatureFlagsClientOptions["bootstrap"];
 
 interface SharedProps<Custom extends object> {
   /**
-   * Whom flags are evaluated for. It is compared by its content, so it may be written in place. By default it is the subject
-   * of `bootstrap`, if that has one, and otherwise nobody in particular.
+   * The context for which flags are evaluated. It is compared by content, so you can write it inline. Default: the
+   * context of `bootstrap`, if it has one, and otherwise no context.
    */
   readonly context?: EvaluationContext<Custom> | null | undefined;
-  /** What the server rendered with, so that the first render here shows the same. Read once. */
+  /** The flags with which the server rendered, so that the first render in the browser is the same. Read once. */
   readonly bootstrap?: Bootstrap;
   readonly children?: ReactNode;
 }
 
-/** Either a client, which stays yours to initialise and to shut down, or options for one of the provider's own. */
+/**
+ * The props of a provider: either `client`, which you initialize and shut down yourself, or `options` for a client that
+ * the provider owns.
+ */
 export type FeatureFlagsProviderProps<Custom extends object = object> = SharedProps<Custom> &
   (
     | { readonly client: FeatureFlagsClient; readonly options?: undefined }
     | {
-        /** Read once, as the initial value of a state is: another `key` makes another client. */
+        /**
+         * The options of the provider's own client. Read once, like the initial value of a state: to create another
+         * client, change the `key`.
+         */
         readonly options: FeatureFlagsClientOptions;
         readonly client?: undefined;
       }
   );
 
-/** Gives flags to the hooks below it. */
+/** Provides the hooks of its children with flags. */
 export function FeatureFlagsProvider<Custom extends object>({
   client,
   options,
@@ -73,7 +79,7 @@ function WithOptions<Custom extends object>({
   // biome-ignore lint/correctness/useExhaustiveDependencies: options are read once.
   useEffect(() => {
     if (ownership.ended) {
-      // What was hidden for a while is shown again.
+      // React has shown a hidden component again.
       setOwnership(own);
       return undefined;
     }
@@ -93,13 +99,13 @@ function Provide<Custom extends object>({
 }: SharedProps<Custom> & {
   readonly client: FeatureFlagsClient;
   readonly monitor: Monitor;
-  /** What knows the flags as the server had them; without it, they are as they are. */
+  /** A client with the flags of the server; undefined if they do not differ from the current ones. */
   readonly served: FeatureFlagsClient | undefined;
 }): ReactElement {
   const [handedOver] = useState(() => subjectOf(bootstrap));
   const subject = context === undefined ? handedOver : context;
-  const whom = contextKey(subject) ?? subject;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whom says whether the subject is another one.
+  const contextId = contextKey(subject) ?? subject;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: contextId changes with the content of the subject.
   const store = useMemo<Store>(
     () => ({
       client,
@@ -108,7 +114,7 @@ function Provide<Custom extends object>({
       served: (served ?? client).withContext(subject),
       servedStatus: served === undefined ? monitor.status : () => LOADING,
     }),
-    [client, monitor, served, whom],
+    [client, monitor, served, contextId],
   );
   useEffect(() => monitor.watch(), [monitor]);
   return <StoreContext.Provider value={store}>{children}</StoreContext.Provider>;

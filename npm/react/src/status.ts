@@ -1,10 +1,10 @@
 import type { FeatureFlagsError } from "@pennon/core";
 
-/** How far a client has come. The same status is the same object. */
+/** The status of a client. Equal statuses are the same object. */
 export interface FlagsStatus {
-  /** Whether `initialize()` has completed. With a `bootstrap`, flags can be read before that. */
+  /** True if `initialize()` has completed. With a `bootstrap`, flags can be read earlier. */
   readonly ready: boolean;
-  /** Why the last attempt to fetch the flags failed; undefined again as soon as one succeeds. */
+  /** The error of the last attempt to fetch the flags; undefined after a success. */
   readonly error: FeatureFlagsError | undefined;
 }
 

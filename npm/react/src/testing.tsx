@@ -5,12 +5,12 @@ import { type ReactElement, type ReactNode, useMemo } from "react";
 import { FeatureFlagsProvider } from "./index.js";
 
 export interface MockFeatureFlagsProviderProps {
-  /** Which flags there are, and whether they are on. */
+  /** The flags, and whether each of them is on. */
   readonly flags?: Readonly<Record<string, boolean>> | undefined;
   readonly children?: ReactNode;
 }
 
-/** Gives the flags that a test says, at once, without a service and without a request. */
+/** Provides its children with the flags of a test, at once and without a service or a request. */
 export function MockFeatureFlagsProvider({
   flags = {},
   children,

@@ -4,10 +4,10 @@ import { named } from "../../../client-name.js";
 import { requireSameVersion } from "../../../same-version.js";
 import type { FeatureFlagsModuleOptions } from "../options.js";
 
-/** How long a start waits for flags that are not required. */
+/** The time that the start waits for flags that are not required. */
 const WAIT_MS = 5_000;
 
-/** A client, whom it is asked for, and its life with the application. */
+/** A client of the module: its lifecycle, and the contexts of requests. */
 export class Connection implements OnModuleInit, OnApplicationShutdown {
   readonly client: FeatureFlagsClient;
   readonly #options: FeatureFlagsModuleOptions;
@@ -21,17 +21,17 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
     this.#isOwn = options.client === undefined;
   }
 
-  /** For whom a request is, or undefined if the application's resolver failed. */
+  /** Returns the context of a request, or undefined if the application's resolver failed. */
   context(request: unknown): EvaluationContext | undefined {
     try {
       return this.#options.context?.(request) ?? {};
     } catch (error) {
-      this.#logger.error(`Nobody knows for whom a request is: ${error}`);
+      this.#logger.error(`The context of a request could not be resolved: ${error}`);
       return undefined;
     }
   }
 
-  /** What a flag is for whom the request is from, or undefined where there is no answer. Never throws. */
+  /** Evaluates a flag for the context of a request, or returns undefined if that is impossible. Never throws. */
   read(key: string, request: unknown): Evaluation | undefined {
     const context = this.context(request);
     return context && this.client.read(key, context);
@@ -60,7 +60,7 @@ export class Connection implements OnModuleInit, OnApplicationShutdown {
     try {
       await this.client.initialize();
     } catch (error) {
-      // Nest shuts down nothing of an application that did not start.
+      // Nest does not shut down an application whose start failed.
       await this.onApplicationShutdown();
       throw error;
     }

@@ -1,7 +1,7 @@
-/** The client that is meant where none is named. */
+/** The name of a client without a name. */
 export const DEFAULT = "default";
 
-/** What the modules provide for a client: texts, so that the package means the same by `import` and by `require`. */
+/** The injection tokens of a client. They are strings, so that they are equal across `import` and `require`. */
 export const optionsToken = (name: string) => `@pennon/nest:options:${name}`;
 export const connectionToken = (name: string) => `@pennon/nest:connection:${name}`;
 export const clientToken = (name: string) => `@pennon/nest:client:${name}`;

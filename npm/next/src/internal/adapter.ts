@@ -2,13 +2,13 @@ import type { AttributeValue, EvaluationContext, FeatureFlagsClient } from "@pen
 import type { Adapter, ProviderData } from "flags";
 import type { FeatureFlagsServerOptions } from "./request.js";
 
-/** The options of `getFeatureFlags`, and where people find the dashboard. */
+/** The options of `getFeatureFlags`, and the address of the dashboard. */
 export interface PennonAdapterOptions extends FeatureFlagsServerOptions {
-  /** Where the dashboard is for a browser, if that is another address than `baseUrl` or `PENNON_URL`. */
+  /** The address of the dashboard for a browser, if it differs from `baseUrl` or `PENNON_URL`. */
   readonly dashboardUrl?: string | undefined;
 }
 
-/** What `flag()` of the package `flags` takes as `adapter`. Its entities are the contexts of Pennon. */
+/** The `adapter` for `flag()` of the package `flags`. Its entities are Pennon contexts. */
 export type PennonAdapter = <
   Custom extends object = Readonly<Record<string, AttributeValue>>,
 >() => Adapter<boolean, EvaluationContext<Custom>>;
@@ -19,7 +19,7 @@ export type FindClient = (
   options: FeatureFlagsServerOptions,
 ) => Promise<FeatureFlagsClient>;
 
-/** An adapter that evaluates by the clients of `findClient`. */
+/** Returns an adapter that evaluates with the clients of `findClient`. */
 export function adapterOf(findClient: FindClient, options: PennonAdapterOptions): PennonAdapter {
   // The Flags SDK evaluates the flags of one adapter and one context together.
   const adapterId = Symbol("pennon");
@@ -41,7 +41,7 @@ export function adapterOf(findClient: FindClient, options: PennonAdapterOptions)
   });
 }
 
-/** The flags of a client for the Flags Explorer. */
+/** Returns the flags of a client for the Flags Explorer. */
 export function providerDataOf(
   client: FeatureFlagsClient,
   options: PennonAdapterOptions,
@@ -63,7 +63,7 @@ const STATES = [
 const NO_FLAGS =
   "There are no flags yet: is Pennon running at PENNON_URL, and is PENNON_SDK_KEY the key of an environment?";
 
-/** The flag in the dashboard, which the service serves itself. */
+/** Returns the address of the flag in the dashboard, which the service hosts. */
 function originOf(
   key: string,
   { dashboardUrl, baseUrl = process.env.PENNON_URL }: PennonAdapterOptions,

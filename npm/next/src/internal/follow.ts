@@ -1,17 +1,25 @@
 import { useRouter } from "next/navigation.js";
 import { useEffect, useRef } from "react";
 
+interface Props {
+  readonly stream: string;
+  /** The snapshot that the page shows, as JSON. */
+  readonly shown: string;
+  /** The context, as JSON. */
+  readonly context: string;
+}
+
 /**
- * Has the server render anew whenever its flags are others than those that the page shows. It tells so at `stream`; the
- * browser connects again by itself if the connection is lost.
+ * Has the server render the page again whenever its flags differ from those that the page shows. It learns of that from
+ * `stream`; the browser reconnects if the connection is lost.
  */
-export function Follow({ stream, shown, whom }: { stream: string; shown: string; whom: string }) {
+export function Follow({ stream, shown, context }: Props) {
   const router = useRouter();
   const latest = useRef(shown);
   useEffect(() => {
     latest.current = shown;
   }, [shown]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the server answers each connection for one subject.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the server answers each connection for one context.
   useEffect(() => {
     const events = new EventSource(stream);
     events.onmessage = ({ data }) => {
@@ -20,6 +28,6 @@ export function Follow({ stream, shown, whom }: { stream: string; shown: string;
       }
     };
     return () => events.close();
-  }, [stream, whom, router]);
+  }, [stream, context, router]);
   return null;
 }

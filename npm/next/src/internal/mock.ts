@@ -4,25 +4,25 @@ import type { FeatureFlagsServerOptions } from "./request.js";
 /** The flags that exist, and whether each of them is on. */
 export type MockFlags = Readonly<Record<string, boolean>>;
 
-/** The same flags for everybody, or the flags for each context. */
+/** The same flags for every context, or a function that returns the flags of a context. */
 export type MockFlagsSource = MockFlags | ((context: EvaluationContext) => MockFlags);
 
 interface Mock {
   readonly source: MockFlagsSource;
-  /** The clients that have been asked for, by their flags and fallbacks. */
+  /** The clients by their flags and fallbacks. */
   readonly clients: Map<string, Promise<FeatureFlagsClient>>;
 }
 
 const current = Symbol.for(`@pennon/next/testing ${VERSION}`);
 
-/** Test runners load a module several times: as ESM and as CommonJS, and anew for a mock. */
+/** Test runners load a module several times: as ESM, as CommonJS, and again for a mock. */
 const scope = globalThis as { [current]?: Mock };
 
 export function mock(source: MockFlagsSource): void {
   scope[current] = { source, clients: new Map() };
 }
 
-/** A client that has the mocked flags for this context, and no others. */
+/** Returns a client that has only the mocked flags of this context. */
 export function mockClient(
   context: EvaluationContext<object> | null | undefined,
   { fallbacks = {} }: FeatureFlagsServerOptions,
@@ -36,7 +36,7 @@ export function mockClient(
   return client;
 }
 
-/** A real client, so that readers and errors are those of production. Its service is in memory. */
+/** Starts a real client with a service in memory, so that readers and errors are those of production. */
 async function start(flags: MockFlags, fallbacks: MockFlags): Promise<FeatureFlagsClient> {
   const configured = Object.entries(flags).map(([key, enabled]) => ({
     key,

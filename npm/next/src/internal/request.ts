@@ -3,13 +3,16 @@ import { connection } from "next/server.js";
 import { requireSameVersion } from "../../../same-version.js";
 import { type Session, sessionFor } from "./session.js";
 
-/** What `new FeatureFlagsClient` takes; `PENNON_SDK_KEY` and `PENNON_URL` of the environment say what is left out. */
+/**
+ * The options of `new FeatureFlagsClient`. By default, `sdkKey` is the environment variable `PENNON_SDK_KEY`, and
+ * `baseUrl` is `PENNON_URL`.
+ */
 export type FeatureFlagsServerOptions = Partial<FeatureFlagsClientOptions>;
 
-/** The session of this process, once it has flags, or when the request under way is to wait for them no longer. */
+/** Returns the session of this process, once it has flags or the request has waited long enough. */
 export async function sessionInRequest(options?: FeatureFlagsServerOptions): Promise<Session> {
   requireSameVersion();
-  // First of all, so that building an application needs no service and no key, and keeps no flag for later.
+  // This comes first, so that building an application needs neither a service nor a key, and no flag is prerendered.
   await connection();
   const session = sessionFor(withEnvironment(options));
   await session.settled;

@@ -2,13 +2,13 @@ import { FeatureFlagsClient, type FeatureFlagsClientOptions, VERSION } from "@pe
 import { named } from "../../../client-name.js";
 import { transport } from "./transport.js";
 
-/** How long a page waits at most for the first flags of a process, if no other `timeoutMs` is given. */
+/** The maximum time that a page waits for the first flags of a process, if `timeoutMs` is not set. */
 const WAIT_MS = 3_000;
 
-/** A client for the rest of the process. */
+/** A client that lives as long as the process. */
 export class Session {
   readonly client: FeatureFlagsClient;
-  /** Resolves when there are flags, or when nobody is to wait for them any longer. */
+  /** Resolves when the client has flags, or when requests should stop waiting for them. */
   readonly settled: Promise<void>;
   readonly #streams = new Set<() => void>();
   #isTerminated = false;
@@ -18,7 +18,7 @@ export class Session {
       named({ ...options, transport: options.transport ?? transport }),
     );
     const timeoutMs = options.timeoutMs ?? WAIT_MS;
-    // The client logs a failure. Readers return fallbacks meanwhile, and have the flags as soon as there are some.
+    // The client logs a failure. Until it has flags, readers return fallbacks.
     this.settled = this.client.initialize({ timeoutMs, retry: "background" }).catch(() => {});
     onTermination(() => {
       this.#isTerminated = true;
@@ -28,7 +28,10 @@ export class Session {
     });
   }
 
-  /** Calls it when the server is to stop, which waits for all of its responses. Returns what takes that back. */
+  /**
+   * Calls `end` when the server is about to stop, because it waits for all of its responses. Returns a function that
+   * unsubscribes.
+   */
   onEnd(end: () => void): () => void {
     if (this.#isTerminated) {
       end();
@@ -39,9 +42,12 @@ export class Session {
   }
 }
 
-/** Listens along with whoever ends the process at these signals: if nobody does, they do it, unless they are heard. */
+/**
+ * Adds a listener to the signals that end the process, where another listener ends it. Without any listener, the signal
+ * ends the process itself; a listener of ours would prevent that.
+ */
 function onTermination(listener: () => void): void {
-  // On the edge there is none; Next.js would warn of `process.on` there.
+  // On the edge `process.on` is missing, and Next.js would warn of its use.
   const { process } = globalThis as { process?: Partial<NodeJS.Process> };
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     if (process?.listenerCount?.(signal)) {
@@ -52,10 +58,10 @@ function onTermination(listener: () => void): void {
 
 const sessions = Symbol.for(`@pennon/next ${VERSION}`);
 
-/** Next.js loads a module several times: for pages and for the proxy, and anew whenever a file changes in development. */
+/** Next.js loads a module several times: for pages, for the proxy, and whenever a file changes in development. */
 const scope = globalThis as { [sessions]?: Map<string, Session> };
 
-/** The session of this key at this service; the options are those of who asks for it first. */
+/** Returns the session of this SDK key and service. The options of the first call apply. */
 export function sessionFor(options: FeatureFlagsClientOptions): Session {
   scope[sessions] ??= new Map();
   const known = scope[sessions];

@@ -1,10 +1,10 @@
 import type { EvaluationContext, Snapshot } from "@pennon/core";
 import type { Session } from "./session.js";
 
-/** How often something is said although there is nothing to say, so that no proxy takes the connection for dead. */
+/** The interval of heartbeats, which keep proxies from closing an idle connection. */
 const BEAT_MS = 20_000;
 
-/** Server-sent events, each with a snapshot for this subject: one to begin with, and one whenever it is another. */
+/** Returns server-sent events with snapshots for this context: one at the start, and one for each change. */
 export function eventsOf<Custom extends object>(
   session: Session,
   context: EvaluationContext<Custom> | null | undefined,
@@ -38,20 +38,20 @@ export function eventsOf<Custom extends object>(
   });
 }
 
-/** A server-sent event with this snapshot. */
+/** Returns a server-sent event with this snapshot. */
 export function eventOf(snapshot: Snapshot): string {
   return `data: ${JSON.stringify(snapshot)}\n\n`;
 }
 
-/** The response with these server-sent events. */
+/** Returns the response with these server-sent events. */
 export function eventStream(events: ReadableStream<Uint8Array> | string): Response {
   return new Response(events, {
     headers: {
       "Content-Type": "text/event-stream",
-      // Whoever compresses or buffers would hold changes back.
+      // A proxy that compresses or buffers would delay changes.
       "Cache-Control": "no-store, no-transform",
       "X-Accel-Buffering": "no",
-      // When it ends, because the server does, its connection is of no use for another one.
+      // The stream ends when the server stops, so its connection must not be reused.
       Connection: "close",
     },
   });

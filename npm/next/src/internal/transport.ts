@@ -1,14 +1,14 @@
 import type { Transport } from "@pennon/core";
 
-/** The platform's `fetch`, by the name under which Next.js keeps it while its own is in the place. */
+/** The platform's `fetch`, under the name by which Next.js keeps it after replacing it. */
 interface Replaced {
   readonly _nextOriginalFetch?: typeof fetch;
 }
 
 /**
- * Sends requests past Next's caches. A client outlives the request in which it was made, but its timers go on running in the
- * scope of that request: there Next's `fetch` may answer from what the request has remembered, in development even in spite
- * of `no-store`.
+ * Sends requests that bypass the caches of Next.js. A client outlives the request that created it, but its timers run
+ * in the scope of that request. There, the `fetch` of Next.js may return a cached response, in development even with
+ * `no-store`.
  */
 export const transport: Transport = {
   async send({ url, method, headers, body = null, signal }) {

@@ -7,7 +7,7 @@ import {
 import type { FeatureFlagsClient, Reason } from "@pennon/core";
 import { toSubject } from "./subject.js";
 
-/** OpenFeature's words for our reasons, as `pennon_core::StandardReason` has them. */
+/** OpenFeature's reasons for Pennon's, as in `pennon_core::StandardReason`. */
 const REASONS = {
   flag_enabled: StandardResolutionReasons.STATIC,
   flag_disabled: StandardResolutionReasons.DISABLED,
@@ -17,7 +17,7 @@ const REASONS = {
   fallback: StandardResolutionReasons.DEFAULT,
 } as const satisfies Record<Reason, string>;
 
-/** OpenFeature's words for what can go wrong, by the code of the error. */
+/** OpenFeature's error codes, by the code of the error. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
   FLAG_NOT_FOUND: ErrorCode.FLAG_NOT_FOUND,
   FLAG_UNSUPPORTED: ErrorCode.PARSE_ERROR,
@@ -25,10 +25,10 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   INVALID_CONTEXT: ErrorCode.INVALID_CONTEXT,
 };
 
-/** What OpenFeature asks of a provider. */
+/** The parameters of an evaluation by OpenFeature. */
 export type Question<T> = [key: string, fallback: T, context: EvaluationContext];
 
-/** What the flag is for the subject of the context, or `fallback` and why there is no answer. Never throws. */
+/** Evaluates the flag for the context. On failure, returns `fallback` with the error. Never throws. */
 export function resolve(
   client: FeatureFlagsClient,
   ...[key, fallback, context]: Question<boolean>
@@ -47,14 +47,17 @@ export function resolve(
   }
 }
 
-/** Caches keep what is static for every context, so a flag with rules is not, even if none of them matched. */
+/**
+ * Returns the reason in OpenFeature's terms. `STATIC` evaluations may be cached for every context, so a flag with rules
+ * has another reason, even if no rule matched.
+ */
 function standardReason(client: FeatureFlagsClient, key: string, reason: Reason): string {
   return reason === "flag_enabled" && client.isTargeted(key)
     ? StandardResolutionReasons.DEFAULT
     : REASONS[reason];
 }
 
-/** The answer to whoever takes a flag for something else than a boolean: `fallback`, and why. */
+/** Returns the result of an evaluation as another type than boolean: `fallback`, with the error. */
 export function resolveMistaken<T>(
   client: FeatureFlagsClient,
   ...[key, fallback, context]: Question<T>

@@ -3,7 +3,7 @@ import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core
 import { named } from "../../../client-name.js";
 import { requireSameVersion } from "../../../same-version.js";
 
-/** An event of a provider, by its name in either SDK. */
+/** Emits an event of a provider, by its name in either SDK. */
 export type Tell = (
   event: "Ready" | "Stale" | "Error" | "ConfigurationChanged",
   details?: {
@@ -13,17 +13,17 @@ export type Tell = (
   },
 ) => void;
 
-/** The client behind a provider, and what OpenFeature is told about it between `initialize` and `close`. */
+/** The client of a provider, and its events between `initialize` and `close`. */
 export class Session {
   readonly #tell: Tell;
-  /** What the provider makes its own clients of; it has none where the application gave one. */
+  /** The options of the provider's own clients; undefined if the application passed a client. */
   readonly #options: FeatureFlagsClientOptions | undefined;
   #client: FeatureFlagsClient;
   #detach: (() => void) | undefined;
   #isClosed = false;
-  /** OpenFeature has been told, by us or by a failed `initialize`, that something is wrong. */
+  /** True if OpenFeature has received an error, from an event or a failed `initialize`. */
   #isTroubled = false;
-  /** The engine has failed, and is starting anew. */
+  /** True while the engine restarts after a failure. */
   #isBroken = false;
 
   constructor(given: FeatureFlagsClient | FeatureFlagsClientOptions, tell: Tell) {
@@ -39,18 +39,18 @@ export class Session {
     return this.#client;
   }
 
-  /** Resolves when the client is ready. OpenFeature itself tells of that, and of a failure. */
+  /** Resolves when the client is ready. OpenFeature itself emits events for that, and for a failure. */
   async initialize(): Promise<void> {
     if (this.#isClosed) {
       this.#isClosed = false;
-      // A client that was shut down stays so, and a provider may be registered again.
+      // A client cannot be restarted after it was shut down, but a provider can be registered again.
       this.#client = this.#options ? new FeatureFlagsClient(this.#options) : this.#client;
     }
     this.#detach ??= this.#attach(this.#client);
     await this.ready();
   }
 
-  /** Resolves when the client is ready, and has it try at once if it has failed before. */
+  /** Resolves when the client is ready. After a failure, makes it try again at once. */
   async ready(): Promise<void> {
     if (this.#client.isReady()) {
       return;
@@ -63,7 +63,7 @@ export class Session {
     }
   }
 
-  /** Tells nothing any longer, and shuts the client down if it is the provider's own. */
+  /** Stops emitting events, and shuts the client down if the provider owns it. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#isTroubled = false;
@@ -83,7 +83,7 @@ export class Session {
         this.#tell("Ready");
       }
     };
-    // At every failure: a change of context makes a web SDK believe that all is well again.
+    // Emitted at every failure, because a change of context makes the web SDK assume that the provider works again.
     const stale = ({ error }: { readonly error: Error }) => {
       this.#isTroubled = true;
       this.#tell("Stale", { message: error.message });
@@ -111,7 +111,10 @@ export class Session {
   }
 }
 
-/** Not by its class: the application may have the client by `require` and the provider by `import`. */
+/**
+ * Returns true for a client. Does not check its class, because the application may load the client with `require` and
+ * the provider with `import`.
+ */
 function isClient(
   given: FeatureFlagsClient | FeatureFlagsClientOptions,
 ): given is FeatureFlagsClient {

@@ -3,16 +3,16 @@ import type { EvaluationContext as Subject } from "@pennon/core";
 
 type Attribute = string | number | boolean;
 
-/** The built-in attributes, and what stands for `userId` where that is absent. */
+/** The built-in attributes, and the one that replaces a missing `userId`. */
 const TEXTS = ["targetingKey", "userId", "tenantId", "email", "country"] as const;
 
-/** What the service takes for an e-mail address. */
+/** The format of an email address, as the service checks it. */
 const EMAIL =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d]([a-z\d-]{0,61}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)*$/i;
 
 /**
- * The context of OpenFeature, which is flat, as one of ours: what the service makes of it that is asked by OpenFeature's own
- * protocol, and refused where the service refuses it.
+ * Converts a flat OpenFeature context to a Pennon context, as the service does for requests by OpenFeature's own
+ * protocol. Contexts that the service would reject are rejected.
  *
  * @throws {InvalidContextError}
  */
@@ -40,12 +40,15 @@ export function toSubject(context: EvaluationContext): Subject {
   return {
     ...(userId !== undefined && { userId }),
     ...others,
-    // Unlike assignment, this makes a member of a name such as `__proto__` too.
+    // Unlike assignment, this also creates members with names such as `__proto__`.
     customAttributes: Object.fromEntries(customAttributes),
   };
 }
 
-/** Lists and structures are no attributes, except for what our own contexts have as `customAttributes`. */
+/**
+ * Returns the attributes of a member: lists and structures are ignored, except for the `customAttributes` of a Pennon
+ * context.
+ */
 function attributes(name: string, value: unknown): [string, Attribute][] {
   const own = name === "customAttributes" && typeof value === "object" && !Array.isArray(value);
   const found = own ? members(value ?? {}) : [[name, value] as const];
@@ -56,7 +59,7 @@ function isAttribute(value: unknown): value is Attribute {
   return ["string", "number", "boolean"].includes(typeof value);
 }
 
-/** The members as JSON would have them, since that is how the service is asked. */
+/** Returns the members as JSON would represent them, because a request to the service contains JSON. */
 function members(of: object): (readonly [string, unknown])[] {
   return Object.entries(of).map(([name, value]) => [name, asJson(value)]);
 }

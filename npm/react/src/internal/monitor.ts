@@ -1,7 +1,7 @@
 import { type FeatureFlagsClient, FeatureFlagsError } from "@pennon/core";
 import { type FlagsStatus, LOADING, READY } from "../status.js";
 
-/** Watches how a client fares, for as long as a provider is mounted. */
+/** Watches the status of a client, for as long as a provider is mounted. */
 export class Monitor {
   readonly #client: FeatureFlagsClient;
   readonly #listeners = new Set<() => void>();
@@ -21,7 +21,7 @@ export class Monitor {
     };
   };
 
-  /** Begins to watch; the function that it returns ends that. */
+  /** Starts watching. Returns a function that stops. */
   watch(): () => void {
     const client = this.#client;
     const good = () => this.#is(undefined);
@@ -30,7 +30,7 @@ export class Monitor {
       this.failed(new FeatureFlagsError("NOT_INITIALIZED", "The client has been shut down"));
     client.on("ready", good).on("refresh:success", good).on("refresh:error", bad);
     client.on("shutdown", over);
-    // What happened before has been missed.
+    // Earlier events have been missed.
     this.#tell();
     return () => {
       client.off("ready", good).off("refresh:success", good).off("refresh:error", bad);
@@ -42,7 +42,7 @@ export class Monitor {
     this.#is(Object.freeze({ ready: this.#client.isReady(), error }));
   }
 
-  /** Resolves when the client is ready or has failed; each time the same promise until then. */
+  /** Resolves when the client is ready or has failed. Returns the same promise until then. */
   settled(): Promise<void> {
     this.#settled ??= new Promise((resolve) => {
       const stop = this.subscribe(() => {

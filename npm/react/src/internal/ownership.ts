@@ -1,20 +1,20 @@
 import { FeatureFlagsClient, type FeatureFlagsClientOptions } from "@pennon/core";
 import { Monitor } from "./monitor.js";
 
-/** A client that a provider has made: it begins when the provider is mounted, and ends with it. */
+/** A client that a provider creates: it starts when the provider is mounted, and is shut down when it is unmounted. */
 export class Ownership {
   readonly client: FeatureFlagsClient;
   readonly monitor: Monitor;
   #held = false;
   #ended = false;
 
-  /** Nothing begins here, so that a render that is thrown away, or that takes place on a server, leaves nothing behind. */
+  /** Starts nothing, so that a render on a server, or one that React discards, leaves nothing behind. */
   constructor(options: FeatureFlagsClientOptions) {
     this.client = new FeatureFlagsClient(options);
     this.monitor = new Monitor(this.client);
   }
 
-  /** Whether another one is needed, because this one's client has been shut down. */
+  /** True if the client has been shut down, so that a new one is needed. */
   get ended(): boolean {
     return this.#ended;
   }
@@ -26,7 +26,7 @@ export class Ownership {
       .catch((error) => this.#ended || this.monitor.failed(error));
     return () => {
       this.#held = false;
-      // StrictMode and hot reloads let go and take hold again at once.
+      // StrictMode and hot reloads unmount and mount again at once.
       queueMicrotask(() => this.#held || this.#end());
     };
   }

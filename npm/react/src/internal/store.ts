@@ -3,13 +3,13 @@ import { createContext, useContext } from "react";
 import type { FlagsStatus } from "../status.js";
 import type { Monitor } from "./monitor.js";
 
-/** What a provider gives to the hooks below it. */
+/** The value that a provider passes to the hooks of its children. */
 export interface Store {
   readonly client: FeatureFlagsClient;
   readonly monitor: Monitor;
-  /** The flags as they are. */
+  /** The current flags. */
   readonly live: FlagReader;
-  /** The flags as the server has them, or had them when it made the page that is being hydrated. */
+  /** The flags on the server, or, during hydration, those with which the server rendered the page. */
   readonly served: FlagReader;
   readonly servedStatus: () => FlagsStatus;
 }
