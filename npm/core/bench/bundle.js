@@ -1,13 +1,13 @@
-// What a browser has to load.
+// The size of the files that a browser loads.
 
 import { basename } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-/** The chunks that are loaded only for what an application turns on. */
+/** The chunks that only optional features load. */
 const OPTIONAL = /\b(lazy|fallback)\b/;
 
-/** The KiB, compressed, of what an application loads that imports the client and nothing else. */
+/** Returns the compressed size in KiB of an application that only imports the client. */
 export async function bundledKib() {
   const { outputFiles } = await build({
     stdin: {

@@ -1,24 +1,24 @@
-// What is measured: a configuration of 10,000 flags, and the subjects that ask for them.
+// The measured configuration of 10,000 flags, and the contexts for which they are evaluated.
 
 const COUNTRIES = ["DE", "FR", "US", "JP"];
 const USERS = Array.from({ length: 1_024 }, (_, number) => `user-${number}`);
 
 const FLAGS = 10_000;
 
-/** The text of the configuration, as the service writes it. */
+/** The config document as text, as the service writes it. */
 export const configuration = JSON.stringify({ flags: Array.from({ length: FLAGS }, flag) });
 
-/** Every key, in no order, as strings that are not those of the configuration. */
+/** All keys in random order, as strings other than those of the configuration. */
 export const keys = shuffled(Array.from({ length: FLAGS }, (_, index) => key(index)));
 
-/** Such keys as one application asks for. */
+/** The keys that one application uses. */
 export const FEW = keys.slice(0, 16);
 
 /** A flag with a rule, and one with a rollout. */
 export const RULED = key(5_008);
 export const ROLLED_OUT = key(5_009);
 
-/** A new subject for each number, of so many that no two calls in a row are alike. */
+/** Returns a new context for each number, with so many values that successive contexts differ. */
 export function subject(number) {
   return {
     userId: USERS[number & 1_023],
@@ -55,7 +55,7 @@ function key(index) {
   return `flag_${String(index).padStart(5, "0")}`;
 }
 
-/** The same order in each run. */
+/** Returns the items in pseudorandom order, which is the same in each run. */
 function shuffled(items) {
   let state = 1;
   for (let last = items.length - 1; last > 0; last -= 1) {

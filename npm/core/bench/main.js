@@ -1,6 +1,6 @@
 // Measures the built package, and prints the table of docs/performance.md: `cargo xtask bench client`.
 //
-// Every loop is written out, so that the compiler sees one callee in it, as it would in an application.
+// Every loop is written out, so that the compiler sees one callee in it, as in an application.
 
 import { FeatureFlagsClient } from "@pennon/core";
 import { bundledKib } from "./bundle.js";
@@ -12,7 +12,7 @@ const SUBJECTS = 100_000;
 const rows = [];
 const megabytesOfWasm = watchWasm();
 
-/** Counts what was on, so that nothing is computed in vain. */
+/** Counts the flags that are on, so that no evaluation is optimized away. */
 let on = 0;
 
 await loading();
@@ -29,7 +29,7 @@ if (on === 0) {
   throw new Error("no flag was on: this measured something else");
 }
 
-/** Reads, against a look-up in a `Map` and the reading of a property. */
+/** Measures reads, compared with a lookup in a `Map` and a property access. */
 async function reading() {
   const client = await started();
   const flags = new Map(JSON.parse(configuration).flags.map((flag) => [flag.key, flag]));
@@ -82,14 +82,14 @@ async function reading() {
   row("yardstick: `Map.get` and a property, 16 of 10,000 keys", fewLookUps, "ns");
   row("`isEnabled`, 16 of 10,000 flags", fewAhead, "ns", "25 ns", fewLookUps);
   row("`evaluate`, a rule on country and a number", ruled, "ns", "100 ns", fewLookUps);
-  row("`evaluate`, a 25% rollout by a short `userId`", rolledOut, "ns", "80 ns", fewLookUps);
+  row("`evaluate`, a 25 % rollout by a short `userId`", rolledOut, "ns", "80 ns", fewLookUps);
   row("`read`, 16 missing keys", absent, "ns", "", fewLookUps);
   row("bound reader, 16 flags of every kind", bound, "ns", "40 ns", fewLookUps);
   row("yardstick: `Map.get` and a property, all 10,000 keys in no order", lookUps, "ns");
   row("`isEnabled`, all 10,000 flags in no order", ahead, "ns", "", lookUps);
 }
 
-/** From the text in hand to a client that is ready, against `JSON.parse` of the same text. */
+/** Measures the time from the text in memory to a ready client, compared with `JSON.parse` of the same text. */
 async function loading() {
   const client = await started();
   const parse = await milliseconds(() => JSON.parse(configuration));
@@ -122,7 +122,7 @@ function row(what, value, unit, most = "", yardstick) {
   rows.push([what, `${value.toFixed(value < 10 ? 2 : 1)} ${unit}`, ratio, most]);
 }
 
-/** A client whose transport has the configuration in hand, a new one each time. */
+/** Returns a new client, whose transport has the configuration in memory. */
 async function started() {
   let version = 0;
   const transport = {
@@ -136,7 +136,7 @@ async function started() {
   return client;
 }
 
-/** Gives the megabytes that the newest instance of wasm takes, and keeps none of them alive that nobody else needs. */
+/** Returns the megabytes of the newest wasm instance, without keeping an instance alive. */
 function watchWasm() {
   const { instantiate } = WebAssembly;
   let newest;

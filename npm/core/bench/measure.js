@@ -1,11 +1,11 @@
-// How it is measured: by CPU time, in medians.
+// Measurements of CPU time and memory. Times are medians.
 
 const REPEATS = 31;
 
-/** How often something is done before it counts, as compilers do their work only then. */
+/** The number of warm-up calls, after which the compilers have optimized the code. */
 const WARM_UP = 15;
 
-/** Nanoseconds of CPU time for one of the calls that a batch makes. */
+/** Returns the CPU time of one call of a batch, in nanoseconds. */
 export function nanoseconds(calls, batch) {
   const times = Array.from({ length: WARM_UP + REPEATS }, () => {
     const start = process.cpuUsage();
@@ -15,7 +15,7 @@ export function nanoseconds(calls, batch) {
   return median(times.slice(WARM_UP));
 }
 
-/** Milliseconds of CPU time for `work`, which may be asynchronous; `after` is not counted. */
+/** Returns the CPU time of `work`, which may be asynchronous, in milliseconds. `after` is not included. */
 export async function milliseconds(work, after = () => {}) {
   const times = [];
   for (let repeat = 0; repeat < WARM_UP + REPEATS; repeat += 1) {
@@ -27,7 +27,7 @@ export async function milliseconds(work, after = () => {}) {
   return median(times.slice(WARM_UP));
 }
 
-/** Megabytes that are in use on the heap and in array buffers, after all that can be has been collected. */
+/** Returns the megabytes in use on the heap and in array buffers, after a full garbage collection. */
 export function megabytesInUse() {
   for (let round = 0; round < 4; round += 1) {
     globalThis.gc();
@@ -36,7 +36,7 @@ export function megabytesInUse() {
   return (heapUsed + arrayBuffers) / 1e6;
 }
 
-/** All threads count: what the collector and the compilers do meanwhile is part of the price. */
+/** Includes all threads: garbage collection and compilation are part of the cost. */
 function since(start) {
   const { user, system } = process.cpuUsage(start);
   return user + system;

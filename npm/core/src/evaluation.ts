@@ -5,7 +5,10 @@ export type Reason =
   | "flag_archived"
   | "targeting_rule"
   | "rollout"
-  /** The flag does not exist, and the client's `fallbacks` has a value for it. The service never returns this reason. */
+  /**
+   * The flag cannot be evaluated, and the client's `fallbacks` has a value for it. The service never returns this
+   * reason.
+   */
   | "fallback";
 
 /**

@@ -20,8 +20,8 @@ export interface FeatureFlagsClientOptions {
    */
   readonly pollIntervalMs?: number | undefined;
   /**
-   * The time to live (TTL) of a flag that the service has not confirmed again, in milliseconds. A flag's own override in
-   * its environment takes precedence. Default 60000.
+   * The time to live (TTL) of a flag: how long it is served without confirmation by the service, in milliseconds. A
+   * flag's TTL override takes precedence. Default 60000.
    */
   readonly cacheTtlMs?: number | undefined;
   /**

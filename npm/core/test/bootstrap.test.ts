@@ -37,12 +37,12 @@ async function ready(
   return client;
 }
 
-/** What becomes of a value on its way to another process. */
+/** Returns a value after its transfer to another process. */
 function posted<T>(value: T): T {
   return JSON.parse(JSON.stringify(value));
 }
 
-describe("a configuration to begin with", () => {
+describe("a configuration as the bootstrap", () => {
   it.each([
     ["an object", { flags }],
     ["text", JSON.stringify({ flags })],
@@ -62,7 +62,7 @@ describe("a configuration to begin with", () => {
     await client.shutdown();
   });
 
-  it("runs out of time like any other", async () => {
+  it("expires like any other", async () => {
     const client = await ready(new ScriptedService(unreachable()), {
       bootstrap: { flags },
       retries: 1,
@@ -74,7 +74,7 @@ describe("a configuration to begin with", () => {
     await client.shutdown();
   });
 
-  it("is left aside if it is none, which is logged", async () => {
+  it("is ignored with a log message if it is invalid", async () => {
     const logger = new Journal();
     const bootstrap = { flags: [flag("\ud83d")] };
     const client = await ready(new ScriptedService(first), { bootstrap, logger });
@@ -84,8 +84,8 @@ describe("a configuration to begin with", () => {
   });
 });
 
-describe("text to begin with", () => {
-  it("is refused if it is no config document", () => {
+describe("text as the bootstrap", () => {
+  it("is rejected if it is not a config document", () => {
     const refused = [
       ["<html>", "not JSON"],
       ["null", "no flags"],
@@ -105,7 +105,7 @@ describe("text to begin with", () => {
 });
 
 describe("a snapshot", () => {
-  it("hands over everything, which is there at once", async () => {
+  it("transfers everything, which is available at once", async () => {
     const before = await ready(new ScriptedService(first));
     const snapshot = posted(before.snapshot());
     expect(snapshot).toMatchObject({ version: 1, config: { flags }, etag: 'W/"1"' });
@@ -125,7 +125,7 @@ describe("a snapshot", () => {
     await client.shutdown();
   });
 
-  it("hands over the answers for one subject, without any rule", async () => {
+  it("transfers the evaluations for one context, without rules", async () => {
     const before = await ready(new ScriptedService(first));
     const snapshot = posted(before.withContext(french).snapshot());
     expect(JSON.stringify(snapshot)).not.toContain("conditions");
@@ -152,7 +152,7 @@ describe("a snapshot", () => {
     await client.shutdown();
   });
 
-  it("serves when the service cannot be reached, for as long as usual", async () => {
+  it("is served while the service is unreachable, until the usual TTL expires", async () => {
     const before = await ready(new ScriptedService(first));
     const bootstrap = posted(before.withContext(french).snapshot());
     const service = new ScriptedService(unreachable());
@@ -168,7 +168,7 @@ describe("a snapshot", () => {
     await client.shutdown();
   });
 
-  it("names what has changed since", async () => {
+  it("reports the flags that have changed since", async () => {
     const flags = [flag("same"), flag("other"), flagWithRollout("rolled", 0)];
     const before = await ready(new ScriptedService(configuration(flags)));
     const bootstrap = posted(before.withContext({}).snapshot());
@@ -178,12 +178,12 @@ describe("a snapshot", () => {
     );
     const events = eventsOf(client);
     await client.initialize();
-    // Of a flag with rules or a rollout nothing was known that could be compared.
+    // A flag with rules or a rollout could not be compared, because only its evaluation was known.
     expect(events).toEqual(["ready", "change other rolled new"]);
     await client.shutdown();
   });
 
-  it("names nothing where a snapshot begins with its own configuration", async () => {
+  it("reports no change if a snapshot starts with its own configuration", async () => {
     const flags = [flag("same"), flagWithRule("ruled", "FR")];
     const before = await ready(new ScriptedService(configuration(flags)));
     const client = new FeatureFlagsClient(
@@ -196,7 +196,7 @@ describe("a snapshot", () => {
     await client.shutdown();
   });
 
-  it("names nothing once a listener of `ready` has shut the client down", async () => {
+  it("reports no change after a listener of `ready` has shut down the client", async () => {
     const before = await ready(new ScriptedService(configuration([flag("beta")])));
     const bootstrap = posted(before.withContext({}).snapshot());
     const service = new ScriptedService(configuration([flag("beta", false)]));
@@ -207,7 +207,7 @@ describe("a snapshot", () => {
     expect(events).toEqual(["ready", "shutdown"]);
   });
 
-  it("is made of a client that is ready only", () => {
+  it("requires a ready client", () => {
     const client = new FeatureFlagsClient({ sdkKey: "k" });
     const error = expect.objectContaining({ code: "NOT_INITIALIZED" });
     expect(() => client.snapshot()).toThrow(error);
@@ -215,8 +215,8 @@ describe("a snapshot", () => {
   });
 });
 
-describe("a client of a snapshot", () => {
-  it("serves it for good, and asks no service", async () => {
+describe("a client from a snapshot", () => {
+  it("serves it permanently, and sends no request", async () => {
     const fetched = vi.spyOn(globalThis, "fetch");
     const server = await ready(new ScriptedService(first));
     const snapshot = posted(server.withContext(french).snapshot());

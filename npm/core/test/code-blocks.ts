@@ -24,9 +24,9 @@ export function codeBlocksOf(text: string, ...languages: readonly string[]): rea
 }
 
 /**
- * Tests that a reader can paste each code block of a document: it is a whole file of one of these folders, not a part of
- * one, and the document also shows and names the files that it imports by relative paths. The compiler and the linter,
- * which refuse undeclared names, see the same files.
+ * Tests that a reader can paste each code block of a document. The block is a whole file of one of these folders, and
+ * the document also shows and names the files that it imports by relative paths. The compiler and the linter, which
+ * reject undeclared names, check the same files.
  */
 export function describeDocument(document: string, folders: readonly string[]): void {
   describe(document, () => {

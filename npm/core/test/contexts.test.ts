@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { Journal } from "./journal.ts";
 import { configuration, flag, optionsFor, ScriptedService } from "./scripted.ts";
 
-/** A flag that is on for whoever has an attribute of this value, and off for everybody else. */
+/** A flag that is on for contexts with an attribute of this value, and off for all others. */
 function flagFor(attribute: string, value: string | number | boolean) {
   const operand =
     typeof value === "string"
@@ -19,7 +19,7 @@ function flagFor(attribute: string, value: string | number | boolean) {
   });
 }
 
-/** A flag that is on for whoever meets all of these conditions on strings. */
+/** A flag that is on for contexts that meet all of these conditions on strings. */
 function flagThatAsks(key: string, ...asked: readonly (readonly [string, string, string])[]) {
   const conditions = asked.map(([attribute, operator, valueString]) => ({
     attribute,
@@ -33,7 +33,7 @@ function flagThatAsks(key: string, ...asked: readonly (readonly [string, string,
   });
 }
 
-/** Objects that throw, lie, or come from elsewhere, whatever is asked of them. */
+/** Objects that throw, lie, or belong to another realm, whatever is read from them. */
 function hostileObjects(): unknown[] {
   const revoked = [{}, [], () => {}].map((target: object) => {
     const { proxy, revoke } = Proxy.revocable(target, {});
@@ -97,7 +97,7 @@ describe("a context", () => {
     await client.initialize();
   });
 
-  it("may be anything at all", () => {
+  it("may be any value", () => {
     const throwing = new Proxy(
       {},
       {
@@ -127,7 +127,7 @@ describe("a context", () => {
     }
   });
 
-  it("may be hostile in every part, and the engine goes on for everybody else", () => {
+  it("may be hostile in every part without affecting other evaluations", () => {
     const events: string[] = [];
     client.on("engine:error", ({ type }) => events.push(type));
     for (const hostile of hostileObjects()) {
@@ -152,7 +152,7 @@ describe("a context", () => {
     expect(events).toEqual([]);
   });
 
-  it("may ask for itself without an end", () => {
+  it("may evaluate itself endlessly", () => {
     const events: string[] = [];
     client.on("engine:error", ({ type }) => events.push(type));
     const context = {
@@ -165,7 +165,7 @@ describe("a context", () => {
     expect(events).toEqual([]);
   });
 
-  it("may have getters that throw, which are no attributes then", () => {
+  it("may have getters that throw, which count as missing", () => {
     const context = {
       get userId(): string {
         throw new Error("no");
@@ -174,7 +174,7 @@ describe("a context", () => {
     expect(matches("userId_is_ada", context)).toBe(false);
   });
 
-  it("counts values that the service would refuse as absent", () => {
+  it("treats values that the service would reject as missing", () => {
     for (const userId of [1, true, {}, ["ada"], null, new String("ada")]) {
       expect(matches("userId_is_ada", { userId })).toBe(false);
     }
@@ -202,7 +202,7 @@ describe("a context", () => {
     expect(matches(unusual, { email: UNUSUAL })).toBe(true);
   });
 
-  it("may have getters that ask for other flags, which disturbs neither answer", () => {
+  it("may have getters that evaluate other flags, without affecting either evaluation", () => {
     const inner: boolean[] = [];
     const context = {
       userId: "ada",
@@ -219,7 +219,7 @@ describe("a context", () => {
     });
   });
 
-  it("counts what is too long for a request as absent, and the rest as it is", () => {
+  it("treats text that is too long for a request as missing, and keeps the rest", () => {
     const most = 64 * 1_024;
     const everybody = (attribute: string, length: number, text = "x") =>
       matches(`${attribute}_is_not_empty`, { [attribute]: text.repeat(length) });
@@ -234,7 +234,7 @@ describe("a context", () => {
     expect(matches("userId_is_ada", { userId: "ada" })).toBe(true);
   });
 
-  it("is asked for what is its own, not for what it inherits", () => {
+  it("is read for own properties, not for inherited ones", () => {
     expect(matches("userId_is_ada", Object.create({ userId: "ada" }))).toBe(false);
     for (const name of names) {
       const key = `${name}_is_mine`;
@@ -245,7 +245,7 @@ describe("a context", () => {
     }
   });
 
-  it("inherits nothing from what somebody has added to all objects", () => {
+  it("inherits no property that was added to all objects", () => {
     const everything = Object.prototype as { userId?: string; plan?: number };
     try {
       everything.userId = "ada";
@@ -260,12 +260,12 @@ describe("a context", () => {
     }
   });
 
-  it("never finds a built-in attribute among the custom ones, nor the other way round", () => {
+  it("never finds a built-in attribute among the custom ones, or vice versa", () => {
     expect(matches("userId_is_ada", { customAttributes: { userId: "ada" } })).toBe(false);
     expect(matches("plan_is_3", { plan: 3 })).toBe(false);
   });
 
-  it("leaves nothing behind for the next one", () => {
+  it("does not affect the next one", () => {
     expect(matches("userId_is_ada", { userId: "ada" })).toBe(true);
     expect(matches("userId_is_ada", {})).toBe(false);
   });
@@ -280,7 +280,7 @@ describe("an attribute that belongs under customAttributes", () => {
     return { client, logger };
   }
 
-  it("is named in a warning once", async () => {
+  it("is named in one warning", async () => {
     const { client, logger } = await logging();
     const context = { userId: "ada", plan: 3 } as EvaluationContext;
     client.evaluate("plan_is_3", context);
@@ -296,7 +296,7 @@ describe("an attribute that belongs under customAttributes", () => {
     await client.shutdown();
   });
 
-  it("is found in time where it is rare, and told of a few only", async () => {
+  it("is found eventually if it is rare, and only a few are logged", async () => {
     const { client, logger } = await logging();
     for (let time = 0; time < 2_000; time += 1) {
       client.evaluate("plan_is_3", { userId: "ada", customAttributes: { plan: 3 } });
@@ -317,7 +317,7 @@ describe("an attribute that belongs under customAttributes", () => {
 });
 
 describe("a flag", () => {
-  it("may bear the name of something that every object inherits", async () => {
+  it("may have the name of a property that every object inherits", async () => {
     const keys = ["__proto__", "constructor", "toString"];
     const service = new ScriptedService(configuration(keys.map((key) => flag(key))));
     const client = new FeatureFlagsClient(optionsFor(service));
@@ -344,7 +344,7 @@ describe("contextKey", () => {
     expect(contextKey(null)).toBe(contextKey({ customAttributes: ["list"] }));
   });
 
-  it("is another one for other attributes, and none where a context cannot be read", () => {
+  it("differs for other attributes, and is undefined if a context cannot be read", () => {
     const contexts = [
       {},
       { userId: "ada" },

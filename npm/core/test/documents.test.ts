@@ -29,7 +29,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** Lets time pass in leaps. */
+/** Advances the fake time in steps of half a second until the condition holds. */
 async function passTimeUntil(holds: () => boolean): Promise<void> {
   while (!holds()) {
     await vi.advanceTimersByTimeAsync(500);
@@ -70,7 +70,7 @@ describe("npm/core/README.md", () => {
 });
 
 describe("docs/node.md", () => {
-  it("shows a start that tries again until the service is there", async () => {
+  it("shows a start that retries until the service is up", async () => {
     vi.stubEnv("PENNON_SDK_KEY", "pnk_test");
     vi.useFakeTimers();
     const log = vi.spyOn(console, "log").mockReturnValue();

@@ -12,7 +12,7 @@ import {
 
 const ROUNDS = 2_000;
 
-/** Numbers that look random and are the same in each run. */
+/** A source of pseudorandom numbers, the same in each run. */
 class Chance {
   #state = 0x9e37_79b9;
 
@@ -72,7 +72,7 @@ function context(): EvaluationContext {
   });
 }
 
-/** The text of a configuration, as a rule one that is damaged somewhere. */
+/** Returns the text of a config document, which is usually damaged somewhere. */
 function text(): string {
   const flags: FlagConfig[] = Array.from({ length: chance.below(6) }, (_, index) =>
     chance.of([
@@ -98,7 +98,7 @@ function text(): string {
   return good.slice(0, at) + damage + good.slice(at + chance.below(3));
 }
 
-/** The same as bytes, some of which are no text. */
+/** Returns the same as bytes, some of which are not valid UTF-8. */
 function bytes(): Uint8Array {
   const bytes = new TextEncoder().encode(text());
   for (let change = chance.below(3); change > 0; change -= 1) {
@@ -112,7 +112,7 @@ function noise(): Uint8Array {
 }
 
 describe("the engine", () => {
-  it("survives every configuration and every subject", async () => {
+  it("survives every configuration and every context", async () => {
     const service = new ScriptedService(() => ({
       status: 200,
       headers: new Headers(),
@@ -138,7 +138,7 @@ describe("the engine", () => {
       }
     }
     expect(events.filter((event) => event === "engine:error")).toEqual([]);
-    // So that this does not come to try nothing, or always the same.
+    // Proves that the test does not degenerate to no evaluations, or always the same one.
     expect(good).toBeGreaterThan(ROUNDS / 20);
     expect(bad).toBeGreaterThan(ROUNDS / 10);
     expect(answers).toBeGreaterThan(ROUNDS);

@@ -58,7 +58,7 @@ describe("onEvaluate", () => {
     expect(events).toEqual([{ key: "beta", context, enabled: false, reason: "rollout" }]);
   });
 
-  it("is not called where nobody asked for one flag, or there is no answer", async () => {
+  it("is not called for reads of all flags, or if a flag cannot be evaluated", async () => {
     const events: EvaluateEvent[] = [];
     const client = await ready({ onEvaluate: (event) => events.push(event) });
     client.evaluateAll({ country: "FR" });
@@ -71,7 +71,7 @@ describe("onEvaluate", () => {
     await client.shutdown();
   });
 
-  it("may throw, at once or later, which is logged", async () => {
+  it("may throw or reject, which is logged", async () => {
     const logger = new Journal();
     const hooks = [
       () => {

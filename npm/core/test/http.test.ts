@@ -32,7 +32,7 @@ describe("over real HTTP", () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it("the flags come by fetch, and are asked for by tag from then on", async () => {
+  it("fetches the flags, and then sends their tag", async () => {
     const client = new FeatureFlagsClient({ sdkKey: "pnk_right", baseUrl, pollIntervalMs: 0 });
     await client.initialize();
     await client.refresh();
@@ -47,7 +47,7 @@ describe("over real HTTP", () => {
     await client.shutdown();
   });
 
-  it("every request names the package and its version", async () => {
+  it("names the package and its version in every request", async () => {
     const client = new FeatureFlagsClient({
       sdkKey: "pnk_right",
       baseUrl,
@@ -70,13 +70,13 @@ describe("over real HTTP", () => {
     ]);
   });
 
-  it("a wrong key is told from an outage", async () => {
+  it("distinguishes a wrong key from an outage", async () => {
     const client = new FeatureFlagsClient({ sdkKey: "pnk_wrong", baseUrl });
     await expect(client.initialize()).rejects.toThrow("401");
     expect(seen).toHaveLength(1);
   });
 
-  it("a service that is not there is an outage", async () => {
+  it("treats a missing service as an outage", async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     const client = new FeatureFlagsClient({ sdkKey: "k", baseUrl, retries: 1, retryDelayMs: 1 });

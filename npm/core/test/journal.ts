@@ -10,7 +10,7 @@ const EVENTS = [
   "shutdown",
 ] as const;
 
-/** Every event of a client from now on, by type; a change with the keys. */
+/** Collects the events of a client by type; a change with its keys. */
 export function eventsOf(client: FeatureFlagsClient): string[] {
   const events: string[] = [];
   for (const type of EVENTS) {
@@ -21,7 +21,7 @@ export function eventsOf(client: FeatureFlagsClient): string[] {
   return events;
 }
 
-/** A logger that remembers what was said, each line beginning with its level. */
+/** A logger that collects messages, each with its level in front. */
 export class Journal implements Logger {
   readonly lines: string[] = [];
 

@@ -2,7 +2,7 @@ import { FeatureFlagsClient } from "@pennon/core";
 import { describe, expect, it } from "vitest";
 import { configuration, flag, optionsFor, ScriptedService } from "./scripted.ts";
 
-/** Some are the beginning of others, and the order of their bytes is not that of UTF-16. */
+/** Some are prefixes of others, and their order by bytes is not that of UTF-16. */
 const keys = [
   "",
   "a",
@@ -26,7 +26,7 @@ async function clientOf(present: readonly string[]): Promise<FeatureFlagsClient>
 }
 
 describe("a key", () => {
-  it("is found among others, whatever it is made of", async () => {
+  it("is found among others, whatever its characters", async () => {
     const client = await clientOf(keys.toReversed());
     for (const key of keys) {
       expect(client.isEnabled(key), key).toBe(true);
@@ -35,7 +35,7 @@ describe("a key", () => {
     await client.shutdown();
   });
 
-  it("is not found where it is missing between its neighbours", async () => {
+  it("is not found if it is missing between its neighbors", async () => {
     for (const missing of keys) {
       const client = await clientOf(keys.filter((key) => key !== missing));
       expect(client.read(missing), missing).toBeUndefined();
@@ -43,7 +43,7 @@ describe("a key", () => {
     }
   });
 
-  it("is found as soon as a flag has it that did not exist before", async () => {
+  it("is found as soon as its flag exists", async () => {
     const service = new ScriptedService(
       configuration([flag("old")]),
       configuration([flag("new"), flag("old")], 'W/"2"'),
@@ -60,7 +60,7 @@ describe("a key", () => {
     await client.shutdown();
   });
 
-  it("is not found where there are no flags, or where it is no text", async () => {
+  it("is not found if there are no flags, or if it is not a string", async () => {
     const none = await clientOf([]);
     expect(none.read("a")).toBeUndefined();
     await none.shutdown();

@@ -33,7 +33,7 @@ afterEach(() => {
 describe("evaluateRemote", () => {
   const context = { userId: "ada", customAttributes: { seats: 3 } };
 
-  it("asks the service, without initialize()", async () => {
+  it("sends a request, without initialize()", async () => {
     const service = new ScriptedService(answers({ enabled: true, reason: "rollout" }));
     const client = new FeatureFlagsClient(
       optionsFor(service, { baseUrl: "https://flags.example.com/" }),
@@ -75,7 +75,7 @@ describe("evaluateRemote", () => {
     );
   });
 
-  it("waits no longer than one attempt may take, and not beyond shutdown()", async () => {
+  it("waits for at most one attempt, and not beyond shutdown()", async () => {
     const service = new ScriptedService(held().answer);
     const client = new FeatureFlagsClient(optionsFor(service, { timeoutMs: 500 }));
     const late = expect(client.evaluateRemote("beta")).rejects.toEqual(code("EVALUATION_FAILED"));
@@ -93,10 +93,10 @@ describe("evaluateRemote", () => {
   });
 });
 
-describe("reports of usage", () => {
+describe("usage reports", () => {
   const isReport = ({ url }: TransportRequest) => url.endsWith("/sdk/v1/usage");
 
-  /** A service that gives a configuration and takes reports, with what it has been told. */
+  /** A service that returns a configuration and accepts reports, which it collects. */
   function counting(...statuses: number[]) {
     const service = new ScriptedService((request) =>
       isReport(request) ? status(statuses.shift() ?? 204)(request) : on(request),
@@ -113,7 +113,7 @@ describe("reports of usage", () => {
     return client;
   }
 
-  it("tell how often each flag was evaluated, once a minute", async () => {
+  it("count the evaluations of each flag, once a minute", async () => {
     const { service, reports } = counting();
     const client = await ready(service);
     const reader = client.withContext({ country: "FR" });
@@ -142,7 +142,7 @@ describe("reports of usage", () => {
     await client.shutdown();
   });
 
-  it("are off unless they are asked for", async () => {
+  it("are off by default", async () => {
     const { service, reports } = counting();
     const client = await ready(service, false);
     client.isEnabled("beta");
@@ -151,7 +151,7 @@ describe("reports of usage", () => {
     expect(reports()).toEqual([]);
   });
 
-  it("are sent again as they were when they fail, but not when they are refused", async () => {
+  it("are repeated unchanged after a failure, but not after a refusal", async () => {
     const { service, reports } = counting(503, 503, 204, 204, 400, 204);
     const client = await ready(service);
     const minutes = [];
@@ -178,7 +178,7 @@ describe("reports of usage", () => {
     await client.shutdown();
   });
 
-  it("are sent once at a time, and again under the same id if no answer comes", async () => {
+  it("are sent one at a time, and again with the same ID without a response", async () => {
     const slow = held();
     const service = new ScriptedService((request) =>
       isReport(request) ? slow.answer(request) : on(request),
@@ -195,7 +195,7 @@ describe("reports of usage", () => {
     expect(more).toEqual([]);
   });
 
-  it("are sent at shutdown, which waits for them, but not for ever", async () => {
+  it("are sent at shutdown, which waits for them, but not forever", async () => {
     const { service, reports } = counting();
     const client = await ready(service);
     client.isEnabled("beta");
@@ -236,7 +236,7 @@ describe("reports of usage", () => {
     await other.shutdown();
   });
 
-  it("are all sent at the end, also where some have failed before", async () => {
+  it("are all sent at the end, even if some have failed before", async () => {
     const { service, reports } = counting(503, 503, 503);
     const client = await ready(service);
     client.isEnabled("beta");
@@ -247,7 +247,7 @@ describe("reports of usage", () => {
     expect(reports().map(([{ count }]) => count)).toEqual([1, 1, 2]);
   });
 
-  it("do not pile up where an outage meets a flush after each request", async () => {
+  it("do not pile up if each request flushes during an outage", async () => {
     const { service, reports } = counting(...Array.from({ length: 20 }, () => 503));
     const client = await ready(service);
     for (let time = 0; time < 20; time += 1) {
@@ -260,7 +260,7 @@ describe("reports of usage", () => {
     await client.shutdown();
   });
 
-  it("do not pile up where a page that is offline goes away again and again", async () => {
+  it("do not pile up if a page is hidden repeatedly while offline", async () => {
     const page = new EventTarget();
     vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
     const { service, reports } = counting(...Array.from({ length: 2_000 }, () => 503));
@@ -277,7 +277,7 @@ describe("reports of usage", () => {
     await client.shutdown();
   });
 
-  it("are sent when a page goes away", async () => {
+  it("are sent when a page is closed", async () => {
     const page = new EventTarget();
     vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
     vi.stubGlobal("removeEventListener", page.removeEventListener.bind(page));
@@ -294,7 +294,7 @@ describe("reports of usage", () => {
     vi.unstubAllGlobals();
   });
 
-  it("tell of any number of flags, in reports that the service takes", async () => {
+  it("count any number of flags, in reports that the service accepts", async () => {
     const flags = Array.from({ length: 2_500 }, (_, index) => flag(`flag_${index}`));
     const { service, reports } = counting();
     service.nowAnswers((request) =>
@@ -311,7 +311,7 @@ describe("reports of usage", () => {
     await client.shutdown();
   });
 
-  it("are bounded, and say once what is left out", async () => {
+  it("are bounded, with one warning about the rest", async () => {
     const flags = Array.from({ length: 50_002 }, (_, index) => flag(`flag_${index}`));
     const logger = new Journal();
     const service = new ScriptedService((request) =>
@@ -327,7 +327,7 @@ describe("reports of usage", () => {
       await vi.advanceTimersByTimeAsync(60_000);
       expect(service.requests.filter(isReport)).toHaveLength(50 * minute);
     }
-    expect(logger.lines).toEqual([expect.stringContaining("50000 flags and reasons")]);
+    expect(logger.lines).toEqual([expect.stringContaining("50000 pairs of flag and reason")]);
     await client.shutdown();
   });
 });
@@ -335,7 +335,7 @@ describe("reports of usage", () => {
 describe("staleIfError", () => {
   const options = { staleIfError: true, retries: 1 };
 
-  it("serves flags past their time during an outage, and not after a refusal", async () => {
+  it("serves flags past their TTL during an outage, but not after a refusal", async () => {
     const service = new ScriptedService(on, unreachable());
     const client = new FeatureFlagsClient(optionsFor(service, options));
     await client.initialize();

@@ -18,7 +18,7 @@ const code = (code: string) => expect.objectContaining({ name: "FeatureFlagsErro
 
 beforeEach(() => {
   vi.useFakeTimers();
-  // The whole of every delay, to the millisecond.
+  // Every delay in full, to the millisecond.
   vi.spyOn(Math, "random").mockReturnValue(1 - 2 ** -32);
 });
 
@@ -28,7 +28,7 @@ afterEach(() => {
 });
 
 describe("initialize", () => {
-  it("asks with the key, is ready and says so", async () => {
+  it("sends the key, becomes ready and emits an event", async () => {
     const service = new ScriptedService(on);
     const client = new FeatureFlagsClient(
       optionsFor(service, { baseUrl: "https://flags.example.com/pennon/" }),
@@ -46,7 +46,7 @@ describe("initialize", () => {
     expect(events).toEqual(["ready"]);
   });
 
-  it("shares one promise between calls at the same time", async () => {
+  it("shares one promise between concurrent calls", async () => {
     const service = new ScriptedService(on);
     const client = new FeatureFlagsClient(optionsFor(service));
     const first = client.initialize();
@@ -56,7 +56,7 @@ describe("initialize", () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it("fails with a cause after all retries, and may then be repeated", async () => {
+  it("fails with a cause after all retries, and can then be repeated", async () => {
     const service = new ScriptedService(unreachable());
     const client = new FeatureFlagsClient(optionsFor(service, { retries: 1 }));
     const events = eventsOf(client);
@@ -86,7 +86,7 @@ describe("initialize", () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it("starts from a cache that another client filled, when the service cannot be reached", async () => {
+  it("starts from a cache that another client filled, if the service is unreachable", async () => {
     const cache = new Map();
     const before = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { cache }));
     await before.initialize();
@@ -119,7 +119,7 @@ describe("initialize", () => {
 });
 
 describe("refresh", () => {
-  it("brings what is new, with the tag of what is known", async () => {
+  it("fetches changes, with the tag of the known configuration", async () => {
     const service = new ScriptedService(on, off, status(304));
     const client = new FeatureFlagsClient(optionsFor(service));
     const events = eventsOf(client);
@@ -139,7 +139,7 @@ describe("refresh", () => {
     ]);
   });
 
-  it("shares one request between calls at the same time", async () => {
+  it("shares one request between concurrent calls", async () => {
     const service = new ScriptedService(on);
     const client = new FeatureFlagsClient(optionsFor(service));
     await client.initialize();
@@ -147,7 +147,7 @@ describe("refresh", () => {
     expect(service.requests).toHaveLength(2);
   });
 
-  it("fails after all retries, says so, and keeps flags and tag", async () => {
+  it("fails after all retries, emits an event, and keeps flags and tag", async () => {
     const service = new ScriptedService(on, malformed());
     const client = new FeatureFlagsClient(optionsFor(service));
     const events = eventsOf(client);
@@ -171,7 +171,7 @@ describe("refresh", () => {
     await expect(client.refresh()).rejects.toEqual(code("NOT_INITIALIZED"));
   });
 
-  it("forgets flags that have disappeared", async () => {
+  it("removes flags that have disappeared", async () => {
     const service = new ScriptedService(on, configuration([flag("other")]));
     const client = new FeatureFlagsClient(optionsFor(service));
     await client.initialize();
@@ -180,7 +180,7 @@ describe("refresh", () => {
     expect(client.isEnabled("other")).toBe(true);
   });
 
-  it("never lets an older answer overwrite a newer one", async () => {
+  it("never lets an older response overwrite a newer one", async () => {
     const slow = held();
     const service = new ScriptedService(on, slow.answer, off);
     const client = new FeatureFlagsClient(optionsFor(service));
@@ -194,7 +194,7 @@ describe("refresh", () => {
     expect(client.isEnabled("beta")).toBe(false);
   });
 
-  it("waits as long as the service asks, be it in seconds or until a date", async () => {
+  it("respects Retry-After in seconds and as a date", async () => {
     vi.setSystemTime("2026-01-01T00:00:00Z");
     const inTenSeconds = () => new Date(Date.now() + 10_000).toUTCString();
     for (const retryAfter of [() => "10", inTenSeconds]) {
@@ -228,7 +228,7 @@ describe("polling", () => {
     expect(client.isEnabled("beta")).toBe(false);
   });
 
-  it("goes on after failures", async () => {
+  it("continues after failures", async () => {
     const service = new ScriptedService(on, status(404), status(404), off);
     const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 1_000 }));
     await client.initialize();
@@ -244,8 +244,8 @@ describe("polling", () => {
   });
 });
 
-describe("the time to live", () => {
-  it("leads to one refresh in the background, and to absence only when that has failed", async () => {
+describe("the TTL", () => {
+  it("causes one refresh in the background, and expires a flag only after that has failed", async () => {
     const slow = held();
     const service = new ScriptedService(on, slow.answer);
     const client = new FeatureFlagsClient(optionsFor(service, { timeoutMs: 60_000 }));
@@ -262,7 +262,7 @@ describe("the time to live", () => {
     expect(client.isEnabled("beta")).toBe(true);
   });
 
-  it("is renewed by word that nothing changed", async () => {
+  it("is renewed by a response without changes", async () => {
     const service = new ScriptedService(on, status(304), status(404));
     const client = new FeatureFlagsClient(optionsFor(service));
     await client.initialize();
@@ -274,7 +274,7 @@ describe("the time to live", () => {
     expect(client.read("beta")).toBeUndefined();
   });
 
-  it("is a flag's own where its environment overrides it", async () => {
+  it("is overridden by the flag's configuration", async () => {
     const flags = [flag("short", true, { ttlOverrideSeconds: 5 }), flag("usual")];
     const service = new ScriptedService(configuration(flags), status(404));
     const client = new FeatureFlagsClient(optionsFor(service));
@@ -284,7 +284,7 @@ describe("the time to live", () => {
     expect(client.read("usual")).toBeDefined();
   });
 
-  it("is in milliseconds, and a doubtful one is warned of once", async () => {
+  it("is in milliseconds, with one warning if it is suspicious", async () => {
     const lines = (options: object) => {
       const logger = new Journal();
       new FeatureFlagsClient({ sdkKey: "pnk_test", logger, ...options });
@@ -301,7 +301,7 @@ describe("the time to live", () => {
 });
 
 describe("shutdown", () => {
-  it("settles a call of the same moment, which has asked for nothing yet", async () => {
+  it("settles a call of the same tick, which has not sent a request yet", async () => {
     const service = new ScriptedService(on);
     const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 0 }));
     await client.initialize();
@@ -313,7 +313,7 @@ describe("shutdown", () => {
     ]);
   });
 
-  it("gives up what is in flight, and nothing happens afterwards", async () => {
+  it("aborts pending requests, and nothing happens afterwards", async () => {
     const slow = held();
     const service = new ScriptedService(on, slow.answer);
     const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 1_000 }));
@@ -335,7 +335,7 @@ describe("shutdown", () => {
     expect(client.read("beta")).toBeUndefined();
   });
 
-  it("ends a client in any state, and for good", async () => {
+  it("ends a client in any state, permanently", async () => {
     const unborn = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
     const events = eventsOf(unborn);
     await unborn.shutdown();
@@ -353,7 +353,7 @@ describe("shutdown", () => {
     expect(loading.isReady()).toBe(false);
   });
 
-  it("clears the caller's cache, which until then holds plain values", async () => {
+  it("clears the caller's cache, which holds plain values before", async () => {
     const cache = new Map();
     vi.setSystemTime("2026-01-01T00:00:00Z");
     const flags = [flag("beta"), flag("short", false, { ttlOverrideSeconds: 5 })];

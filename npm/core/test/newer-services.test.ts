@@ -27,7 +27,7 @@ async function started(...[service, options]: Parameters<typeof optionsFor>) {
 afterEach(() => Promise.all(clients.splice(0).map((client) => client.shutdown())));
 
 describe("a flag that needs a newer package", () => {
-  it("throws for a subject, and costs no other flag", async () => {
+  it("throws for a context, without affecting other flags", async () => {
     const { client } = await started(new ScriptedService(document(newer)));
     expect(() => client.evaluate("beta", {})).toThrow(unsupported);
     expect(() => client.explain("beta", {})).toThrow(unsupported);
@@ -42,7 +42,7 @@ describe("a flag that needs a newer package", () => {
     });
   });
 
-  it("is what `fallbacks` says", async () => {
+  it("has its value in `fallbacks`", async () => {
     const fallback = { enabled: false, reason: "fallback" };
     const options = { fallbacks: { beta: false } };
     const { client } = await started(new ScriptedService(document(newer)), options);
@@ -79,7 +79,7 @@ describe("a flag that needs a newer package", () => {
     expect(logger.lines).toEqual(expected);
   });
 
-  it("changes when it becomes one, and when it is one no longer", async () => {
+  it("is reported as changed when it becomes one, and when it stops being one", async () => {
     const service = new ScriptedService(configuration([flag("alpha"), flag("beta")]));
     const { client } = await started(service);
     const changes: (readonly string[])[] = [];
@@ -87,7 +87,7 @@ describe("a flag that needs a newer package", () => {
     service.nowAnswers(document({ flags: [flag("alpha"), beta] }, 'W/"2"'));
     await client.refresh();
     expect(client.read("beta", {})).toBeUndefined();
-    // Elsewhere in the document it is still the same.
+    // It has moved in the document, but is unchanged.
     service.nowAnswers(document({ flags: [beta, flag("alpha")] }, 'W/"3"'));
     await client.refresh();
     service.nowAnswers(configuration([flag("alpha"), flag("beta")], 'W/"4"'));
@@ -96,7 +96,7 @@ describe("a flag that needs a newer package", () => {
     expect(changes).toEqual([["beta"], ["beta"]]);
   });
 
-  it("has the answer of a bootstrap until there is a config document", async () => {
+  it("is evaluated by the bootstrap until a config document is loaded", async () => {
     const context = { userId: "ada" };
     const bootstrap = {
       version: 1 as const,

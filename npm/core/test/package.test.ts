@@ -6,7 +6,7 @@ const manifest = JSON.parse(readFileSync(new URL("package.json", root), "utf8"))
 const dist = new URL("dist/", root);
 const scripts = readdirSync(dist).filter((file) => /\.c?js$/.test(file));
 
-/** What a file loads, by `import` and `require`. */
+/** The modules that a file loads, by `import` and `require`. */
 function loaded(file: string): readonly string[] {
   const text = readFileSync(new URL(file, dist), "utf8");
   const found = text.matchAll(/(?:\bfrom|\bimport|\bimport\(|\brequire\()\s*["']([^"']+)["']/g);
@@ -14,7 +14,7 @@ function loaded(file: string): readonly string[] {
 }
 
 describe("the package", () => {
-  it("depends on nothing, and runs nothing when it is installed", () => {
+  it("has no dependencies, and runs no install scripts", () => {
     const { dependencies, peerDependencies, optionalDependencies, scripts } = manifest;
     expect([dependencies, peerDependencies, optionalDependencies]).toEqual([
       undefined,
@@ -25,11 +25,11 @@ describe("the package", () => {
     expect(Object.keys(scripts).filter((name) => hooks.includes(name))).toEqual([]);
   });
 
-  it("may be left out where it is not used", () => {
+  it("can be tree-shaken", () => {
     expect(manifest.sideEffects).toBe(false);
   });
 
-  it.each(scripts)("loads from %s nothing but its own files", (file) => {
+  it.each(scripts)("loads only its own files from %s", (file) => {
     const files = readdirSync(dist);
     const others = loaded(file).map((name) => name.replace("./", "").replace("?module", ""));
     const isForNode = file.startsWith("file-store.");

@@ -13,7 +13,7 @@ const binary =
 const email = "ana@example.com";
 const password = "correct horse battery staple";
 
-/** The real service, on a database of its own that goes when it does. */
+/** The real service, on its own database, which is deleted with it. */
 export class Pennon {
   readonly url: string;
   readonly #process: ChildProcess;
@@ -35,7 +35,7 @@ export class Pennon {
     });
   }
 
-  /** Starts it and signs in. */
+  /** Starts the service and signs in. */
   static async start(): Promise<Pennon> {
     const folder = await mkdtemp(join(tmpdir(), "pennon-"));
     const pennon = new Pennon(`http://127.0.0.1:${await freePort()}`, folder);
@@ -52,7 +52,7 @@ export class Pennon {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** A request to the API: as the admin, or with an SDK key. */
+  /** Sends a request to the API, as the administrator or with an SDK key. */
   async ask(method: string, path: string, body?: unknown, token = this.#token) {
     const response = await fetch(`${this.url}${path}`, {
       method,
@@ -66,7 +66,7 @@ export class Pennon {
     return text === "" ? undefined : JSON.parse(text);
   }
 
-  /** Resolves when the service names its address. */
+  /** Resolves when the service prints its address. */
   #isReady(): Promise<void> {
     return new Promise((resolve, reject) => {
       let said = "";

@@ -25,7 +25,7 @@ const broken = (): never => {
 };
 const rejected = () => Promise.reject(new Error("broken later"));
 
-/** A cache that outlives its client, as one in a file does whose process is killed. */
+/** A cache that outlives its client, like a file after its process is killed. */
 function unclearable(entries: Map<string, CacheEntry>): Cache {
   return {
     get: (key) => entries.get(key),
@@ -45,7 +45,7 @@ describe("a plug-in that fails", () => {
   const cache = { get: broken, set: broken, delete: broken, clear: broken };
   const eventEmitter = { on: broken, emit: broken, removeAllListeners: broken };
 
-  it("breaks neither a read nor the polling", async () => {
+  it("breaks neither reads nor polling", async () => {
     vi.useFakeTimers();
     const service = new ScriptedService(on, broken, configuration([flag("beta", false)]));
     const client = new FeatureFlagsClient(
@@ -60,11 +60,11 @@ describe("a plug-in that fails", () => {
     await client.shutdown();
   });
 
-  it("may fail later, where it should not bring a promise at all", async () => {
+  it("may reject later, where it should not return a promise", async () => {
     const journal = new Journal();
     const late = { get: rejected, set: rejected, delete: rejected, clear: rejected };
     const options = optionsFor(new ScriptedService(on), { logger: journal });
-    // A process in which a promise is rejected and nobody catches it ends.
+    // An unhandled rejection of a promise ends the process.
     const client = new FeatureFlagsClient({ ...options, cache: late as never });
     await client.initialize();
     await client.shutdown();
@@ -82,7 +82,7 @@ describe("a plug-in that fails", () => {
     );
   });
 
-  it("keeps no other listener from hearing", async () => {
+  it("does not affect other listeners", async () => {
     const logger = new Journal();
     const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { logger }));
     client.on("ready", broken).on("ready", rejected as () => void);
@@ -92,7 +92,7 @@ describe("a plug-in that fails", () => {
     expect(logger.lines).toEqual(["error: A listener failed", "error: A listener failed"]);
   });
 
-  it("may answer nonsense: that is an unreachable service, or no configuration", async () => {
+  it("may return nonsense, which counts as an unreachable service or an invalid configuration", async () => {
     for (const nonsense of [
       undefined,
       {},
@@ -121,7 +121,7 @@ describe("a plug-in that fails", () => {
     expect(new Set(logger.lines)).toEqual(new Set(["error: The cache failed"]));
   });
 
-  it("keep flags for their own environment only", async () => {
+  it("keep flags only for their own environment", async () => {
     const cache = new Map();
     const before = new FeatureFlagsClient(
       optionsFor(new ScriptedService(on), {
@@ -170,7 +170,7 @@ describe("a listener", () => {
     expect(events).toEqual(["ready", "refresh:start", "shutdown"]);
   });
 
-  it("may shut the client down once more when it hears of that", async () => {
+  it("may shut down the client again at the event `shutdown`", async () => {
     const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
     const events = eventsOf(client);
     client.on("shutdown", () => void client.shutdown());
@@ -190,7 +190,7 @@ describe("a listener", () => {
     expect(service.requests).toHaveLength(2);
   });
 
-  it("may refresh once more when a refresh has ended, well or badly", async () => {
+  it("may refresh again after a refresh has succeeded or failed", async () => {
     const service = new ScriptedService(on, on, on, status(404), on);
     const client = new FeatureFlagsClient(optionsFor(service));
     await client.initialize();
@@ -213,7 +213,7 @@ describe("a listener", () => {
   });
 });
 
-describe("an emitter of the caller's", () => {
+describe("the caller's event emitter", () => {
   it("gets the events and keeps its listeners", async () => {
     const eventEmitter = new EventEmitter();
     const events: LifecycleEvent[] = [];
@@ -228,7 +228,7 @@ describe("an emitter of the caller's", () => {
 });
 
 describe("the console logger", () => {
-  it("is silent about details in production", () => {
+  it("omits details in production", () => {
     const debug = vi.spyOn(console, "debug").mockImplementation(() => {});
     const info = vi.spyOn(console, "info").mockImplementation(() => {});
     vi.stubEnv("NODE_ENV", "production");
@@ -243,7 +243,7 @@ describe("the console logger", () => {
 });
 
 describe("options", () => {
-  it("are refused with a sentence that teaches", () => {
+  it("are rejected with a message that describes what is expected", () => {
     const refused: readonly (readonly [unknown, string])[] = [
       [undefined, "sdkKey"],
       [{}, "sdkKey"],
@@ -290,7 +290,7 @@ describe("options", () => {
     }
   });
 
-  it("may be left out or undefined", () => {
+  it("may be omitted or undefined", () => {
     const create = () =>
       new FeatureFlagsClient({
         sdkKey: "k",

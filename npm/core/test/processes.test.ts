@@ -23,13 +23,13 @@ const life = `
 
 type ModuleType = "module" | "commonjs";
 
-/** Runs a script to the end of its process. */
+/** Runs a script until its process ends. */
 async function output(type: ModuleType, script: string): Promise<string> {
   const { stdout, stderr } = await node(type, "@pennon/core", `${life}${script}`);
   return stdout + stderr;
 }
 
-/** Runs a script that has the class `FeatureFlagsClient` of this entry. */
+/** Runs a script with the class `FeatureFlagsClient` of this entry. */
 function node(type: ModuleType, entry: string, script: string) {
   const load =
     type === "module"
@@ -41,7 +41,7 @@ function node(type: ModuleType, entry: string, script: string) {
   });
 }
 
-/** What a script prints to stderr before it dies of an error that nobody catches. */
+/** Returns the output to stderr of a script that ends with an uncaught error. */
 async function lastWords(...script: Parameters<typeof node>): Promise<string> {
   const failure = await node(...script).then(
     () => undefined,

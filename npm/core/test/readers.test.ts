@@ -33,7 +33,7 @@ async function ready(
 }
 
 describe("a bound reader", () => {
-  it("answers for its subject, and never throws where it reads", async () => {
+  it("evaluates for its context, and never throws from reads", async () => {
     const reader = (await ready()).withContext({ country: "FR" });
     expect(reader.read("not_in_france")).toEqual({ enabled: false, reason: "targeting_rule" });
     expect(reader.isEnabled("not_in_france")).toBe(false);
@@ -45,7 +45,7 @@ describe("a bound reader", () => {
     expect(() => reader.evaluate("unknown")).toThrow("unknown");
   });
 
-  it("remembers its answers until the flags change", async () => {
+  it("caches its evaluations until the flags change", async () => {
     let reads = 0;
     const context = {
       get country() {
@@ -64,7 +64,7 @@ describe("a bound reader", () => {
     expect(reader.read("on")).toBeUndefined();
   });
 
-  it("is bound to the subject as it was, whatever becomes of the object", async () => {
+  it("copies its context, so later changes of the object have no effect", async () => {
     const client = await ready();
     const context = { country: "DE", customAttributes: { plan: "pro" } };
     const reader = client.withContext(context);
@@ -74,7 +74,7 @@ describe("a bound reader", () => {
     expect(reader.context).toEqual({ country: "DE", customAttributes: { plan: "pro" } });
   });
 
-  it("may be made for any subject at all, before the client is ready and after it has ended", async () => {
+  it("can be created for any context, before the client is ready and after its shutdown", async () => {
     const throwing = {
       get country(): string {
         throw new Error("no");
@@ -92,7 +92,7 @@ describe("a bound reader", () => {
     expect(readers.map((reader) => reader.readAll())).toEqual(contexts.map(() => ({})));
   });
 
-  it("gives the same objects for the same answers, before a change and after it", async () => {
+  it("returns the same objects for equal evaluations, before a change and after it", async () => {
     const client = await ready({}, [...flags, flag("another", false)], [...flags]);
     const reader = client.withContext({ country: "FR" });
     const [one, all] = [reader.read("not_in_france"), reader.readAll()];
@@ -108,7 +108,7 @@ describe("a bound reader", () => {
     expect(reader.readAll()).not.toBe(before);
   });
 
-  it("gives the same object for all flags where a change makes none for its subject", async () => {
+  it("returns the same object for all flags if a change does not affect its context", async () => {
     const changed = flags.map((each) =>
       each.key === "not_in_france" ? flagWithRule("not_in_france", "IT") : each,
     );
@@ -125,7 +125,7 @@ describe("a bound reader", () => {
 });
 
 describe("evaluateAll", () => {
-  it("tells of every flag, whatever its key", async () => {
+  it("returns every flag, whatever its key", async () => {
     const client = await ready();
     const all = client.evaluateAll({ country: "FR" });
     expect(Object.keys(all)).toEqual(flags.map(({ key }) => key).sort());
@@ -138,7 +138,7 @@ describe("evaluateAll", () => {
 });
 
 describe("explain", () => {
-  it("tells every step", async () => {
+  it("returns every step", async () => {
     const client = await ready();
     const condition = {
       attribute: "country",
@@ -184,7 +184,7 @@ describe("explain", () => {
 describe("fallbacks", () => {
   const fallbacks = JSON.parse(`{"unknown":true,"on":false,"__proto__":true}`);
 
-  it("stand in for flags that there are not, and for no others", async () => {
+  it("apply only to flags that do not exist", async () => {
     const client = await ready({ fallbacks }, []);
     expect(client.isEnabled("unknown")).toBe(true);
     expect(client.getValue("unknown")).toBe("fallback");
@@ -199,7 +199,7 @@ describe("fallbacks", () => {
     expect(client.getValue("__proto__")).toBe("fallback");
   });
 
-  it("make no client ready", () => {
+  it("do not make a client ready", () => {
     const client = new FeatureFlagsClient({ sdkKey: "k", fallbacks });
     const error = expect.objectContaining({ code: "NOT_INITIALIZED" });
     expect(() => client.isEnabled("unknown")).toThrow(error);
@@ -211,7 +211,7 @@ describe("fallbacks", () => {
 });
 
 describe("a change", () => {
-  it("is told with the keys of what is new, different or gone, and of nothing else", async () => {
+  it("is reported with the keys of the flags that are new, different or gone", async () => {
     const client = await ready(
       {},
       [flag("on"), flag("off"), flagWithRule("not_in_france", "IT"), flag("added")],
@@ -231,7 +231,7 @@ describe("a change", () => {
     expect(told).toBe(1);
   });
 
-  it("is told to subscribers until they leave, also of the first flags", async () => {
+  it("is reported to subscribers until they unsubscribe, including the first flags", async () => {
     const service = new ScriptedService(configuration(flags), configuration([flag("on")]));
     const client = new FeatureFlagsClient(optionsFor(service));
     const told: string[] = [];
@@ -249,7 +249,7 @@ describe("a change", () => {
     expect(told).toEqual(["one true", "two", "two"]);
   });
 
-  it("is told to listeners until they are taken off", async () => {
+  it("is reported to listeners until they are removed", async () => {
     const client = await ready({}, [], flags);
     const told: string[] = [];
     const listener = () => void told.push("one");
@@ -262,13 +262,13 @@ describe("a change", () => {
 });
 
 describe("isTargeted", () => {
-  it("tells of flags whose answer may differ by context", async () => {
+  it("returns true for flags whose evaluation may differ by context", async () => {
     const client = await ready();
     const keys = ["__proto__", "on", "off", "not_in_france", "nobody_yet", "unknown"];
     expect(keys.filter((key) => client.isTargeted(key))).toEqual(["not_in_france", "nobody_yet"]);
   });
 
-  it("knows it from a snapshot too", async () => {
+  it("works with a snapshot too", async () => {
     const bootstrap = (await ready()).withContext({ country: "FR" }).snapshot();
     const page = new FeatureFlagsClient({ sdkKey: "none", bootstrap });
     expect([page.isTargeted("on"), page.isTargeted("not_in_france")]).toEqual([false, true]);

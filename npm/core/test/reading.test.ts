@@ -25,7 +25,7 @@ async function ready(logger = new Journal()): Promise<FeatureFlagsClient> {
 }
 
 describe("isEnabled and getValue", () => {
-  it("answer for nobody in particular: rules do not match and rollouts fall through", async () => {
+  it("evaluate without a context: rules do not match and rollouts are skipped", async () => {
     const client = await ready();
     expect(flags.map(({ key }) => client.isEnabled(key))).toEqual([true, false, true, true]);
     expect(flags.map(({ key }) => client.getValue(key))).toEqual([
@@ -42,7 +42,7 @@ describe("isEnabled and getValue", () => {
     expect(client.getValue("nobody_yet", { userId: "ada" })).toBe("flag_enabled");
   });
 
-  it("say once per flag that rules and rollouts are left out", async () => {
+  it("warn once per flag that rules and rollouts are ignored", async () => {
     const journal = new Journal();
     const client = await ready(journal);
     for (const { key } of [...flags, ...flags]) {
@@ -63,7 +63,7 @@ describe("isEnabled and getValue", () => {
     expect(() => client.evaluate("unknown", {})).toThrow(error);
   });
 
-  it("say so if the key of a flag is no string", async () => {
+  it("name the type of a key that is not a string", async () => {
     const client = await ready();
     for (const [key, given] of [
       [42, "number 42"],
@@ -89,7 +89,7 @@ describe("isEnabled and getValue", () => {
 });
 
 describe("evaluate and read", () => {
-  it("answer for the subject at hand", async () => {
+  it("evaluate for the given context", async () => {
     const client = await ready();
     expect(client.evaluate("not_in_france", { country: "FR" })).toEqual({
       enabled: false,
@@ -101,7 +101,7 @@ describe("evaluate and read", () => {
     });
   });
 
-  it("leave a subject without a bucketing value out of a rollout, as the service does", async () => {
+  it("exclude a context without a bucketing key from a rollout, as the service does", async () => {
     const client = await ready();
     const out = { enabled: false, reason: "rollout" };
     expect(client.evaluate("nobody_yet")).toEqual(out);
@@ -109,7 +109,7 @@ describe("evaluate and read", () => {
     expect(client.evaluate("nobody_yet", { userId: "" })).toEqual(out);
   });
 
-  it("give undefined instead of an error where read is asked", async () => {
+  it("return undefined instead of throwing, for read", async () => {
     const client = await ready();
     expect(client.read("unknown", {})).toBeUndefined();
   });

@@ -3,14 +3,14 @@ import type { AddressInfo } from "node:net";
 import type { Pennon } from "./pennon.ts";
 import { createVectorFlags, type VectorCase, vectorFiles } from "./vector-flags.ts";
 
-/** An answer of the service, as it was sent. */
+/** A response of the service, as it was sent. */
 interface RecordedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** The answers of a release of the service to each kind of request of a client. */
+/** The responses of a release of the service to each kind of request from a client. */
 export interface Recording {
   readonly version: string;
   /** The flag that is on in the first configuration, and off in the second. */
@@ -18,19 +18,19 @@ export interface Recording {
   readonly configurations: readonly [RecordedAnswer, RecordedAnswer];
   readonly unchanged: RecordedAnswer;
   readonly refused: RecordedAnswer;
-  /** The events of a stream: the first one, and the one of the second configuration. */
+  /** The events of a stream: the first one, and the one for the second configuration. */
   readonly events: readonly [string, string];
   readonly evaluated: RecordedAnswer;
   readonly notFound: RecordedAnswer;
   readonly reported: RecordedAnswer;
-  /** Evaluations of the first configuration. An archived flag is not in it. */
+  /** Evaluations of the first configuration. It does not contain archived flags. */
   readonly cases: readonly Pick<VectorCase, "key" | "context" | "expected">[];
 }
 
 const SWITCHED = "recorded_switch";
 const HEADERS = ["content-type", "etag", "cache-control", "vary"];
 
-/** Asks a release of the service all that a client asks. */
+/** Sends every kind of request to a release of the service, and records the responses. */
 export async function record(pennon: Pennon, version: string): Promise<Recording> {
   const { id, sdkKey } = await pennon.ask("POST", "/environments", { product: "p", name: "e" });
   const cases = [];
@@ -86,9 +86,9 @@ async function recorded(response: Response): Promise<RecordedAnswer> {
   return { status, headers: Object.fromEntries(headers), body: await response.text() };
 }
 
-/** A service that answers as the recorded release did. */
+/** A service that responds as the recorded release did. */
 export class RecordedService {
-  /** The last body that was posted, by path. */
+  /** The last posted body by path. */
   readonly posted = new Map<string, unknown>();
   readonly #recording: Recording;
   readonly #server: Server;
@@ -112,7 +112,7 @@ export class RecordedService {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Has the second configuration from now on. */
+  /** Switches to the second configuration. */
   switch(): void {
     this.#isSwitched = true;
     for (const stream of this.#streams) {

@@ -5,7 +5,7 @@ import type {
   TransportResponse,
 } from "@pennon/core";
 
-/** A flag as `GET /sdk/v1/config` has it. */
+/** A flag as `GET /sdk/v1/config` returns it. */
 export interface FlagConfig {
   readonly key: string;
   readonly enabled: boolean;
@@ -16,7 +16,7 @@ export interface FlagConfig {
 
 type Answer = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>;
 
-/** A service that answers by a script, the last line of which it repeats. */
+/** A service whose responses follow a script. It repeats the last one. */
 export class ScriptedService implements Transport {
   readonly requests: TransportRequest[] = [];
   readonly #waiting = new Map<number, () => void>();
@@ -27,7 +27,7 @@ export class ScriptedService implements Transport {
     this.#script = script;
   }
 
-  /** Goes on by another script. */
+  /** Continues with another script. */
   nowAnswers(...script: readonly Answer[]): void {
     this.#script = script;
     this.#line = 0;
@@ -41,20 +41,20 @@ export class ScriptedService implements Transport {
     return answer?.(request) ?? Promise.reject(new Error("the script is empty"));
   }
 
-  /** Waits until so many requests have come in all. */
+  /** Waits until this number of requests has arrived in total. */
   async requested(count: number): Promise<void> {
     if (this.requests.length < count) {
       await new Promise<void>((resolve) => this.#waiting.set(count, resolve));
     }
   }
 
-  /** What each request sent as `If-None-Match`. */
+  /** The `If-None-Match` of each request. */
   get tags(): readonly (string | undefined)[] {
     return this.requests.map(({ headers }) => headers["If-None-Match"]);
   }
 }
 
-/** Options for a client of this service: no polling, unless a test asks for it. */
+/** Returns the options of a client of this service. It does not poll, unless a test enables that. */
 export function optionsFor(transport: Transport, options: Partial<FeatureFlagsClientOptions> = {}) {
   return { sdkKey: "pnk_test", transport, pollIntervalMs: 0, ...options };
 }
@@ -84,7 +84,7 @@ export function unreachable(): Answer {
   return () => Promise.reject(new TypeError("fetch failed"));
 }
 
-/** An answer that comes when the test says so; it does not care whether anybody still waits. */
+/** A response that arrives when the test sends it, even if no request waits any more. */
 export function held(): {
   readonly answer: Answer;
   readonly release: (answer: Answer) => Promise<void>;

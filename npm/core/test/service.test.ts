@@ -32,7 +32,7 @@ describe("with the real service", () => {
 
   afterAll(() => pennon?.stop());
 
-  it("client and service give the same answers", async () => {
+  it("client and service return the same evaluations", async () => {
     const client = new FeatureFlagsClient({ sdkKey, baseUrl: pennon.url, pollIntervalMs: 0 });
     await client.initialize();
     const contexts = [
@@ -50,7 +50,7 @@ describe("with the real service", () => {
     await client.shutdown();
   });
 
-  it("client and service explain alike", async () => {
+  it("client and service return the same explanations", async () => {
     const client = new FeatureFlagsClient({ sdkKey, baseUrl: pennon.url, pollIntervalMs: 0 });
     await client.initialize();
     const contexts = [
@@ -64,7 +64,7 @@ describe("with the real service", () => {
     ];
     for (const context of contexts) {
       const there = await pennon.ask("POST", "/sdk/v1/explain", { flagKey: key, context }, sdkKey);
-      // Clients are not told the ids of rules.
+      // Clients do not receive the IDs of rules.
       for (const rule of there.rules) {
         delete rule.id;
       }
@@ -78,7 +78,7 @@ describe("with the real service", () => {
     await client.shutdown();
   });
 
-  it("the client that streams hears of it when the flag is switched", async () => {
+  it("the client with a stream learns of a switched flag", async () => {
     const client = new FeatureFlagsClient({
       sdkKey,
       baseUrl: pennon.url,
@@ -120,7 +120,7 @@ describe("with the real service", () => {
     expect(reported).toEqual([200, 204]);
   });
 
-  it("the client follows when the flag is switched", async () => {
+  it("the polling client learns of a switched flag", async () => {
     const client = new FeatureFlagsClient({ sdkKey, baseUrl: pennon.url, pollIntervalMs: 50 });
     await client.initialize();
     expect(client.isEnabled(key)).toBe(true);

@@ -1,4 +1,4 @@
-// This client with the last release of the service, and the last release of the client with this service.
+// Tests this client with the last release of the service, and the last release of the client with this service.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const recordingPath = join(fixtures, "service/recording.json");
 
 const failed = expect.objectContaining({ code: "INITIALIZATION_FAILED" });
 
-/** Resolves with the keys of the next flags that change. */
+/** Resolves to the keys of the next changed flags. */
 function nextChange(client: FeatureFlagsClient): Promise<readonly string[]> {
   return new Promise((resolve) => client.once("change", ({ flags }) => resolve(flags)));
 }
@@ -74,7 +74,7 @@ describe("this client, with the last release of the service", () => {
       reason: expect.any(String),
       count: expect.any(Number),
     };
-    // No member that the last release does not know: it might refuse it.
+    // The last release might reject a member that it does not know.
     const { counts, ...rest } = service.posted.get("usage") as { counts: unknown[] };
     expect(counts).toEqual(counts.map(() => count));
     expect(rest).toEqual({ id: expect.any(String) });
@@ -82,7 +82,7 @@ describe("this client, with the last release of the service", () => {
     await client.shutdown();
   });
 
-  it("takes its refusal of a key for one", async () => {
+  it("recognizes its refusal of a key", async () => {
     const client = new FeatureFlagsClient(optionsFor("pnk_unknown"));
     await expect(client.initialize()).rejects.toEqual(failed);
     await expect(client.initialize()).rejects.toThrow("sdkKey");

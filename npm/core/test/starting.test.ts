@@ -25,7 +25,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The promise's outcome as soon as there is one. */
+/** The outcome of the promise, once it is settled. */
 function outcomeOf(promise: Promise<void>): { outcome: unknown } {
   const found = { outcome: undefined as unknown };
   promise.then(
@@ -71,7 +71,7 @@ describe("initialize()", () => {
     await client.shutdown();
   });
 
-  it("waits for a service that starts later, where it retries forever", async () => {
+  it("waits for a service that starts later, with retry: forever", async () => {
     const logger = new Journal();
     const service = new ScriptedService(unreachable());
     const client = new FeatureFlagsClient(optionsFor(service, { logger }));
@@ -90,7 +90,7 @@ describe("initialize()", () => {
     await client.shutdown();
   });
 
-  it("goes on by itself after timeoutMs, where it retries forever", async () => {
+  it("keeps trying after timeoutMs, with retry: forever", async () => {
     const service = new ScriptedService(status(503));
     const client = new FeatureFlagsClient(optionsFor(service));
     const events = eventsOf(client);
@@ -108,7 +108,7 @@ describe("initialize()", () => {
     await client.shutdown();
   });
 
-  it("rejects and goes on in the background once all attempts have failed", async () => {
+  it("rejects and keeps trying in the background after all attempts have failed", async () => {
     const logger = new Journal();
     const service = new ScriptedService(unreachable());
     const options = optionsFor(service, { logger, retries: 2, retryDelayMs: 0 });
@@ -120,7 +120,7 @@ describe("initialize()", () => {
     expect(found.outcome).toEqual(failed);
     expect(service.requests).toHaveLength(3);
     await vi.advanceTimersByTimeAsync(60_000);
-    // Even where there is no delay between the attempts of the call.
+    // It waits even without a delay between the attempts of the call.
     expect(service.requests).toHaveLength(7);
     expect(logger.lines).toEqual([expect.stringContaining("keeps trying")]);
     service.nowAnswers(on);
@@ -130,7 +130,7 @@ describe("initialize()", () => {
     await client.shutdown();
   });
 
-  it("rejects at once where the options are wrong, and goes on all the same", async () => {
+  it("rejects at once if the options are wrong, and still keeps trying", async () => {
     for (const retry of ["background", "forever"] as const) {
       for (const answer of [status(401), status(404), malformed()]) {
         const service = new ScriptedService(answer);
@@ -145,7 +145,7 @@ describe("initialize()", () => {
     }
   });
 
-  it("logs why the flags are missing, where no call waits for them", async () => {
+  it("logs the cause of missing flags if no call waits for them", async () => {
     const logger = new Journal();
     const service = new ScriptedService(unreachable());
     const client = new FeatureFlagsClient(optionsFor(service, { logger }));
@@ -177,7 +177,7 @@ describe("initialize()", () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it("refuses options that make no sense", async () => {
+  it("rejects invalid options", async () => {
     const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
     for (const options of [
       { timeoutMs: -1 },
@@ -195,7 +195,7 @@ describe("initialize()", () => {
 });
 
 describe("a client", () => {
-  it("calls a listener once that was added by once()", async () => {
+  it("calls a listener added by once() only once", async () => {
     const service = new ScriptedService(on);
     const client = new FeatureFlagsClient(optionsFor(service));
     const heard: string[] = [];
@@ -210,7 +210,7 @@ describe("a client", () => {
     await client.shutdown();
   });
 
-  it("calls it once even if a listener before it leads to the same event", async () => {
+  it("calls it once even if an earlier listener causes the same event", async () => {
     const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
     let times = 0;
     client.on("shutdown", () => void client.shutdown());
@@ -222,7 +222,7 @@ describe("a client", () => {
     expect(times).toBe(1);
   });
 
-  it("is shut down where `await using` ends", async () => {
+  it("is shut down at the end of `await using`", async () => {
     const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
     const events = eventsOf(client);
     await client.initialize();

@@ -25,7 +25,7 @@ const french = { country: "FR" };
 const failed = expect.objectContaining({ code: "INITIALIZATION_FAILED" });
 const DAY = 86_400_000;
 
-/** A store in memory, with all that was ever saved. */
+/** A store in memory, with the history of saved texts. */
 function memoryStore(maxAgeSeconds = 86_400): Store & { readonly saved: string[] } {
   const saved: string[] = [];
   return {
@@ -42,14 +42,14 @@ function clientOf(service: ScriptedService, options: Partial<FeatureFlagsClientO
   );
 }
 
-/** Runs a client of a service that is there, so that the store has something. */
+/** Runs a client while the service is up, so that the store has a document. */
 async function fill(store: Store): Promise<void> {
   const client = clientOf(new ScriptedService(on), { store });
   await client.initialize();
   await client.shutdown();
 }
 
-/** Starts a client without a service. */
+/** Starts a client while the service is down. */
 async function restart(store: Store, options: Partial<FeatureFlagsClientOptions> = {}) {
   const logger = new Journal();
   const service = new ScriptedService(unreachable());
@@ -73,7 +73,7 @@ afterEach(() => {
 
 const { setInterval, clearInterval } = globalThis;
 
-/** The same while the clock, which otherwise stands, runs on. */
+/** Does the same while the clock, which is otherwise stopped, runs. */
 async function restartInTime(...given: Parameters<typeof restart>) {
   const clock = setInterval(() => vi.advanceTimersByTime(10), 1);
   const restarted = await restart(...given);
@@ -82,7 +82,7 @@ async function restartInTime(...given: Parameters<typeof restart>) {
 }
 
 describe("a store", () => {
-  it("answers for every context when the service is away at the start", async () => {
+  it("evaluates every context if the service is down at the start", async () => {
     const store = memoryStore();
     await fill(store);
     expect(store.saved).toHaveLength(1);
@@ -99,7 +99,7 @@ describe("a store", () => {
     await client.shutdown();
   });
 
-  it("is served until the service answers, and then flags have their usual times", async () => {
+  it("is served until the service responds, after which the usual TTLs apply", async () => {
     const store = memoryStore();
     await fill(store);
     const { client, service } = await restartInTime(store);
@@ -116,7 +116,7 @@ describe("a store", () => {
     await client.shutdown();
   });
 
-  it("is served until it is too old, and then no more", async () => {
+  it("is served until it is too old", async () => {
     const store = memoryStore(600);
     await fill(store);
     vi.setSystemTime(Date.now() + 300_000);
@@ -132,7 +132,7 @@ describe("a store", () => {
     expect(late.logger.lines).toEqual([expect.stringContaining("older than maxAgeSeconds")]);
   });
 
-  it("is confirmed by answers that nothing has changed, now and then", async () => {
+  it("is confirmed occasionally by responses without changes", async () => {
     const store = memoryStore(1_000);
     const client = clientOf(new ScriptedService(on, status(304)), {
       store,
@@ -157,7 +157,7 @@ describe("a store", () => {
     await expect(client.initialize()).rejects.toEqual(failed);
   });
 
-  it("is not read where flags run out of time later", async () => {
+  it("is not read if flags expire later", async () => {
     const store = memoryStore();
     const service = new ScriptedService(on, unreachable());
     const client = clientOf(service, { store, pollIntervalMs: 10_000 });
@@ -178,7 +178,7 @@ describe("a store", () => {
     await client.shutdown();
   });
 
-  it("is ignored with one warning where it holds anything else", async () => {
+  it("is ignored with one warning if it has any other content", async () => {
     const store = memoryStore();
     await fill(store);
     const good = JSON.parse(store.saved[0] ?? "");
@@ -232,7 +232,7 @@ describe("a store", () => {
     expect(journal.lines).toEqual(["error: The store failed"]);
   });
 
-  it("must be one", () => {
+  it("must have the methods and the age of a store", () => {
     for (const store of [
       {},
       { load() {}, save() {}, maxAgeSeconds: "1" },
@@ -252,7 +252,7 @@ describe("fileStore", () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it("keeps the config document in a file of its owner's", async () => {
+  it("keeps the config document in a file that only its owner can read", async () => {
     const path = join(folder, "flags.json");
     await fill(fileStore(path));
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -263,7 +263,7 @@ describe("fileStore", () => {
     await client.shutdown();
   });
 
-  it("saves the newest of many texts, and leaves nothing beside it", async () => {
+  it("saves the newest of many texts, and leaves no other files", async () => {
     const path = join(folder, "flags.json");
     await writeFile(path, "before", { mode: 0o644 });
     const store = fileStore(path, { maxAgeSeconds: 60 });
@@ -275,7 +275,7 @@ describe("fileStore", () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it("has nothing where there is no file, and says so where it cannot be written", async () => {
+  it("is empty without a file, and fails if it cannot write", async () => {
     const store = fileStore(join(folder, "missing", "flags.json"));
     expect(store.load()).toBeUndefined();
     await expect(store.save("text")).rejects.toThrow("ENOENT");
@@ -301,7 +301,7 @@ describe("localStorageStore", () => {
     expect(other.logger.lines).toEqual([]);
   });
 
-  it("stores nothing outside of a page", async () => {
+  it("stores nothing outside a page", async () => {
     vi.stubGlobal("localStorage", undefined);
     const store = localStorageStore(undefined, { maxAgeSeconds: 1 });
     store.save("text");

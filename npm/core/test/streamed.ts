@@ -1,10 +1,10 @@
 import type { TransportRequest, TransportStream } from "@pennon/core";
 import { ScriptedService } from "./scripted.ts";
 
-/** A service that can also be listened to; tests say what it tells. */
+/** A service with a stream, whose events the tests send. */
 export class StreamingService extends ScriptedService {
   readonly opened: TransportRequest[] = [];
-  /** What the next streams are refused with. */
+  /** The response that refuses the next streams. */
   refusals: number[] = [];
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 

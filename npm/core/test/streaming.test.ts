@@ -17,11 +17,11 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The longest that a client waits before it fetches what a stream has told of. */
+/** The maximum time before a client fetches a change that a stream has announced. */
 const spread = () => vi.advanceTimersByTimeAsync(250);
 const moment = () => vi.advanceTimersByTimeAsync(0);
 
-/** A client that listens to a service and has heard that it is up to date. */
+/** Returns a client with an open stream, which has reported that the client is up to date. */
 async function listening(
   service: StreamingService,
   options: Partial<FeatureFlagsClientOptions> = {},
@@ -37,7 +37,7 @@ async function listening(
 }
 
 describe("a client that streams", () => {
-  it("fetches a change after a random wait, as long as the service asks for", async () => {
+  it("fetches a change after a random delay, within the service's limit", async () => {
     for (const [more, longest] of [
       [{}, 250],
       [{ spreadMs: 4_000 }, 4_000],
@@ -59,7 +59,7 @@ describe("a client that streams", () => {
     }
   });
 
-  it("asks with the key in a header, and hears of changes at once", async () => {
+  it("sends the key in a header, and learns of changes at once", async () => {
     const service = new StreamingService(on, off);
     const client = await listening(service, { baseUrl: "https://flags.example.com/" });
     expect(service.opened).toMatchObject([
@@ -77,7 +77,7 @@ describe("a client that streams", () => {
     await client.shutdown();
   });
 
-  it("does not poll while the stream is alive, and its flags stay", async () => {
+  it("does not poll while the stream is open, and keeps its flags", async () => {
     const service = new StreamingService(on);
     const client = await listening(service);
     for (let time = 0; time < 40; time += 1) {
@@ -90,7 +90,7 @@ describe("a client that streams", () => {
     await client.shutdown();
   });
 
-  it("reads events however they are cut and whatever is between them", async () => {
+  it("reads events regardless of chunks and of other lines", async () => {
     const service = new StreamingService(on, off, on);
     const client = await listening(service);
     const text = `retry: 10\r\ndata: nonsense\r\ndata: {"etag":3}\r\n\r\nevent: config\r\ndata:{"etag":"W/\\"off\\""}\r\n\r\n`;
@@ -108,7 +108,7 @@ describe("a client that streams", () => {
     await client.shutdown();
   });
 
-  it("polls when the stream is lost, and opens it again", async () => {
+  it("polls when the stream is lost, and reopens it", async () => {
     const service = new StreamingService(on, status(304), off);
     const client = await listening(service);
     service.fails();
@@ -133,7 +133,7 @@ describe("a client that streams", () => {
     await client.shutdown();
   });
 
-  it("opens a new stream when the service ends one, or falls silent", async () => {
+  it("opens a new stream when the service closes it or becomes silent", async () => {
     const service = new StreamingService(on);
     const client = await listening(service);
     service.ends();
@@ -149,7 +149,7 @@ describe("a client that streams", () => {
     await client.shutdown();
   });
 
-  it("leaves a service alone that has no stream, and polls", async () => {
+  it("polls a service that has no stream", async () => {
     const html = {
       status: 200,
       headers: new Headers({ "Content-Type": "text/html" }),
@@ -170,7 +170,7 @@ describe("a client that streams", () => {
     }
   });
 
-  it("polls by a transport that cannot stream, and says so once", async () => {
+  it("polls with a transport that cannot stream, with one warning", async () => {
     const logger = new Journal();
     const service = new ScriptedService(on);
     const client = new FeatureFlagsClient(
@@ -183,7 +183,7 @@ describe("a client that streams", () => {
     await client.shutdown();
   });
 
-  it("ends its stream at shutdown, and hears nothing any longer", async () => {
+  it("closes its stream at shutdown", async () => {
     const service = new StreamingService(on, off);
     const client = await listening(service);
     const events = eventsOf(client);

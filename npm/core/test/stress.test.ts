@@ -26,8 +26,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("a key that is refused", () => {
-  it.each([401, 403])("by %d is tried again after minutes, and never given up", async (refusal) => {
+describe("a refused key", () => {
+  it.each([401, 403])("with status %d is retried, and never given up", async (refusal) => {
     const service = new ScriptedService(on, status(refusal));
     const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 30_000 }));
     const events = eventsOf(client);
@@ -49,7 +49,7 @@ describe("a key that is refused", () => {
 });
 
 describe("the first poll", () => {
-  it("comes anywhere in the interval, so that many clients do not come together", async () => {
+  it("is at a random time in the interval, so that many clients spread out", async () => {
     const firstPoll = async (random: number) => {
       vi.mocked(Math.random).mockReturnValue(random);
       const service = new ScriptedService(on);
@@ -86,7 +86,7 @@ describe("time", () => {
     await client.shutdown();
   });
 
-  it("that a tab has slept through leads to one refresh when it wakes", async () => {
+  it("during which a tab was suspended causes one refresh", async () => {
     const service = new ScriptedService(configuration([flag("beta")], 'W/"on"'), status(304));
     const client = new FeatureFlagsClient(optionsFor(service, { pollIntervalMs: 30_000 }));
     await client.initialize();
@@ -102,7 +102,7 @@ describe("time", () => {
     await client.shutdown();
   });
 
-  it("between two polls may be longer than any timer", async () => {
+  it("between two polls may exceed the limit of timers", async () => {
     const forever = [flag("beta", true, { ttlOverrideSeconds: 31_536_000 })];
     const service = new ScriptedService(configuration(forever));
     const interval = 2 ** 31 + 5_000;
@@ -114,12 +114,12 @@ describe("time", () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(service.requests).toHaveLength(2);
     const delays = timers.mock.calls.map(([, delay]) => delay ?? 0);
-    // A host with a delay of 31 bits fires anything longer at once.
+    // Hosts store delays in 31 bits, and fire longer ones at once.
     expect(Math.max(...delays)).toBeLessThan(2 ** 31);
     await client.shutdown();
   });
 
-  it("to live of a flag is another one from the next fetch on", async () => {
+  it("to live of a flag changes with the next fetch", async () => {
     const [short, long] = [5, 50].map((ttlOverrideSeconds) =>
       configuration(
         [flag("beta", true, { ttlOverrideSeconds }), flag("other")],
@@ -141,7 +141,7 @@ describe("time", () => {
 });
 
 describe("a key of a flag", () => {
-  it("may be asked for whatever it is", async () => {
+  it("may be any value", async () => {
     const client = new FeatureFlagsClient(
       optionsFor(new ScriptedService(configuration([flag("beta"), flagWithRule("ruled", "FR")]))),
     );
@@ -166,7 +166,7 @@ describe("a key of a flag", () => {
 });
 
 describe("a subscriber that fails", () => {
-  it("is logged, and keeps no other from hearing", async () => {
+  it("is logged, without affecting the others", async () => {
     const logger = new Journal();
     const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on), { logger }));
     const told: string[] = [];

@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 describe("an engine that traps", () => {
-  /** Claims to be longer than the engine's memory can ever be. */
+  /** Claims a length that exceeds the engine's memory. */
   class Endless extends Uint8Array {
     override get length(): number {
       return 0xffff_fff0;
@@ -30,7 +30,7 @@ describe("an engine that traps", () => {
     throw new WebAssembly.RuntimeError("unreachable");
   };
 
-  /** Lets a function of the wasm trap, or do something else, while `isPoisoned`. */
+  /** Makes a function of the wasm trap, or call `instead`, while `isPoisoned`. */
   function trapsIn(name: string, isPoisoned: () => boolean, instead = unreachable): void {
     const instantiate = WebAssembly.instantiate.bind(WebAssembly);
     const instance = async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
@@ -44,7 +44,7 @@ describe("an engine that traps", () => {
     vi.spyOn(WebAssembly, "instantiate").mockImplementation(instance as never);
   }
 
-  it("breaks no read, and is started anew at once from the last good configuration", async () => {
+  it("breaks no read, and restarts at once with the last valid configuration", async () => {
     const logger = new Journal();
     const service = new ScriptedService(on, trap, configuration([flag("beta", false)]));
     const client = new FeatureFlagsClient(optionsFor(service, { logger }));
@@ -82,7 +82,7 @@ describe("an engine that traps", () => {
     await client.shutdown();
   });
 
-  it("leaves nobody waiting who asked for a refresh in that moment", async () => {
+  it("settles a refresh() of the same tick", async () => {
     let isPoisoned = false;
     trapsIn("engine_evaluate", () => isPoisoned);
     const client = new FeatureFlagsClient(optionsFor(new ScriptedService(on)));
@@ -97,7 +97,7 @@ describe("an engine that traps", () => {
     await client.shutdown();
   });
 
-  it("is left alone for half a minute when it traps again at once", async () => {
+  it("restarts only after half a minute if it traps again at once", async () => {
     vi.useFakeTimers();
     const service = new ScriptedService(on, trap);
     const client = new FeatureFlagsClient(optionsFor(service));
@@ -122,7 +122,7 @@ describe("an engine that traps", () => {
     await client.shutdown();
   });
 
-  it("over an evaluation costs that one, and is started anew at once", async () => {
+  it("during an evaluation affects only that one, and restarts at once", async () => {
     let isPoisoned = false;
     trapsIn("engine_evaluate", () => isPoisoned);
     const logger = new Journal();
@@ -145,7 +145,7 @@ describe("an engine that traps", () => {
     await client.shutdown();
   });
 
-  it("while there was only a cache to read from costs the refresh, and no read", async () => {
+  it("while only a cache is served fails the refresh, but no read", async () => {
     const cache = new Map();
     await new FeatureFlagsClient(optionsFor(new ScriptedService(on), { cache })).initialize();
     const service = new ScriptedService(status(302), trap, status(302), on);
@@ -163,7 +163,7 @@ describe("an engine that traps", () => {
     await client.shutdown();
   });
 
-  it("over what there was to begin with fails initialize(), and is not tried with it again", async () => {
+  it("because of the bootstrap fails initialize(), and does not load the bootstrap again", async () => {
     trapsIn("engine_load", () => true);
     const service = new ScriptedService(on);
     const client = new FeatureFlagsClient(optionsFor(service, { bootstrap: { flags: [] } }));
@@ -198,7 +198,7 @@ describe("an engine that traps", () => {
     await client.shutdown();
   });
 
-  it("fails a first initialize(), which may be repeated", async () => {
+  it("fails a first initialize(), which can be repeated", async () => {
     const service = new ScriptedService(trap, on);
     const client = new FeatureFlagsClient(optionsFor(service));
     await expect(client.initialize()).rejects.toMatchObject({ code: "INITIALIZATION_FAILED" });
@@ -206,7 +206,7 @@ describe("an engine that traps", () => {
     expect(client.isEnabled("beta")).toBe(true);
   });
 
-  it("is started anew by itself where initialize() is to be retried", async () => {
+  it("restarts by itself if initialize() has the option retry", async () => {
     vi.useFakeTimers();
     const client = new FeatureFlagsClient(optionsFor(new ScriptedService(trap, on)));
     await expect(client.initialize({ retry: "background" })).rejects.toMatchObject({

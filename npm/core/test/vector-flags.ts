@@ -21,10 +21,10 @@ function read(file: string): unknown {
   return JSON.parse(readFileSync(new URL(file, folder), "utf8"));
 }
 
-/** The names of all files of vectors. */
+/** The names of all vector files. */
 export const vectorFiles = (read("index.json") as { readonly files: readonly string[] }).files;
 
-/** Creates the flags of a file of vectors in an environment of the service, and returns the cases that are about them. */
+/** Creates the flags of a vector file in an environment of the service, and returns their cases. */
 export async function createVectorFlags(
   pennon: Pennon,
   environment: string,

@@ -9,12 +9,12 @@ const manifests = readdirSync(packages)
   .map((manifest) => JSON.parse(readFileSync(manifest, "utf8")));
 
 describe("the packages", () => {
-  it("have all the same version, which the core tells", () => {
+  it("all have the same version, which the core exports", () => {
     const versions = manifests.map(({ version }) => version);
     expect(new Set(versions)).toEqual(new Set([VERSION]));
   });
 
-  it("ask each other for exactly that version", () => {
+  it("depend on each other in exactly that version", () => {
     const asked = manifests.flatMap(({ dependencies, peerDependencies }) =>
       Object.entries({ ...dependencies, ...peerDependencies }).filter(([name]) =>
         name.startsWith("@pennon/"),
@@ -24,7 +24,7 @@ describe("the packages", () => {
     expect(asked.filter(([, version]) => version !== VERSION)).toEqual([]);
   });
 
-  it("are all named, with that version, where it is said how to publish them", () => {
+  it("are all named, with that version, in the instructions for publishing", () => {
     const text = readFileSync(new URL("../docs/packages.md", packages), "utf8");
     const published = Array.from(
       text.matchAll(/^npm publish --access restricted --provenance=false (.*)$/gm),
@@ -38,7 +38,7 @@ describe("the packages", () => {
     expect(new Set(installed)).toEqual(new Set([VERSION]));
   });
 
-  it("are all published by the workflow of a release", () => {
+  it("are all published by the release workflow", () => {
     const workflow = readFileSync(new URL("../.github/workflows/release.yml", packages), "utf8");
     const published = /for package in (.*); do/.exec(workflow)?.[1]?.split(" ") ?? [];
     const names = manifests.map(({ name }) => name.replace("@pennon/", ""));
@@ -61,7 +61,7 @@ describe("the packages", () => {
     }
   });
 
-  // npm proves the provenance only in the workflow of a release, and refuses to publish without the proof.
+  // npm can create a provenance statement only in the release workflow, and does not publish without one.
   it("cannot become public by accident", () => {
     for (const { publishConfig } of manifests) {
       expect(publishConfig).toEqual({ access: "public", provenance: true });

@@ -12,7 +12,7 @@ import {
 
 const flags = [flagWithRule("beta", "GB"), flagWithRollout("dark_mode", 50), flag("old", false)];
 
-/** What a client says that starts now, and what it logs above debugging. */
+/** The evaluations of a client that starts now, and its log messages above `debug`. */
 async function answers(Client: typeof FeatureFlagsClient) {
   const lines: unknown[][] = [];
   const log = (...line: unknown[]) => void lines.push(line);
@@ -32,8 +32,8 @@ async function answers(Client: typeof FeatureFlagsClient) {
 
 afterEach(() => vi.unstubAllGlobals());
 
-describe("a client where wasm is refused", () => {
-  it("runs the engine as plain JavaScript, and says so once", async () => {
+describe("a client where wasm is blocked", () => {
+  it("runs the engine in plain JavaScript, with one log message", async () => {
     const refusal = new Error("the content security policy forbids it");
     const withWasm = await answers(FeatureFlagsClient);
     expect(withWasm.lines).toEqual([]);
@@ -50,7 +50,7 @@ describe.each([
   ["@pennon/core", FeatureFlagsClient],
   ["@pennon/core/without-wasm", ClientWithoutWasm],
 ])("the memory of %s", (_, Client) => {
-  it("may grow between two subjects", async () => {
+  it("may grow its memory between two contexts", async () => {
     const many = Array.from({ length: 4_000 }, (_, index) => flag(`filler-${index}`, true));
     const service = new ScriptedService(configuration(flags));
     const client = new Client(optionsFor(service));
@@ -72,7 +72,7 @@ describe.each([
 });
 
 describe("@pennon/core/without-wasm", () => {
-  it("does not ask for wasm", async () => {
+  it("does not load wasm", async () => {
     vi.stubGlobal("WebAssembly", undefined);
     const { said, lines } = await answers(ClientWithoutWasm);
     expect(lines).toEqual([]);

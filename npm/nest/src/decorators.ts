@@ -63,7 +63,7 @@ export function RequireFlag(
 export interface FlagValueOptions {
   /** The value of the parameter if the flag cannot be evaluated. Default false. */
   readonly fallback?: boolean | undefined;
-  /** The name of the client that is asked. */
+  /** The name of the client. Default: the client without a name. */
   readonly client?: string | undefined;
 }
 

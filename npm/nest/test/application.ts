@@ -5,16 +5,16 @@ import { ExpressAdapter } from "@nestjs/platform-express";
 import { FastifyAdapter } from "@nestjs/platform-fastify";
 import { onTestFinished } from "vitest";
 
-/** As it is before a test puts another one in its place, for the clients. */
+/** The real `fetch`, before a test replaces it for the clients. */
 const { fetch } = globalThis;
 
 export const ADAPTERS = ["Express", "Fastify"] as const;
 export type Adapter = (typeof ADAPTERS)[number];
 
-/** An application that serves, until the test is over. */
+/** A running application, which is closed after the test. */
 export interface Application {
   readonly app: INestApplication;
-  /** What is answered to a request from somebody in a country. */
+  /** Returns the response to a request from this country. */
   readonly get: (path: string, country?: string) => Promise<{ status: number; body: unknown }>;
 }
 
@@ -42,13 +42,13 @@ export async function start(
   };
 }
 
-/** A request as both adapters have it, and what the tests' guards put on it. */
+/** A request as both adapters provide it, with the properties that the tests' guards set. */
 export interface Request {
   readonly headers: Readonly<Record<string, string | undefined>>;
   user?: { readonly id: string };
 }
 
-/** Finds in a header where a request is from. */
+/** Returns the context of a request, with the country from a header. */
 export function fromHeaders({ headers }: Request) {
   return { country: headers["x-country"] };
 }

@@ -39,7 +39,7 @@ afterEach(() => {
 });
 
 describe("a start", () => {
-  it("has the flags ready before other modules are initialised", async () => {
+  it("has the flags ready before other modules are initialized", async () => {
     const seen: boolean[] = [];
     class Other implements OnModuleInit {
       readonly #client: FeatureFlagsClient;
@@ -57,7 +57,7 @@ describe("a start", () => {
     expect(seen).toEqual([true]);
   });
 
-  it("names this package in the requests of a client of its own", async () => {
+  it("names this package in the requests of its own client", async () => {
     const service = new ScriptedService(configuration([flag("on")]));
     await start({ imports: [FeatureFlagsModule.forRoot({ options: optionsFor(service) })] });
     expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/nest/${VERSION}`);
@@ -73,7 +73,7 @@ describe("a start", () => {
     expect((await get("/value")).body).toEqual([false]);
   });
 
-  it("tries again until the service is back", async () => {
+  it("retries until the service is back", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     const service = new ScriptedService(unreachable());
     const options = optionsFor(service, quick);
@@ -93,7 +93,7 @@ describe("a start", () => {
     expect((await get("/guarded")).status).toBe(200);
   });
 
-  it("waits for flags that are not required no longer than it is told", async () => {
+  it("waits for optional flags for at most waitMs", async () => {
     const late = held();
     const options = optionsFor(new ScriptedService(late.answer));
     const { app, get } = await start({
@@ -108,7 +108,7 @@ describe("a start", () => {
     expect((await get("/value")).body).toEqual([true]);
   });
 
-  it("fails without the flags that are required, and leaves nothing running", async () => {
+  it("fails without required flags, and leaves nothing running", async () => {
     const told: string[] = [];
     const eventEmitter = {
       on: () => {},
@@ -131,7 +131,7 @@ describe("a start", () => {
 });
 
 describe("the end of an application", () => {
-  it("shuts a client of the module's own down", async () => {
+  it("shuts down the module's own client", async () => {
     const options = optionsFor(new ScriptedService(configuration([flag("on")])));
     const { app } = await start({ imports: [FeatureFlagsModule.forRoot({ options })] });
     const client = app.get<FeatureFlagsClient>(getFeatureFlagsToken());
@@ -140,7 +140,7 @@ describe("the end of an application", () => {
     expect(client.isReady()).toBe(false);
   });
 
-  it("leaves a client of the application's alone, which it has initialised", async () => {
+  it("does not shut down the application's client, which it has initialized", async () => {
     const client = new FeatureFlagsClient(
       optionsFor(new ScriptedService(configuration([flag("on")]))),
     );

@@ -9,7 +9,7 @@ import { start } from "./application.ts";
 const require = createRequire(import.meta.url);
 
 describe("the package", () => {
-  it("refuses a core of another version with a sentence that says what to do", async () => {
+  it("rejects a core of another version with a message that says what to do", async () => {
     vi.resetModules();
     vi.doMock("@pennon/core", async (original) => ({
       ...(await original<typeof import("@pennon/core")>()),
@@ -26,7 +26,7 @@ describe("the package", () => {
     );
   });
 
-  it("works by require() too", async () => {
+  it("also works with require()", async () => {
     const { FeatureFlagsModule, getFeatureFlagsToken, FlagValue } =
       require("@pennon/nest") as typeof import("@pennon/nest");
     class Flags {
@@ -49,7 +49,7 @@ describe("the package", () => {
 });
 
 describe("NestJS", () => {
-  it("is the one that these tests are to run with", () => {
+  it("has the version that these tests require", () => {
     const path = process.env.NEST === "12" ? "../../../tests/nest-12/" : "../";
     const from = createRequire(new URL(`${path}package.json`, import.meta.url));
     const { version } = JSON.parse(

@@ -118,7 +118,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
       adapter,
     );
 
-  it("a guard asks for whom the request is from", async () => {
+  it("a guard evaluates for the context of the request", async () => {
     const { get } = await application();
     for (const path of ["/guarded/by-country", "/guarded/both", "/whole"]) {
       expect(await get(path, "GB")).toEqual({ status: 200, body: ["let through"] });
@@ -128,7 +128,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
     expect(await get("/whole", "FI")).toMatchObject({ status: 404 });
   });
 
-  it("a guarded route looks as if there were none, query and all", async () => {
+  it("a guarded route looks as if it did not exist, including the query", async () => {
     const { get } = await application();
     const { body: missing } = await get("/no-such/route?a=1");
     const { body } = await get("/guarded/unknown?a=1");
@@ -136,7 +136,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
     expect(body).toEqual(JSON.parse(expected));
   });
 
-  it("a guard answers with the status that it is given", async () => {
+  it("a guard responds with the given status", async () => {
     const { get } = await application();
     expect(await get("/guarded/teapot")).toEqual({
       status: 418,
@@ -144,7 +144,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
     });
   });
 
-  it("parameters have the values for whom the request is from", async () => {
+  it("parameters have the values for the context of the request", async () => {
     const { get } = await application();
     const rest = { id: "7", off: false, unknown: false, fallback: true };
     for (const path of ["/values/several/7", "/inherited/several/7"]) {
@@ -153,7 +153,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
     }
   });
 
-  it("the service is bound to its request, also when many come at once", async () => {
+  it("the service is bound to its request, even with concurrent requests", async () => {
     const { get } = await application();
     const countries = Array.from({ length: 20 }, (_, at) => (at % 2 ? "FI" : "GB"));
     const answers = await Promise.all(countries.map((country) => get("/service", country)));
@@ -171,7 +171,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
     );
   });
 
-  it("the resolver sees what the guards before have put on the request", async () => {
+  it("the resolver sees the properties that earlier guards have set on the request", async () => {
     class SignIn implements CanActivate {
       canActivate(execution: ExecutionContext): boolean {
         execution.switchToHttp().getRequest<Request>().user = { id: "ada" };
@@ -201,7 +201,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
     expect((await get("/")).body).toEqual({ userId: "ada" });
   });
 
-  it("nobody gets in, and nothing fails, where the resolver throws", async () => {
+  it("flags are off, and nothing fails, if the resolver throws", async () => {
     const context = () => {
       throw new Error("no session");
     };
@@ -224,7 +224,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
     });
   });
 
-  it("clients with names are told apart, wherever they are asked", async () => {
+  it("named clients are distinguished wherever they are used", async () => {
     @Controller()
     class Several {
       readonly #default: FeatureFlagsClient;
@@ -280,7 +280,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
     ]);
   });
 
-  it("the application's own pipes are not given the request in place of a flag", async () => {
+  it("the application's own pipes do not receive the request instead of a flag", async () => {
     @Controller()
     class Piped {
       @Get()
@@ -308,7 +308,7 @@ describe.each(ADAPTERS)("with %s", (adapter) => {
 });
 
 describe("two applications in one process", () => {
-  it("have flags of their own behind the same controller", async () => {
+  it("have separate flags behind the same controller", async () => {
     const one = await start({
       imports: [FeatureFlagsModule.forRoot({ options: flags(), context: fromHeaders })],
       controllers: [Values],
@@ -326,8 +326,8 @@ describe("two applications in one process", () => {
   });
 });
 
-describe("a client that nobody set up", () => {
-  it("is missed at the start, and not at a request", async () => {
+describe("a client that is not configured", () => {
+  it("fails the start rather than a request", async () => {
     const imports = [FeatureFlagsModule.forRoot({ options: flags(), name: "shop" })];
     await expect(start({ imports, controllers: [Guarded] })).rejects.toThrow(
       /can't resolve dependencies/,

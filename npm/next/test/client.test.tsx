@@ -27,7 +27,7 @@ vi.mock("next/navigation.js", () => ({ useRouter: () => router }));
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
-/** What a server hands over for somebody in this country, as it arrives in a page. */
+/** Returns the bootstrap for a context with this country, as a page receives it. */
 async function snapshot(country: string, banner = true): Promise<Snapshot> {
   const service = new ScriptedService(
     configuration([flag("banner", banner), flagWithRule("ruled", "FR")]),
@@ -46,7 +46,7 @@ function Flags() {
   return <p>{text}</p>;
 }
 
-/** Renders on a server, and brings that to life in a page. */
+/** Renders on a server, and hydrates the result in a page. */
 async function hydrated(element: ReactNode) {
   const complained = vi.spyOn(console, "error");
   const container = document.createElement("div");
@@ -69,7 +69,7 @@ async function hydrated(element: ReactNode) {
 }
 
 describe("a page without a key", () => {
-  it("shows what the server has said, from the first render on", async () => {
+  it("shows the server's evaluations from the first render on", async () => {
     const page = await hydrated(
       <FeatureFlagsProvider bootstrap={await snapshot("FR")}>
         <Flags />
@@ -79,7 +79,7 @@ describe("a page without a key", () => {
     expect(new Set([page.text(), ...renders])).toEqual(new Set([page.html]));
   });
 
-  it("shows what the server says next, for another subject too", async () => {
+  it("shows the server's next evaluations, for another context too", async () => {
     const page = await hydrated(
       <FeatureFlagsProvider bootstrap={await snapshot("FR")}>
         <Flags />
@@ -93,7 +93,7 @@ describe("a page without a key", () => {
     expect(page.text()).toBe("banner false, ruled true");
   });
 
-  it("waits for nothing, and asks nobody", async () => {
+  it("neither waits nor sends requests", async () => {
     const fetched = vi.spyOn(globalThis, "fetch");
     let client: FeatureFlagsClient | undefined;
     function Everything() {
@@ -142,7 +142,7 @@ describe("a page with a stream", () => {
     </FeatureFlagsProvider>
   );
 
-  it("has the server render anew when its flags are others than those shown", async () => {
+  it("has the server render again when its flags differ from those shown", async () => {
     const shown = await snapshot("FR");
     const { rerender, text } = await hydrated(page(shown));
     expect(opened.map(({ url }) => url)).toEqual(["/flags"]);
@@ -157,7 +157,7 @@ describe("a page with a stream", () => {
     expect(refresh).toHaveBeenCalledOnce();
   });
 
-  it("connects once, and anew for another subject", async () => {
+  it("connects once, and again for another context", async () => {
     const { rerender } = await hydrated(page(await snapshot("FR")));
     await rerender(page(await snapshot("FR", false)));
     expect(opened).toHaveLength(1);
@@ -165,7 +165,7 @@ describe("a page with a stream", () => {
     expect(opened.map(({ close }) => close.mock.calls.length)).toEqual([1, 0]);
   });
 
-  it("lets go of its connection when it goes", async () => {
+  it("closes its connection when it is unmounted", async () => {
     const { rerender } = await hydrated(page(await snapshot("FR")));
     await rerender(null);
     expect(opened.map(({ close }) => close.mock.calls.length)).toEqual([1]);
@@ -173,7 +173,7 @@ describe("a page with a stream", () => {
 });
 
 describe("a page with a key of its own", () => {
-  it("begins with what the server has said, for the same subject", async () => {
+  it("starts with the server's evaluations, for the same context", async () => {
     const options = optionsFor(new ScriptedService(held().answer));
     const page = await hydrated(
       <FeatureFlagsProvider bootstrap={await snapshot("FR")} options={options}>
@@ -195,7 +195,7 @@ describe("a page with a key of its own", () => {
     expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/next/${VERSION}`);
   });
 
-  it("goes over to newer flags, still for that subject", async () => {
+  it("switches to newer flags, for the same context", async () => {
     const newer = configuration([flag("banner", false), flagWithRule("ruled", "FR")]);
     const page = await hydrated(
       <FeatureFlagsProvider

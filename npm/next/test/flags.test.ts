@@ -38,10 +38,10 @@ interface Visitor {
   readonly seats: number;
 }
 
-/** Its type cannot be used where TypeScript has `exactOptionalPropertyTypes`. */
+/** Its type is incompatible with TypeScript's `exactOptionalPropertyTypes`. */
 const declaredInCode = sdk.getProviderData as (flags: object) => ProviderData;
 
-/** As an application declares it. */
+/** Declares the flag as an application does. */
 const declare = (key: string, more: { readonly defaultValue?: boolean } = {}) =>
   flag<boolean, EvaluationContext<Visitor>>({
     key,
@@ -54,12 +54,12 @@ const declare = (key: string, more: { readonly defaultValue?: boolean } = {}) =>
   });
 
 describe("a flag with the adapter", () => {
-  it("is what it is for whom the application identifies", async () => {
+  it("is evaluated for the context that the application identifies", async () => {
     const ruled = declare("ruled");
     expect([await ruled(from("FR")), await ruled(from("DE"))]).toEqual([false, true]);
   });
 
-  it("says the same as everything else in the process, by one client", async () => {
+  it("shares its client with everything else in the process", async () => {
     const reader = await getFeatureFlags({ country: "FR" }, options());
     const [one, other] = [declare("ruled"), declare("banner")];
     expect([await one(from("FR")), await other(from("FR"))]).toEqual([
@@ -69,13 +69,13 @@ describe("a flag with the adapter", () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it("needs nothing but the environment", async () => {
+  it("needs only environment variables", async () => {
     await getFeatureFlags({}, options());
     const banner = flag({ key: "banner", adapter: pennonAdapter });
     expect(await banner(from("FR"))).toBe(true);
   });
 
-  it("is evaluated together with others for the same subject", async () => {
+  it("is evaluated together with others for the same context", async () => {
     const adapter = createPennonAdapter(options());
     const identify = () => ({ country: "FR" });
     const decided = vi.fn();
@@ -87,7 +87,7 @@ describe("a flag with the adapter", () => {
     expect(decided).not.toHaveBeenCalled();
   });
 
-  it("leads to its place in the dashboard", () => {
+  it("links to the dashboard", () => {
     const { definitions } = declaredInCode({
       own: flag({ key: "a b", adapter: pennonAdapter }),
       elsewhere: flag({
@@ -99,30 +99,30 @@ describe("a flag with the adapter", () => {
     expect(definitions.banner?.origin).toBe("https://flags.example.com/dashboard/flags?q=banner");
   });
 
-  it("leads nowhere if nobody has said where that is", () => {
+  it("has no link if the address of the dashboard is unknown", () => {
     vi.stubEnv("PENNON_URL", undefined);
     const { definitions } = declaredInCode({ own: flag({ key: "a", adapter: pennonAdapter }) });
     expect(definitions.a?.origin).toBeUndefined();
   });
 });
 
-describe("a flag that there is not", () => {
-  it("is what its declaration says, or off", async () => {
+describe("a flag that does not exist", () => {
+  it("has the default value of its declaration, or is off", async () => {
     const warned = vi.spyOn(console, "warn");
     expect(await declare("unknown")(from("FR"))).toBe(false);
     expect(await declare("unknown", { defaultValue: true })(from("DE"))).toBe(true);
     expect(warned).not.toHaveBeenCalled();
   });
 
-  it("is that too while the service is down", async () => {
+  it("has the same value while the service is down", async () => {
     service.nowAnswers(unreachable());
     expect(await declare("banner")(from("FR"))).toBe(false);
     expect(await declare("ruled", { defaultValue: true })(from("FR"))).toBe(true);
   });
 });
 
-describe("what the Flags Explorer shows", () => {
-  it("is every flag of the environment", async () => {
+describe("the data of the Flags Explorer", () => {
+  it("contains every flag of the environment", async () => {
     const own = declaredInCode({ banner: declare("banner") });
     const { definitions, hints } = await mergeProviderData([own, getProviderData(options())]);
     expect(definitions.ruled).toEqual({
@@ -136,7 +136,7 @@ describe("what the Flags Explorer shows", () => {
     expect(hints).toEqual([]);
   });
 
-  it("is a hint while there are none", async () => {
+  it("contains a hint while there are no flags", async () => {
     service.nowAnswers(unreachable());
     const { definitions, hints } = await getProviderData(options());
     expect(definitions).toEqual({});

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** What this package adds to an application that has React, the core and `@pennon/react` already. */
+/** Returns the size that this package adds to an application with React, the core and `@pennon/react`. */
 async function gzipped(): Promise<number> {
   const { outputFiles } = await build({
     entryPoints: [`${root}/dist/client.js`],
@@ -21,7 +21,7 @@ async function gzipped(): Promise<number> {
   return gzipSync(outputFiles[0]?.contents ?? "", { level: 9 }).length;
 }
 
-/** Imports an entry for servers in a program of its own. */
+/** Imports an entry for servers in a separate process. */
 function importFor(entry: string, ...conditions: readonly string[]): string {
   const program = `import("@pennon/next/${entry}").then((m) => console.log(Object.keys(m).join()))`;
   return execFileSync(process.execPath, [...conditions, "--eval", program], {
@@ -38,11 +38,11 @@ describe("the entry for browsers", () => {
     expect(bytes).toBeLessThanOrEqual(1.5 * 1024);
   });
 
-  it("begins with the directive by which Next.js knows code of the browser", () => {
+  it("begins with the directive that marks client code for Next.js", () => {
     expect(readFileSync(`${root}/dist/client.js`, "utf8")).toMatch(/^"use client";/);
   });
 
-  it("knows no environment", () => {
+  it("reads no environment variables", () => {
     expect(readFileSync(`${root}/dist/client.js`, "utf8")).not.toContain("process.env");
   });
 });
@@ -51,11 +51,11 @@ describe.each([
   ["server", "testing", "getFeatureFlags,streamFeatureFlags"],
   ["flags", "testing/flags", "createPennonAdapter,getProviderData,pennonAdapter"],
 ])("the entry for servers, %s,", (entry, mock, names) => {
-  it("is there where server components are", () => {
+  it("works in server components", () => {
     expect(importFor(entry, "--conditions=react-server").trim()).toBe(names);
   });
 
-  it("is refused anywhere else, with a sentence that says what to do", () => {
+  it("fails elsewhere, with a message that says what to do", () => {
     expect(() => importFor(entry)).toThrow(/in client components use the hooks/);
     expect(() => importFor(entry)).toThrow(`in tests put @pennon/next/${mock} in its place`);
   });
@@ -65,14 +65,14 @@ describe.each([
   ["testing", "getFeatureFlags,mockFeatureFlags,streamFeatureFlags"],
   ["testing/flags", "createPennonAdapter,getProviderData,pennonAdapter"],
 ])("the entry for tests, %s,", (entry, names) => {
-  it("is there anywhere", () => {
+  it("works anywhere", () => {
     expect(importFor(entry).trim()).toBe(names);
     expect(importFor(entry, "--conditions=react-server").trim()).toBe(names);
   });
 });
 
 describe("a core of another version", () => {
-  it("is refused with a sentence that says what to do", async () => {
+  it("is rejected with a message that says what to do", async () => {
     vi.resetModules();
     vi.doMock("@pennon/core", async (original) => ({
       ...(await original<typeof import("@pennon/core")>()),

@@ -33,7 +33,7 @@ afterEach(() => {
 const from = (transport: Transport) => ({ sdkKey, transport, pollIntervalMs: 0 });
 
 describe("the flags of a request", () => {
-  it("are those of its subject", async () => {
+  it("are evaluated for its context", async () => {
     const options = from(new ScriptedService(flags));
     const inFrance = await getFeatureFlags({ country: "FR" }, options);
     const inGermany = await getFeatureFlags({ country: "DE" }, options);
@@ -41,7 +41,7 @@ describe("the flags of a request", () => {
     expect(inFrance.isEnabled("no_such_flag")).toBe(false);
   });
 
-  it("hand over to a page what they say, without rules", async () => {
+  it("pass their evaluations to a page, without rules", async () => {
     const context = { country: "FR" };
     const server = await getFeatureFlags(context, from(new ScriptedService(flags)));
     const snapshot = JSON.parse(JSON.stringify(server.snapshot()));
@@ -51,7 +51,7 @@ describe("the flags of a request", () => {
     expect(page.withContext(context).read("banner")).toEqual(server.read("banner"));
   });
 
-  it("are not asked for before there is a request", async () => {
+  it("are not fetched before a request", async () => {
     const service = new ScriptedService(flags);
     vi.mocked(connection).mockRejectedValueOnce(new Error("no request"));
     await expect(getFeatureFlags({}, from(service))).rejects.toThrow("no request");
@@ -60,21 +60,21 @@ describe("the flags of a request", () => {
 });
 
 describe("the client", () => {
-  it("is one for all requests with a key", async () => {
+  it("is shared by all requests with the same key", async () => {
     const service = new ScriptedService(flags);
     await Promise.all([1, 2, 3].map(() => getFeatureFlags({}, from(service))));
     await getFeatureFlags({}, from(service));
     expect(service.requests).toHaveLength(1);
   });
 
-  it("is another one for another key", async () => {
+  it("is separate for another key", async () => {
     const service = new ScriptedService(flags);
     await getFeatureFlags({}, from(service));
     await getFeatureFlags({}, { ...from(service), sdkKey: `${sdkKey}_other` });
     expect(service.requests).toHaveLength(2);
   });
 
-  it("survives that its module is loaded anew", async () => {
+  it("survives a reload of its module", async () => {
     const service = new ScriptedService(flags);
     await getFeatureFlags({}, from(service));
     vi.resetModules();
@@ -101,7 +101,7 @@ describe("the client", () => {
     expect(request?.headers.Authorization).toBe(`Bearer ${sdkKey}`);
   });
 
-  it("says what is missing if there is no key", async () => {
+  it("names the missing key", async () => {
     vi.stubEnv("PENNON_SDK_KEY", undefined);
     await expect(getFeatureFlags()).rejects.toThrow(/sdkKey must be the key/);
   });
@@ -116,7 +116,7 @@ describe("a service that is down", () => {
     expect(reader.snapshot().flags).toEqual([]);
   });
 
-  it("holds up the first page for one attempt at most, and no other", async () => {
+  it("delays only the first page, by at most one attempt", async () => {
     vi.useFakeTimers();
     const options = from(new ScriptedService(held().answer));
     const first = vi.fn();
@@ -129,7 +129,7 @@ describe("a service that is down", () => {
     expect(reader.isEnabled("banner")).toBe(false);
   });
 
-  it("is noticed when it is back, by the readers that there are too", async () => {
+  it("is noticed when it is back, also by existing readers", async () => {
     vi.useFakeTimers();
     const service = new ScriptedService(unreachable());
     const options = { ...from(service), retries: 1, retryDelayMs: 0 };
@@ -145,7 +145,7 @@ describe("a service that is down", () => {
 describe("the stream for pages that follow the flags", () => {
   const polling = (service: ScriptedService) => ({ ...from(service), pollIntervalMs: 1_000 });
 
-  /** Reads events, and gives what the latest says of the two flags. */
+  /** Reads events, and returns the latest values of the two flags. */
   async function open(country: string, service: ScriptedService) {
     const response = await streamFeatureFlags({ country }, polling(service));
     const body = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -167,7 +167,7 @@ describe("the stream for pages that follow the flags", () => {
 
   beforeEach(() => void vi.useFakeTimers());
 
-  it("says what the flags are for its subject, and what they become", async () => {
+  it("sends the evaluations for its context, now and after changes", async () => {
     const service = new ScriptedService(flags);
     const stream = await open("FR", service);
     await vi.advanceTimersByTimeAsync(0);
@@ -179,7 +179,7 @@ describe("the stream for pages that follow the flags", () => {
     await stream.close();
   });
 
-  it("says nothing of what changes for others only", async () => {
+  it("does not send changes that affect only other contexts", async () => {
     const service = new ScriptedService(flags);
     const stream = await open("FR", service);
     const { rules } = flagWithRule("ruled", "DE");
@@ -194,7 +194,7 @@ describe("the stream for pages that follow the flags", () => {
     await stream.close();
   });
 
-  it("shows that it is alive, and is neither kept nor held back on the way", async () => {
+  it("sends heartbeats, and is neither cached nor buffered by proxies", async () => {
     const stream = await open("FR", new ScriptedService(flags));
     expect(Object.fromEntries(stream.response.headers)).toMatchObject({
       "content-type": "text/event-stream",
@@ -205,7 +205,7 @@ describe("the stream for pages that follow the flags", () => {
     await stream.close();
   });
 
-  it("does not hold up the end of the server", async () => {
+  it("does not delay the server's shutdown", async () => {
     const others = vi.fn();
     process.once("SIGTERM", others);
     const service = new ScriptedService(flags);
@@ -216,14 +216,14 @@ describe("the stream for pages that follow the flags", () => {
     await (await open("FR", service)).ended;
   });
 
-  it("leaves signals alone that nobody listens to, and that so end a process", async () => {
+  it("does not handle signals without another listener, which end the process", async () => {
     const before = process.listenerCount("SIGTERM");
     const stream = await open("FR", new ScriptedService(flags));
     expect(process.listenerCount("SIGTERM")).toBe(before);
     await stream.close();
   });
 
-  it("leaves nothing behind when the page has gone", async () => {
+  it("leaves nothing behind when the page is closed", async () => {
     const service = new ScriptedService(flags);
     const stream = await open("FR", service);
     await vi.advanceTimersByTimeAsync(0);
@@ -245,7 +245,7 @@ describe("requests", () => {
     return original;
   }
 
-  it("go past the caches of Next.js", async () => {
+  it("bypass the caches of Next.js", async () => {
     const body = JSON.stringify({ flags: [flag("banner")] });
     const original = ofNext(() => new Response(body, { headers: { ETag: '"1"' } }));
     const reader = await getFeatureFlags({}, { sdkKey, pollIntervalMs: 0 });
@@ -253,7 +253,7 @@ describe("requests", () => {
     expect(original.mock.calls.map(([, init]) => init?.cache)).toEqual(["no-store"]);
   });
 
-  it("leave no body unread where it is of no use", async () => {
+  it("cancel a body that is not needed", async () => {
     const cancel = vi.fn();
     const original = ofNext(() => new Response(new ReadableStream({ cancel }), { status: 403 }));
     const options = { sdkKey, pollIntervalMs: 0, retries: 1, retryDelayMs: 0 };
@@ -263,7 +263,7 @@ describe("requests", () => {
     expect(cancel).toHaveBeenCalled();
   });
 
-  it("are those of a transport of one's own, if there is one", async () => {
+  it("use the application's own transport, if any", async () => {
     ofNext(() => new Response());
     const service = new ScriptedService(status(401));
     await getFeatureFlags({}, from(service));

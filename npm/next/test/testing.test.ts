@@ -9,19 +9,19 @@ import { beforeEach, describe, expect, expectTypeOf, it, vi } from "vitest";
 beforeEach(() => mockFeatureFlags());
 
 describe("the functions of @pennon/next/testing", () => {
-  it("have the names of those whose place they take", () => {
+  it("have the names of the functions that they replace", () => {
     expect(Object.keys(testing)).toEqual(expect.arrayContaining(Object.keys(server)));
     expect(Object.keys(flagsOfTesting)).toEqual(Object.keys(flagsOfServer));
   });
 
-  it("compile wherever the others do", () => {
+  it("have compatible types", () => {
     expectTypeOf<typeof testing>().toExtend<typeof server>();
     expectTypeOf<typeof flagsOfTesting>().toExtend<typeof flagsOfServer>();
   });
 });
 
 describe("mocked flags", () => {
-  it("are there at once, outside of requests, and nothing is sent", async () => {
+  it("are available at once, outside of requests, without a request to the service", async () => {
     const sent = vi.spyOn(globalThis, "fetch");
     mockFeatureFlags({ on: true, off: false });
     const flags = await getFeatureFlags({ userId: "ada" });
@@ -32,7 +32,7 @@ describe("mocked flags", () => {
     sent.mockRestore();
   });
 
-  it("are the only ones, as in production", async () => {
+  it("are the only flags, as in production", async () => {
     mockFeatureFlags({ on: true });
     const flags = await getFeatureFlags({}, { fallbacks: { fallen_back: true } });
     expect([flags.isEnabled("other"), flags.isEnabled("other", true)]).toEqual([false, true]);
@@ -52,14 +52,14 @@ describe("mocked flags", () => {
     expect((await getFeatureFlags()).readAll()).toEqual({});
   });
 
-  it("differ by context, if a function gives them", async () => {
+  it("differ by context, if a function returns them", async () => {
     mockFeatureFlags(({ userId }) => ({ beta: userId === "ada" }));
     expect((await getFeatureFlags({ userId: "ada" })).isEnabled("beta")).toBe(true);
     expect((await getFeatureFlags({ userId: "bob" })).isEnabled("beta")).toBe(false);
     expect((await getFeatureFlags()).isEnabled("beta")).toBe(false);
   });
 
-  it("are handed over to a page as they are", async () => {
+  it("are passed to a page unchanged", async () => {
     mockFeatureFlags({ b: true, a: false });
     const { subject, flags } = (await getFeatureFlags({ userId: "ada" })).snapshot();
     expect(subject?.context).toEqual({ userId: "ada" });
@@ -69,7 +69,7 @@ describe("mocked flags", () => {
     ]);
   });
 
-  it("are told once to a page that follows them", async () => {
+  it("are sent once to a page with a stream", async () => {
     mockFeatureFlags({ on: true });
     const response = await streamFeatureFlags({ userId: "ada" });
     expect(response.headers.get("Content-Type")).toBe("text/event-stream");
@@ -77,7 +77,7 @@ describe("mocked flags", () => {
     expect(flags).toMatchObject([{ key: "on", enabled: true }]);
   });
 
-  it("are those of modules that are loaded anew", async () => {
+  it("survive a reload of modules", async () => {
     mockFeatureFlags({ on: true });
     vi.resetModules();
     const again = await import("@pennon/next/testing");
@@ -89,7 +89,7 @@ describe("mocked flags", () => {
 describe("the adapter of @pennon/next/testing/flags", () => {
   const request = new Request("http://shop.test");
 
-  it("decides by the mocked flags", async () => {
+  it("evaluates the mocked flags", async () => {
     mockFeatureFlags(({ country }) => ({ on: true, french: country === "FR" }));
     const { createPennonAdapter, pennonAdapter } = flagsOfTesting;
     const on = flag({ key: "on", adapter: pennonAdapter });
@@ -101,7 +101,7 @@ describe("the adapter of @pennon/next/testing/flags", () => {
     expect([await on(request), await french(request)]).toEqual([true, true]);
   });
 
-  it("shows them to the Flags Explorer", async () => {
+  it("returns them for the Flags Explorer", async () => {
     mockFeatureFlags({ on: true });
     const { definitions, hints } = await flagsOfTesting.getProviderData();
     expect([Object.keys(definitions), hints]).toEqual([["on"], []]);

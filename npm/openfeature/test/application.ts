@@ -3,7 +3,7 @@ import type { FeatureFlagsClient, FeatureFlagsClientOptions } from "@pennon/core
 
 export type Given = FeatureFlagsClient | FeatureFlagsClientOptions;
 
-/** What a flag may be taken for, and what is said where there is no answer. */
+/** The types as which an application may evaluate a flag, and their default values. */
 export const OTHERWISE = {
   boolean: false,
   true: true,
@@ -14,7 +14,7 @@ export const OTHERWISE = {
 
 export type Kind = keyof typeof OTHERWISE;
 
-/** What OpenFeature tells of a flag, whichever SDK is asked. */
+/** The result of an evaluation by OpenFeature, in either SDK. */
 export interface Details {
   readonly value: JsonValue;
   readonly variant?: string;
@@ -24,36 +24,36 @@ export interface Details {
   readonly flagMetadata?: Readonly<Record<string, unknown>>;
 }
 
-/** An application that knows OpenFeature only. */
+/** An application that uses only OpenFeature. */
 export interface Application {
   readonly events: Events;
-  /** The provider's status, as the SDK keeps it. */
+  /** The provider's status, as the SDK reports it. */
   status(): string;
-  /** Asks from now on for this subject. */
+  /** Switches to this context. */
   isFor(context: EvaluationContext): Promise<void>;
   asks(key: string, kind?: Kind): Promise<Details>;
-  /** Has something happen around the application, and waits until it has taken note. */
+  /** Runs `happening`, and waits until the application has processed its effects. */
   sees<T>(happening: () => Promise<T>): Promise<T>;
-  /** Tells the application's OpenFeature of something that a user did. */
+  /** Tracks an event of a user. */
   tracks(event: string): void;
   hasHook(hook: Hook): void;
-  /** Ends as an application does, the provider with it. */
+  /** Closes the application and its provider. */
   close(): Promise<void>;
 }
 
-/** Starts one, with a provider that has been given this, and does not wait until that is ready. */
+/** Starts an application, with a provider that gets this argument, and does not wait until the provider is ready. */
 export type Start = (given: Given) => Promise<Application>;
 
 interface EventDetails {
   readonly flagsChanged?: readonly string[];
 }
 
-/** What the SDK told an application, in order. */
+/** The events that an application received, in order. */
 export class Events {
   readonly list: string[] = [];
   #waiting: (() => void)[] = [];
 
-  /** A handler for events of this name. */
+  /** Returns a handler for events of this name. */
   readonly handler = (name: string) => (details?: object) => {
     const { flagsChanged = [] } = (details ?? {}) as EventDetails;
     this.list.push([name, ...flagsChanged].join(" "));
@@ -62,7 +62,7 @@ export class Events {
     }
   };
 
-  /** Waits until so many have been told, and gives them. */
+  /** Waits for this number of events, and returns them. */
   async told(count: number): Promise<readonly string[]> {
     await new Promise<void>((resolve) => {
       const look = () => this.list.length >= count && resolve();

@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 describe("the documents", () => {
-  it("show what works", async () => {
+  it("show code that works", async () => {
     const rule = flagWithRule("new_checkout", "FI");
     const body = JSON.stringify({ flags: [rule] });
     const asked: unknown[] = [];

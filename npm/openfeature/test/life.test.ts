@@ -24,7 +24,7 @@ const PROVIDERS = [
   ["PennonWebProvider", PennonWebProvider],
 ] as const;
 
-/** What a provider itself tells, without what an SDK adds. */
+/** The events of a provider itself, without those that an SDK adds. */
 function eventsOf(provider: PennonServerProvider | PennonWebProvider): Events {
   const events = new Events();
   for (const type of Object.values(ProviderEvents)) {
@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 describe.each(PROVIDERS)("%s", (_, Provider) => {
-  it("refuses options as the client does", () => {
+  it("rejects the same options as the client", () => {
     for (const options of [{ sdkKey: "" }, undefined, null]) {
       expect(() => new Provider(options as never)).toThrow(
         expect.objectContaining({ code: "INVALID_OPTIONS" }),
@@ -63,7 +63,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     expect(names).toEqual([own, own, `@pennon/core/${VERSION}`]);
   });
 
-  it("tries again by itself when its own client could not begin", async () => {
+  it("retries by itself if its own client could not start", async () => {
     vi.useFakeTimers();
     const service = new ScriptedService(unreachable());
     const provider = new Provider(optionsFor(service, one));
@@ -83,7 +83,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     await provider.onClose();
   });
 
-  it("tries no longer when it has been closed", async () => {
+  it("stops trying after it is closed", async () => {
     vi.useFakeTimers();
     const service = new ScriptedService(unreachable());
     const provider = new Provider(optionsFor(service, one));
@@ -95,7 +95,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("does not try at all when it is closed while it begins", async () => {
+  it("does not retry if it is closed during its start", async () => {
     vi.useFakeTimers();
     const service = new ScriptedService(held().answer);
     const provider = new Provider(optionsFor(service, one));
@@ -106,7 +106,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("may be used again after it has been closed, with a client anew", async () => {
+  it("can be used again after it is closed, with a new client", async () => {
     const service = new ScriptedService(on);
     const provider = new Provider(optionsFor(service));
     await provider.initialize();
@@ -119,7 +119,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     expect(provider.client.isReady()).toBe(false);
   });
 
-  it("tells nothing after it has been closed, and begins no request that the client has no need of", async () => {
+  it("emits nothing after it is closed, and sends no unnecessary request", async () => {
     const service = new ScriptedService(on);
     const client = new FeatureFlagsClient(optionsFor(service, one));
     await client.initialize();
@@ -135,7 +135,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     expect(events.list).toEqual([]);
   });
 
-  it("takes a client that comes from the other kind of module", async () => {
+  it("accepts a client from the other module system", async () => {
     const core = createRequire(import.meta.url)("@pennon/core");
     const client = new core.FeatureFlagsClient(optionsFor(new ScriptedService(on)));
     expect(client).not.toBeInstanceOf(FeatureFlagsClient);
@@ -148,7 +148,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
     await client.shutdown();
   });
 
-  it("tells when the engine fails, and when it is back", async () => {
+  it("reports when the engine fails, and when it is back", async () => {
     let isPoisoned = false;
     const instantiate = WebAssembly.instantiate.bind(WebAssembly);
     const instance = async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
@@ -180,7 +180,7 @@ describe.each(PROVIDERS)("%s", (_, Provider) => {
 });
 
 describe("PennonWebProvider", () => {
-  it("waits for the flags where the context changes before they are there", async () => {
+  it("waits for the first flags if the context changes before", async () => {
     OpenFeature.setLogger(logger);
     const { answer, release } = held();
     const service = new ScriptedService(answer);
@@ -196,7 +196,7 @@ describe("PennonWebProvider", () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it("has nothing to wait for where the flags are there", async () => {
+  it("does not wait once it has flags", async () => {
     const provider = new PennonWebProvider(optionsFor(new ScriptedService(on)));
     await provider.initialize();
     expect(provider.onContextChange({}, { country: "FR" })).toBeUndefined();
@@ -208,7 +208,7 @@ describe("PennonWebProvider", () => {
 });
 
 describe("a core of another version", () => {
-  it("is refused with a sentence that says what to do", async () => {
+  it("is rejected with a message that says what to do", async () => {
     vi.resetModules();
     vi.doMock("@pennon/core", async (original) => ({
       ...(await original<typeof import("@pennon/core")>()),

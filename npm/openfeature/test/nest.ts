@@ -8,7 +8,7 @@ import { PennonServerProvider } from "@pennon/openfeature/server";
 import type { Application, Given, Kind } from "./application.ts";
 import { ask, forget, listen } from "./server.ts";
 
-/** Answers what a flag is for whom the request is from. */
+/** Returns evaluations for the context of the request. */
 @Controller()
 class Flags {
   readonly #client: Client;
@@ -23,7 +23,7 @@ class Flags {
   }
 }
 
-/** An application of NestJS, which finds in each request for whom it is. */
+/** A NestJS application, which derives the context from each request. */
 export async function nest(given: Given): Promise<Application> {
   class Root {}
   Module({

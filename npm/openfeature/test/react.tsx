@@ -15,11 +15,11 @@ Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 interface Asked {
   readonly name: string;
   readonly kind: Kind;
-  /** Is told what is shown, at every render. */
+  /** Called with the shown content at every render. */
   readonly show: (details: Details) => void;
 }
 
-/** A page with one flag on it, which it shows anew when React has it do so. */
+/** A page with one flag, which renders again when React requests it. */
 export async function react(given: Given): Promise<Application> {
   const app = await web(given);
   const root = createRoot(document.createElement("main"));
@@ -60,7 +60,7 @@ const HOOKS = {
 } as Record<Kind, (key: string, fallback: unknown) => Details>;
 
 function Flag({ name, kind, show }: Asked) {
-  // The kind of one component never changes, as it is in its key.
+  // The type of a component never changes, because it is part of its key.
   show(HOOKS[kind](name, OTHERWISE[kind]));
   return null;
 }

@@ -29,17 +29,17 @@ const FLAGS = [
 
 const one = { retries: 1, retryDelayMs: 1 };
 
-/** A client that is ready, of a service with all kinds of flags, for an application to have. */
+/** Returns a ready client for an application. Its service has all kinds of flags. */
 async function ready(service = new ScriptedService(configuration(FLAGS))) {
   const client = new FeatureFlagsClient(optionsFor(service, one));
   await client.initialize();
   return { service, client };
 }
 
-/** What a provider for OpenFeature must do, in whichever SDK: each is run through all of them. */
+/** The scenarios that a provider must pass in every SDK. */
 export const SCENARIOS: readonly Scenario[] = [
   {
-    name: "is not ready before the flags are there, and then tells that it is",
+    name: "becomes ready, with an event, when it has flags",
     async run(start) {
       const { answer, release } = held();
       const service = new ScriptedService(answer);
@@ -61,7 +61,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "tells of flags that could not be had, and is ready when its client is",
+    name: "reports missing flags, and is ready when its client is",
     async run(start) {
       const service = new ScriptedService(unreachable());
       const client = new FeatureFlagsClient(optionsFor(service, one));
@@ -82,7 +82,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "has a word for every reason",
+    name: "translates every reason",
     async run(start) {
       const { client } = await ready();
       const app = await start(client);
@@ -107,7 +107,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "has no answer for a flag that needs a newer package",
+    name: "fails to evaluate a flag that needs a newer package",
     async run(start) {
       const newer = { ...flagWithRollout("newer", 50), rollout: { strategy: "per_device" } };
       const { client } = await ready(new ScriptedService(document({ flags: [newer] })));
@@ -123,7 +123,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "says what the client's fallbacks say of a flag that there is not",
+    name: "uses the client's fallbacks for a missing flag",
     async run(start) {
       const service = new ScriptedService(configuration([]));
       const app = await start(optionsFor(service, { fallbacks: { absent: true } }));
@@ -137,7 +137,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "gives nobody a flag as something else than a boolean",
+    name: "evaluates a flag only as a boolean",
     async run(start) {
       const { client } = await ready();
       const app = await start(client);
@@ -158,7 +158,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "does not know a flag that there is not",
+    name: "reports FLAG_NOT_FOUND for a missing flag",
     async run(start) {
       const { client } = await ready();
       const app = await start(client);
@@ -177,7 +177,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "tells which flags have changed",
+    name: "reports which flags have changed",
     async run(start) {
       const { client, service } = await ready();
       const app = await start(client);
@@ -192,7 +192,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "is stale while the service is away, goes on answering, and tells when it is back",
+    name: "is stale while the service is down, keeps evaluating, and reports when it is back",
     async run(start) {
       const { client, service } = await ready();
       const app = await start(client);
@@ -213,7 +213,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "answers for another subject as soon as the context is another one",
+    name: "evaluates for another context as soon as it changes",
     async run(start) {
       const { client, service } = await ready();
       const app = await start(client);
@@ -232,7 +232,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "refuses a context that the service would refuse, and takes the next one",
+    name: "rejects a context that the service would reject, and accepts the next one",
     async run(start) {
       const { client } = await ready();
       const app = await start(client);
@@ -249,7 +249,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "runs the application's hooks, and lets it track",
+    name: "runs the application's hooks, and accepts tracked events",
     async run(start) {
       const { client, service } = await ready();
       const app = await start(client);
@@ -273,7 +273,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "leaves the application's client alone when it ends",
+    name: "does not shut down the application's client when it is closed",
     async run(start) {
       const { client } = await ready();
       const app = await start(client);
@@ -285,7 +285,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "shuts its own client down when it ends",
+    name: "shuts down its own client when it is closed",
     async run(start) {
       const aborted: boolean[] = [];
       const service = new ScriptedService(
@@ -304,7 +304,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "is over when the application shuts down the client that it has",
+    name: "reports a fatal error when the application shuts down its client",
     async run(start) {
       const { client } = await ready();
       const app = await start(client);

@@ -10,7 +10,7 @@ import {
   OTHERWISE,
 } from "./application.ts";
 
-/** An application of the server SDK, which says for whom with each question. */
+/** An application of the server SDK, which passes a context with each evaluation. */
 export async function server(given: Given): Promise<Application> {
   OpenFeature.setProvider(new PennonServerProvider(given));
   const events = listen();
@@ -32,7 +32,7 @@ export async function server(given: Given): Promise<Application> {
   };
 }
 
-/** What OpenFeature tells of the provider that it has by now. */
+/** Collects the events that OpenFeature emits for the current provider. */
 export function listen(): Events {
   const events = new Events();
   for (const type of Object.values(ProviderEvents)) {
@@ -41,7 +41,7 @@ export function listen(): Events {
   return events;
 }
 
-/** Ends the provider, and leaves nothing behind for the next application. */
+/** Closes the provider, and resets OpenFeature for the next application. */
 export async function forget(): Promise<void> {
   OpenFeature.clearHandlers();
   OpenFeature.clearHooks();

@@ -5,7 +5,7 @@ import { SCENARIOS } from "./scenarios.ts";
 import { server } from "./server.ts";
 
 beforeAll(() => {
-  // It reports every failure that is brought about here.
+  // The SDK logs every failure that the scenarios cause.
   OpenFeature.setLogger({ debug() {}, info() {}, warn() {}, error() {} });
 });
 

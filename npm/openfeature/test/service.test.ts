@@ -104,7 +104,7 @@ describe("with the real service", () => {
 
   afterAll(() => pennon?.stop());
 
-  it("both providers say what the service says that is asked by OpenFeature's protocol", async () => {
+  it("both providers return the same as the service by OpenFeature's protocol", async () => {
     const options = () => ({ sdkKey, baseUrl: pennon.url, pollIntervalMs: 0 });
     const onServers = new PennonServerProvider(options());
     const inBrowsers = new PennonWebProvider(options());
@@ -138,7 +138,7 @@ describe("with the real service", () => {
     await Promise.all([onServers.onClose(), inBrowsers.onClose()]);
   }, 30_000);
 
-  it("the service's description has the pattern of the e-mail addresses that it accepts", async () => {
+  it("the service's description has the pattern of the email addresses that it accepts", async () => {
     const { components } = await (await fetch(`${pennon.url}/openapi.json`)).json();
     const { pattern } = components.schemas.EvaluationContext.properties.email.oneOf[0];
     const described = new RegExp(pattern);

@@ -2,11 +2,11 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 
-/** What a page may pay for a provider, on top of the client and of OpenFeature. */
+/** The maximum size that a provider may add to the client and OpenFeature. */
 const MOST_BYTES = 2 * 1024;
 
 describe("the entry for browsers", () => {
-  it("costs a page at most 2 KiB, as it is sent", async () => {
+  it("adds at most 2 KiB to a page, compressed", async () => {
     const { outputFiles } = await build({
       stdin: {
         contents: `export { PennonWebProvider } from "@pennon/openfeature/web"`,

@@ -9,7 +9,7 @@ import {
   OTHERWISE,
 } from "./application.ts";
 
-/** An application of the web SDK, which is for one subject until it sets another context. */
+/** An application of the web SDK, which has one context until it sets another. */
 export async function web(given: Given): Promise<Application> {
   OpenFeature.setProvider(new PennonWebProvider(given));
   const events = new Events();

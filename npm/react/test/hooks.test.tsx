@@ -47,7 +47,7 @@ describe("useFlag", () => {
     expect(page.text()).toBe("banner is off.");
   });
 
-  it("gives the fallback of a flag that there is not, and of whatever is no key", async () => {
+  it("returns the fallback for a missing flag, and for a value that is not a key", async () => {
     const { client } = await ready([]);
     const page = await render(
       <FeatureFlagsProvider client={client}>
@@ -60,7 +60,7 @@ describe("useFlag", () => {
     expect(page.text()).toBe("banner is off.banner is on.__proto__ is off.undefined is off.");
   });
 
-  it("gives the fallback until there are flags, and then the flag", async () => {
+  it("returns the fallback until the client has flags, and then the flag", async () => {
     const answer = held();
     const service = new ScriptedService(answer.answer);
     const client = new FeatureFlagsClient(optionsFor(service));
@@ -80,7 +80,7 @@ describe("useFlag", () => {
     await client.shutdown();
   });
 
-  it("says what is missing outside a provider", () => {
+  it("names the missing provider", () => {
     expect(() => renderToString(<Flag name="banner" />)).toThrow("inside a <FeatureFlagsProvider>");
   });
 
@@ -98,7 +98,7 @@ describe("useFlag", () => {
 });
 
 describe("useFlagDetails", () => {
-  it("tells the value, the reason, and that nothing is being loaded", async () => {
+  it("returns the value, the reason, and that nothing is loading", async () => {
     const { client } = await ready([flagWithRule("banner", "FR")]);
     const page = await render(
       <FeatureFlagsProvider client={client} context={{ country: "FR" }}>
@@ -128,7 +128,7 @@ describe("useFlagDetails", () => {
     await client.shutdown();
   });
 
-  it("gives the same object for as long as nothing changes", async () => {
+  it("returns the same object until something changes", async () => {
     const { client, service } = await ready([flag("banner"), flag("other")]);
     const seen = new Set<unknown>();
     function Seen() {
@@ -148,7 +148,7 @@ describe("useFlagDetails", () => {
 });
 
 describe("useFlags", () => {
-  it("gives all flags there are", async () => {
+  it("returns all flags", async () => {
     const { client, service } = await ready([flag("one"), flag("two", false)]);
     const page = await render(
       <FeatureFlagsProvider client={client}>
@@ -160,7 +160,7 @@ describe("useFlags", () => {
     expect(page.text()).toBe('{"__proto__":true,"one":true}');
   });
 
-  it("gives those that are asked for, and renders for no other", async () => {
+  it("returns the given flags, and does not render for any other", async () => {
     const { client, service } = await ready([flag("one"), flag("two", false), flag("three")]);
     const seen: unknown[] = [];
     function Some() {
@@ -180,7 +180,7 @@ describe("useFlags", () => {
 });
 
 describe("useFlagsStatus", () => {
-  it("tells when the client is ready, what went wrong, and that it is over", async () => {
+  it("reports a ready client, an error, and a shutdown", async () => {
     const service = new ScriptedService(configuration([]));
     const client = new FeatureFlagsClient(optionsFor(service));
     const page = await render(
@@ -220,7 +220,7 @@ describe("Feature", () => {
 });
 
 describe("the client's isEnabled", () => {
-  it("is never asked, as it would leave out the context", async () => {
+  it("is never called, because it ignores the context", async () => {
     const { client } = await ready([flagWithRule("banner", "FR")]);
     const asked = vi.spyOn(client, "isEnabled");
     function Everything() {

@@ -20,7 +20,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Mounts a provider with options, waits until it has fetched, and tells which clients it made. */
+/** Mounts a provider with options, waits for its first fetch, and returns the clients that it created. */
 async function mounted(
   service: ScriptedService,
   wrap: (element: ReactNode) => ReactNode = (element) => element,
@@ -40,7 +40,7 @@ async function mounted(
 }
 
 describe("a provider with options", () => {
-  it("makes a client, and shuts it down when it goes", async () => {
+  it("creates a client, and shuts it down when it is unmounted", async () => {
     const service = new ScriptedService(configuration([flag("banner")]));
     const { page, clients } = await mounted(service);
     const [client] = clients;
@@ -58,7 +58,7 @@ describe("a provider with options", () => {
     expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/react/${VERSION}`);
   });
 
-  it("keeps its client for as long as it is there, whatever object the options are", async () => {
+  it("keeps its client while it is mounted, whatever object the options are", async () => {
     const service = new ScriptedService(configuration([flag("banner"), flag("other")]));
     const { page, clients, show } = await mounted(service);
     await page.rerender(show("other"));
@@ -77,7 +77,7 @@ describe("a provider with options", () => {
     expect([...clients].map((client) => client.isReady())).not.toContain(true);
   });
 
-  it("has another client when it is shown again after having been hidden", async () => {
+  it("has another client when it is shown again after it was hidden", async () => {
     const Activity = Reflect.get(React, "Activity");
     if (Activity === undefined) {
       return; // React 18 does not hide.
@@ -96,7 +96,7 @@ describe("a provider with options", () => {
     expect(page.text()).toBe("banner is on.");
   });
 
-  it("tells that the service is away, and goes on by itself when it is back", async () => {
+  it("reports that the service is down, and recovers when it is back", async () => {
     vi.useFakeTimers();
     const service = new ScriptedService(unreachable());
     function Status() {
@@ -117,7 +117,7 @@ describe("a provider with options", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("asks no more once it has gone", async () => {
+  it("sends no request after it is unmounted", async () => {
     vi.useFakeTimers();
     const service = new ScriptedService(status(401));
     const page = await render(<FeatureFlagsProvider options={optionsFor(service)} />);
@@ -129,7 +129,7 @@ describe("a provider with options", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("says what is wrong with its options", () => {
+  it("names an invalid option", () => {
     const refused = expect.objectContaining({ code: "INVALID_OPTIONS" });
     expect(() => renderToString(<FeatureFlagsProvider options={{ sdkKey: "" }} />)).toThrow(
       refused,
@@ -140,12 +140,12 @@ describe("a provider with options", () => {
 });
 
 describe("a provider with a client", () => {
-  it("leaves the name of its client in requests as it is", async () => {
+  it("does not rename its client in requests", async () => {
     const { service } = await ready([flag("banner")]);
     expect(service.requests[0]?.headers["X-Pennon-Client"]).toBe(`@pennon/core/${VERSION}`);
   });
 
-  it("neither begins nor ends it", async () => {
+  it("neither starts nor shuts it down", async () => {
     const service = new ScriptedService(configuration([flag("banner")]));
     const client = new FeatureFlagsClient(optionsFor(service));
     const page = await render(<FeatureFlagsProvider client={client} />);
@@ -156,7 +156,7 @@ describe("a provider with a client", () => {
     await client.shutdown();
   });
 
-  it("goes over to another client", async () => {
+  it("switches to another client", async () => {
     const { client: one } = await ready([flag("banner")]);
     const { client: other } = await ready([flag("banner", false)]);
     const show = (client: FeatureFlagsClient) => (
@@ -171,7 +171,7 @@ describe("a provider with a client", () => {
 });
 
 describe("the context", () => {
-  it("decides, here and without a request, also when it changes", async () => {
+  it("determines evaluations without a request, also when it changes", async () => {
     const { client, service } = await ready([
       flagWithRule("ruled", "FR"),
       flagWithRollout("rolled_out", 64),
@@ -190,7 +190,7 @@ describe("the context", () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it("counts as another one when its object has been changed in place", async () => {
+  it("is recognized as new when its object was modified in place", async () => {
     const { client } = await ready([flagWithRollout("rolled_out", 64)]);
     const context = { userId: "ada" };
     const show = () => (
@@ -218,7 +218,7 @@ describe("the context", () => {
     }
   });
 
-  it("is each provider's own, also of one client", async () => {
+  it("is separate for each provider, even with the same client", async () => {
     const { client } = await ready([flagWithRule("ruled", "FR")]);
     const page = await render(
       <FeatureFlagsProvider client={client} context={{ country: "FR" }}>

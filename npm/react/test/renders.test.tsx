@@ -5,7 +5,7 @@ import { change, Flag, ready, render } from "./support.tsx";
 
 const names = Array.from({ length: 100 }, (_, index) => `flag_${index}`);
 
-/** 1,000 components, ten for each flag. */
+/** Renders 1,000 components, ten for each flag. */
 function thousand(renders: string[]) {
   return Array.from({ length: 10 }, (_, row) =>
     // biome-ignore lint/suspicious/noArrayIndexKey: the rows never move.
@@ -14,7 +14,7 @@ function thousand(renders: string[]) {
 }
 
 describe("1,000 components", () => {
-  it("are rendered once, and then only those whose flag has changed", async () => {
+  it("are rendered once, and then only if their flag has changed", async () => {
     const { client, service } = await ready(names.map((name) => flag(name)));
     const renders: string[] = [];
     await render(<FeatureFlagsProvider client={client}>{thousand(renders)}</FeatureFlagsProvider>);
@@ -33,7 +33,7 @@ describe("1,000 components", () => {
     expect(renders).toEqual([]);
   });
 
-  it("are not rendered by a rule that changes nothing for the subject", async () => {
+  it("are not rendered for a rule that does not affect the context", async () => {
     const { client, service } = await ready(names.map((name) => flag(name)));
     const renders: string[] = [];
     await render(

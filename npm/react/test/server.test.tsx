@@ -38,13 +38,13 @@ function Everything() {
   );
 }
 
-/** The flags of a server, handed over for somebody in France. */
+/** The bootstrap of a server for a context in France. */
 async function handedOver(): Promise<Snapshot> {
   const { client } = await ready([flag("banner"), flagWithRule("ruled", "FR")]);
   return JSON.parse(JSON.stringify(client.withContext({ country: "FR" }).snapshot()));
 }
 
-/** Renders on a server, brings it to life, and expects no complaint. */
+/** Renders on a server, hydrates the result, and expects no error from React. */
 async function servedAndHydrated(onServer: FeatureFlagsProviderProps, inBrowser = onServer) {
   const app = (props: FeatureFlagsProviderProps) => (
     <FeatureFlagsProvider {...props}>
@@ -61,7 +61,7 @@ async function servedAndHydrated(onServer: FeatureFlagsProviderProps, inBrowser 
 }
 
 describe("a page from a server", () => {
-  it("has the right values in its HTML and in the first render, whom the flags are for included", async () => {
+  it("has the right values in its HTML and in the first render, including the context", async () => {
     const bootstrap = await handedOver();
     const service = new ScriptedService(held().answer);
     const { html, page } = await servedAndHydrated({ options: optionsFor(service), bootstrap });
@@ -69,7 +69,7 @@ describe("a page from a server", () => {
     expect(page.text()).toMatch("banner is on.ruled is off.unknown is on.");
   });
 
-  it("takes the bootstrap of the options as well", async () => {
+  it("also accepts the bootstrap in the options", async () => {
     const options = optionsFor(new ScriptedService(held().answer));
     const { html } = await servedAndHydrated({
       options: { ...options, bootstrap: await handedOver() },
@@ -87,14 +87,14 @@ describe("a page from a server", () => {
     expect(service.requests).toEqual([]);
   });
 
-  it("has fallbacks where nothing is handed over, and then the flags", async () => {
+  it("has fallbacks without a bootstrap, and then the flags", async () => {
     const service = new ScriptedService(configuration([flag("banner")]));
     const { html, page } = await servedAndHydrated({ options: optionsFor(service) });
     expect(html).toMatch("banner is off.");
     await vi.waitFor(() => expect(page.text()).toMatch("banner is on."));
   });
 
-  it("may come from a client that the server keeps", async () => {
+  it("can come from a long-lived client on the server", async () => {
     const { client } = await ready([flag("banner"), flagWithRule("ruled", "FR")]);
     const context = { country: "FR" };
     const bootstrap = client.withContext(context).snapshot();
@@ -105,21 +105,21 @@ describe("a page from a server", () => {
     expect(html).toMatch("banner is on.</i><i>ruled is off.");
   });
 
-  it("needs no key in the browser if it only reads what was handed over", async () => {
+  it("needs no key in the browser if it only reads the bootstrap", async () => {
     const bootstrap = await handedOver();
     const client = new FeatureFlagsClient({ sdkKey: "none", bootstrap });
     const { page } = await servedAndHydrated({ client, bootstrap });
     expect(page.text()).toMatch("banner is on.ruled is off.");
   });
 
-  it("goes over to newer flags after its first render, without a complaint", async () => {
+  it("switches to newer flags after its first render, without an error", async () => {
     const bootstrap = await handedOver();
     const service = new ScriptedService(configuration([flag("banner", false)]));
     const { page } = await servedAndHydrated({ options: optionsFor(service), bootstrap });
     await vi.waitFor(() => expect(page.text()).toMatch("banner is off."));
   });
 
-  it("comes to life with what was served even where that happens late", async () => {
+  it("hydrates with the served flags even if that happens late", async () => {
     const bootstrap = await handedOver();
     const service = new ScriptedService(configuration([flag("banner", false)]));
     let load: (module: { default: typeof Flag }) => void = () => {};
@@ -143,14 +143,14 @@ describe("a page from a server", () => {
       await client?.initialize();
       await client?.refresh();
     });
-    // The rest of the page knows better, but this part of it has not come to life.
+    // The rest of the page has newer flags, but this part is not hydrated yet.
     expect(page.text()).toBe("banner is on.");
     await act(async () => load({ default: Flag }));
     expect(page.text()).toBe("banner is off.");
     expect(page.complaints).toEqual([]);
   });
 
-  it("follows the flags once it lives", async () => {
+  it("follows the flags once it is hydrated", async () => {
     const { client, service } = await ready([flag("banner")]);
     const bootstrap = client.snapshot();
     const { page } = await servedAndHydrated({ client, bootstrap });

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** What this package adds to an application that has React and the core already, as a bundler makes it. */
+/** Returns the size that this package adds to an application with React and the core, as a bundler builds it. */
 async function gzipped(): Promise<number> {
   const { outputFiles } = await build({
     entryPoints: [`${root}/dist/index.js`],
@@ -21,14 +21,14 @@ async function gzipped(): Promise<number> {
   return gzipSync(outputFiles[0]?.contents ?? "", { level: 9 }).length;
 }
 
-describe("what a browser loads", () => {
+describe("the size in a browser", () => {
   it("is at most 2.5 KiB more than the core, compressed", async () => {
     const bytes = await gzipped();
     console.log(`@pennon/react adds ${bytes} bytes, compressed`);
     expect(bytes).toBeLessThanOrEqual(2.5 * 1024);
   });
 
-  it("begins with the directive by which frameworks know code of the browser", () => {
+  it("begins with the directive that marks client code", () => {
     for (const file of ["index.js", "testing.js"]) {
       expect(readFileSync(`${root}/dist/${file}`, "utf8")).toMatch(/^"use client";/);
     }

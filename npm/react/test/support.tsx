@@ -12,7 +12,7 @@ import {
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
-/** A page with something in it. */
+/** A mounted page. */
 export interface Page {
   readonly text: () => string | null;
   readonly rerender: (element: ReactNode) => Promise<void>;
@@ -26,7 +26,7 @@ export async function render(element: ReactNode): Promise<Page> {
   return pageOf(container, root);
 }
 
-/** What a server has sent comes to life. `complaints` are of React, about what differs from what was sent. */
+/** Hydrates the HTML of a server. `complaints` are React's errors about differences from it. */
 export async function hydrate(
   html: string,
   element: ReactNode,
@@ -51,7 +51,7 @@ function pageOf(container: HTMLElement, root: Root): Page {
   };
 }
 
-/** A service with these flags, and a client that has them. */
+/** Starts a service with these flags, and a client that has fetched them. */
 export async function ready(
   flags: readonly FlagConfig[],
   options: Partial<FeatureFlagsClientOptions> = {},
@@ -65,7 +65,7 @@ export async function ready(
 
 let tags = 0;
 
-/** From now on these are the flags, and the client has fetched them. */
+/** Replaces the flags of the service, and makes the client fetch them. */
 export async function change(
   service: ScriptedService,
   client: FeatureFlagsClient,
@@ -76,7 +76,7 @@ export async function change(
   await act(() => client.refresh());
 }
 
-/** Shows one flag, and notes in `renders` whenever it is rendered. */
+/** Shows one flag, and records each render in `renders`. */
 export function Flag({
   name,
   fallback,
@@ -91,7 +91,7 @@ export function Flag({
   return <i>{`${name} is ${isOn ? "on" : "off"}.`}</i>;
 }
 
-/** Hands out the client that it finds. */
+/** Passes its client to the test. */
 export function Client({ give }: { readonly give: (client: FeatureFlagsClient) => void }) {
   give(useFeatureFlagsClient());
   return null;

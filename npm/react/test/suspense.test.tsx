@@ -19,7 +19,7 @@ function Waiting({ name }: { readonly name: string }) {
 const patient = (children: ReactNode) => <Suspense fallback="…">{children}</Suspense>;
 
 describe("useSuspenseFlag", () => {
-  it("suspends until the flags are there, and then follows them", async () => {
+  it("suspends until the client has flags, and then follows them", async () => {
     const answer = held();
     const service = new ScriptedService(answer.answer);
     const client = new FeatureFlagsClient(optionsFor(service));
@@ -42,7 +42,7 @@ describe("useSuspenseFlag", () => {
     await client.shutdown();
   });
 
-  it("suspends no longer when fetching has failed", async () => {
+  it("stops suspending when fetching has failed", async () => {
     const service = new ScriptedService(status(401));
     const page = await render(
       <FeatureFlagsProvider options={optionsFor(service)}>
@@ -56,7 +56,7 @@ describe("useSuspenseFlag", () => {
     expect(page.text()).toBe("banner is on");
   });
 
-  it("does not suspend for what a bootstrap knows, nor when the client is ready", async () => {
+  it("does not suspend for flags of a bootstrap, or if the client is ready", async () => {
     const { client } = await ready([flag("banner", false)]);
     const bootstrap = client.snapshot();
     const service = new ScriptedService(held().answer);

@@ -23,7 +23,7 @@ const everything =
   'on is on.unknown is on.[{"on":true,"off":false},{"value":false,"reason":"flag_disabled","loading":false},true,false]';
 
 describe("MockFeatureFlagsProvider", () => {
-  it("gives the flags at once, and sends no request", async () => {
+  it("provides the flags at once, and sends no request", async () => {
     const sent = vi.spyOn(globalThis, "fetch");
     const page = await render(
       <MockFeatureFlagsProvider flags={{ on: true, off: false }}>
@@ -35,7 +35,7 @@ describe("MockFeatureFlagsProvider", () => {
     sent.mockRestore();
   });
 
-  it("follows what it is told", async () => {
+  it("follows its prop", async () => {
     const show = (on: boolean) => (
       <MockFeatureFlagsProvider flags={{ on }}>
         <Flag name="on" />
@@ -46,7 +46,7 @@ describe("MockFeatureFlagsProvider", () => {
     expect(page.text()).toBe("on is off.");
   });
 
-  it("gives them on a server too, and has none by default", () => {
+  it("provides them on a server too, and has none by default", () => {
     const html = renderToString(
       <MockFeatureFlagsProvider>
         <Flag name="on" />

@@ -42,7 +42,7 @@ export function compiled(client: FeatureFlagsClient, plan: Plan, context: Evalua
 }
 
 describe("the types", () => {
-  it("are those that the documents name", () => {
+  it("match the documentation", () => {
     expectTypeOf(useFlag).returns.toEqualTypeOf<boolean>();
     expectTypeOf(useSuspenseFlag).returns.toEqualTypeOf<boolean>();
     expectTypeOf(useFlag).parameter(0).toEqualTypeOf<string>();

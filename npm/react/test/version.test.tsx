@@ -4,7 +4,7 @@ import { renderToString } from "react-dom/server";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 describe("a core of another version", () => {
-  it("is refused with a sentence that says what to do", async () => {
+  it("is rejected with a message that says what to do", async () => {
     vi.resetModules();
     vi.doMock("@pennon/core", async (original) => ({
       ...(await original<typeof import("@pennon/core")>()),
@@ -22,7 +22,7 @@ describe("a core of another version", () => {
 });
 
 describe("React", () => {
-  it("is the one that these tests are to run with, in its two halves", () => {
+  it("has the version that these tests require, in both packages", () => {
     expect([version, reactDom].map((text) => text.split(".")[0])).toEqual([
       process.env.REACT,
       process.env.REACT,

@@ -1,4 +1,4 @@
-// Compiled, never run: an application that has registered its flags.
+// An application with registered flags. It is compiled but never run.
 
 import { Feature, useFlag, useFlagDetails, useFlags, useSuspenseFlag } from "@pennon/react";
 
@@ -17,7 +17,7 @@ export function Page() {
   useFlags(["banner", "new_chekout"]);
   // @ts-expect-error: the same.
   all.new_chekout;
-  // @ts-expect-error: no answer was asked for.
+  // @ts-expect-error: the key was not read.
   useFlags(["banner"]).new_checkout;
   return (
     <>
