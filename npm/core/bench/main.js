@@ -82,7 +82,7 @@ async function reading() {
   row("yardstick: `Map.get` and a property, 16 of 10,000 keys", fewLookUps, "ns");
   row("`isEnabled`, 16 of 10,000 flags", fewAhead, "ns", "25 ns", fewLookUps);
   row("`evaluate`, a rule on country and a number", ruled, "ns", "100 ns", fewLookUps);
-  row("`evaluate`, a 25 % rollout by a short `userId`", rolledOut, "ns", "80 ns", fewLookUps);
+  row("`evaluate`, a 25% rollout by a short `userId`", rolledOut, "ns", "80 ns", fewLookUps);
   row("`read`, 16 missing keys", absent, "ns", "", fewLookUps);
   row("bound reader, 16 flags of every kind", bound, "ns", "40 ns", fewLookUps);
   row("yardstick: `Map.get` and a property, all 10,000 keys in no order", lookUps, "ns");
