@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use regex::RegexBuilder;
@@ -131,10 +132,9 @@ impl Word {
 
 impl Kind {
     fn of(file: &str) -> Self {
-        if file.ends_with(".md") {
-            Self::Documents
-        } else {
-            Self::Sources
+        match Path::new(file).extension() {
+            Some(extension) if extension == "md" => Self::Documents,
+            _ => Self::Sources,
         }
     }
 }
