@@ -7,7 +7,7 @@ export default async function Page() {
   const userId = (await cookies()).get("user")?.value;
   const flags = await getFeatureFlags({ userId });
   return (
-    <FeatureFlagsProvider snapshot={flags.snapshot()}>
+    <FeatureFlagsProvider bootstrap={flags.snapshot()}>
       <Checkout />
     </FeatureFlagsProvider>
   );
