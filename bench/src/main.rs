@@ -123,18 +123,17 @@ async fn admin(server: &Path, postgres: &str, folder: &Path) -> Result<()> {
         Database::sqlite(folder),
         Database::postgres(postgres).await?,
     ];
-    let mut plans = Vec::new();
     for database in databases {
         eprintln!("    {database}");
-        plans.extend(measure(server, &database).await?);
+        measure(server, &database).await?;
         database.remove(postgres).await?;
     }
-    plans.iter().for_each(Plan::print);
     Ok(())
 }
 
-/// Measures on one database, prints its table, and returns the plans of its queries.
-async fn measure(server: &Path, database: &Database) -> Result<Vec<Plan>> {
+/// Measures on one database, and prints the statements of a switch, the table, and the plans of the lists.
+async fn measure(server: &Path, database: &Database) -> Result<()> {
+    plans::of_a_switch(server, database).await?.print();
     let service = Arc::new(Service::start(server, database).await?);
     let mut table = Table::new(database);
     table.yardstick(&service, database).await?;
@@ -147,7 +146,7 @@ async fn measure(server: &Path, database: &Database) -> Result<Vec<Plan>> {
     drop(service);
     imports::measure(server, database, &mut table).await?;
     table.print();
-    let mut plans = vec![plans::of_a_switch(server, database).await?];
-    plans.extend(plans::of(server, database).await?);
-    Ok(plans)
+    let plans = plans::of(server, database).await?;
+    plans.iter().for_each(Plan::print);
+    Ok(())
 }

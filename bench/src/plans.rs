@@ -59,14 +59,16 @@ pub(crate) async fn of(server: &Path, database: &Database) -> Result<Vec<Plan>> 
     Ok(plans)
 }
 
-/// Returns the plan of the statements by which the server switches a flag.
+/// Returns the statements by which the server switches a flag, counted in a database beside this one.
 pub(crate) async fn of_a_switch(server: &Path, database: &Database) -> Result<Plan> {
+    let other = database.beside("statements").await?;
     let log = tempfile::NamedTempFile::new()?;
-    let service = Service::start_telling(server, database, File::create(log.path())?).await?;
+    let service = Service::start_telling(server, &other, File::create(log.path())?).await?;
     let (environment, _) = service.environment("statements").await?;
     let flag = service.flag("statements").await?;
     service.switch(&flag, &environment, true).await?;
     drop(service);
+    other.remove(&database.url()).await?;
     let told = fs::read_to_string(log.path())?;
     let of_the_switch: Vec<&str> = told
         .lines()
