@@ -1,4 +1,4 @@
-//! The state machine of a client, by single events and commands.
+//! The state machine of a client, driven by single events and commands.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -51,7 +51,7 @@ impl Machine {
         }
     }
 
-    /// Sets the moment of the next event: monotonic milliseconds, and a random number of 32 bits.
+    /// Sets the moment of the next event: monotonic milliseconds, and a 32-bit random number.
     pub fn at(&mut self, now: f64, random: u32) {
         self.moment = Moment {
             now: whole(now),
@@ -78,8 +78,8 @@ impl Machine {
         }));
     }
 
-    /// Reports that `initialize()` was called with a bootstrap config document, which the engine has loaded, with this
-    /// tag.
+    /// Reports that `initialize()` was called with a bootstrap config document, which the engine has loaded. `etag` is
+    /// its tag.
     pub fn provided(&mut self, etag: Option<String>, engine: &Engine) {
         self.handle(Event::Provided {
             flags: times(engine),
@@ -159,8 +159,8 @@ impl Machine {
             .map_or(CommandKind::None, CommandKind::from)
     }
 
-    /// Returns the number of the current command: the number of a request, under which to report its response; the
-    /// milliseconds of a timer, which fit into 31 bits; the response status of a failure.
+    /// Returns the number of the current command: the number with which to report the response to a request, the
+    /// milliseconds of a timer, which fit into 31 bits, or the response status of a failure.
     pub fn number(&self) -> u32 {
         match self.current {
             Some(Command::Fetch { request, .. }) => request,
@@ -217,7 +217,7 @@ fn times(engine: &Engine) -> Vec<Option<Ttl>> {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "the cast saturates, which is what is meant"
+    reason = "the saturating cast is intended"
 )]
 const fn whole(number: f64) -> u64 {
     number as u64

@@ -105,7 +105,7 @@ fn typescript_has_the_same_protocol() {
     let written = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == protocol,
-        "{} is not what sdk-wasm/src/protocol/mod.rs says: run this test with {WRITE}=1",
+        "{} differs from sdk-wasm/src/protocol/mod.rs: run this test with {WRITE}=1",
         path.display()
     );
 }
