@@ -66,20 +66,20 @@ impl Polls {
 /// The fetches of an environment's config document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Polling {
-    /// The time of the last one, to the minute.
+    /// The time of the last fetch, to the minute.
     pub last_polled_at: Option<Timestamp>,
-    /// Their number.
+    /// The number of fetches.
     pub polls: Polls,
 }
 
 string_enum! {
     /// The document that a client has when it fetches one.
     pub enum PollKind {
-        /// None.
+        /// No document.
         First = "first",
-        /// The newest one.
+        /// The newest document.
         Current = "current",
-        /// Another one.
+        /// Another document.
         Outdated = "outdated",
     }
     else "must be `first`, `current` or `outdated`"
