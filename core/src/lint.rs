@@ -38,7 +38,7 @@ pub enum Finding {
     NeverReached {
         /// The rule.
         rule: Priority,
-        /// The earlier rule that alone matches all of them, if there is one.
+        /// The earlier rule that alone matches all of them, if one does.
         behind: Option<Priority>,
     },
     /// The enabled flag has the same value for everyone, despite its rules or rollout.

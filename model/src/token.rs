@@ -1,4 +1,4 @@
-//! Personal access tokens, with which scripts act for a user.
+//! Personal access tokens, which let scripts act for a user.
 
 use serde::Serialize;
 

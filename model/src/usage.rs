@@ -56,7 +56,8 @@ impl Polls {
             .saturating_add(self.outdated)
     }
 
-    /// Returns the percentage of clients with a document that had the newest, rounded down; none if no client had one.
+    /// Returns the share of fetches with the newest document among those with any document, in percent, rounded down;
+    /// none without such fetches.
     pub fn percent_current(self) -> Option<i64> {
         let known = self.current.saturating_add(self.outdated);
         self.current.saturating_mul(100).checked_div(known)

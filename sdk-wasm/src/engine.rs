@@ -54,8 +54,8 @@ impl Engine {
         self.input.as_ptr()
     }
 
-    /// Loads the first `length` bytes of the input as the new config document. Returns false and keeps the previous
-    /// document if they are not one.
+    /// Loads the first `length` bytes of the input as the new config document. If they are not a config document,
+    /// returns false and keeps the previous one.
     pub fn load(&mut self, length: usize) -> bool {
         let text = self.input.get(..length).unwrap_or_default();
         match self.snapshot.parse_next(text) {

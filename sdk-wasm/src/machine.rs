@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::engine::Engine;
 use crate::protocol::{CommandKind, EventKind, FailureKind, OptionBit, RetryKind};
 
-/// The state machine of a client. The host sets the time, reports an event, and then takes one command after the other.
+/// The state machine of a client. The host sets the time, reports an event, and then takes the commands one by one.
 #[wasm_bindgen]
 pub struct Machine {
     life: pennon_client::Machine,
@@ -132,7 +132,7 @@ impl Machine {
         });
     }
 
-    /// Reports that the stream announced the tag of the service's config document, and perhaps the period in
+    /// Reports that the stream announced the tag of the service's config document, and optionally the period in
     /// milliseconds over which clients should spread their fetches.
     #[wasm_bindgen(js_name = streamTold)]
     pub fn stream_told(&mut self, etag: String, spread: Option<f64>) {

@@ -1,5 +1,5 @@
 //! The environment of one client: a clock that moves only when the test advances it, and a service that responds only
-//! when the test tells it to.
+//! on the test's command.
 
 use pennon_client::{
     Call, Command, Event, Failure, Lifecycle, Machine, Moment, Options, Reply, Start,

@@ -11,7 +11,7 @@ use pennon_core::rule::Attribute;
 
 use super::{CommandKind, EventKind, FailureKind, FlagBit, OptionBit, RetryKind, SlotTag};
 
-/// The environment variable with which the test writes the file.
+/// The environment variable that makes the test write the file.
 const WRITE: &str = "PENNON_WRITE_PROTOCOL";
 
 /// An enum for TypeScript: its members with their numbers and documentation.
