@@ -13,7 +13,7 @@ pub enum Command {
         /// The number of failed attempts before this one.
         attempt: u32,
     },
-    /// Abort the pending request. Its response would be ignored.
+    /// Abort the pending request, whose response would be ignored.
     Abort,
     /// Report [`Event::Timer`](crate::Event::Timer) in this many milliseconds. This replaces an earlier timer.
     SetTimer(u64),
@@ -24,7 +24,7 @@ pub enum Command {
     Restore,
     /// Serve the flags of the newest config document, and no others.
     Apply,
-    /// Restart the TTLs of all cached flags, which have been confirmed.
+    /// Restart the TTLs of all cached flags, because the service has confirmed them.
     Renew,
     /// Stop serving the flags at these positions in the newest config document.
     Expire(Vec<u32>),
@@ -86,8 +86,8 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Returns true if a retry may succeed soon. Invalid responses after valid ones come from a proxy during an outage,
-    /// and disappear with it; an invalid first response means a wrong address.
+    /// Returns true if a retry may succeed soon. An invalid response after a valid one comes from a proxy during an
+    /// outage, and ends with it. An invalid first response means a wrong address.
     pub(crate) const fn is_passing(self, has_answered: bool) -> bool {
         match self {
             Self::Unreachable | Self::TimedOut | Self::Status(429 | 500..=599) => true,
@@ -96,7 +96,7 @@ impl Failure {
         }
     }
 
-    /// Returns true if the service itself refused the request, so it is reachable.
+    /// Returns true if the service is reachable and refused the request.
     pub(crate) const fn is_refusal(self) -> bool {
         matches!(self, Self::Status(400..=428 | 430..=499))
     }

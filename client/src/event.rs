@@ -39,11 +39,11 @@ pub enum Event {
         /// The number of the request.
         request: u32,
     },
-    /// The host has executed [`Command::Restore`](crate::Command::Restore) and serves the flags from its cache: the
-    /// remaining milliseconds of each. Empty if the cache has none.
+    /// The host has executed [`Command::Restore`](crate::Command::Restore) and serves the flags from its cache.
+    /// Contains the remaining milliseconds of each flag; empty if the cache has no flags.
     Restored(Vec<u64>),
-    /// Replaces [`Restored`](Self::Restored) if the host serves a config document from its store. It is served past its
-    /// TTLs until it is `max_age` old, or the service returns another one.
+    /// Replaces [`Restored`](Self::Restored) if the host serves a config document from its store. The client uses that
+    /// document past its TTLs, until it is `max_age` old or the service returns another one.
     Stored {
         /// The TTL of each of its flags.
         flags: Vec<Option<Ttl>>,
@@ -63,7 +63,7 @@ pub enum Event {
     StreamAlive,
     /// The stream ended, or could not be opened.
     StreamEnded {
-        /// The HTTP status with which it was refused; 0 without a response, or if the stream had been open.
+        /// The HTTP status of the refusal; 0 without a response, or if the stream had been open.
         status: u16,
         /// The `Retry-After` header, in milliseconds from now.
         retry_after: Option<u64>,
@@ -91,8 +91,8 @@ pub enum Retry {
     None,
     /// The call fails, and further attempts continue in the background.
     Background,
-    /// The call waits for further attempts, unless they are unlikely to help: after a refused key, or an invalid first
-    /// response. Then it fails, and they continue in the background.
+    /// The call waits for further attempts. If these are unlikely to help, such as after a refused key or an invalid
+    /// first response, the call fails, and the attempts continue in the background.
     Forever,
 }
 

@@ -8,9 +8,9 @@ pub struct Lifetimes {
     started_at: u64,
     /// The TTL of each flag in milliseconds, by its position in the config document.
     times: Vec<u64>,
-    /// All TTLs up to this one have been noticed as expired.
+    /// TTLs up to this many milliseconds have been noticed as expired.
     noticed: u64,
-    /// All flags with a TTL up to this one have been expired.
+    /// Flags with a TTL up to this many milliseconds have been expired.
     expired: u64,
 }
 

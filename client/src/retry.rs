@@ -3,8 +3,10 @@
 /// The maximum backoff, in milliseconds.
 pub const CEILING: u64 = 30_000;
 
-/// The delay after the first refusal, and the maximum after many.
+/// The delay after the first refusal, in milliseconds.
 const REFUSED: u64 = 60_000;
+
+/// The maximum delay after many refusals, in milliseconds.
 const REFUSED_CEILING: u64 = 10 * 60_000;
 
 /// Returns the delay after the attempt `attempt` (from 0) has failed: `delay · 2^attempt`, limited to the [`CEILING`]
@@ -13,26 +15,26 @@ pub fn backoff(delay: u64, attempt: u32, random: u32) -> u64 {
     between_half_and_whole(doubled(delay, attempt, CEILING), random)
 }
 
-/// Returns the delay after `before` refusals (from 0) and one more. A refused key rarely works a second later, but may
-/// in some minutes, if it was revoked by mistake.
+/// Returns the delay after a refusal that follows `before` earlier ones. A refused key rarely works a second later, but
+/// may work some minutes later, if it was revoked by mistake.
 pub fn refused(before: u32, random: u32) -> u64 {
     between_half_and_whole(doubled(REFUSED, before, REFUSED_CEILING), random)
 }
 
-/// Returns a random time from 0 to the whole, uniformly distributed.
+/// Returns a random time from 0 to `whole`, uniformly distributed.
 pub fn spread(whole: u64, random: u32) -> u64 {
-    // In two halves, because the product does not fit.
+    // In two halves, because the product does not fit into 64 bits.
     let (high, low) = (whole >> 32, whole & u64::from(u32::MAX));
     high * u64::from(random) + (((low + 1) * u64::from(random)) >> 32)
 }
 
-/// Returns a random time from half to the whole, uniformly distributed.
+/// Returns a random time from half of `whole` to `whole`, uniformly distributed.
 pub fn between_half_and_whole(whole: u64, random: u32) -> u64 {
     let half = whole / 2;
     half + spread(whole - half, random)
 }
 
-/// Returns a random time from half to one and a half of the whole, uniformly distributed.
+/// Returns a random time from 0.5 to 1.5 times `whole`, uniformly distributed.
 pub fn around(whole: u64, random: u32) -> u64 {
     (whole / 2).saturating_add(spread(whole, random))
 }

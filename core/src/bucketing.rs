@@ -6,8 +6,7 @@ pub const BUCKETS: u32 = 100;
 const OFFSET_BASIS: u32 = 2_166_136_261;
 const PRIME: u32 = 16_777_619;
 
-/// Returns the bucket of a bucketing key, 0 to 99. It is the same for the same key on every platform and in every
-/// version.
+/// Returns the bucket of a bucketing key, 0 to 99. A key has the same bucket on every platform and in every version.
 pub fn bucket(value: &str) -> u32 {
     fnv1a(value.as_bytes()) % BUCKETS
 }

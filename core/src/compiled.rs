@@ -10,13 +10,13 @@ use crate::rule::{Attribute, Condition, Logic, Operand, Operator, Priority, Rule
 
 /// One flag in one environment, ready for evaluation.
 ///
-/// Each attribute that the flag reads has a number, its slot: the index in [`attributes`](Self::attributes). A caller
-/// with an array of these values in this order saves the engine every lookup by name.
+/// Each attribute that the flag reads has a slot: its index in [`attributes`](Self::attributes). A caller that keeps
+/// the values in an array in this order avoids lookups by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompiledFlag {
     pub(crate) archived: bool,
     pub(crate) enabled: bool,
-    /// In a box, because most flags have no targeting, and a client holds all flags of its environment.
+    /// Boxed to save memory: most flags have no targeting, and a client holds all flags of its environment.
     targeting: Option<Box<Targeting>>,
 }
 
@@ -74,8 +74,8 @@ impl CompiledFlag {
         }
     }
 
-    /// Returns the attributes that the flag's rules and rollout read, each once; slot `i` of a subject is the `i`th of
-    /// them.
+    /// Returns the attributes that the flag's rules and rollout read, without duplicates. Slot `i` of a subject holds
+    /// the value of the attribute at index `i`.
     pub fn attributes(&self) -> &[Attribute] {
         match &self.targeting {
             Some(targeting) => &targeting.attributes,
@@ -90,7 +90,7 @@ impl CompiledFlag {
 
     /// Returns OpenFeature's reason for an evaluation of this flag.
     ///
-    /// A rollout is always a split, even at 0% or 100%: at 100%, a subject without a bucketing key is still excluded,
+    /// A rollout is always a split, even at 0% or 100%: at 100%, it still excludes subjects without a bucketing key,
     /// and percentages change.
     pub fn standard_reason(&self, reason: Reason) -> StandardReason {
         match reason {
@@ -126,8 +126,8 @@ impl From<FlagConfig> for CompiledFlag {
     }
 }
 
-/// Sorts rules by ascending priority, and keeps the order of rules with the same priority. The service sends them
-/// sorted, so each is appended; the sort of the standard library would be a tenth of the wasm engine.
+/// Sorts rules by ascending priority, and keeps the order of rules with the same priority. The service sends rules
+/// sorted, so each insertion appends. The standard library's sort would make up a tenth of the wasm engine.
 fn compiled_rules(rules: Vec<Rule>, slots: &mut Slots) -> Box<[CompiledRule]> {
     let mut sorted: Vec<CompiledRule> = Vec::with_capacity(rules.len());
     for rule in rules {

@@ -12,8 +12,8 @@ use crate::rule::{
 };
 use crate::ttl::Ttl;
 
-/// The format of the config documents that the service writes. A client reads as much as it can of documents in any
-/// format.
+/// The number of the format in which the service writes config documents. A client reads as much as it can of a
+/// document in any format.
 pub const FORMAT: u32 = 1;
 
 /// The configuration of one flag in one environment, as in the config document.
@@ -48,7 +48,7 @@ pub struct FlagConfig {
 pub struct ParseError {
     /// The position of the problem, in bytes from the start.
     pub offset: usize,
-    /// A sentence about the problem; empty without the feature `problems`.
+    /// The description of the problem; empty without the feature `problems`.
     pub problem: &'static str,
 }
 
@@ -92,7 +92,7 @@ pub fn parse(text: &[u8]) -> Result<Vec<FlagConfig>, ParseError> {
     unknown.map_or(Ok(flags), Err)
 }
 
-/// Reads a config document and calls `take` for each entry, so that memory need not hold all of them at once.
+/// Reads a config document and calls `take` for each entry, so that all entries need not be in memory at once.
 pub(crate) fn each(text: &[u8], take: impl FnMut(Entry<'_>)) -> Result<(), ParseError> {
     let mut reader = Reader::new(text)?;
     document(&mut reader, take).map_err(|Refused| reader.error())
@@ -122,8 +122,8 @@ fn document(reader: &mut Reader<'_>, mut take: impl FnMut(Entry<'_>)) -> Read<()
     reader.end()
 }
 
-/// Reads a flag, with its key in a buffer that all flags share. Fails without a key and a switch; any other unreadable
-/// member is recorded in the flag.
+/// Reads a flag, and writes its key to a buffer that all flags share. Returns an error for a flag without a usable key
+/// or switch; records any other unreadable member in the flag.
 fn flag(reader: &mut Reader<'_>, key: &mut String) -> Read<Result<FlagState, ParseError>> {
     let start = reader.mark();
     match readable_flag(reader, key) {
@@ -164,7 +164,7 @@ fn readable_flag(reader: &mut Reader<'_>, key: &mut String) -> Read<FlagState> {
     }
 }
 
-/// Reads a refused entry again, without its rules and rollout. Only invalid JSON is an error this time.
+/// Rereads a refused entry, and skips its rules and rollout. Refuses only invalid JSON.
 #[cold]
 fn partly_readable_flag(
     reader: &mut Reader<'_>,
@@ -277,7 +277,7 @@ fn rollout(reader: &mut Reader<'_>) -> Read<Rollout> {
     }
 }
 
-/// Reads `null` as none, and any other value with `value`.
+/// Reads `null` as `None`, and any other value with `value`.
 fn nullable<T>(reader: &mut Reader<'_>, value: fn(&mut Reader<'_>) -> Read<T>) -> Read<Option<T>> {
     if reader.null()? {
         return Ok(None);
@@ -297,7 +297,7 @@ fn text<T: TryFrom<Box<str>, Error = Invalid>>(reader: &mut Reader<'_>) -> Read<
     T::try_from(text).map_err(|invalid| reader.refused_value(invalid.detail()))
 }
 
-/// Reads one of a closed list of words.
+/// Reads a string that must be one of a fixed set.
 fn word<T>(reader: &mut Reader<'_>, parse: fn(&str) -> Result<T, Invalid>) -> Read<T> {
     parse(reader.string()?).map_err(|invalid| reader.refused_value(invalid.detail()))
 }

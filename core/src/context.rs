@@ -11,21 +11,22 @@ use crate::rule::Attribute;
 pub enum Value<'a> {
     /// Any text, compared by Unicode scalar values, without normalization.
     String(&'a str),
-    /// An IEEE double; one that is not finite matches no condition.
+    /// An IEEE double. Infinity and NaN match no condition.
     Number(f64),
     /// True or false.
     Boolean(bool),
 }
 
-/// The source of attributes for the engine: a request on the server, or the arguments of a call in a page.
+/// The source of attribute values for the engine: a request on the server, or the arguments of a call in a page.
 pub trait Subject {
-    /// Returns the value of `attribute`, or none if the subject does not have it. `slot` is the attribute's number in
-    /// the flag's list, for subjects that keep their values in that order.
+    /// Returns the value of `attribute`, or `None` if the subject lacks it. `slot` is the attribute's index in
+    /// [`CompiledFlag::attributes`](crate::CompiledFlag::attributes), for subjects that keep their values in that
+    /// order.
     fn value(&self, attribute: &Attribute, slot: usize) -> Option<Value<'_>>;
 }
 
-/// The maximum size of a context, in bytes: of an evaluation request on the server, and of all texts together in
-/// clients.
+/// The maximum size of a context, in bytes. The server limits the evaluation request to this size, and clients limit
+/// all strings of a context together.
 pub const MAX_CONTEXT_BYTES: usize = 64 * 1024;
 
 /// An evaluation context: built-in attributes, and custom attributes, which never replace built-in ones.
@@ -49,7 +50,7 @@ pub struct Context<'a> {
 #[cfg_attr(
     feature = "schema",
     derive(utoipa::ToSchema),
-    schema(as = ActualValue, description = "A context value, kept for a trace.")
+    schema(as = ActualValue, description = "The value of an attribute in the context.")
 )]
 pub enum CustomValue<'a> {
     /// A string.
@@ -62,7 +63,7 @@ pub enum CustomValue<'a> {
 }
 
 impl Context<'_> {
-    /// Copies borrowed texts, so that the context owns all of them.
+    /// Copies borrowed strings, so that the context owns all its data.
     pub fn into_owned(self) -> Context<'static> {
         let owned = |text: Option<Cow<'_, str>>| text.map(|text| Cow::Owned(text.into_owned()));
         let custom = self.custom.iter().map(|(name, value)| {
@@ -93,7 +94,7 @@ impl Subject for Context<'_> {
 }
 
 impl Value<'_> {
-    /// Copies a borrowed text, so that the value owns it.
+    /// Copies a borrowed string, so that the value owns its data.
     pub fn into_owned(self) -> CustomValue<'static> {
         match self {
             Self::String(text) => CustomValue::String(Cow::Owned(text.into())),

@@ -18,7 +18,7 @@ use crate::rule::{Attribute, Condition, Logic, Operand, Operator, Priority};
 pub enum MissingBucketingValue {
     /// The rollout excludes the subject. Every evaluation with a caller's context uses this.
     Excluded,
-    /// The rollout is skipped. Only evaluations ahead of time in clients use this, which have no context at all.
+    /// The rollout is skipped. Only the evaluations that clients compute ahead of time, without a context, use this.
     FallsThrough,
 }
 
@@ -90,11 +90,11 @@ pub struct RuleTrace {
     pub value: bool,
     /// True if the rule matched.
     pub matched: bool,
-    /// All conditions, including those after the one that settled the result.
+    /// All conditions, including those after the one that determined the result.
     pub conditions: Vec<ConditionTrace>,
 }
 
-/// One condition, with the value that it was compared with.
+/// One condition, the attribute's value, and the outcome.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ConditionTrace {
@@ -114,15 +114,15 @@ pub struct ConditionTrace {
 pub struct RolloutTrace {
     /// The strategy, which selects the bucketing key.
     pub strategy: Strategy,
-    /// The number of the 100 buckets that are included.
+    /// The number of included buckets, out of 100.
     pub percentage: Percentage,
     /// The subject's bucket, 0 to 99; none without a bucketing key.
     #[cfg_attr(feature = "schema", schema(required, maximum = 99))]
     pub bucket: Option<u32>,
 }
 
-/// Evaluates `flag` for `subject` and reports to `observer`. This is the order of precedence: the first step with a
-/// result determines the evaluation.
+/// Evaluates `flag` for `subject`, and reports rules, conditions and the rollout to `observer`. The steps run in the
+/// order of precedence: the first one with a result determines the evaluation.
 pub fn decide(
     flag: &CompiledFlag,
     subject: &impl Subject,
@@ -190,7 +190,7 @@ fn rollout(
     })
 }
 
-/// Returns the bucketing key in a value. For bucketing, and only there, an empty string counts as missing.
+/// Returns a value as a bucketing key. An empty string counts as missing here, but not in conditions.
 fn bucketing_value(value: Value<'_>) -> Option<&str> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text),
@@ -231,7 +231,7 @@ fn value<'s>(flag: &CompiledFlag, slot: usize, subject: &'s impl Subject) -> Opt
 
 /// An observer of an evaluation, which cannot change it.
 pub trait Observer {
-    /// Compares conditions even after the one that settled the result of their rule.
+    /// True to compare all conditions of a rule, even after its result is certain.
     const SEES_ALL_CONDITIONS: bool = false;
 
     /// Reports that a rule is about to be evaluated.
@@ -248,7 +248,7 @@ pub trait Observer {
     ) {
     }
 
-    /// Reports if the rule matched.
+    /// Reports whether the rule matched.
     fn rule_ended(&mut self, _matched: bool) {}
 
     /// Reports that a rollout has been reached, and the subject's bucket.

@@ -13,8 +13,8 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Returns the evaluation as a number, for interfaces on which strings are too slow: bit 0 is `enabled`, the bits
-    /// above are the index of the reason in [`Reason::ALL`].
+    /// Encodes the evaluation as a number, for interfaces where strings are too slow. Bit 0 is `enabled`; the higher
+    /// bits are the index of the reason in [`Reason::ALL`].
     pub const fn encode(self) -> u32 {
         self.enabled as u32 | (self.reason as u32) << 1
     }
@@ -51,5 +51,5 @@ string_enum! {
         /// A rollout included or excluded the subject.
         Split = "SPLIT",
     }
-    else "is not a reason of OpenFeature"
+    else "is not an OpenFeature reason"
 }

@@ -1,12 +1,12 @@
 //! Errors of invalid values.
 
-/// The refusal of a value, with a sentence for the sender.
+/// The error of an invalid value, with a message for the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(&'static str);
 
 impl Invalid {
-    /// Creates a refusal with a clause such as "must not be blank".
+    /// Creates an error from a clause such as "must not be blank".
     pub const fn new(detail: &'static str) -> Self {
         Self(if cfg!(feature = "problems") {
             detail
@@ -15,7 +15,7 @@ impl Invalid {
         })
     }
 
-    /// Returns the sentence; empty without the feature `problems`.
+    /// Returns the message; empty without the feature `problems`.
     pub const fn detail(self) -> &'static str {
         self.0
     }

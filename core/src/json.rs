@@ -1,17 +1,18 @@
 //! A small pull parser for JSON, strict about the grammar of RFC 8259.
 //!
-//! It exists because a general deserializer would make up most of the wasm engine's size. Nesting is bounded, so that
-//! no document can exhaust the stack. For the size, too, only [`Reader::array`] is generic.
+//! It exists because a general deserializer would make up most of the wasm engine's size. A limit on nesting prevents
+//! stack overflows. To keep the code small, few functions are generic.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::config::ParseError;
 
-/// Deeper than any config document: flags, flag, rules, rule, conditions, condition, and a margin for newer members.
+/// The maximum depth of nesting. A config document needs 7 levels: document, flags, flag, rules, rule, conditions, and
+/// condition. The rest is a margin for newer members.
 const MAX_DEPTH: u8 = 32;
 
-/// The result of reading. The reader holds the details of a refusal.
+/// The result of a read. The reader holds the details of a refusal.
 pub(crate) type Read<T> = Result<T, Refused>;
 
 /// The text does not match the expected form.
@@ -99,7 +100,7 @@ impl<'t> Reader<'t> {
         (self.at, self.depth) = (at, depth);
     }
 
-    /// Reads a value with `read`, or skips it if it is other valid JSON.
+    /// Reads a value with `read`. If `read` refuses the value, skips it and returns `None`; fails only on invalid JSON.
     pub(crate) fn lenient<T>(&mut self, read: fn(&mut Self) -> Read<T>) -> Read<Option<T>> {
         let start = self.mark();
         if let Ok(value) = read(self) {
@@ -115,27 +116,28 @@ impl<'t> Reader<'t> {
         self.peek() == Some(b'{')
     }
 
-    /// Fails unless only white space is left.
+    /// Fails if anything but white space is left.
     pub(crate) fn end(&mut self) -> Read<()> {
         match self.peek() {
             None => Ok(()),
-            Some(_) => self.refuse("the document goes on after its end"),
+            Some(_) => self.refuse("unexpected text after the document"),
         }
     }
 
     /// Enters an object. [`next_member`](Self::next_member) then returns its members.
     pub(crate) fn object(&mut self) -> Read<Inside> {
-        self.expect(b'{', "an object is expected")?;
+        self.expect(b'{', "expected an object")?;
         self.enter(b'}')
     }
 
-    /// Returns the name of the next member, whose value the caller must read next; none at the end of the object.
+    /// Returns the name of the next member, or `None` at the end of the object. The caller must then read the member's
+    /// value.
     pub(crate) fn next_member(&mut self, object: &mut Inside) -> Read<Option<&str>> {
         if !self.has_next(object)? {
             return Ok(None);
         }
         let name = self.quoted()?;
-        self.expect(b':', "a colon is expected")?;
+        self.expect(b':', "expected a colon")?;
         Ok(Some(name.unwrap_or(&self.unescaped)))
     }
 
@@ -151,7 +153,7 @@ impl<'t> Reader<'t> {
 
     /// Enters an array. Its items follow while [`has_next`](Self::has_next) returns true.
     pub(crate) fn items(&mut self) -> Read<Inside> {
-        self.expect(b'[', "an array is expected")?;
+        self.expect(b'[', "expected an array")?;
         self.enter(b']')
     }
 
@@ -169,11 +171,11 @@ impl<'t> Reader<'t> {
                 Ok(true)
             }
             _ if is_first => Ok(true),
-            _ => self.refuse("a comma or the end of the list is expected"),
+            _ => self.refuse("expected a comma or the end of the array or object"),
         }
     }
 
-    /// Reads `null` if it is next. Returns true if so.
+    /// Returns true and consumes `null` if that is the next value.
     pub(crate) fn null(&mut self) -> Read<bool> {
         let is_null = self.peek() == Some(b'n');
         if is_null {
@@ -188,13 +190,13 @@ impl<'t> Reader<'t> {
         Ok(value)
     }
 
-    /// Reads a number without fraction and exponent, with no more digits than certainly fit 64 bits.
+    /// Reads a number without fraction and exponent, with at most 18 digits, which always fit into 64 bits.
     pub(crate) fn integer(&mut self) -> Read<i64> {
         const MOST_DIGITS: usize = 18;
         let number = self.number()?;
         let digits = number.trim_start_matches('-').as_bytes();
         if digits.len() > MOST_DIGITS || !digits.iter().all(u8::is_ascii_digit) {
-            return Err(self.refused_value("an integer is expected"));
+            return Err(self.refused_value("expected an integer"));
         }
         let value = digits
             .iter()
@@ -239,9 +241,9 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Reads a string. Returns a slice of the text, or none if the string has escapes and is in `unescaped`.
+    /// Reads a string. Returns a slice of the text, or `None` if the string has escapes, and stores it in `unescaped`.
     fn quoted(&mut self) -> Read<Option<&'t str>> {
-        self.expect(b'"', "a string is expected")?;
+        self.expect(b'"', "expected a string")?;
         self.value = self.at - 1;
         let text = self.plain_characters();
         if self.byte() == Some(b'"') {
@@ -274,7 +276,7 @@ impl<'t> Reader<'t> {
                     let character = self.escaped()?;
                     self.unescaped.push(character);
                 }
-                _ => return self.refuse("the string does not end, or has a control character"),
+                _ => return self.refuse("unterminated string, or control character in a string"),
             }
             let more = self.plain_characters();
             self.unescaped.push_str(more);
@@ -291,12 +293,12 @@ impl<'t> Reader<'t> {
             Some(b'r') => '\r',
             Some(b't') => '\t',
             Some(b'u') => return self.unicode_escape(),
-            _ => return self.refuse("there is no such escape"),
+            _ => return self.refuse("unknown escape"),
         };
         Ok(character)
     }
 
-    /// Reads one `\uXXXX`, or the two of a surrogate pair.
+    /// Reads a `\uXXXX` escape after the `u`, and the second escape of a surrogate pair.
     fn unicode_escape(&mut self) -> Read<char> {
         let first = self.utf16_unit()?;
         let second = match first {
@@ -309,7 +311,7 @@ impl<'t> Reader<'t> {
         };
         match char::decode_utf16([first].into_iter().chain(second)).next() {
             Some(Ok(character)) => Ok(character),
-            _ => self.refuse("half of a surrogate pair stands alone"),
+            _ => self.refuse("unpaired surrogate"),
         }
     }
 
@@ -320,7 +322,7 @@ impl<'t> Reader<'t> {
                 .next_byte()
                 .and_then(|byte| char::from(byte).to_digit(16));
             let Some(digit) = digit.and_then(|digit| u16::try_from(digit).ok()) else {
-                return self.refuse("four hexadecimal digits are expected");
+                return self.refuse("expected four hexadecimal digits");
             };
             unit = unit << 4 | digit;
         }
@@ -349,7 +351,7 @@ impl<'t> Reader<'t> {
     fn digits(&mut self) -> Read<()> {
         let is_digit = |byte: u8| byte.is_ascii_digit();
         if !self.take(is_digit) {
-            return self.refuse("a digit is expected");
+            return self.refuse("expected a digit");
         }
         while self.take(is_digit) {}
         Ok(())
@@ -358,7 +360,7 @@ impl<'t> Reader<'t> {
     fn word(&mut self, word: &'static str) -> Read<()> {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         if !rest.starts_with(word.as_bytes()) {
-            return self.refuse("another word or value is expected");
+            return self.refuse("unexpected value");
         }
         self.at += word.len();
         Ok(())

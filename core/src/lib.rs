@@ -1,11 +1,11 @@
 //! Pennon's evaluation engine.
 //!
-//! The same code evaluates flags on the server, in Node and in the browser. It performs no I/O, reads no clock, draws
-//! no random numbers, and does not panic on any input. [`evaluate()`] returns the result, and [`explain()`] the steps
-//! that led to it; both use the one implementation in [`mod@evaluate`].
+//! The same code evaluates flags on the server, in Node and in the browser. It performs no I/O, reads no clock, uses no
+//! random numbers, and panics on no input. [`evaluate()`] returns the result, and [`explain()`] also returns the steps
+//! that led to it; both use the implementation in [`mod@evaluate`].
 //!
-//! Features: without any, this is the engine as it is compiled to wasm; `problems` adds error messages; `schema` adds
-//! the JSON schemas for the API's description.
+//! Without features, this is the engine as it is compiled to wasm. The feature `problems` adds error messages; `schema`
+//! adds the JSON schemas for the description of the API.
 
 #![cfg_attr(not(feature = "schema"), no_std)]
 

@@ -1,9 +1,9 @@
 //! Probable mistakes: rules without effect, and flags with the same value for everyone.
 //!
 //! The linter has no evaluation logic. It runs the engine for representative subjects: for each attribute, every value
-//! in the rules, the values between them, a value of another type, and none. Two values that no condition distinguishes
-//! need no second subject, so a result that no representative has, no subject has. If there would be too many
-//! representatives, the linter reports nothing.
+//! in the rules, the values between and around them, and no value. Values that no condition distinguishes have the same
+//! result, so one of them represents all, and the representatives have every result that a subject can have. A check
+//! that needs more than `MOST_SUBJECTS` representatives reports nothing.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -27,28 +27,28 @@ pub enum Finding {
         /// The rule.
         rule: Priority,
     },
-    /// A condition of the rule holds for nobody, while others may.
+    /// A condition never holds, although the rule can match.
     ConditionNeverHolds {
         /// The rule.
         rule: Priority,
         /// The condition, counted from 0.
         condition: usize,
     },
-    /// The rule has no effect, because earlier rules match everyone that it matches.
+    /// The rule has no effect, because earlier rules match all its subjects.
     NeverReached {
         /// The rule.
         rule: Priority,
-        /// The one earlier rule that alone does so, if any.
+        /// The earlier rule that alone matches all of them, if one does.
         behind: Option<Priority>,
     },
-    /// The flag has the same value for everyone when it is on, despite its rules or rollout.
+    /// The enabled flag has the same value for everyone, despite its rules or rollout.
     Constant {
         /// The value for everyone.
         value: bool,
     },
 }
 
-/// Returns the probable mistakes of a flag, by ascending priority of the rules, as if it were enabled.
+/// Returns the probable mistakes in a flag, by ascending priority of the rules. Treats the flag as enabled.
 pub fn lint(flag: &FlagConfig) -> Vec<Finding> {
     let mut rules: Vec<&Rule> = flag.rules.iter().collect();
     rules.sort_by_key(|rule| rule.priority);
@@ -66,7 +66,7 @@ pub fn lint(flag: &FlagConfig) -> Vec<Finding> {
     findings
 }
 
-/// Returns the reason why a rule never determines a result, if it never does.
+/// Returns a finding if a rule never determines a result.
 fn never_decides(rule: &Rule, earlier: &[&Rule], reached: Option<&[Priority]>) -> Option<Finding> {
     let priority = rule.priority;
     if !can_match(rule) {
@@ -83,7 +83,7 @@ fn never_decides(rule: &Rule, earlier: &[&Rule], reached: Option<&[Priority]>) -
     })
 }
 
-/// Returns the conditions that hold for nobody, for a rule that can match.
+/// Returns the conditions that never hold in a rule that can match.
 fn idle_conditions(rule: &Rule) -> impl Iterator<Item = Finding> {
     let conditions = rule.conditions.iter().enumerate();
     conditions
@@ -109,7 +109,7 @@ fn can_match(rule: &Rule) -> bool {
     }
 }
 
-/// Returns true if all these conditions, which concern one attribute, can hold at once.
+/// Returns true if conditions on one attribute can all hold at once.
 fn all_can_hold(conditions: &[&Condition]) -> bool {
     let rule = Rule {
         priority: Priority::FIRST,
@@ -126,7 +126,7 @@ fn takes_all(before: &Rule, rule: &Rule) -> bool {
         .is_some_and(|mut all| all.all(|(_, cause)| cause.rule != Some(1)))
 }
 
-/// Returns the rules that determine the result for some subject; none if there are too many subjects to try.
+/// Returns the rules that determine the result for some subject; `None` if that needs too many subjects.
 fn reached(rules: &[&Rule]) -> Option<Vec<Priority>> {
     let mut reached = Vec::new();
     for (_, cause) in decisions(rules, None)? {
@@ -136,8 +136,8 @@ fn reached(rules: &[&Rule]) -> Option<Vec<Priority>> {
     Some(reached)
 }
 
-/// Returns true if some context evaluates to OFF before a change of a flag and to ON after it; `None` if there are too
-/// many combinations of attributes to try.
+/// Returns true if a change turns a flag from off to on for some context; `None` if there are too many combinations of
+/// attributes to try.
 pub fn turns_somebody_on(before: &FlagConfig, after: &FlagConfig) -> Option<bool> {
     let rules = before.rules.iter().chain(&after.rules);
     let conditions: Vec<&Condition> = rules.flat_map(|rule| &rule.conditions).collect();
@@ -163,17 +163,18 @@ pub fn turns_somebody_on(before: &FlagConfig, after: &FlagConfig) -> Option<bool
     }))
 }
 
-/// The share of ON among all contexts that no rule distinguishes from a given one.
+/// The percentage of contexts for which the flag is on, among those that no rule distinguishes from a given context.
 struct Share {
     percentage: u8,
-    /// The strategy by which the rollout selects them; none if it includes all or none.
+    /// The strategy of the rollout; none if no bucket determined the result.
     strategy: Option<Strategy>,
 }
 
 impl Share {
     fn of(rollout: Option<Rollout>, (evaluation, cause): (Evaluation, Cause)) -> Self {
         match rollout {
-            // The bucket determined the result. The contexts that no rule distinguishes from this one have all buckets.
+            // The bucket determined the result. The contexts that no rule distinguishes from this one are in all
+            // buckets.
             Some(rollout) if evaluation.reason == Reason::Rollout && cause.bucket.is_some() => {
                 Self {
                     percentage: rollout.percentage.get(),
@@ -188,7 +189,7 @@ impl Share {
     }
 }
 
-/// Returns the value for everyone, if it is the same and the flag has rules or a rollout.
+/// Returns the value if it is the same for everyone although the flag has rules or a rollout.
 fn constant(rules: &[&Rule], rollout: Option<Rollout>) -> Option<bool> {
     if rules.is_empty() && rollout.is_none() {
         return None;
@@ -202,7 +203,7 @@ fn constant(rules: &[&Rule], rollout: Option<Rollout>) -> Option<bool> {
     (on != off).then_some(on)
 }
 
-/// Evaluates the representative subjects; none if there are too many.
+/// Evaluates the representative subjects; `None` if there are too many.
 fn decisions(
     rules: &[&Rule],
     rollout: Option<Rollout>,
@@ -217,7 +218,7 @@ fn decisions(
     }))
 }
 
-/// Returns the number of subjects for these choices; none if there are too many.
+/// Returns the number of subjects for these choices; `None` if there are too many.
 fn combinations(choices: &[Choices]) -> Option<usize> {
     choices
         .iter()
@@ -225,7 +226,7 @@ fn combinations(choices: &[Choices]) -> Option<usize> {
         .filter(|count| *count <= MOST_SUBJECTS)
 }
 
-/// The values of one attribute that conditions can distinguish, and none.
+/// The representative values of one attribute: no value, and those that conditions can distinguish.
 type Choices = Vec<Option<CustomValue<'static>>>;
 
 fn all_choices(attributes: &[Attribute], conditions: &[&Condition]) -> Vec<Choices> {
@@ -263,7 +264,7 @@ fn choices(attribute: &Attribute, conditions: &[&Condition]) -> Choices {
     choices
 }
 
-/// Returns the least text, each of `named`, and the least text after each.
+/// Returns the empty string and each of `named`, each followed by the next greater string.
 fn texts(mut named: Vec<&str>) -> impl Iterator<Item = String> {
     named.push("");
     named.sort_unstable();
@@ -273,7 +274,7 @@ fn texts(mut named: Vec<&str>) -> impl Iterator<Item = String> {
         .flat_map(|text| [String::from(text), [text, "\0"].concat()])
 }
 
-/// Returns each of `named`, a number between each and the next, and one before and after all of them.
+/// Returns the numbers in `named`, one between each pair of neighbors, one below all, and one above all.
 fn points(mut named: Vec<f64>) -> Vec<f64> {
     named.sort_unstable_by(f64::total_cmp);
     let before = named.first().map(|least| least - 1.0);
@@ -289,7 +290,7 @@ fn points(mut named: Vec<f64>) -> Vec<f64> {
     points
 }
 
-/// One of all combinations of choices.
+/// A subject with one combination of choices.
 struct Representative<'c>(Vec<Option<&'c CustomValue<'static>>>);
 
 impl<'c> Representative<'c> {
@@ -309,7 +310,7 @@ impl Subject for Representative<'_> {
     }
 }
 
-/// A subject for two flags, which may have an attribute in different slots.
+/// A subject for two flags, in which an attribute may have different slots.
 struct Named<'c> {
     attributes: &'c [Attribute],
     values: Representative<'c>,

@@ -7,8 +7,8 @@ use crate::rule::{Operand, Operator};
 use crate::string_enum;
 
 string_enum! {
-    /// The outcome of a condition, which is true only if the outcome is `held`. A value that is missing or has another
-    /// type satisfies no operator, including `!=`.
+    /// The outcome of a condition, which holds only if the outcome is `held`. A value that is missing or has another
+    /// type satisfies no operator, not even `!=`.
     pub enum Outcome {
         /// The comparison is true.
         Held = "held",
@@ -25,7 +25,7 @@ string_enum! {
 /// Compares `actual` with `operand`.
 ///
 /// Strings are ordered by Unicode scalar values, which is the byte order of UTF-8. For booleans, false comes before
-/// true. Numbers are IEEE doubles, and a value that is not finite counts as another type.
+/// true. Numbers are IEEE doubles; infinity and NaN count as another type.
 pub(crate) fn compare(actual: Option<Value<'_>>, operator: Operator, operand: &Operand) -> Outcome {
     let Some(actual) = actual else {
         return Outcome::Missing;

@@ -8,7 +8,7 @@ use crate::string_enum;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Rollout {
-    /// The number of the 100 buckets that are included.
+    /// The number of included buckets, out of 100.
     pub percentage: Percentage,
     /// The strategy, which selects the bucketing key.
     pub strategy: Strategy,

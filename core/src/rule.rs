@@ -81,7 +81,7 @@ pub struct Condition {
     pub attribute: Attribute,
     /// The operator.
     pub operator: Operator,
-    /// The value to compare with.
+    /// The fixed value.
     pub operand: Operand,
 }
 
@@ -117,7 +117,7 @@ string_enum! {
     else "must be `string`, `number` or `boolean`"
 }
 
-/// The value that a condition compares with.
+/// The fixed value of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
     /// `valueString`
@@ -226,8 +226,8 @@ impl TryFrom<Box<str>> for OperandText {
     }
 }
 
-/// Returns the number of Unicode scalar values in a text, by counting the bytes that do not continue one. (The standard
-/// library counts long texts faster, with code that would be a twentieth of the wasm engine.)
+/// Counts the Unicode scalar values in a text, by their first bytes. The standard library counts long texts faster, but
+/// its code would make up a twentieth of the wasm engine.
 fn characters(text: &str) -> usize {
     text.bytes().filter(|byte| byte & 0xC0 != 0x80).count()
 }
@@ -257,7 +257,7 @@ impl Integer {
     /// Returns the number as a double, exactly.
     #[expect(
         clippy::cast_precision_loss,
-        reason = "the range admits only what a double holds exactly"
+        reason = "a double represents every integer in the range exactly"
     )]
     pub const fn to_f64(self) -> f64 {
         self.0 as f64
@@ -316,7 +316,9 @@ impl TryFrom<ConditionForm> for Condition {
         Ok(Self {
             attribute: form.attribute,
             operator: form.operator,
-            operand: operand.ok_or(Invalid::new("a condition needs the value of its type"))?,
+            operand: operand.ok_or(Invalid::new(
+                "a condition needs the value that `valueType` selects",
+            ))?,
         })
     }
 }

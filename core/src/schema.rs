@@ -19,8 +19,8 @@ impl PartialSchema for Attribute {
         ObjectBuilder::new()
             .schema_type(Type::String)
             .description(Some(
-                "The name of a context attribute: one of the built-in ones, `userId`, `tenantId`, `email` and `country`, \
-                 or a custom one, in 1 to 128 characters.",
+                "The name of a context attribute: `userId`, `tenantId`, `email` or `country`, or a custom name of 1 to \
+                 128 characters.",
             ))
             .min_length(Some(1))
             .max_length(Some(128))
@@ -44,10 +44,18 @@ impl PartialSchema for Condition {
         let boolean = ObjectBuilder::new().schema_type(Type::Boolean);
         OneOfBuilder::new()
             .description(Some(
-                "A comparison of an attribute with a fixed value of the type that `valueType` names.",
+                "A comparison of an attribute with a fixed value, whose type is `valueType`.",
             ))
-            .item(comparison(ValueType::String, "valueString", reference::<OperandText>()))
-            .item(comparison(ValueType::Number, "valueInt", reference::<Integer>()))
+            .item(comparison(
+                ValueType::String,
+                "valueString",
+                reference::<OperandText>(),
+            ))
+            .item(comparison(
+                ValueType::Number,
+                "valueInt",
+                reference::<Integer>(),
+            ))
             .item(comparison(ValueType::Boolean, "valueBool", boolean.into()))
             .into()
     }
@@ -69,7 +77,7 @@ fn comparison(kind: ValueType, member: &str, value: RefOr<Schema>) -> ObjectBuil
         .required(member)
 }
 
-/// Adds the schema of a type, and those that it references.
+/// Adds the schema of a type, and the schemas that it references.
 pub fn named<T: ToSchema>(schemas: &mut Named) {
     schemas.push((T::name().into_owned(), T::schema()));
     T::schemas(schemas);

@@ -10,20 +10,21 @@ use crate::config::{self, FlagState, ParseError};
 use crate::evaluation::{Evaluation, Reason};
 use crate::ttl::Ttl;
 
-/// The least size of a flag without rules in a document of the service,
+/// The minimum size of a flag without rules in a config document of the service, in bytes.
 const BYTES_PER_FLAG: usize = 80;
 
-/// and the approximate size of its key, in bytes.
+/// The approximate size of a flag's key, in bytes.
 const KEY_BYTES: usize = 12;
 
-/// The granularity of the allocations for keys and for flags, so that their size seldom changes.
+/// The allocation step for keys, in bytes. A coarse step keeps the size of the allocations stable across documents.
 const KEYS_STEP: usize = 4_096;
+/// The allocation step for flags.
 const FLAGS_STEP: usize = 256;
 
 /// The flags of one environment, sorted by key. Callers refer to a flag by its index.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    /// All keys in one text: ten thousand separate texts would need several times the memory.
+    /// All keys in one string: 10,000 separate strings would need several times the memory.
     keys: String,
     flags: Vec<Entry>,
     skipped: usize,
@@ -36,8 +37,8 @@ struct Entry {
     flag: Result<CompiledFlag, UnsupportedFlag>,
 }
 
-/// An enabled flag with something in the document that this version does not know, such as a newer operator. It can be
-/// evaluated only [ahead of time](Self::AHEAD), without a context.
+/// An enabled flag with a part that this version cannot read, such as a newer operator. It can be evaluated only [ahead
+/// of time](Self::AHEAD), without a context.
 #[derive(Clone, Copy, Debug)]
 pub struct UnsupportedFlag {
     offset: usize,
@@ -51,13 +52,13 @@ impl UnsupportedFlag {
     };
 
     /// Returns the position of the first unknown value, in bytes from the start of the document. For a missing member,
-    /// it is the end of its object.
+    /// this is the end of the object that lacks it.
     pub fn offset(&self) -> usize {
         self.offset
     }
 }
 
-/// All are equal, at any position, because none can be evaluated.
+/// Unsupported flags are equal regardless of the position, because none can be evaluated.
 impl PartialEq for UnsupportedFlag {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -65,7 +66,7 @@ impl PartialEq for UnsupportedFlag {
 }
 
 impl Snapshot {
-    /// Reads and compiles a config document. If two flags have the same key, the later one counts.
+    /// Reads and compiles a config document. If two flags have the same key, the later one wins.
     ///
     /// A value that this version does not know makes its flag [unsupported](UnsupportedFlag), unless the flag is
     /// archived or disabled. An entry without a usable key or switch is [skipped](Self::skipped).
@@ -78,7 +79,7 @@ impl Snapshot {
         Self::read(text, flags, flags * KEY_BYTES)
     }
 
-    /// Reads the next document of this environment, which is probably about as large.
+    /// Reads the next document of this environment, and allocates memory for about the same size.
     pub fn parse_next(&self, text: &[u8]) -> Result<Self, ParseError> {
         if self.is_empty() {
             return Self::parse(text);
@@ -86,8 +87,8 @@ impl Snapshot {
         Self::read(text, self.flags.len(), self.keys.len())
     }
 
-    /// Allocates this much in advance, and keeps a small reserve: growing step by step, or in a different size each
-    /// time, would fragment a memory that never shrinks.
+    /// Allocates memory for this many flags and bytes of keys in advance, and keeps a small reserve. Allocations that
+    /// grow step by step, or differ in size each time, would fragment wasm memory, which never shrinks.
     fn read(text: &[u8], flags: usize, key_bytes: usize) -> Result<Self, ParseError> {
         let mut keys = String::with_capacity(key_bytes.next_multiple_of(KEYS_STEP));
         let mut flags = Vec::with_capacity(flags.next_multiple_of(FLAGS_STEP));
@@ -165,7 +166,7 @@ impl Snapshot {
         place(&self.keys, &self.flags, key).ok()
     }
 
-    /// Returns the keys of the flags that differ from another snapshot: new, changed and removed ones, in order.
+    /// Returns the keys of the flags that are new, changed or removed since another snapshot, in order.
     pub fn changes_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a str> {
         let mut mine = self.entries().peekable();
         let mut theirs = before.entries().peekable();
@@ -220,8 +221,8 @@ fn compiled(flag: FlagState) -> Result<CompiledFlag, UnsupportedFlag> {
     }
 }
 
-/// Finds the flag with this key, or the index at which to insert it. The service sends flags sorted, so that is usually
-/// after the last one.
+/// Finds the flag with this key, or the index at which to insert it. The service sends flags sorted, so the index is
+/// usually after the last flag.
 fn place(keys: &str, flags: &[Entry], key: &str) -> Result<usize, usize> {
     match flags.last() {
         Some(last) if last.key(keys) < key => Err(flags.len()),

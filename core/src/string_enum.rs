@@ -1,7 +1,7 @@
 /// Declares an enum whose variants are strings in JSON, with its parser, formatter, serde implementations and schema.
 ///
-/// The crate that declares one depends on serde, and for its feature `schema` on utoipa. (The strings are `tt`, because
-/// the schema's derive macro cannot see through the wrapping of a `literal`.)
+/// The calling crate must depend on serde, and on utoipa for its feature `schema`. The strings are `tt`, because the
+/// schema's derive macro cannot read a wrapped `literal`.
 #[macro_export]
 macro_rules! string_enum {
     (

@@ -4,7 +4,7 @@ use core::num::NonZeroU32;
 
 use crate::Invalid;
 
-/// The TTL of a flag, the time for which a client may use it without a new confirmation: 1 second to 365 days.
+/// The time for which a client may use a flag without a new confirmation, 1 second to 365 days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "i64")]
 #[cfg_attr(

@@ -40,7 +40,7 @@ struct FutureIndex {
 #[serde(deny_unknown_fields)]
 struct File<'a, C> {
     description: String,
-    /// Text, so that both readers receive the escapes and the layout of the file.
+    /// Raw text, so that both readers receive the file's escapes and white space.
     #[serde(borrow)]
     config: &'a RawValue,
     cases: Vec<C>,
@@ -89,7 +89,7 @@ enum FutureWord {
     Unsupported,
 }
 
-/// Reads an optional value whose member must exist: a missing `expected` must not pass for an unknown flag.
+/// Reads an optional value from a required member, so that a missing `expected` does not count as an unknown flag.
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     member: D,
 ) -> Result<Option<T>, D::Error> {
@@ -114,7 +114,7 @@ fn every_case_gives_the_expected_answer() -> Outcome {
     // Bypasses the output of the test harness, which hides the count of a successful run.
     writeln!(io::stderr(), "{run} vectors in {} files", index.files.len())?;
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert_eq!(run, index.cases, "index.json promises another count");
+    assert_eq!(run, index.cases, "index.json has another count");
     Ok(())
 }
 
@@ -149,7 +149,7 @@ fn an_unknown_value_of_a_newer_service_affects_only_one_flag() -> Outcome {
             assert_eq!(ahead, case.ahead, "{name}: {}", case.description);
         }
     }
-    assert_eq!(run, index.cases, "index.json promises another count");
+    assert_eq!(run, index.cases, "index.json has another count");
     Ok(())
 }
 
@@ -194,7 +194,11 @@ fn one_service_can_hold_all_files_at_once() -> Outcome {
         let mut descriptions = BTreeSet::new();
         for case in file.cases {
             let new = descriptions.insert(case.description.clone());
-            assert!(new, "{name}: two cases say: {}", case.description);
+            assert!(
+                new,
+                "{name}: two cases have the description: {}",
+                case.description
+            );
             if case.expected.is_none() {
                 unknown.push(case.key);
             } else {
@@ -211,12 +215,12 @@ fn one_service_can_hold_all_files_at_once() -> Outcome {
     assert_eq!(
         owners.into_keys().collect::<BTreeSet<_>>(),
         asked,
-        "some flags are in no case"
+        "some flags have no case"
     );
     Ok(())
 }
 
-/// One config in all forms in which cases are evaluated.
+/// A config in every form that the cases test.
 struct Engine {
     snapshot: Snapshot,
     by_serde: BTreeMap<Box<str>, CompiledFlag>,
@@ -309,7 +313,9 @@ fn context(json: &serde_json::Value) -> Result<Context<'_>, String> {
             }
             _ => continue,
         };
-        let text = value.as_str().ok_or("a built-in attribute is no string")?;
+        let text = value
+            .as_str()
+            .ok_or("a built-in attribute is not a string")?;
         *builtin = Some(text.into());
     }
     Ok(context)
@@ -322,8 +328,8 @@ fn custom_value(json: &serde_json::Value) -> Result<CustomValue<'_>, String> {
         serde_json::Value::Number(number) => number
             .as_f64()
             .map(CustomValue::Number)
-            .ok_or_else(|| format!("{number} is no double")),
-        _ => Err(format!("{json} is no attribute")),
+            .ok_or_else(|| format!("{number} is not a double")),
+        _ => Err(format!("{json} is not an attribute value")),
     }
 }
 
@@ -334,7 +340,7 @@ fn members(
     let object = match json {
         serde_json::Value::Null => None,
         serde_json::Value::Object(object) => Some(object),
-        _ => return Err(format!("{json} is no object")),
+        _ => return Err(format!("{json} is not an object")),
     };
     let members = object.into_iter().flatten();
     Ok(members

@@ -88,7 +88,8 @@ string_enum! {
 }
 
 impl AuditAction {
-    /// Returns true if this concerns accounts. The log shows such entries to administrators only, on request.
+    /// Returns true if the action concerns accounts. The log shows such entries only to administrators, and only on
+    /// request.
     pub const fn is_about_accounts(self) -> bool {
         matches!(
             self,
@@ -116,7 +117,7 @@ string_enum! {
 pub struct RequestId(Arc<str>);
 
 impl RequestId {
-    /// Returns the identifier with this text.
+    /// Creates an identifier from its text.
     pub fn new(text: &str) -> Self {
         Self(text.into())
     }

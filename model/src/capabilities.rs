@@ -1,7 +1,8 @@
 //! The values in the config document that each client version supports.
 //!
-//! All packages are released together with the server, in the same version, so a version determines the support. When a
-//! value is added to the document, [`since`] must return the version that introduces it; the compiler enforces that.
+//! All packages are released together with the server under the same version, so a client's version determines the
+//! values that it supports. For each value that is added to the document, [`since`] must return the version that
+//! introduces it; the compiler enforces that.
 
 use std::fmt;
 
@@ -13,7 +14,7 @@ use pennon_core::rule::{Logic, Operator, ValueType};
 /// The maximum number of clients that a sentence names.
 const MAX_NAMES: usize = 5;
 
-/// The first version of the packages, and the earliest that can read anything.
+/// The first version of the packages. Any earlier version supports no values.
 const FIRST: Version = Version::new(0, 1, 0);
 
 /// A value in the config document that a client must support.
@@ -70,8 +71,8 @@ pub fn since(word: Word) -> Version {
     }
 }
 
-/// Returns the values of a flag that a version does not support, each once, in the order of the document. `since` is
-/// the lookup: [`since()`], or a fake in tests.
+/// Returns the values of a flag that a version does not support, without duplicates, in the order of the document.
+/// `since` is the lookup: [`since()`], or a fake in tests.
 pub fn unreadable(
     flag: &FlagConfig,
     version: &Version,
@@ -122,7 +123,7 @@ fn lacking(
     words.filter(move |word| *version < since(*word))
 }
 
-/// Returns the values of flags, each once.
+/// Returns the values of flags, without duplicates.
 fn distinct<'f>(flags: impl IntoIterator<Item = &'f FlagConfig>) -> Vec<Word> {
     let mut distinct = Vec::new();
     for word in flags.into_iter().flat_map(words) {
@@ -133,7 +134,7 @@ fn distinct<'f>(flags: impl IntoIterator<Item = &'f FlagConfig>) -> Vec<Word> {
     distinct
 }
 
-/// Returns the values of a flag in the document, which has no archived flags.
+/// Returns the values of a flag in the document; none for an archived flag, which the document omits.
 fn words(flag: &FlagConfig) -> impl Iterator<Item = Word> {
     let flag = (!flag.archived).then_some(flag);
     flag.into_iter().flat_map(|flag| {

@@ -11,7 +11,7 @@ use pennon_core::string_enum;
 /// The maximum size of an `X-Pennon-Client` header, in bytes.
 const MAX_HEADER: usize = 64;
 
-/// The version of a client that is newer than the server.
+/// The text in place of a version that is newer than the server's.
 const NEWER: &str = "newer";
 
 string_enum! {
@@ -28,10 +28,10 @@ string_enum! {
         /// For React.
         React = "@pennon/react",
     }
-    else "must be a package of Pennon, such as `@pennon/core`"
+    else "must be a Pennon package, such as `@pennon/core`"
 }
 
-/// A client in the usage counts: by name if its version is known to the server.
+/// A client in the usage counts, by package and version unless the version is newer than the server's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
     /// A package in a version up to the server's.
@@ -51,7 +51,7 @@ pub struct ClientUsage {
     pub polls: i64,
     /// The number of streams that it opened.
     pub streams: i64,
-    /// The last fetch, or the last minute in which a stream was open; to the minute.
+    /// The time of the last fetch or of the last open stream, to the minute.
     pub last_seen_at: Timestamp,
 }
 
@@ -111,7 +111,7 @@ impl fmt::Display for Client {
     }
 }
 
-/// The number of fetches and of opened streams of a client. Both are 0 while a stream merely stays open.
+/// The number of fetches and of opened streams of a client. A stream that only stays open adds to neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientRequests {
     /// The number of fetches.

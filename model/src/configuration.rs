@@ -130,7 +130,7 @@ pub struct FlagOverview {
     pub shown: Option<FlagConfiguration>,
 }
 
-/// The part of a flag's configuration that is neither rules nor rollout.
+/// The switch and the TTL: a flag's configuration without rules and rollout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -179,8 +179,8 @@ pub enum Part {
 pub struct ConfigurationDiff {
     /// The differences, in the order in which a copy applies them.
     pub differences: Vec<Difference>,
-    /// The revision in the environment to copy from.
+    /// The revision in the source environment.
     pub from: i64,
-    /// The revision in the environment to change, before the copy.
+    /// The revision in the target environment, before the copy.
     pub to: i64,
 }

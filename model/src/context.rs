@@ -12,9 +12,10 @@ use crate::json::Json;
 /// The member of a context that holds the custom attributes.
 pub const CUSTOM_ATTRIBUTES: &str = "customAttributes";
 
-/// Reads a context. `null` means an empty context, or an absent attribute; unknown members are ignored.
+/// Reads a context. `null` stands for an empty context or an absent attribute. Unknown members are ignored.
 ///
-/// Calls `report` for each fault, with the path to the member and a sentence. The context lacks faulty members.
+/// Calls `report` for each fault, with the path to the member and a message. The context lacks members of the wrong
+/// type.
 pub fn read_context(
     mut json: Json<'_>,
     mut report: impl FnMut(&[&str], &'static str),

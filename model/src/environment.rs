@@ -19,14 +19,14 @@ pub struct Environment {
     pub product: ProductName,
     /// Its name, unique with the product among active environments.
     pub name: EnvironmentName,
-    /// The leading part of the SDK key, by which keys can be distinguished.
+    /// The first characters of the SDK key, to tell keys apart.
     #[cfg_attr(feature = "schema", schema(example = "pnk_KcuZYI13"))]
     pub sdk_key_prefix: String,
     /// Its status.
     pub status: EnvironmentStatus,
     /// The time at which it was created.
     pub created_at: Timestamp,
-    /// The revision, which every change of the environment itself increments, but not those of its flags.
+    /// The revision, which every change of the environment itself increments. Changes of its flags do not.
     #[serde(skip)]
     pub revision: i64,
 }

@@ -62,7 +62,7 @@ name! {
 }
 
 string_enum! {
-    /// The type of a flag's values. Evaluation yields true or false for each of them.
+    /// The type of a flag's values. An evaluation returns true or false for every type.
     pub enum FlagType {
         /// On or off.
         Boolean = "boolean",
@@ -92,13 +92,13 @@ string_enum! {
         /// By name, in reverse.
         NameBackwards = "-name",
     }
-    else "must be `createdAt`, `key` or `name`, or one of them after a `-` for the other direction"
+    else "must be `createdAt`, `key` or `name`, optionally with a leading `-` for descending order"
 }
 
 /// The flags to list, and their order.
 #[derive(Clone, Debug, Default)]
 pub struct FlagFilter {
-    /// True for archived ones, false for active ones, none for both.
+    /// True for archived flags, false for active flags, none for both.
     pub archived: Option<bool>,
     /// The key, which must match exactly.
     pub key: Option<String>,

@@ -15,8 +15,7 @@ pub struct FlagTableQuery {
     pub search: String,
     /// Active flags, archived ones, or both.
     pub lifecycle: Lifecycle,
-    /// The environment to which the state, the staleness and the usage refer; all active ones if it is none or not
-    /// active.
+    /// The environment for the state, the staleness and the usage; all active environments if it is none or not active.
     pub environment: Option<EnvironmentId>,
     /// The state of the flags in that environment, or in any of them.
     pub state: Option<FlagState>,
@@ -29,7 +28,7 @@ pub struct FlagTableQuery {
 }
 
 string_enum! {
-    /// The flags that a list can be narrowed to.
+    /// A filter of the list by the lifecycle of flags.
     #[derive(Default)]
     pub enum Lifecycle {
         /// Active flags.
@@ -57,7 +56,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// The order of the list. Each one is total.
+    /// The order of the list. Every order is total.
     #[derive(Default)]
     pub enum FlagTableOrder {
         /// Newest first.
@@ -91,7 +90,7 @@ pub struct FlagRow {
     pub last_evaluated_at: Option<Timestamp>,
     /// The number of evaluations in each of the last 24 hours, the current one last; empty if all are 0.
     pub hours: Vec<i64>,
-    /// The reason why it is stale, if it is.
+    /// The reason why it is stale, if it is stale.
     pub stale: Option<StaleReason>,
 }
 
@@ -100,7 +99,7 @@ pub struct FlagRow {
 pub enum StaleReason {
     /// No application has evaluated it for 14 days.
     Unasked,
-    /// Applications evaluate it, and it is the same for everyone in every active environment.
+    /// Applications evaluate it, and it has the same value for everyone in every active environment.
     Constant,
 }
 

@@ -70,7 +70,7 @@ ids! {
     TokenId;
 }
 
-/// Parses the one accepted form of identifiers. Other notations of UUIDs are invalid.
+/// Parses an identifier. Only the canonical form of a UUID is valid: lower case, with hyphens.
 fn parse(text: &str) -> Result<Uuid, Invalid> {
     match Uuid::try_parse(text) {
         Ok(id) if text.len() == 36 && !text.bytes().any(|byte| byte.is_ascii_uppercase()) => Ok(id),

@@ -24,7 +24,7 @@ pub enum Json<'a> {
 }
 
 impl<'a> Json<'a> {
-    /// Removes a member from an object and returns its value; of several with the same name, the last one.
+    /// Removes a member from an object and returns its value. Of several members with the same name, this is the last.
     #[must_use]
     pub fn take(&mut self, name: &str) -> Json<'a> {
         let Self::Object(members) = self else {

@@ -18,7 +18,7 @@ pub struct Plan {
     pub effects: Vec<PlannedEffect>,
     /// True if the revert overwrites a change that was made after the action.
     pub overwrites: bool,
-    /// The fingerprint of everything that the plan depends on. The revert is refused if it differs.
+    /// The fingerprint of all inputs of the plan. The revert is refused if the fingerprint has changed.
     pub fingerprint: String,
 }
 

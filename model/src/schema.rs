@@ -24,9 +24,7 @@ impl<T: ToSchema> PartialSchema for Page<T> {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
             .schema_type(Type::Object)
-            .description(Some(
-                "One page of a list, and where it stands in the whole.",
-            ))
+            .description(Some("One page of a list, with its position in the list."))
             .property("items", ArrayBuilder::new().items(reference::<T>()))
             .required("items")
             .property("pagination", reference::<Pagination>())

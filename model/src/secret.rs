@@ -14,7 +14,7 @@ impl Secret {
         Self(text)
     }
 
-    /// Returns the secret itself, for the one place that needs it.
+    /// Returns the secret in plain text.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -62,7 +62,7 @@ macro_rules! name {
 
 pub(crate) use {name, text};
 
-/// Checks for a meaningful single line: no control characters, not only white space, at most `max` characters.
+/// Checks that a text is a single line of at most `max` characters, without control characters, and not blank.
 pub(crate) fn line(text: &str, max: usize, too_long: &'static str) -> Result<(), Invalid> {
     if text.chars().count() > max {
         return Err(Invalid::new(too_long));
@@ -101,7 +101,7 @@ impl<T: AsRef<str>> NewName<T> {
         Ok(Self(name))
     }
 
-    /// Wraps a name that is already stored, here or at the origin of a document.
+    /// Wraps a name that is already stored, either here or in the service that exported the document.
     pub fn stored(name: T) -> Self {
         Self(name)
     }
@@ -126,7 +126,8 @@ impl<T: AsRef<str> + TryFrom<String, Error = Invalid>> TryFrom<String> for NewNa
 }
 
 /// Returns true if a character is invisible and not a joiner: bidirectional controls, line and paragraph separators,
-/// zero-width characters (Unicode's general categories Cf, Zl and Zp, except those that names need) and fillers.
+/// zero-width characters (Unicode's general categories Cf, Zl and Zp, except the characters that names need) and
+/// fillers.
 fn is_hidden(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
@@ -141,7 +142,7 @@ fn is_joiner(character: char) -> bool {
 }
 
 text! {
-    /// The description of a flag, in up to 2000 characters; it may have several lines.
+    /// The description of a flag, with at most 2000 characters in one or more lines.
     #[cfg_attr(
         feature = "schema",
         schema(max_length = 2000, pattern = r"^[^\u0000]*$", example = "Offers business customers an invoice at the checkout.")

@@ -1,4 +1,4 @@
-//! Personal access tokens, with which scripts act for a user.
+//! Personal access tokens, which let scripts act for a user.
 
 use serde::Serialize;
 
@@ -21,12 +21,12 @@ pub struct Token {
     pub name: TokenName,
     /// Its role, limited to the current role of its owner.
     pub role: Role,
-    /// The leading part of the secret, by which tokens can be distinguished.
+    /// The first characters of the secret, to tell tokens apart.
     #[cfg_attr(feature = "schema", schema(example = "pnt_KcuZYI13"))]
     pub token_prefix: String,
     /// The time at which it was created.
     pub created_at: Timestamp,
-    /// The time from which it is refused.
+    /// The time at which it expires.
     pub expires_at: Timestamp,
 }
 

@@ -56,7 +56,8 @@ impl Polls {
             .saturating_add(self.outdated)
     }
 
-    /// Returns the percentage of clients with a document that had the newest, rounded down; none if no client had one.
+    /// Returns the share of fetches with the newest document among those with any document, in percent, rounded down;
+    /// none without such fetches.
     pub fn percent_current(self) -> Option<i64> {
         let known = self.current.saturating_add(self.outdated);
         self.current.saturating_mul(100).checked_div(known)
@@ -66,20 +67,20 @@ impl Polls {
 /// The fetches of an environment's config document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Polling {
-    /// The time of the last one, to the minute.
+    /// The time of the last fetch, to the minute.
     pub last_polled_at: Option<Timestamp>,
-    /// Their number.
+    /// The number of fetches.
     pub polls: Polls,
 }
 
 string_enum! {
     /// The document that a client has when it fetches one.
     pub enum PollKind {
-        /// None.
+        /// No document.
         First = "first",
-        /// The newest one.
+        /// The newest document.
         Current = "current",
-        /// Another one.
+        /// Another document.
         Outdated = "outdated",
     }
     else "must be `first`, `current` or `outdated`"

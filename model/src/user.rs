@@ -23,13 +23,13 @@ pub struct User {
     pub role: Role,
     /// The time at which the account was created.
     pub created_at: Timestamp,
-    /// The revision, which every change of the account increments, including its password.
+    /// The revision, which every change of the account increments, including a change of the password.
     #[serde(skip)]
     pub revision: i64,
 }
 
 text! {
-    /// The e-mail address of a new account, in up to 254 characters. It is compared exactly.
+    /// The e-mail address of a new account, with at most 254 characters. Comparisons are exact.
     #[cfg_attr(
         feature = "schema",
         schema(

@@ -9,15 +9,12 @@ use proptest::prelude::*;
 use serde_json::json;
 
 #[path = "../../core/tests/properties/generate.rs"]
-#[expect(
-    dead_code,
-    reason = "only flags are needed of all that can be generated"
-)]
+#[expect(dead_code, reason = "this test generates only flags")]
 mod generate;
 
 use self::generate::flag;
 
-/// A table in which two values came after the first version.
+/// A table in which later versions introduced two values.
 fn made_up(word: Word) -> Version {
     match word {
         Word::Operator(Operator::Greater) => Version::new(0, 3, 0),

@@ -32,7 +32,7 @@ impl Engine {
     #[wasm_bindgen(constructor)]
     #[expect(
         clippy::new_without_default,
-        reason = "JavaScript knows constructors only"
+        reason = "JavaScript has only constructors"
     )]
     pub fn new() -> Self {
         Self {
@@ -54,8 +54,8 @@ impl Engine {
         self.input.as_ptr()
     }
 
-    /// Loads the first `length` bytes of the input as the new config document. Returns false if they are not one; the
-    /// previous document then stays.
+    /// Loads the first `length` bytes of the input as the new config document. If they are not a config document,
+    /// returns false and keeps the previous one.
     pub fn load(&mut self, length: usize) -> bool {
         let text = self.input.get(..length).unwrap_or_default();
         match self.snapshot.parse_next(text) {
@@ -90,14 +90,14 @@ impl Engine {
         ends.collect()
     }
 
-    /// Returns the keys of the flags that differ from the previous config document, as a JSON array. They are returned
-    /// once, and not for the first document; without changes, the text may be empty.
+    /// Returns the keys of the flags that differ from the previous config document, as a JSON array. Returns them only
+    /// once, and none for the first document. Without changes, the string may be empty.
     pub fn changes(&mut self) -> String {
         core::mem::take(&mut self.changes)
     }
 
-    /// Returns the evaluation of each flag for a subject without attributes, in the form of `Evaluation::encode`. This
-    /// is the evaluation ahead of time, which skips rollouts. It includes [`FlagBit`]s.
+    /// Returns the evaluation of each flag ahead of time: for a subject without attributes, and without rollouts. Each
+    /// number is that of `Evaluation::encode` plus [`FlagBit`]s.
     pub fn defaults(&self) -> Vec<u8> {
         self.snapshot.flags().map(default).collect()
     }
@@ -132,8 +132,8 @@ impl Engine {
         self.slots.reserve(slots);
     }
 
-    /// Returns the address of the slots' heads. Each has two words: a [`SlotTag`](crate::protocol::SlotTag), and the
-    /// position of a string in the text.
+    /// Returns the address of the slots' heads. Each has two 32-bit numbers: a [`SlotTag`](crate::protocol::SlotTag),
+    /// and the position of a string in the text.
     pub fn heads(&self) -> *const u32 {
         self.slots.heads().cast()
     }
@@ -143,14 +143,14 @@ impl Engine {
         self.slots.numbers()
     }
 
-    /// Returns the address of the text of all slots, which share
-    /// [`MAX_CONTEXT_BYTES`](pennon_core::context::MAX_CONTEXT_BYTES). The host treats values beyond that as absent.
+    /// Returns the address of the text buffer, whose [`MAX_CONTEXT_BYTES`](pennon_core::context::MAX_CONTEXT_BYTES) all
+    /// slots share. The host treats values that do not fit as absent.
     pub fn text(&self) -> *const u8 {
         self.slots.text()
     }
 
-    /// Evaluates a flag for the subject in the slots. Returns the form of `Evaluation::encode`, or 2^32 - 1 if the flag
-    /// is unknown or unsupported.
+    /// Evaluates a flag for the subject in the slots. Returns the number of `Evaluation::encode`, or 2^32 - 1 if the
+    /// flag is unknown or unsupported.
     pub fn evaluate(&self, flag: usize) -> u32 {
         match self.snapshot.get(flag) {
             Some(Ok(flag)) => evaluate(flag, &self.slots, MissingBucketingValue::Excluded).encode(),
@@ -159,7 +159,7 @@ impl Engine {
     }
 
     /// Explains the evaluation of a flag for the subject in the slots. Returns the complete trace as JSON, with `null`
-    /// for the actual values, which the host has.
+    /// for the actual values, because the host has them.
     pub fn explain(&self, flag: usize) -> Option<String> {
         let flag = self.snapshot.get(flag)?.ok()?;
         let mut trace = Trace::default();

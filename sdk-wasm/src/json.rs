@@ -121,7 +121,7 @@ impl Observer for Trace {
     }
 }
 
-/// Appends a comma if a previous element ends with this character.
+/// Appends a comma if the text ends with `end`, the last character of a previous element.
 #[inline(never)]
 fn separate(end: char, json: &mut String) {
     if json.ends_with(end) {
@@ -129,7 +129,7 @@ fn separate(end: char, json: &mut String) {
     }
 }
 
-/// Appends a text. Calling this instead of `push_str`, which is inlined, halves the size.
+/// Appends a text. `push_str` would be inlined; calling this instead halves the size.
 #[inline(never)]
 fn push(text: &str, json: &mut String) {
     json.push_str(text);

@@ -1,6 +1,6 @@
 //! The JavaScript boundary of `pennon-core` and `pennon-client`, which converts values and has no logic.
 //!
-//! Hot paths use numbers and slots in linear memory; text crosses only for people and for the network.
+//! Hot paths use numbers and slots in linear memory. Text crosses the boundary only for people and for the network.
 
 #![cfg_attr(target_arch = "wasm32", no_std)]
 

@@ -1,4 +1,4 @@
-//! The state machine of a client, by single events and commands.
+//! The state machine of a client, driven by single events and commands.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::engine::Engine;
 use crate::protocol::{CommandKind, EventKind, FailureKind, OptionBit, RetryKind};
 
-/// The state machine of a client. The host sets the time, reports an event, and then takes one command after the other.
+/// The state machine of a client. The host sets the time, reports an event, and then takes the commands one by one.
 #[wasm_bindgen]
 pub struct Machine {
     life: pennon_client::Machine,
@@ -51,7 +51,7 @@ impl Machine {
         }
     }
 
-    /// Sets the moment of the next event: monotonic milliseconds, and a random number of 32 bits.
+    /// Sets the moment of the next event: monotonic milliseconds, and a 32-bit random number.
     pub fn at(&mut self, now: f64, random: u32) {
         self.moment = Moment {
             now: whole(now),
@@ -78,8 +78,8 @@ impl Machine {
         }));
     }
 
-    /// Reports that `initialize()` was called with a bootstrap config document, which the engine has loaded, with this
-    /// tag.
+    /// Reports that `initialize()` was called with a bootstrap config document, which the engine has loaded. `etag` is
+    /// its tag.
     pub fn provided(&mut self, etag: Option<String>, engine: &Engine) {
         self.handle(Event::Provided {
             flags: times(engine),
@@ -132,7 +132,7 @@ impl Machine {
         });
     }
 
-    /// Reports that the stream announced the tag of the service's config document, and perhaps the period in
+    /// Reports that the stream announced the tag of the service's config document, and optionally the period in
     /// milliseconds over which clients should spread their fetches.
     #[wasm_bindgen(js_name = streamTold)]
     pub fn stream_told(&mut self, etag: String, spread: Option<f64>) {
@@ -159,8 +159,8 @@ impl Machine {
             .map_or(CommandKind::None, CommandKind::from)
     }
 
-    /// Returns the number of the current command: the number of a request, under which to report its response; the
-    /// milliseconds of a timer, which fit into 31 bits; the response status of a failure.
+    /// Returns the number of the current command: the number with which to report the response to a request, the
+    /// milliseconds of a timer, which fit into 31 bits, or the response status of a failure.
     pub fn number(&self) -> u32 {
         match self.current {
             Some(Command::Fetch { request, .. }) => request,
@@ -217,7 +217,7 @@ fn times(engine: &Engine) -> Vec<Option<Ttl>> {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "the cast saturates, which is what is meant"
+    reason = "the saturating cast is intended"
 )]
 const fn whole(number: f64) -> u64 {
     number as u64

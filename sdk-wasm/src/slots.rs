@@ -14,7 +14,7 @@ const TRUE: u32 = SlotTag::True as u32;
 const NUMBER: u32 = SlotTag::Number as u32;
 const STRING: u32 = SlotTag::String as u32;
 
-/// For each slot, a tag with the position of its text, and its number; and one text for all slots.
+/// The tag, text position and number of each slot, and the text that all slots share.
 pub(crate) struct Slots {
     heads: Vec<[u32; 2]>,
     numbers: Vec<f64>,
@@ -32,7 +32,7 @@ impl Slots {
         slots
     }
 
-    /// Allocates this many slots and keeps existing values; it never shrinks.
+    /// Allocates this many slots and keeps existing values. Never shrinks.
     pub(crate) fn reserve(&mut self, slots: usize) {
         let slots = slots.max(self.heads.len());
         self.heads.resize(slots, [ABSENT, 0]);

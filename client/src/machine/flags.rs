@@ -6,7 +6,7 @@ use crate::event::Moment;
 use crate::retry::{around, spread};
 
 impl Machine {
-    /// Expires flags that could not be confirmed, and starts a refresh if it is due.
+    /// Expires flags that could not be confirmed, and starts a refresh if one is due.
     pub(super) fn look_after_flags(&mut self, moment: Moment) {
         let due = self.lifetimes.notice(moment.now);
         if due && self.failing.is_some() {
@@ -22,8 +22,7 @@ impl Machine {
         }
     }
 
-    /// Stops serving flags with an expired TTL, unless the client is configured to keep them during an outage and this
-    /// is one.
+    /// Stops serving flags with an expired TTL. During an outage, a client with `stale_if_error` keeps them.
     pub(super) fn expire(&mut self, moment: Moment) {
         if self.outlives_outage() {
             return;
@@ -38,7 +37,7 @@ impl Machine {
         self.options.stale_if_error && self.failing.is_some_and(|failure| !failure.is_refusal())
     }
 
-    /// Schedules the first poll at random, so that a thousand clients that start together do not poll together.
+    /// Schedules the first poll at a random time, so that a thousand clients that start together do not poll together.
     pub(super) fn plan_first_poll(&mut self, moment: Moment) {
         let interval = self.poll_interval();
         self.plan_poll_in(
@@ -52,7 +51,7 @@ impl Machine {
         self.plan_poll_in(wait, moment);
     }
 
-    /// Schedules the first poll after an outage at random, so that clients that recovered together do not poll
+    /// Schedules the first poll after an outage at a random time, so that clients that recovered together do not poll
     /// together.
     pub(super) fn plan_poll_after_outage(&mut self, moment: Moment) {
         let wait = self.stream_lag().or_else(|| {
@@ -67,8 +66,8 @@ impl Machine {
         self.poll_at = poll_at.filter(|_| !self.stream_confirms());
     }
 
-    /// Returns the interval between polls. Without polling, TTLs trigger the refreshes. If one fails, no TTL is left to
-    /// expire, so the client retries at the interval of its TTL.
+    /// Returns the interval between polls. Without polling, expired TTLs trigger refreshes. If a refresh fails, no TTL
+    /// is left to expire, so the client retries at the interval of its TTL.
     pub(super) fn poll_interval(&self) -> Option<u64> {
         match self.options.poll_interval {
             0 if self.failing.is_some() => Some(self.options.ttl),

@@ -17,7 +17,8 @@ use crate::retry::between_half_and_whole;
 use requests::Request;
 use stream::Stream;
 
-/// Hosts store a timer's delay in 31 bits, so a longer wait consists of several timers.
+/// The maximum delay of a timer, in milliseconds. Hosts store the delay in 31 bits, so a longer wait takes several
+/// timers.
 const LONGEST_TIMER: u64 = 0x7fff_ffff;
 
 /// The interval between usage reports, in milliseconds.
@@ -36,7 +37,7 @@ pub struct Machine {
     retry: Retry,
     /// True while a call of `initialize()` is pending.
     initialize_waits: bool,
-    /// The deadline of the call.
+    /// The deadline of that call.
     initialize_by: Option<u64>,
     /// True once the deadline has passed. The call then fails if the host's cache is empty.
     overdue: bool,
@@ -45,7 +46,7 @@ pub struct Machine {
     /// The tag of the config document being served.
     etag: Option<String>,
     lifetimes: Lifetimes,
-    /// The cause, if the last request failed. TTLs that expire then remove their flags at once.
+    /// The cause, if the last request failed. Flags whose TTL then expires are removed at once.
     failing: Option<Failure>,
     /// The number of consecutive requests that were refused because of the key.
     refusals: u32,
@@ -54,7 +55,7 @@ pub struct Machine {
     poll_at: Option<u64>,
     stream: Stream,
     report_at: Option<u64>,
-    /// The time to which the host's timer is set.
+    /// The time at which the host's timer fires.
     timer: Option<u64>,
     commands: Vec<Command>,
 }
@@ -172,7 +173,7 @@ impl Machine {
     }
 
     /// Takes over from a machine whose engine trapped. If a request was pending, its response may trap again, so the
-    /// next one is delayed.
+    /// next request is delayed.
     fn resumed(&mut self, flags: &[Option<Ttl>], refreshing: bool, moment: Moment) {
         if self.phase != Phase::Idle {
             return;

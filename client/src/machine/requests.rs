@@ -11,10 +11,10 @@ use crate::event::{Moment, Reply, Retry};
 use crate::lifetimes::Lifetimes;
 use crate::retry::{CEILING, backoff, between_half_and_whole, refused};
 
-/// The maximum `Retry-After` that the client respects, in milliseconds. A longer one comes from a broken clock.
+/// The maximum `Retry-After` that the client respects, in milliseconds. A longer time comes from a broken clock.
 pub(super) const LONGEST_REST: u64 = 60 * 60 * 1_000;
 
-/// The minimum delay, in milliseconds, from which unlimited retries back off.
+/// The minimum initial delay of unlimited retries, in milliseconds.
 const SHORTEST_DELAY: u64 = 1_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub(super) enum Request {
         attempt: u32,
         times_out_at: u64,
     },
-    /// The last attempt failed; this one follows.
+    /// The last attempt failed, and this attempt follows.
     Waiting { attempt: u32, until: u64 },
 }
 
@@ -57,7 +57,7 @@ impl Machine {
         });
     }
 
-    /// Aborts an attempt that has timed out, and starts one whose delay has passed.
+    /// Aborts an attempt that has timed out, or starts one whose delay has passed.
     pub(super) fn look_after_request(&mut self, moment: Moment) {
         match self.request {
             Some(Request::UnderWay {
@@ -76,7 +76,7 @@ impl Machine {
         }
     }
 
-    /// Ends an `initialize()` at its deadline.
+    /// Ends a call of `initialize()` at its deadline.
     pub(super) fn look_after_deadline(&mut self, moment: Moment) {
         if self.initialize_by.is_none_or(|by| by > moment.now) {
             return;
@@ -154,7 +154,7 @@ impl Machine {
             } else {
                 self.plan_poll(moment);
             }
-            // Before the event: a refresh that a listener starts is another one.
+            // Settle first: a refresh that a listener starts is a new one.
             self.settle_refresh(Ok(()));
             self.emit(Lifecycle::RefreshSuccess);
         } else {
@@ -170,7 +170,8 @@ impl Machine {
         self.rest_until = 0;
     }
 
-    /// Handles a failed attempt: schedules a retry, unless that is pointless or the service requires a longer delay.
+    /// Handles a failed attempt: schedules a retry, unless it would be pointless, none is left, or `Retry-After`
+    /// exceeds the [`CEILING`].
     fn fail(&mut self, attempt: u32, failure: Failure, retry_after: Option<u64>, moment: Moment) {
         let asked = retry_after.unwrap_or(0).min(LONGEST_REST);
         let is_passing = failure.is_passing(self.phase == Phase::Ready);
@@ -186,9 +187,9 @@ impl Machine {
         }
     }
 
-    /// Returns the delay before the attempt after this one. Once a refresh has failed with all its retries, the service
-    /// is known to be down, and retries for which no caller waits are as far apart as polls, 30 s at most. Otherwise a
-    /// service that comes back would receive four times its usual load.
+    /// Returns the delay before the next attempt. Once a refresh has failed with all its retries, the service is known
+    /// to be down. Retries without a waiting caller are then as far apart as polls, but at most 30 s. Otherwise, a
+    /// recovering service would receive four times its usual load.
     fn retry_wait(&self, attempt: u32, moment: Moment) -> u64 {
         let usual = backoff(self.options.retry_delay, attempt, moment.random);
         match self.poll_interval() {
@@ -240,7 +241,7 @@ impl Machine {
         }
     }
 
-    /// Handles the failure of both the service and the host to provide flags.
+    /// Handles an `initialize()` for which neither the service nor the host has flags.
     fn fail_initialize(&mut self, attempt: u32, failure: Failure, moment: Moment) {
         let call_fails = match self.retry {
             Retry::None => true,
@@ -254,7 +255,7 @@ impl Machine {
             self.plan_attempt_after(attempt, moment);
         }
         let is_overdue = core::mem::take(&mut self.overdue);
-        // The host reports a refusal even if no call waits for it.
+        // The host reports a refusal even if no call is pending.
         if call_fails || is_overdue || !failure.is_passing(false) {
             self.settle_initialize(Err(failure));
             self.settle_refresh(Err(failure));
@@ -284,7 +285,7 @@ impl Machine {
         }
     }
 
-    /// Becomes ready with the host's flags, which have these remaining milliseconds.
+    /// Becomes ready with the flags that the host serves. `times` has the remaining milliseconds of each flag.
     fn restored_with(&mut self, times: Vec<u64>, moment: Moment) {
         let Phase::Restoring { failure, .. } = self.phase else {
             return;
@@ -303,8 +304,8 @@ impl Machine {
         self.commands.push(Command::Apply);
     }
 
-    /// Becomes ready with a config document from the host's store. The client does not send its tag: a `304 Not
-    /// Modified` would restart the extended TTLs from here instead of those of its flags.
+    /// Becomes ready with a config document from the host's store. The client does not send that document's tag,
+    /// because a `304 Not Modified` would restart the extended TTLs instead of the flags' own.
     pub(super) fn stored(&mut self, flags: &[Option<Ttl>], age: u64, max_age: u64, moment: Moment) {
         let times = flags.iter().map(|ttl| self.time(*ttl).max(max_age));
         let left: Vec<u64> = times.map(|time| time.saturating_sub(age).max(1)).collect();
@@ -318,7 +319,7 @@ impl Machine {
         })
     }
 
-    /// Handles the confirmation that the service's config document is the one being served.
+    /// Handles the confirmation that the client serves the service's current config document.
     pub(super) fn confirm(&mut self, moment: Moment) {
         let expired = self.lifetimes.renew(moment.now);
         self.commands.push(if expired {

@@ -8,25 +8,26 @@ use crate::command::Command;
 use crate::event::Moment;
 use crate::retry::{backoff, refused, spread};
 
-/// The timeout of a silent stream, in milliseconds. By default, the service sends data every 15 s.
+/// The time after which the client closes a stream that sends no data, in milliseconds. By default, the service sends
+/// data every 15 s.
 const SILENCE: u64 = 45_000;
 
-/// The lifetime after which a stream counts as stable, so that the next one opens soon. Proxies that cut streams do so
-/// earlier.
+/// The age from which a stream counts as stable, in milliseconds. If a stable stream ends, the next one opens soon.
+/// Proxies that cut streams cut them earlier.
 const GOOD_LIFE: u64 = 30_000;
 
-/// The minimum delay between two streams, whatever the retry delay of requests.
+/// The minimum delay between two streams, in milliseconds, regardless of the retry delay of requests.
 const SHORTEST_WAIT: u64 = 1_000;
 
-/// The time in which another instance of the service learns of a change. After this, the client repeats its request
-/// once.
+/// The time in which a change reaches all instances of the service, in milliseconds. The client then repeats its
+/// request once.
 const LAG: u64 = 500;
 
-/// The default period over which clients spread their fetches, in milliseconds, because all receive a change at the
-/// same instant.
+/// The default period over which clients spread their fetches, in milliseconds. Without it, all would fetch a change at
+/// the same instant.
 const SPREAD: u64 = 250;
 
-/// The maximum period that the service may set.
+/// The maximum period that the service may set, in milliseconds.
 const LONGEST_SPREAD: u64 = 60_000;
 
 #[derive(Debug)]
@@ -35,7 +36,7 @@ pub(super) enum Stream {
     Closed,
     /// The next stream is scheduled.
     Waiting { attempt: u32, until: u64 },
-    /// Open, and closed if it sends no data until `silent_at`.
+    /// Open. The client closes the stream if it sends no data until `silent_at`.
     Open {
         attempt: u32,
         opened_at: u64,
@@ -81,8 +82,8 @@ impl Machine {
         matches!(&self.stream, Stream::Open { told: Some(told), .. } if self.etag() == Some(told))
     }
 
-    /// Returns the delay before the request is repeated, if a response is older than the announced tag, because another
-    /// instance may have sent it. Repeats once only: the stream announces everything newer.
+    /// Returns the delay after which to repeat the request, if a response is older than the announced tag: another
+    /// instance may have sent it. One repetition suffices, because the stream announces everything newer.
     pub(super) fn stream_lag(&mut self) -> Option<u64> {
         let confirmed = self.stream_confirms();
         let Stream::Open { told, lagged, .. } = &mut self.stream else {
@@ -123,7 +124,7 @@ impl Machine {
         }
     }
 
-    /// Handles the end of the stream. Polls replace it until it is back.
+    /// Handles the end of the stream. Polls replace the stream until it is back.
     pub(super) fn stream_ended(&mut self, status: u16, retry_after: Option<u64>, moment: Moment) {
         let Stream::Open {
             attempt, opened_at, ..

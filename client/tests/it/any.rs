@@ -1,4 +1,4 @@
-//! Invariants of every sequence of events, however odd.
+//! Invariants of every sequence of events, even unlikely ones.
 
 use pennon_client::{
     Call, Command, Event, Lifecycle, Machine, Moment, Options, Reply, Retry, Start,

@@ -195,7 +195,7 @@ fn a_stored_configuration_is_served_until_it_is_too_old_or_the_service_answers()
     let expired = journal.iter().find(|line| line.contains("expire"));
     assert_eq!(expired.map(String::as_str), Some("103000: expire [0]"));
 
-    // Only clients that have requested it use it.
+    // A client that has not requested a stored config document ignores it.
     let mut world = World::ready(QUIET, &[None]);
     world.happens(stored);
     assert!(world.journal().is_empty());

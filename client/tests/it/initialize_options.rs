@@ -1,4 +1,4 @@
-//! The options of `initialize()`: its timeout, and attempts that continue after it has failed.
+//! The options of `initialize()`: the timeout, and attempts that continue after the call has failed.
 
 use pennon_client::{Event, Options, Reply, Retry, Start};
 
@@ -45,7 +45,7 @@ fn initializing_falls_back_to_the_cache_at_its_timeout() {
         };
         assert_eq!(journal[3..], expected);
         world.passes(50_000);
-        assert!(world.journal().is_empty(), "nothing goes on by itself");
+        assert!(world.journal().is_empty(), "no attempt continues");
     }
 }
 

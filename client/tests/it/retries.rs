@@ -162,7 +162,7 @@ fn in_a_known_outage_attempts_are_as_far_apart_as_polls_unless_a_caller_waits() 
     world.is_unreachable();
     world.passes(20_000);
     world.journal();
-    // From half an interval to a whole one.
+    // From half an interval to a whole interval.
     for random in [0, 1 << 31, u32::MAX] {
         world.random(random);
         world.is_unreachable();

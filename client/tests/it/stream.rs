@@ -89,7 +89,7 @@ fn a_change_is_fetched_soon_after_the_stream_announces_it() {
             "61250: emit refresh:start",
             "61250: fetch 0 with v2",
         ],
-        "no poll, but flags run out of time where the stream says nothing at all"
+        "no poll, but TTLs expire if the stream sends nothing"
     );
 }
 
@@ -154,7 +154,11 @@ fn a_response_older_than_the_announced_tag_is_requested_once_more() {
         ]
     );
     world.passes(1);
-    assert_eq!(world.journal().len(), 2, "then the usual polls go on");
+    assert_eq!(
+        world.journal().len(),
+        2,
+        "polling continues at the usual interval"
+    );
 }
 
 #[test]
@@ -189,7 +193,7 @@ fn a_stream_that_ends_is_reopened_with_backoff_while_polls_replace_it() {
     assert_eq!(
         world.journal(),
         ["61000: listen"],
-        "it has worked meanwhile"
+        "the stream has worked in the meantime"
     );
 }
 

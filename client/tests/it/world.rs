@@ -1,12 +1,12 @@
-//! The environment of one client: a clock that only moves when the test advances it, and a service that only responds
-//! when the test lets it.
+//! The environment of one client: a clock that moves only when the test advances it, and a service that responds only
+//! on the test's command.
 
 use pennon_client::{
     Call, Command, Event, Failure, Lifecycle, Machine, Moment, Options, Reply, Start,
 };
 use pennon_core::ttl::Ttl;
 
-/// A client with its environment. The journal has a line for each command, which starts with the time.
+/// A client with its environment. The journal has a line for each command, beginning with the time.
 pub(crate) struct World {
     machine: Machine,
     moment: Moment,
@@ -19,7 +19,7 @@ impl World {
     pub(crate) fn new(options: Options) -> Self {
         Self {
             machine: Machine::new(options),
-            // Retries wait for their whole delay, which keeps the times below round.
+            // Retries wait for their whole delay, which keeps the times in tests round.
             moment: Moment {
                 now: 0,
                 random: u32::MAX,

@@ -53,7 +53,7 @@ fn compares(
     holds(condition, &context)
 }
 
-/// Returns a value and an operand of one type.
+/// Returns a value and an operand of the same type.
 fn alike() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
     let finite = double().prop_filter("a finite number", |number| number.is_finite());
     prop_oneof![
@@ -70,7 +70,7 @@ fn alike() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
     ]
 }
 
-/// Returns a value and an operand of two types; a number that is not finite has no type at all.
+/// Returns a value and an operand of different types. A number that is not finite has no type.
 fn unlike() -> impl Strategy<Value = (CustomValue<'static>, Operand)> {
     (custom_value(), operand()).prop_filter("two types", |(value, operand)| {
         match (value, operand) {

@@ -61,7 +61,7 @@ fn add_everywhere(document: &mut Value, name: &str, value: &Value) {
     }
 }
 
-/// Returns the JSON pointer of each value inside another one, and of itself.
+/// Returns the JSON pointers of a value and of all values inside it.
 fn pointers(value: &Value) -> Vec<String> {
     let members: Vec<(String, &Value)> = match value {
         Value::Array(items) => (0..)
@@ -143,15 +143,15 @@ impl Damage {
     }
 }
 
-/// Checks the invariants for any text: the reader terminates, and a text that it accepts is JSON that serde reads
-/// alike.
+/// Checks the invariants for any text: the reader terminates, and every text that it accepts is JSON that serde reads
+/// identically.
 fn reads_soundly(text: &[u8]) -> Result<(), TestCaseError> {
     match config::parse(text) {
         Err(ParseError { offset, problem }) => {
             prop_assert!(offset <= text.len(), "{problem} at {offset}");
             if let Ok(snapshot) = Snapshot::parse(text) {
                 let json = serde_json::from_slice::<IgnoredAny>(text);
-                prop_assert!(json.is_ok(), "accepted what is not JSON: {:?}", json);
+                prop_assert!(json.is_ok(), "accepted invalid JSON: {:?}", json);
                 for unsupported in snapshot.flags().filter_map(Result::err) {
                     prop_assert!(unsupported.offset() < text.len());
                 }
@@ -162,8 +162,9 @@ fn reads_soundly(text: &[u8]) -> Result<(), TestCaseError> {
             prop_assert!(snapshot.flags().all(|flag| flag.is_ok()));
             prop_assert_eq!(snapshot.skipped(), 0);
             let json = serde_json::from_slice::<IgnoredAny>(text);
-            prop_assert!(json.is_ok(), "accepted what is not JSON: {:?}", json);
-            // serde is stricter in one point, duplicate members; the texts that it reads have the same result.
+            prop_assert!(json.is_ok(), "accepted invalid JSON: {:?}", json);
+            // serde is stricter in one point: it refuses duplicate members. All texts that it reads have the same
+            // result.
             if let Ok(document) = serde_json::from_slice::<Document>(text) {
                 prop_assert_eq!(document.flags, flags);
             }
@@ -291,7 +292,7 @@ proptest! {
         let snapshot = Snapshot::parse(&text).map_err(fail)?;
         let keys: Vec<_> = snapshot.keys().collect();
         prop_assert!(keys.is_sorted(), "{keys:?}");
-        // If two flags have the same key, the later one counts.
+        // If two flags have the same key, the later one wins.
         let last: BTreeMap<_, _> = document.flags.iter().map(|flag| (&*flag.key, flag)).collect();
         prop_assert_eq!(keys.len(), last.len());
         for key in last.keys().copied().chain([key.as_str()]) {

@@ -14,10 +14,10 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// The greatest integer that an operand can be.
+/// The maximum integer of an operand.
 pub(crate) const MAX_INTEGER: i64 = (1 << 53) - 1;
 
-/// The built-in names, plain ones, and one that breaks maps with inheritance.
+/// The built-in names, custom names, and `__proto__`, which breaks maps with inheritance.
 const NAMES: &[&str] = &[
     "userId",
     "tenantId",
@@ -151,9 +151,8 @@ pub(crate) fn rollout() -> impl Strategy<Value = Rollout> {
 
 /// Returns flags that are mostly active and enabled, so that rules and rollouts are evaluated.
 pub(crate) fn flag() -> impl Strategy<Value = FlagConfig> {
-    let ttl = (1..=i64::from(Ttl::MAX)).prop_filter_map("a time to live in range", |seconds| {
-        Ttl::try_from(seconds).ok()
-    });
+    let ttl = (1..=i64::from(Ttl::MAX))
+        .prop_filter_map("a TTL in range", |seconds| Ttl::try_from(seconds).ok());
     (
         text(),
         prop::bool::weighted(0.1),

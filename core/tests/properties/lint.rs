@@ -2,7 +2,7 @@
 
 #![expect(
     clippy::expect_used,
-    reason = "a test that cannot go on must say where"
+    reason = "a failed test must show where it failed"
 )]
 
 use pennon_core::config::FlagConfig;
@@ -53,7 +53,7 @@ fn ask(flag: FlagConfig, context: &Context<'_>) -> (pennon_core::Evaluation, pen
     )
 }
 
-/// Lints a flag with these rules, written as `value if conditions` in the config document's terms, numbered from 1.
+/// Lints a flag with these rules, each with its value, logic and conditions. Their priorities count from 1.
 fn found(rules: &[(bool, &str, &[&str])], rollout: Option<u8>) -> Vec<Finding> {
     let rules: Vec<serde_json::Value> = (1_u32..)
         .zip(rules)

@@ -1,6 +1,6 @@
 //! Properties of every flag, context and document, checked on random ones.
 //!
-//! The vectors in `tests/vectors` define the correct results; these tests search for inputs that nobody has thought of.
+//! The vectors in `tests/vectors` define the correct results; these tests search for inputs that the vectors miss.
 
 mod bucketing;
 mod comparison;

@@ -69,7 +69,7 @@ fn holds(condition: &Condition, context: &Context<'_>) -> bool {
     }
 }
 
-/// Compares an attribute and an operand of one type; none if they have two.
+/// Compares an attribute with an operand; `None` if their types differ or the number is not finite.
 pub(crate) fn order(actual: &CustomValue<'_>, operand: &Operand) -> Option<Ordering> {
     match (actual, operand) {
         (CustomValue::String(actual), Operand::String(operand)) => {
@@ -85,10 +85,10 @@ pub(crate) fn order(actual: &CustomValue<'_>, operand: &Operand) -> Option<Order
     }
 }
 
-/// Compares a double with an integer as integers, by the double's whole part first.
+/// Compares a double with an integer exactly: first the double's whole part, then its fraction.
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "what is beyond 128 bits saturates, far beyond every operand"
+    reason = "values beyond 128 bits saturate, far outside the range of operands"
 )]
 fn exact_order(double: f64, integer: i64) -> Ordering {
     let whole = double.floor();

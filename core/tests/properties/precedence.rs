@@ -142,7 +142,7 @@ proptest! {
                 prop_assert_eq!(matched, 0);
                 prop_assert_eq!(explanation.rules.len(), flag.rules.len());
                 let Some(rollout) = explanation.rollout else {
-                    return Err(TestCaseError::fail("the rollout that decided is not shown"));
+                    return Err(TestCaseError::fail("the explanation lacks the deciding rollout"));
                 };
                 let admitted = rollout
                     .bucket

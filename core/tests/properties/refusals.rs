@@ -1,4 +1,4 @@
-//! Texts that differ in one detail from a config document, which both strict readers refuse.
+//! Texts that differ from a config document in one detail, so that both strict readers refuse them.
 
 use pennon_core::config;
 
@@ -40,7 +40,7 @@ fn accepts(text: &str) -> (bool, bool) {
     )
 }
 
-/// Checks that both readers refuse `form` of each wrong part, and accept it of the right one.
+/// Checks that both readers accept `form` of the right part, and refuse `form` of each wrong part.
 fn only(right: &str, wrong: &[&str], form: impl Fn(&str) -> String) {
     assert_eq!(accepts(&form(right)), (true, true), "{}", form(right));
     for part in wrong {

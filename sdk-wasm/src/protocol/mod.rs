@@ -4,7 +4,7 @@
 
 #![expect(
     clippy::float_cmp,
-    reason = "the code that wasm_bindgen generates for an enum, which a narrower attribute does not cover"
+    reason = "a narrower attribute does not cover the code that wasm_bindgen generates for an enum"
 )]
 
 use pennon_client::{Call, Command, Failure, Lifecycle, Retry};

@@ -11,7 +11,7 @@ use pennon_core::rule::Attribute;
 
 use super::{CommandKind, EventKind, FailureKind, FlagBit, OptionBit, RetryKind, SlotTag};
 
-/// The environment variable with which the test writes the file.
+/// The environment variable that makes the test write the file.
 const WRITE: &str = "PENNON_WRITE_PROTOCOL";
 
 /// An enum for TypeScript: its members with their numbers and documentation.
@@ -105,7 +105,7 @@ fn typescript_has_the_same_protocol() {
     let written = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == protocol,
-        "{} is not what sdk-wasm/src/protocol/mod.rs says: run this test with {WRITE}=1",
+        "{} differs from sdk-wasm/src/protocol/mod.rs: run this test with {WRITE}=1",
         path.display()
     );
 }
