@@ -125,7 +125,7 @@ pub fn read(json: &str) -> Result<Context<'static>, Vec<String>> {
     }
     match serde_json::from_str(json) {
         Ok(json) => context(json),
-        Err(error) => Err(vec![format!("This is no JSON: {error}.")]),
+        Err(error) => Err(vec![format!("This is not valid JSON: {error}.")]),
     }
 }
 
@@ -137,7 +137,7 @@ pub fn read(json: &str) -> Result<Context<'static>, Vec<String>> {
 pub fn context(json: Json<'_>) -> Result<Context<'static>, Vec<String>> {
     if !matches!(json, Json::Object(_)) {
         return Err(vec![
-            "A context is an object, such as {\"userId\": \"ada\"}.".to_owned(),
+            "A context must be a JSON object, such as {\"userId\": \"ada\"}.".to_owned(),
         ]);
     }
     let mut faults = Vec::new();

@@ -120,16 +120,16 @@ pub fn rollout_meaning(rollout: Rollout) -> String {
     let (one, many) = subjects(rollout.strategy);
     let attribute = rollout.strategy.attribute();
     let attribute = attribute.as_str();
-    let buckets = format!("Each {attribute} falls into one of 100 equal buckets, always the same.");
-    let missing = format!("A {one} without {attribute} is OFF.");
+    let buckets = format!("Each {attribute} always falls into the same one of 100 equal buckets.");
+    let missing = format!("A {one} without a {attribute} is OFF.");
     match rollout.percentage.get() {
         0 => format!("{buckets} None of them is ON, so no {one} gets the flag."),
         1 => format!(
-            "{buckets} The first is ON. A higher percentage adds {many} and takes it from none. {missing}"
+            "{buckets} The first is ON. A higher percentage adds {many} and removes none. {missing}"
         ),
         100 => format!("{buckets} All of them are ON. {missing}"),
         percentage => format!(
-            "{buckets} The first {percentage} are ON. A higher percentage adds {many} and takes it from none. {missing}"
+            "{buckets} The first {percentage} are ON. A higher percentage adds {many} and removes none. {missing}"
         ),
     }
 }
@@ -198,7 +198,7 @@ pub fn capital(sentence: &str) -> String {
 /// Describes a rule that is being typed, or gives a hint while it is incomplete.
 pub fn rule_or_hint(rule: Option<&Rule>) -> String {
     rule.map_or_else(
-        || "Fill in the conditions to read the rule here.".to_owned(),
+        || "Fill in the conditions to see the rule here.".to_owned(),
         self::rule,
     )
 }
@@ -207,7 +207,7 @@ pub fn rule_or_hint(rule: Option<&Rule>) -> String {
 pub fn rollout_or_hint(rollout: Option<Rollout>) -> (String, String) {
     let hint = || {
         (
-            "Give a whole percentage, from 0 to 100.".to_owned(),
+            "Enter a whole percentage from 0 to 100.".to_owned(),
             String::new(),
         )
     };

@@ -156,12 +156,10 @@ fn Message() -> impl IntoView {
 /// Describes the effect of switching a flag on.
 fn effect_of_on(cell: FlagCell, when_on: Option<String>) -> String {
     match (when_on, partly(cell)) {
-        (Some(sentence), _) => format!("As soon as applications hear of it: {sentence}"),
-        (None, None) => {
-            "It will be on for everyone there, as soon as applications hear of it.".to_owned()
-        }
+        (Some(sentence), _) => format!("As soon as applications update: {sentence}"),
+        (None, None) => "The flag turns on for everyone as soon as applications update.".to_owned(),
         (None, Some(partly)) => {
-            format!("It will be on for some there, as soon as applications hear of it: {partly}.")
+            format!("The flag turns on for some as soon as applications update: {partly}.")
         }
     }
 }

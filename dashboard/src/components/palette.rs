@@ -30,7 +30,7 @@ pub fn Palette() -> impl IntoView {
                     class="palette-input"
                     type="text"
                     role="combobox"
-                    placeholder="A flag, an environment, a page"
+                    placeholder="Flag, environment or page"
                     aria-label="Jump to"
                     aria-autocomplete="list"
                     aria-controls="palette-list"
@@ -40,7 +40,7 @@ pub fn Palette() -> impl IntoView {
                     spellcheck="false"
                 />
             </form>
-            <ul class="palette-list" id="palette-list" role="listbox" aria-label="Places" hidden></ul>
+            <ul class="palette-list" id="palette-list" role="listbox" aria-label="Results" hidden></ul>
             <p class="palette-note" role="status"></p>
         </dialog>
     }

@@ -75,7 +75,7 @@ pub fn RefusalNotice(
                 <a href=routes::SIGN_IN target="_blank">
                     "Sign in in another tab"
                 </a>
-                ", then send this form again: what you typed is still here."
+                ", then submit this form again. What you typed is still here."
             },
             AdminError::Invalid(errors) => errors
                 .iter()

@@ -69,7 +69,7 @@ pub fn RuleFields(
         <div class="rule-fields">
             <div class="rule-line">
                 <fieldset class="choices">
-                    <legend class="visually-hidden">"What it serves"</legend>
+                    <legend class="visually-hidden">"Outcome"</legend>
                     {verdicts}
                 </fieldset>
                 <span>"when"</span>

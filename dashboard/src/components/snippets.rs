@@ -172,8 +172,8 @@ pub fn Snippets(
 fn Public() -> impl IntoView {
     view! {
         <Notice weight=Weight::Warning>
-            <strong>"A key in a page can be read by everybody"</strong>
-            ", and with it every flag and rule of its environment. Use only flags there that are no secret, and an environment of their own."
+            <strong>"Anyone can read a key in a page"</strong>
+            ", and with it every flag and rule of its environment. Use only flags there that are not secret, in a separate environment."
         </Notice>
     }
 }
