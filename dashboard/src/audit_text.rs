@@ -32,7 +32,7 @@ pub struct FieldDiff {
     pub new: Option<String>,
 }
 
-/// Returns the action of an entry, as it follows the actor's name: `turned checkout_v2 on in production`.
+/// Describes the action of an entry, to follow the actor's name: `turned checkout_v2 on in production`.
 ///
 /// Backticks in the templates enclose placeholders, such as the flag and the environment.
 pub fn sentence_of(entry: &AuditEntry) -> Vec<Piece> {

@@ -118,7 +118,7 @@ fn custom_value(row: &AttributeRow) -> Result<CustomValue<'static>, String> {
 ///
 /// # Errors
 ///
-/// A sentence about each fault.
+/// One sentence per fault.
 pub fn read(json: &str) -> Result<Context<'static>, Vec<String>> {
     if json.trim().is_empty() {
         return Ok(Context::default());
@@ -133,7 +133,7 @@ pub fn read(json: &str) -> Result<Context<'static>, Vec<String>> {
 ///
 /// # Errors
 ///
-/// A sentence about each fault.
+/// One sentence per fault.
 pub fn context(json: Json<'_>) -> Result<Context<'static>, Vec<String>> {
     if !matches!(json, Json::Object(_)) {
         return Err(vec![

@@ -21,7 +21,7 @@ use crate::{
     routes,
 };
 
-/// The number of environments that certainly fit beside the names. With more, the table scrolls sideways.
+/// The number of environments that always fit beside the names. With more, the table scrolls sideways.
 const FITTING: usize = 4;
 
 /// Returns the id of a flag's row, for links to it.

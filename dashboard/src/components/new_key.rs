@@ -25,7 +25,7 @@ pub(crate) async fn new_key(
     } = created;
     let sdk_key = sdk_key.expose().to_owned();
     let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await;
-    // The key is shown here only, so nothing may prevent that.
+    // The key is shown only on this page, so a failure to read the naming must not prevent that.
     let naming = naming.unwrap_or_default();
     let name = naming.name_of(&environment);
     let heading = match replaced {

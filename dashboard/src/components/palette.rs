@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use super::icon::{Drawing, Icon};
 use crate::html::html;
 
-/// A button and the dialog that it opens, as do Ctrl K and Cmd K. Its script is in `dashboard/script`; without scripts,
-/// the button is hidden.
+/// A dialog, with the button that opens it; Ctrl K and Cmd K open it, too. Its script is in `dashboard/script`; without
+/// scripts, the button is hidden.
 ///
 /// The field is a combobox: the focus stays in it while the arrow keys move through the results.
 #[component]

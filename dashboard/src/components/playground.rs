@@ -24,7 +24,7 @@ use crate::{
 /// The number of empty rows after those that are filled in.
 const EMPTY_ROWS: usize = 2;
 
-/// The evaluation context of the playground, as it was typed.
+/// The evaluation context of the playground, as typed.
 #[derive(Clone, Default)]
 pub struct ContextForm {
     /// Shows the context as JSON instead of a form.
@@ -129,7 +129,7 @@ pub fn evaluated(flag: &FlagConfig, case: &ContextForm) -> Evaluated {
     }
 }
 
-/// The fields of a form for a context, and the answer, which is kept up to date with them.
+/// The context form and the result, which updates as the fields change.
 #[component]
 pub fn Playground(
     /// The flag's id.

@@ -55,7 +55,7 @@ impl Refusal {
     }
 }
 
-/// Converts a clause of the service to a sentence for the page.
+/// Converts the detail of an error, which is a clause, to a sentence.
 fn sentence(error: FieldError) -> FieldError {
     let mut characters = error.detail.chars();
     let first = characters.next().into_iter().flat_map(char::to_uppercase);

@@ -1,8 +1,8 @@
-//! Roles in words.
+//! Names and descriptions of roles.
 
 use pennon_model::user::Role;
 
-/// Each role's value, and the label under which forms offer it. Each role includes the rights of those before it.
+/// The value of each role, and its label in forms. Each role includes the rights of those before it.
 const CHOICES: &[(&str, &str)] = &[
     ("viewer", "Viewer: can see everything, change nothing"),
     ("editor", "Editor: also switches and edits flags"),

@@ -161,7 +161,7 @@ fn stack(place: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<>
         }
         // Writing to a string cannot fail.
         _ = write!(told, "\n{name}: {}", grouped(count));
-        // Any count above 0 is visible, however small it is beside the others.
+        // Any count above 0 is visible, even beside much larger ones.
         let height = (share(count, top) * HEIGHT).max(0.75);
         floor -= height;
         parts.push(view! {
@@ -185,7 +185,7 @@ fn stack(place: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<>
 
 #[expect(
     clippy::cast_precision_loss,
-    reason = "nobody sees the difference in a drawing"
+    reason = "the difference is invisible in a drawing"
 )]
 fn share(count: i64, top: i64) -> f64 {
     count as f64 / top.max(1) as f64

@@ -1,4 +1,4 @@
-//! The preview of a change while it is being typed.
+//! The preview of an unsaved change.
 
 use std::{cell::RefCell, time::Duration};
 
@@ -24,9 +24,9 @@ const SAMPLE: &str = "pennon-sample";
 
 /// The descriptions before and after, lint findings, and the number of affected contexts of a sample.
 ///
-/// It follows the form that contains it. If the effect is known, the server renders it within an element that has the
-/// flag before and after, as entries of the config document, in `data-before` and `data-after`. Without scripts, it is
-/// empty.
+/// The preview follows the form that contains the island. For a known change, the island is in an element with the flag
+/// before and after, as entries of the config document, in `data-before` and `data-after`. Without scripts, the island
+/// is empty.
 #[island]
 pub fn EffectBeforeSave(
     /// The flag.

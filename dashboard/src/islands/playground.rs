@@ -153,7 +153,7 @@ impl Agreement {
     }
 }
 
-/// Shows if the results agree: discreetly if so, prominently otherwise.
+/// Shows whether the results agree, and alerts the user if they differ or the request failed.
 #[component]
 fn Told(agreement: RwSignal<Agreement>) -> impl IntoView {
     let role = move || match agreement.get() {

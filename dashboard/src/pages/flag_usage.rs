@@ -192,7 +192,7 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
     }
 }
 
-/// The choice of the period, and the link from one environment back to all.
+/// The links that select the period.
 #[component]
 fn Choices(key: String, view: View) -> impl IntoView {
     let periods = Period::ALL.map(|period| {
@@ -210,7 +210,7 @@ fn Choices(key: String, view: View) -> impl IntoView {
     }
 }
 
-/// The environments, each with its share and the time of the last evaluation.
+/// The environments, each with its number of evaluations and the time of the last one.
 #[component]
 fn Places(key: String, environments: Vec<FlagEnvironmentUsage>, view: View) -> impl IntoView {
     let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));

@@ -180,7 +180,7 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
     }
 }
 
-/// States how many of all items the page omits, if any.
+/// Renders the number of items that the page omits, if any.
 fn left_out(all: usize, what: &'static str) -> Option<impl IntoView> {
     let left_out = all.saturating_sub(SHOWN);
     (left_out > 0).then(|| view! { <p class="quiet">{format!("… and {left_out} {what}.")}</p> })

@@ -15,7 +15,7 @@ use crate::{
     html::{Html, IntoHtml as _, html},
 };
 
-/// Renders the list. Its last line is always there, to state what happens without a match.
+/// Renders the list. Its last line is always present, and states the result without a match.
 pub(super) fn path(shown: &Shown, environment: &Environment, current: &FlagConfiguration) -> Html {
     let steps = rules::rules(shown, current);
     let add = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {

@@ -18,8 +18,8 @@ use crate::{
     routes,
 };
 
-/// Renders the playground. Revoked environments have none, because they serve nobody. While a form is open, it is
-/// hidden, because its answers would seem to include unsaved changes.
+/// Renders the playground. Revoked environments have none, because they serve no flags. While a form is open, the
+/// playground is hidden, because its results would seem to include unsaved changes.
 pub(super) fn playground(
     shown: &Shown,
     environment: &Environment,

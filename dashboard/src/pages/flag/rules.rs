@@ -154,7 +154,7 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
         Some(AdminError::Stale | AdminError::NotFound) | None => (Vec::new(), None),
         other => (Vec::new(), other.cloned()),
     };
-    // The expected state is the one in the form, unless this page tells the reader about the current one.
+    // Expect the state from the form, unless this page shows the user the current one.
     let meanwhile = meanwhile(shown, rule);
     let typed = shown.typed().filter(|_| meanwhile.is_none());
     let revision = rule.map(|rule| {
