@@ -32,7 +32,7 @@ pub struct FieldDiff {
     pub new: Option<String>,
 }
 
-/// Returns the action of an entry, as it follows the actor's name: `turned checkout_v2 on in production`.
+/// Describes the action of an entry, to follow the actor's name: `turned checkout_v2 on in production`.
 ///
 /// Backticks in the templates enclose placeholders, such as the flag and the environment.
 pub fn sentence_of(entry: &AuditEntry) -> Vec<Piece> {
@@ -56,9 +56,7 @@ fn template(entry: &AuditEntry) -> String {
     let changed = |member: &str| member_of(old, member) != member_of(new, member);
     match entry.action {
         AuditAction::FlagCreated => "created `flag`".to_owned(),
-        AuditAction::FlagUpdated if changed("archivedAt") => {
-            "brought `flag` back from the archive".to_owned()
-        }
+        AuditAction::FlagUpdated if changed("archivedAt") => "restored `flag`".to_owned(),
         AuditAction::FlagUpdated => match (changed("name"), changed("description")) {
             (true, true) => "changed the name and the description of `flag`".to_owned(),
             (true, false) => "changed the name of `flag`".to_owned(),
@@ -70,7 +68,7 @@ fn template(entry: &AuditEntry) -> String {
             "renamed the environment `old name` to `environment`".to_owned()
         }
         AuditAction::EnvironmentRevoked => "revoked the environment `environment`".to_owned(),
-        AuditAction::SdkKeyRotated => "gave `environment` a new key".to_owned(),
+        AuditAction::SdkKeyRotated => "rotated the SDK key of `environment`".to_owned(),
         AuditAction::FlagEnvironmentUpdated => {
             let on = member_of(new, "isEnabled") == Value::Bool(true);
             let on = if on { "on" } else { "off" };
@@ -99,12 +97,12 @@ fn template(entry: &AuditEntry) -> String {
             ),
             None => "set the rollout of `flag` in `environment`".to_owned(),
         },
-        AuditAction::RolloutDeleted => "ended the rollout of `flag` in `environment`".to_owned(),
+        AuditAction::RolloutDeleted => "removed the rollout of `flag` in `environment`".to_owned(),
         AuditAction::UserCreated => "created the account `account`".to_owned(),
         AuditAction::UserUpdated if changed("role") => {
             format!("made `account` {}", with_article(&text(new, "role")))
         }
-        AuditAction::UserUpdated => "set another password for `account`".to_owned(),
+        AuditAction::UserUpdated => "reset the password of `account`".to_owned(),
         AuditAction::UserDeleted => "deleted the account `account`".to_owned(),
         AuditAction::PasswordChanged => "changed their own password".to_owned(),
         AuditAction::TokenCreated => "created the token `token`".to_owned(),
@@ -116,14 +114,14 @@ fn template(entry: &AuditEntry) -> String {
 pub fn effect(action: AuditAction, now: Option<&Value>) -> Option<&'static str> {
     match action {
         AuditAction::FlagArchived => Some(
-            "The flag goes to the archive: it is off everywhere, and its key stays taken. It is refused as long as the flag is on anywhere.",
+            "The flag is archived: it is off everywhere, and its key cannot be reused. This fails while the flag is on anywhere.",
         ),
         AuditAction::FlagUpdated if !member_of(now, "archivedAt").is_null() => {
-            Some("The flag comes back from the archive, switched off everywhere.")
+            Some("The flag is restored, switched off everywhere.")
         }
-        AuditAction::RuleCreated => Some("The rule comes back in its old place."),
+        AuditAction::RuleCreated => Some("The rule is restored at its old position."),
         AuditAction::RuleDeleted => Some("The rule is deleted."),
-        AuditAction::RolloutDeleted => Some("The rollout ends."),
+        AuditAction::RolloutDeleted => Some("The rollout is removed."),
         _ => None,
     }
 }
@@ -170,11 +168,11 @@ fn told(object: Option<&Value>) -> Vec<(&'static str, Option<String>)> {
         ("Switch", switch),
         (TIME_TO_LIVE, ttl),
         ("Rule", rule.as_ref().map(describe::rule)),
-        ("Place", rule.map(|rule| rule.priority.get().to_string())),
+        ("Position", rule.map(|rule| rule.priority.get().to_string())),
         ("Rollout", rollout.map(describe::rollout)),
         ("E-mail", plain("email")),
         ("Role", plain("role")),
-        ("Ends", plain("expiresAt")),
+        ("Expires", plain("expiresAt")),
     ]
 }
 
@@ -300,6 +298,6 @@ mod tests {
             .into_iter()
             .map(|change| change.name)
             .collect();
-        assert_eq!(names, ["Rule", "Place"]);
+        assert_eq!(names, ["Rule", "Position"]);
     }
 }

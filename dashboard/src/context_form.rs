@@ -118,14 +118,14 @@ fn custom_value(row: &AttributeRow) -> Result<CustomValue<'static>, String> {
 ///
 /// # Errors
 ///
-/// A sentence about each fault.
+/// One sentence per fault.
 pub fn read(json: &str) -> Result<Context<'static>, Vec<String>> {
     if json.trim().is_empty() {
         return Ok(Context::default());
     }
     match serde_json::from_str(json) {
         Ok(json) => context(json),
-        Err(error) => Err(vec![format!("This is no JSON: {error}.")]),
+        Err(error) => Err(vec![format!("This is not valid JSON: {error}.")]),
     }
 }
 
@@ -133,11 +133,11 @@ pub fn read(json: &str) -> Result<Context<'static>, Vec<String>> {
 ///
 /// # Errors
 ///
-/// A sentence about each fault.
+/// One sentence per fault.
 pub fn context(json: Json<'_>) -> Result<Context<'static>, Vec<String>> {
     if !matches!(json, Json::Object(_)) {
         return Err(vec![
-            "A context is an object, such as {\"userId\": \"ada\"}.".to_owned(),
+            "A context must be a JSON object, such as {\"userId\": \"ada\"}.".to_owned(),
         ]);
     }
     let mut faults = Vec::new();

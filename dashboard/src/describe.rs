@@ -24,8 +24,7 @@ pub enum FlagStatus {
 }
 
 impl FlagStatus {
-    /// Returns the status of a flag with this configuration. It assumes that each rule matches some contexts and not
-    /// others.
+    /// Returns the status of a flag with this configuration. Assumes that each rule matches some contexts, but not all.
     pub fn of<'r>(
         enabled: bool,
         rules: impl IntoIterator<Item = &'r Rule>,
@@ -49,7 +48,7 @@ impl FlagStatus {
         if rules.all(agrees) { rest } else { Self::Some }
     }
 
-    /// Describes it in a few words, as they follow the name of a flag or an environment: `on for some`.
+    /// Returns a short description for use in a sentence: `on for some`.
     pub fn description(self) -> String {
         match self {
             Self::Nobody => "off for everyone".to_owned(),
@@ -69,7 +68,7 @@ pub fn on_off(on: bool) -> &'static str {
 
 /// Describes a condition: `country is DE`.
 ///
-/// "But not" corrects a common assumption: an attribute that is missing or has another type never matches.
+/// `!=` reads "is given but not", because an attribute that is missing or has another type never matches.
 pub fn condition(condition: &Condition) -> String {
     let attribute = word(condition.attribute.as_str());
     let operand = operand(&condition.operand);
@@ -115,21 +114,21 @@ pub fn rollout(rollout: Rollout) -> String {
     }
 }
 
-/// Explains a rollout in whole sentences for a reader who does not know the term.
+/// Explains a rollout in whole sentences, for readers who do not know the term.
 pub fn rollout_meaning(rollout: Rollout) -> String {
     let (one, many) = subjects(rollout.strategy);
     let attribute = rollout.strategy.attribute();
     let attribute = attribute.as_str();
-    let buckets = format!("Each {attribute} falls into one of 100 equal buckets, always the same.");
-    let missing = format!("A {one} without {attribute} is OFF.");
+    let buckets = format!("Each {attribute} always falls into the same one of 100 equal buckets.");
+    let missing = format!("A {one} without a {attribute} is OFF.");
     match rollout.percentage.get() {
         0 => format!("{buckets} None of them is ON, so no {one} gets the flag."),
         1 => format!(
-            "{buckets} The first is ON. A higher percentage adds {many} and takes it from none. {missing}"
+            "{buckets} The first is ON. A higher percentage adds {many} and removes none. {missing}"
         ),
         100 => format!("{buckets} All of them are ON. {missing}"),
         percentage => format!(
-            "{buckets} The first {percentage} are ON. A higher percentage adds {many} and takes it from none. {missing}"
+            "{buckets} The first {percentage} are ON. A higher percentage adds {many} and removes none. {missing}"
         ),
     }
 }
@@ -144,8 +143,8 @@ pub fn otherwise(has_rules: bool, rollout: Option<Rollout>) -> String {
     format!("{everyone} is {}", on_off(rollout.is_none()))
 }
 
-/// Describes a flag in an environment as one sentence with capital and period: `ON when country is DE; otherwise 25 %
-/// of users are ON, by userId; everyone else is OFF.`
+/// Describes a flag in an environment as one sentence with capital and period: `ON when country is DE; otherwise 25% of
+/// users are ON, by userId; everyone else is OFF.`
 pub fn flag<'r>(
     enabled: bool,
     rules: impl IntoIterator<Item = &'r Rule>,
@@ -195,19 +194,19 @@ pub fn capital(sentence: &str) -> String {
     sentence
 }
 
-/// Describes a rule that is being typed, or gives a hint while it is incomplete.
+/// Describes an unsaved rule, or returns a hint while it is incomplete.
 pub fn rule_or_hint(rule: Option<&Rule>) -> String {
     rule.map_or_else(
-        || "Fill in the conditions to read the rule here.".to_owned(),
+        || "Fill in the conditions to see the rule here.".to_owned(),
         self::rule,
     )
 }
 
-/// Describes and explains a rollout that is being typed, or gives a hint while it is incomplete.
+/// Describes and explains an unsaved rollout, or returns a hint while it is incomplete.
 pub fn rollout_or_hint(rollout: Option<Rollout>) -> (String, String) {
     let hint = || {
         (
-            "Give a whole percentage, from 0 to 100.".to_owned(),
+            "Enter a whole percentage from 0 to 100.".to_owned(),
             String::new(),
         )
     };
@@ -231,8 +230,8 @@ fn operand(operand: &Operand) -> String {
     }
 }
 
-/// Returns a text for use in a sentence, in quotation marks if it is ambiguous. Letters outside ASCII always need them:
-/// the Unicode tables would be a tenth of the browser's download.
+/// Returns a text for use in a sentence, quoted if it is ambiguous. A text with letters outside ASCII is always quoted,
+/// because the Unicode tables to recognize them would be a tenth of the browser's download.
 fn word(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.@/+:".contains(&byte);
     let a_word = text.bytes().all(plain) && text.bytes().any(|byte| byte.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! The playground: one engine on both sides of the wire, and the data that lets them compare their results.
+//! The playground: the same engine on the server and in the browser, and the data to compare their results.
 
 use pennon_core::{
     CompiledFlag, Context, Explanation, FlagConfig, MissingBucketingValue, config,
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context_form;
 
-/// The version of the engine on this side of the wire.
+/// The version of the local engine, on the server or in the browser.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The server's result for a context, with its input.
@@ -47,8 +47,8 @@ pub fn explained(flag: &FlagConfig, context: &Context<'_>) -> Explanation {
     explain(&flag, context, MissingBucketingValue::Excluded)
 }
 
-/// Returns the steps of an explanation as short text. Two sides with the same text for the same input agree. It omits
-/// values, because they are part of the input.
+/// Returns the steps of an explanation as short text. Server and browser agree if their texts for the same input are
+/// equal. The text omits values, because they are part of the input.
 ///
 /// Written by hand, because a serializer for this alone would be 2% of the browser's download.
 pub fn verdict(explanation: &Explanation) -> String {

@@ -1,6 +1,6 @@
 //! The forms of rules and rollouts: their fields, and their conversion.
 //!
-//! The service uses it for a posted form, and an island for the same form while the user fills it in.
+//! The server uses this module for posted forms. An island uses it while the user fills in the same form.
 
 use std::str::FromStr;
 
@@ -68,8 +68,8 @@ impl RuleForm {
         }
     }
 
-    /// Converts the fields to a rule. Otherwise returns all errors; the field of a condition is `conditions/0/operand`
-    /// there, counted from 0.
+    /// Converts the fields to a rule, or returns all errors. An error in a condition has the field
+    /// `conditions/0/operand`, with the index of the condition from 0.
     pub fn rule(&self, priority: Priority) -> Result<Rule, Vec<FieldError>> {
         let mut faults = Faults::default();
         let value = faults.keep("value", boolean(&self.value));
@@ -96,7 +96,7 @@ impl RuleForm {
     }
 }
 
-/// ON, and one empty condition.
+/// A rule that turns the flag on, with one empty condition.
 impl Default for RuleForm {
     fn default() -> Self {
         Self {
@@ -181,7 +181,7 @@ impl RolloutForm {
         }
     }
 
-    /// Converts the fields to a rollout. Otherwise returns all errors.
+    /// Converts the fields to a rollout, or returns all errors.
     pub fn rollout(&self) -> Result<Rollout, Vec<FieldError>> {
         let mut faults = Faults::default();
         let percentage = faults.keep("percentage", number::<Percentage>(&self.percentage));
@@ -216,7 +216,7 @@ impl From<Rollout> for RolloutForm {
     }
 }
 
-/// Parses an integer as it is typed.
+/// Parses a typed integer; surrounding spaces are allowed.
 pub fn number<T: TryFrom<i64, Error = Invalid>>(text: &str) -> Result<T, &'static str> {
     let number = i64::from_str(text.trim()).map_err(|_| "must be a whole number")?;
     T::try_from(number).map_err(Invalid::detail)

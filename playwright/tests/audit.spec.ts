@@ -147,7 +147,7 @@ test("a switch is turned back by a new change", async ({ page, server, api }) =>
   await page.goto("/dashboard/flags/checkout_v2/history");
   await entries(page).first().getByRole("link", { name: "Revert" }).click();
 
-  const will = page.getByRole("region", { name: "What will change now" });
+  const will = page.getByRole("region", { name: "What will change" });
   await expect(will.locator("del")).toHaveText("ON for everyone.");
   await expect(will.locator("ins")).toHaveText("OFF for everyone.");
   await page.getByRole("button", { name: "Revert" }).click();
@@ -183,26 +183,26 @@ test("the changes of one action form one group, and are reverted as a whole", as
   await api.switch(flag, staging, true);
   await signIn(page, server);
   await page.goto(`/dashboard/flags/checkout_v2?environment=${staging.id}&edit=copy`);
-  await page.getByLabel("To which environment").selectOption("Web shop / production");
-  await page.getByRole("button", { name: "Show what changes" }).click();
+  await page.getByLabel("Target environment").selectOption("Web shop / production");
+  await page.getByRole("button", { name: "Preview changes" }).click();
   await page.getByRole("button", { name: "Copy to Web shop / production" }).click();
   expect((await evaluate(server, production.sdkKey, "checkout_v2")).reason).toBe("flag_enabled");
 
   // The flag is on for everyone now. The revert turns it on for fewer users.
   await page.goto("/dashboard/flags/checkout_v2/history");
   const newest = page.locator(".timeline > li").first();
-  await expect(newest).toContainText("changed checkout_v2 at once:");
+  await expect(newest).toContainText("changed checkout_v2 in one action:");
   await expect(newest.getByRole("listitem")).toHaveText([
-    /ended the rollout of checkout_v2 in Web shop \/ production/,
+    /removed the rollout of checkout_v2 in Web shop \/ production/,
     /deleted a rule of checkout_v2 in Web shop \/ production/,
   ]);
   await newest.getByRole("link", { name: "Revert" }).click();
-  const will = page.getByRole("region", { name: "What will change now" });
+  const will = page.getByRole("region", { name: "What will change" });
   await expect(will.locator("del")).toHaveText("ON for everyone.");
   await expect(will.locator("ins")).toHaveText(
     "ON when country is DE; otherwise 10% of users are ON, by userId; everyone else is OFF.",
   );
-  await expect(will.getByText("Some users who get OFF now will get ON.")).toHaveCount(0);
+  await expect(will.getByText("Some users who now get OFF will get ON.")).toHaveCount(0);
   await page.getByRole("button", { name: "Revert in Web shop / production" }).click();
   await expect(page).toHaveURL(/\/flags\/checkout_v2\/history$/);
   const context = { userId: "ada", country: "DE" };
@@ -213,7 +213,7 @@ test("the changes of one action form one group, and are reverted as a whole", as
 
   // Reverting this change turns the flag on for many users who get OFF now.
   await newest.getByRole("link", { name: "Revert" }).click();
-  await expect(will.getByText("Some users who get OFF now will get ON.")).toBeVisible();
+  await expect(will.getByText("Some users who now get OFF will get ON.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Revert in Web shop / production" })).toHaveClass(
     /danger/,
   );
@@ -232,10 +232,10 @@ test("the effect of a revert is tried on a sample", { tag: "@scripts" }, async (
   await signIn(page, server);
   await page.goto("/dashboard/flags/checkout_v2/history");
   await entries(page).first().getByRole("link", { name: "Revert" }).click();
-  await page.getByText("Try it on a sample of contexts").click();
+  await page.getByText("Try it on sample contexts").click();
   // The bucket of "ada" is 63, and that of "linus" is 72.
-  await page.getByLabel("Sample of contexts").fill("ada\nlinus");
-  await expect(page.getByText("Of 2: 1 turned on, 0 turned off, 1 as before.")).toBeVisible();
+  await page.getByLabel("Sample contexts").fill("ada\nlinus");
+  await expect(page.getByText("Of 2: 1 turn on, 0 turn off, 1 stay the same.")).toBeVisible();
   await expectAccessible(page);
 });
 
@@ -300,7 +300,7 @@ test("rules, rollouts and archived flags come back, and go again", async ({
   await expect(entries(page).first()).toContainText("to 10% in production");
   await entries(page).nth(2).getByRole("link", { name: "Revert" }).click();
   await page.getByRole("button", { name: "Revert" }).click();
-  await expect(entries(page).first()).toContainText("ended the rollout of checkout_v2");
+  await expect(entries(page).first()).toContainText("removed the rollout of checkout_v2");
 
   await api.archive(flag);
   await page.goto(history);
@@ -308,7 +308,7 @@ test("rules, rollouts and archived flags come back, and go again", async ({
   await expect(page.getByText("The flag is archived; restore it first.")).toBeVisible();
   await page.goto(history);
   await revertNewest(page);
-  await expect(entries(page).first()).toContainText("brought checkout_v2 back from the archive");
+  await expect(entries(page).first()).toContainText("restored checkout_v2");
 });
 
 test("changes since the preview are not overwritten", async ({ page, server, api, complaints }) => {
@@ -325,7 +325,7 @@ test("changes since the preview are not overwritten", async ({ page, server, api
   await page.getByRole("button", { name: "Revert" }).click();
 
   await expect(page.getByRole("alert")).toContainText("Somebody else has changed this meanwhile");
-  const will = page.getByRole("region", { name: "What will change now" });
+  const will = page.getByRole("region", { name: "What will change" });
   await expect(will).toContainText("It has been changed again since.");
   await expect(will.locator("del")).toContainText("70%");
   await expect(will.locator("ins")).toContainText("10%");
@@ -341,7 +341,7 @@ test("a later change that stays causes no warning", async ({ page, server, api }
   await signIn(page, server);
   await page.goto("/dashboard/flags/checkout_v2/history");
   await entries(page).nth(1).getByRole("link", { name: "Revert" }).click();
-  const will = page.getByRole("region", { name: "What will change now" });
+  const will = page.getByRole("region", { name: "What will change" });
   await expect(will.locator("ins")).toHaveText("OFF for everyone.");
   await expect(will.getByText("It has been changed again since.")).toHaveCount(0);
   await page.getByRole("button", { name: "Revert in production" }).click();
@@ -390,7 +390,7 @@ test("an environment gets its old name back, and a change in it after a new key 
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("production has a new key");
   await page.getByRole("link", { name: "I have stored the key" }).click();
   await page.goto("/dashboard/audit");
-  await expect(entries(page).first()).toContainText("gave production a new key");
+  await expect(entries(page).first()).toContainText("rotated the SDK key of production");
   await expect(entries(page).first().getByRole("link", { name: "Revert" })).toHaveCount(0);
   await page.goto("/dashboard/flags/checkout_v2/history");
   await revertNewest(page);

@@ -24,7 +24,7 @@ async function danger(page: Page, act: "Rotate key" | "Revoke environment", type
 }
 
 async function shownKey(page: Page): Promise<string> {
-  const key = page.getByRole("region", { name: "Its SDK key" }).getByText(/^pnk_[\w-]{43}$/);
+  const key = page.getByRole("region", { name: "SDK key" }).getByText(/^pnk_[\w-]{43}$/);
   return key.innerText();
 }
 
@@ -310,5 +310,5 @@ test("of many clients the page lists those seen last", async ({ page, server, ap
   await open(page, "staging");
   const clients = page.getByRole("region", { name: "Clients" });
   await expect(clients.getByRole("row")).toHaveCount(11);
-  await expect(clients).toContainText("These 10 of 30 were seen last.");
+  await expect(clients).toContainText("The 10 most recently seen of 30.");
 });

@@ -10,7 +10,7 @@ async function createEnvironment(page: Page, product: string, name: string): Pro
 }
 
 async function shownKey(page: Page): Promise<string> {
-  const key = page.getByRole("region", { name: "Its SDK key" }).getByText(/^pnk_[\w-]{43}$/);
+  const key = page.getByRole("region", { name: "SDK key" }).getByText(/^pnk_[\w-]{43}$/);
   return key.innerText();
 }
 

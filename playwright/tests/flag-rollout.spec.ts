@@ -9,7 +9,7 @@ test("slider and number move together, and a sentence explains the value", {
   await shop(api);
   await signIn(page, server);
   await page.goto(`${address}?edit=rollout`);
-  const slider = page.getByLabel("Percentage, as a slider");
+  const slider = page.getByLabel("Percentage slider");
   const number = page.getByLabel("Percentage", { exact: true });
   await expect(slider).toHaveAttribute("data-ready", "true");
   await slider.focus();
@@ -35,7 +35,7 @@ test("removing the rollout warns that it turns the flag on for everyone", async 
   await signIn(page, server);
   await page.goto(address);
   await page.getByRole("group", { name: "Rollout" }).getByRole("link", { name: "Remove" }).click();
-  await expect(page.getByText("Then: ON for everyone.")).toBeVisible();
+  await expect(page.getByText("Result: ON for everyone.")).toBeVisible();
   await page.getByRole("button", { name: "Remove rollout" }).click();
   await expect(page.getByRole("link", { name: "Add rollout" })).toBeVisible();
   expect(await evaluate(server, production.sdkKey, "checkout_v2")).toEqual({

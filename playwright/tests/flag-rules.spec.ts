@@ -88,7 +88,7 @@ test("values have types, and a sentence follows what is typed", { tag: "@scripts
   await page.goto(`${address}?edit=rule`);
   await alive(page);
   const aloud = page.locator("#rule-aloud");
-  await expect(aloud).toHaveText("Fill in the conditions to read the rule here.");
+  await expect(aloud).toHaveText("Fill in the conditions to see the rule here.");
   const first = page.getByRole("group", { name: "Condition 1" });
   await first.getByLabel("Attribute").fill("age");
   await expect(aloud).toHaveText("ON when age is “”");
@@ -168,8 +168,8 @@ test("a rule is edited in place and deleted with its effect shown first", async 
 
   const first = page.getByRole("group", { name: "ON when country is DE" });
   await first.getByRole("link", { name: "Delete" }).click();
-  await expect(page.getByText("Then: ON when country is CH; everyone else is ON.")).toBeVisible();
-  await page.getByRole("link", { name: "Keep it" }).click();
+  await expect(page.getByText("Result: ON when country is CH; everyone else is ON.")).toBeVisible();
+  await page.getByRole("link", { name: "Keep rule" }).click();
   await first.getByRole("link", { name: "Delete" }).click();
   await page.getByRole("button", { name: "Delete rule" }).click();
   await expect(page.locator(".rule")).toHaveCount(1);
@@ -237,7 +237,7 @@ test("rules are dragged to another place, and saved or put back as a whole", {
   };
   await drag();
   await expect(lines.first()).toContainText("country is DE");
-  await page.getByRole("button", { name: "Put back" }).click();
+  await page.getByRole("button", { name: "Reset order" }).click();
   await expect(lines.first()).toContainText("country is AT");
   await expect(page.getByRole("button", { name: "Save order" })).toBeHidden();
 

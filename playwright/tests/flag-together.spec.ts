@@ -22,7 +22,7 @@ test("a concurrent change of the name is not overwritten silently", async ({
   await expect(other.getByRole("heading", { level: 1 })).toHaveText("Theirs");
 
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("alert")).toContainText("It is called Theirs now.");
+  await expect(page.getByRole("alert")).toContainText("It is now called Theirs.");
   await expect(page.getByLabel("Name")).toHaveValue("Mine");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Mine");
@@ -86,9 +86,7 @@ test("two editors of one rule: the second sees the conflict, keeps the input, an
   await api.replaceRule(rule, country("AT", 1));
   const save = page.getByRole("button", { name: "Save rule" }).last();
   await save.click();
-  await expect(page.getByRole("alert")).toContainText(
-    "The rule reads “ON when country is AT” now.",
-  );
+  await expect(page.getByRole("alert")).toContainText("The rule is now “ON when country is AT”.");
   await expect(value).toHaveValue("CH");
   expect(JSON.stringify(await api.rules(flag, production))).toContain('"AT"');
   await save.click();
@@ -119,7 +117,7 @@ test("two people add rules: the second sees the first one's before adding", asyn
   await api.addRule(flag, production, country("AT", 1, false));
   const add = page.getByRole("button", { name: "Add rule", exact: true }).last();
   await add.click();
-  await expect(page.getByRole("alert")).toContainText("Somebody else was faster.");
+  await expect(page.getByRole("alert")).toContainText("Somebody else saved first.");
   await expect(page.locator(".rule").first()).toContainText("OFF when country is AT");
   await expect(operand(page)).toHaveValue("DE");
   await add.click();

@@ -142,7 +142,7 @@ test("clients can be told to keep the flag for longer, or as long as usual", asy
   await page.goto(address);
   await expect(page.getByText("60 s (default)")).toBeVisible();
   await page.getByRole("link", { name: "Change how long clients keep the flag" }).click();
-  const seconds = page.getByLabel("Seconds that clients may keep the flag");
+  const seconds = page.getByLabel("Cache time in seconds");
   await seconds.fill("half an hour");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(seconds).toHaveAttribute("aria-invalid", "true");
@@ -188,8 +188,8 @@ test("a whole configuration is copied after its differences were shown", async (
   await signIn(page, server);
   await page.goto(`${address}?environment=${staging.id}`);
   await page.getByRole("link", { name: "Copy to…" }).click();
-  await page.getByLabel("To which environment").selectOption("production");
-  await page.getByRole("button", { name: "Show what changes" }).click();
+  await page.getByLabel("Target environment").selectOption("production");
+  await page.getByRole("button", { name: "Preview changes" }).click();
   const differences = page.locator(".differences li");
   await expect(differences).toHaveText([
     /Switch changed\s*OFF\s*ON/,
@@ -224,8 +224,8 @@ test("the context of the playground is kept after a copy to another environment"
   await signIn(page, server);
   await page.goto(`${address}?environment=${staging.id}&context={"userId":"ada"}`);
   await page.getByRole("link", { name: "Copy to…" }).click();
-  await page.getByLabel("To which environment").selectOption("production");
-  await page.getByRole("button", { name: "Show what changes" }).click();
+  await page.getByLabel("Target environment").selectOption("production");
+  await page.getByRole("button", { name: "Preview changes" }).click();
   await page.getByRole("button", { name: "Copy to production" }).click();
   await expect(page).toHaveURL((url) => url.searchParams.get("environment") === production.id);
   await expect(page.getByRole("textbox", { name: "userId" })).toHaveValue("ada");

@@ -170,13 +170,13 @@ test("the list and its address follow the filters", {
   await expect(page.getByRole("status").filter({ hasText: "2 flags" })).toBeAttached();
 
   await page.getByRole("combobox", { name: "Environment" }).selectOption("staging");
-  await page.getByRole("combobox", { name: "On or off there" }).selectOption("On");
+  await page.getByRole("combobox", { name: "Flag status" }).selectOption("On");
   await expect(rows).toHaveCount(1);
   await expect(rows.getByRole("switch")).toHaveCount(1);
   await expect(page).toHaveURL(/q=CHECKOUT&environment=[0-9a-f-]{36}&is=on$/);
 
   await page.getByRole("searchbox").fill("");
-  await page.getByRole("combobox", { name: "On or off there" }).selectOption("On for some");
+  await page.getByRole("combobox", { name: "Flag status" }).selectOption("On for some");
   await expect(page.getByRole("row", { name: "Dark colors" })).toBeVisible();
   await expect(rows).toHaveCount(1);
 
@@ -189,7 +189,7 @@ test("the list and its address follow the filters", {
   // Opening the address elsewhere shows the same list.
   await page.goto(page.url());
   await expect(rows).toHaveCount(1);
-  await expect(page.getByRole("combobox", { name: "On or off there" })).toHaveValue("partly");
+  await expect(page.getByRole("combobox", { name: "Flag status" })).toHaveValue("partly");
 });
 
 test.describe("without scripts", () => {
@@ -202,7 +202,7 @@ test.describe("without scripts", () => {
     await api.createFlag("c", "Cats");
     await api.switch(await api.createFlag("a", "Ants"), staging, true);
     await signIn(page, server);
-    await page.getByRole("combobox", { name: "On or off there" }).selectOption("On");
+    await page.getByRole("combobox", { name: "Flag status" }).selectOption("On");
     await page.getByRole("combobox", { name: "Order" }).selectOption("Name");
     await page.getByRole("button", { name: "Show" }).click();
     await expect(page.locator("tbody tr .flag-title")).toHaveText(["Ants", "Bees"]);
@@ -372,7 +372,7 @@ test("each flag is a card on a phone", async ({ page, server, api }) => {
   await signIn(page, server);
   const card = page.getByRole("row", { name: "A name of many words" });
   await expect(card.getByText("staging", { exact: true })).toBeVisible();
-  await expect(card.getByText("Last 24 h", { exact: true })).toBeVisible();
+  await expect(card.getByText("Last 24h", { exact: true })).toBeVisible();
   const overflow = await page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );

@@ -16,10 +16,7 @@ test("a new user releases a flag, asks why a user gets it, and reverts the last 
   await page.getByLabel("Product").fill("Web shop");
   await page.getByLabel("Name").fill("production");
   await page.getByRole("button", { name: "Create environment" }).click();
-  const key = await page
-    .getByRole("region", { name: "Its SDK key" })
-    .getByText(/^pnk_/)
-    .innerText();
+  const key = await page.getByRole("region", { name: "SDK key" }).getByText(/^pnk_/).innerText();
   await page.getByRole("link", { name: "I have stored the key" }).click();
 
   await page.getByRole("link", { name: "Flags" }).first().click();

@@ -152,7 +152,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     expect(asked.at(-1)).toBe("POST document");
     pass();
     await left;
-    await expect(page.getByRole("region", { name: "Its SDK key" })).toBeVisible();
+    await expect(page.getByRole("region", { name: "SDK key" })).toBeVisible();
   });
 
   test("is asked for again when the server has failed to draw it", async ({
@@ -242,7 +242,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
     const email = page.getByLabel("email");
     await email.fill("nobody");
     await email.blur();
-    await expect(page.getByText("The context needs another look.")).toBeVisible();
+    await expect(page.getByText("Fix the context to see the result.")).toBeVisible();
 
     await api.addRule(flag, production, country("DE", 1));
     await expect(page.getByRole("group", { name: "ON when country is DE" })).toBeVisible();

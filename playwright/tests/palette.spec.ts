@@ -58,7 +58,7 @@ test.describe("the palette", { tag: "@scripts" }, () => {
     await expect(options.nth(1)).toContainText("staging");
 
     await field.fill("nothing like it");
-    await expect(page.getByText("Nothing has this in its name.")).toBeVisible();
+    await expect(page.getByText("No matches.")).toBeVisible();
     await page.keyboard.press("Escape");
     await expect(field).toBeHidden();
     await expect(jump).toBeFocused();
@@ -109,7 +109,7 @@ test("a question mark opens help, but not where one types", { tag: "@scripts" },
   await signIn(page, server);
   await expect(page.getByRole("button", { name: "Jump to" })).toHaveAttribute("data-ready", "true");
   await page.keyboard.press("?");
-  const help = page.getByRole("dialog", { name: "Shortcuts" });
+  const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await expect(help).toContainText("Jump to any flag");
   await expectAccessible(page);
   await page.keyboard.press("Escape");

@@ -43,9 +43,9 @@ test("a flag is evaluated for a user, and every step is explained", async ({
   // The bucket of "linus" is 72.
   await page.getByLabel("userId").fill("linus");
   await page.getByLabel("country").fill("DE");
-  await page.getByLabel("Name of the attribute").first().fill("seats");
-  await page.getByLabel("Type of the attribute").first().selectOption("number");
-  await page.getByLabel("Value of the attribute").first().fill("3");
+  await page.getByLabel("Attribute name").first().fill("seats");
+  await page.getByLabel("Attribute type").first().selectOption("number");
+  await page.getByLabel("Attribute value").first().fill("3");
   await page.getByRole("button", { name: "Try it" }).click();
   await expect(answer(page)).toContainText("its bucket, 72, is not below 64");
   const steps = answer(page).getByRole("list").first().locator("> li");
@@ -55,7 +55,7 @@ test("a flag is evaluated for a user, and every step is explained", async ({
   await expect(steps.nth(1)).toContainText("passed");
   await expect(steps.nth(2)).toContainText("decides");
 
-  await page.getByLabel("Value of the attribute").first().fill("12");
+  await page.getByLabel("Attribute value").first().fill("12");
   await page.getByRole("button", { name: "Try it" }).click();
   await expect(answer(page)).toContainText("Rule 1 matches.");
   await expect(page.getByLabel("country")).toHaveValue("DE");
@@ -89,13 +89,13 @@ test("invalid input is neither lost nor changed", async ({ page, server, api }) 
   await page.goto(`/dashboard/try?${flag}&userId=ada&attribute=seats&type=number&value=many`);
   await page.getByRole("button", { name: "Show as JSON" }).click();
   await expect(answer(page)).toContainText("seats must be a number.");
-  await expect(page.getByLabel("Value of the attribute").first()).toHaveValue("many");
-  await page.getByLabel("Value of the attribute").first().fill("12");
+  await expect(page.getByLabel("Attribute value").first()).toHaveValue("many");
+  await page.getByLabel("Attribute value").first().fill("12");
   await page.getByRole("button", { name: "Show as JSON" }).click();
   const json = page.getByLabel("Context as JSON");
   await json.fill('{"userId": "linus"');
   await page.getByRole("button", { name: "Show as a form" }).click();
-  await expect(answer(page)).toContainText("This is no JSON");
+  await expect(answer(page)).toContainText("This is not valid JSON");
   await expect(json).toHaveValue('{"userId": "linus"');
 });
 
@@ -161,7 +161,7 @@ test("an unknown flag is said to be unknown", async ({ page, server, api }) => {
   await checkout(api);
   await signIn(page, server);
   await page.goto("/dashboard/try?flag=%3Cb%3Enone");
-  await expect(page.getByText("There is no flag with the key <b>none.")).toBeVisible();
+  await expect(page.getByText("No flag has the key <b>none.")).toBeVisible();
 });
 
 test("a context that is typed before hydration is tried, too", { tag: "@scripts" }, async ({
@@ -176,7 +176,7 @@ test("a context that is typed before hydration is tried, too", { tag: "@scripts"
     waitUntil: "commit",
   });
   await page.getByLabel("email").fill("nobody");
-  await expect(page.getByText("The context needs another look.")).toBeHidden();
+  await expect(page.getByText("Fix the context to see the result.")).toBeHidden();
   release();
-  await expect(page.getByText("The context needs another look.")).toBeVisible();
+  await expect(page.getByText("Fix the context to see the result.")).toBeVisible();
 });

@@ -17,13 +17,13 @@ test("usage is shown by reason, as a chart and as a table", async ({ page, serve
   await row.getByRole("link", { name: "3 evaluations in the last 24 hours" }).click();
   await expect(page).toHaveTitle(/^Usage of New checkout · Flags/);
   await expect(page.getByRole("img", { name: "3 evaluations in the last 24 hours" })).toBeVisible();
-  await page.getByText("The numbers").click();
-  const numbers = page.getByRole("region", { name: "The numbers" });
+  await page.getByText("Numbers").click();
+  const numbers = page.getByRole("region", { name: "Numbers" });
   await expect(numbers.getByRole("columnheader")).toHaveText([
     "From",
     "On for everyone",
     "Off",
-    "Together",
+    "Total",
   ]);
   await expect(numbers.getByRole("row").nth(1).getByRole("cell")).toHaveText(["2", "1", "3"]);
 
@@ -31,19 +31,19 @@ test("usage is shown by reason, as a chart and as a table", async ({ page, serve
   await expect(
     page.getByRole("img", { name: "2 evaluations in production in the last 24 hours" }),
   ).toBeVisible();
-  await page.getByRole("link", { name: "30 d" }).click();
+  await page.getByRole("link", { name: "30d" }).click();
   await expect(page).toHaveURL(/environment=[0-9a-f-]{36}&period=30d$/);
   await expect(
     page.getByRole("img", { name: "2 evaluations in production in the last 30 days" }),
   ).toBeVisible();
-  await expect(page.getByRole("link", { name: "30 d" })).toHaveAttribute("aria-current", "true");
+  await expect(page.getByRole("link", { name: "30d" })).toHaveAttribute("aria-current", "true");
 });
 
 test("an unused flag explains how to use it", async ({ page, server, api }) => {
   await api.createFlag("new_checkout", "New checkout");
   await page.goto("/dashboard/flags/new_checkout/usage");
   await signIn(page, server);
-  await expect(page.getByText("No application has asked for it yet")).toBeVisible();
+  await expect(page.getByText("Not evaluated yet")).toBeVisible();
   await expect(page.getByText("reportUsage: true")).toBeVisible();
 });
 

@@ -118,7 +118,7 @@ async function find(text: string): Promise<readonly Destination[] | string> {
     }
     return answer.ok
       ? ((await answer.json()) as Destination[])
-      : "The service failed to look for it. Try again in a moment.";
+      : "The search failed. Try again in a moment.";
   } catch {
     return "The service cannot be reached.";
   }
@@ -139,5 +139,5 @@ function option({ name, detail, kind }: Destination, place: number): HTMLElement
 
 function count(found: number): string {
   const places = found === 1 ? "1 place" : `${found} places`;
-  return found === 0 ? "Nothing has this in its name." : places;
+  return found === 0 ? "No matches." : places;
 }

@@ -103,6 +103,6 @@ function setChanged(isChanged: boolean): void {
 function putBack(original: readonly string[]): void {
   const rules = new Map(rulesOf().map((rule) => [rule.dataset.rule, rule]));
   listOf()?.prepend(...original.flatMap((id) => rules.get(id) ?? []));
-  announce("The order is as it was.");
+  announce("The original order is back.");
   setChanged(false);
 }

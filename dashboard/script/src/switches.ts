@@ -90,7 +90,7 @@ function ask(form: HTMLFormElement): void {
 /** The effect of pressing a switch that asks. */
 function effectOf(form: HTMLFormElement): string {
   return isOn(form)
-    ? "It will be off for everyone there, as soon as applications hear of it."
+    ? "The flag turns off for everyone as soon as applications update."
     : (form.dataset.effect ?? "");
 }
 
@@ -206,7 +206,7 @@ function sayRefused({ code, message }: Failure): void {
   if (code === "SignedOut") {
     text.append(" ", link("/dashboard/login", "Sign in"));
   } else if (code === "Stale") {
-    text.append(" ", link("", "See how it stands"));
+    text.append(" ", link("", "Show the current state"));
   }
   say(text, { isRefusal: true });
 }

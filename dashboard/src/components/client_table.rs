@@ -31,7 +31,7 @@ pub fn ClientTable(
     let rows = items.into_iter().map(row).collect_view();
     html! {
         <p class="quiet">
-            "The packages that fetched flags in the last 31 days, or kept a stream open."
+            "Packages that fetched flags or kept a stream open in the last 31 days."
         </p>
         <Table caption="Clients" head=heads(["Client", "Version", "Requests", "Last seen"])>
             <tbody>{rows}</tbody>
@@ -40,7 +40,7 @@ pub fn ClientTable(
             .then(|| {
                 view! {
                     <p class="quiet">
-                        "Other clients name no package of Pennon, or came after 50 names in an hour."
+                        "Other clients do not identify as a Pennon package, or exceed 50 names in an hour."
                     </p>
                 }
             })}
@@ -49,7 +49,7 @@ pub fn ClientTable(
                 view! {
                     <p class="quiet">
                         {format!(
-                            "These {shown} of {} were seen last. The API lists all of them.",
+                            "The {shown} most recently seen of {}. The API lists all of them.",
                             grouped(pagination.total),
                         )}
                     </p>

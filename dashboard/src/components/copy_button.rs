@@ -5,14 +5,14 @@ use leptos::prelude::*;
 use super::icon::{Drawing, Icon};
 use crate::html::html;
 
-/// A button that copies a text. It is hidden without scripts, which it needs.
+/// A button that copies a text. It requires scripts, and is hidden without them.
 #[component]
 pub fn CopyButton(
     /// The text.
     text: String,
     /// The label.
     label: String,
-    /// True if the label is visible, and not only read aloud.
+    /// True to show the label; otherwise only screen readers announce it.
     worded: bool,
 ) -> impl IntoView {
     let class = if worded {

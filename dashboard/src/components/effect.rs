@@ -71,7 +71,7 @@ pub fn Effect(
         view! {
             <p class="effect-warning">
                 <Drawing icon=Icon::ALERT/>
-                "Some users who get OFF now will get ON."
+                "Some users who now get OFF will get ON."
             </p>
         }
     });
@@ -151,7 +151,7 @@ fn Sentences(
         return html! { <p class="quiet">"Nothing would change."</p> };
     }
     let off = (!before.enabled && !after.enabled).then(|| {
-        view! { <p class="hint">"The flag is switched off here, so this counts from the moment it is switched on."</p> }
+        view! { <p class="hint">"The flag is off here. This takes effect when you switch it on."</p> }
     });
     html! {
         {off}
@@ -212,14 +212,14 @@ fn name(rules: &[Rule], priority: Priority) -> String {
 fn told(rules: &[Rule], finding: Finding) -> String {
     match finding {
         Finding::NeverMatches { rule } => format!(
-            "{} matches nobody: its conditions cannot hold at the same time, or not at all.",
+            "{} matches nobody: its conditions contradict each other or can never hold.",
             name(rules, rule)
         ),
         Finding::ConditionNeverHolds { rule, condition } => {
             let found = rules.iter().find(|each| each.priority == rule);
             let found = found.and_then(|rule| rule.conditions.get(condition));
             format!(
-                "In {}, “{}” holds for nobody.",
+                "In {}, “{}” never holds.",
                 name(rules, rule).to_lowercase(),
                 found.map(describe::condition).unwrap_or_default()
             )
@@ -228,12 +228,12 @@ fn told(rules: &[Rule], finding: Finding) -> String {
             rule,
             behind: Some(behind),
         } => format!(
-            "{} never decides: {} already decides for everyone that it matches.",
+            "{} has no effect: {} already decides for everyone it matches.",
             name(rules, rule),
             name(rules, behind).to_lowercase()
         ),
         Finding::NeverReached { rule, behind: None } => format!(
-            "{} never decides: the rules before it already decide for everyone that it matches.",
+            "{} has no effect: earlier rules already decide for everyone it matches.",
             name(rules, rule)
         ),
         Finding::Constant { value } => format!(

@@ -17,7 +17,7 @@ use crate::html::{Html, html};
 enum TraceStep {
     /// It determined the result.
     Decided,
-    /// It passed the evaluation on to the next step.
+    /// It did not determine the result, so the next step followed.
     Passed,
     /// An earlier step determined the result.
     NotReached,
@@ -132,7 +132,7 @@ pub fn Path(
     }
 }
 
-/// Renders the first step: is the flag on at all?
+/// Renders the first step, which checks that the flag is switched on.
 fn switch(decided: Reason) -> Html {
     let (step, sentence) = match decided {
         Reason::FlagArchived => (TraceStep::Decided, "The flag is archived: OFF for everyone"),
@@ -201,7 +201,7 @@ fn value(actual: &CustomValue<'_>) -> String {
     }
 }
 
-/// The buckets from 0 to 99: those in the rollout, and the context's.
+/// The buckets from 0 to 99, with a mark for those in the rollout and for the context's bucket.
 #[component]
 fn Scale(trace: RolloutTrace) -> impl IntoView {
     let percentage = trace.percentage.get();

@@ -16,9 +16,9 @@ pub fn Failure(
     }
     let (title, next) = match error {
         AdminError::SignedOut => ("Signed out", (routes::SIGN_IN, "Sign in")),
-        AdminError::Forbidden => ("Not yours to do", (routes::FLAGS, "Go to the flags")),
+        AdminError::Forbidden => ("Not allowed", (routes::FLAGS, "Go to the flags")),
         AdminError::NotFound => ("Not found", (routes::FLAGS, "Go to the flags")),
-        _ => ("Something is wrong", ("", "Try again")),
+        _ => ("Something went wrong", ("", "Try again")),
     };
     let (href, action) = next;
     view! {

@@ -11,8 +11,8 @@ use crate::{api::flags::SetEnabled, html::html};
 
 /// An enabled switch: a form with one button, which the page script makes instant.
 ///
-/// Where switching could be dangerous, it asks for confirmation: in the [`SwitchDialogs`] of the same page, or without
-/// scripts on the page to which the form leads.
+/// With `asks`, the switch requires confirmation: in the [`SwitchDialogs`] of the same page, or, without scripts, on
+/// the page that the form opens.
 #[component]
 pub fn FlagSwitch(
     /// The flag.
@@ -23,7 +23,7 @@ pub fn FlagSwitch(
     environment: EnvironmentId,
     /// The environment's name, with its product if there are several.
     place: String,
-    /// The address of the flag's page, if the switch has to ask.
+    /// The address of the flag's page, if the switch requires confirmation.
     asks: Option<String>,
     /// The flag's state in the environment.
     cell: FlagCell,
@@ -53,7 +53,7 @@ pub fn FlagSwitch(
     }
 }
 
-/// The part of a form that differs after switching.
+/// The part of the form that changes when the flag is switched.
 #[component]
 pub fn SwitchFields(
     /// The label of the switch.
@@ -67,7 +67,7 @@ pub fn SwitchFields(
     }
 }
 
-/// A switch that shows its state: off, on, or partly, which is on subject to rules or a rollout.
+/// A switch that shows its state: off, on, or partly, which means on subject to rules or a rollout.
 #[component]
 pub fn Switch(
     /// The label of the switch.
@@ -105,13 +105,13 @@ pub fn label(name: &str, place: &str) -> String {
     format!("{name} in {place}")
 }
 
-/// The question and the message of a page's switches, which the script fills in.
+/// The confirmation dialog and the message of a page's switches. The script fills them in.
 #[component]
 pub fn SwitchDialogs() -> impl IntoView {
     html! { <div data-unit><Question/> <Message/></div> }
 }
 
-/// The dialog in which a switch asks for confirmation.
+/// The confirmation dialog of a switch.
 #[component]
 fn Question() -> impl IntoView {
     view! {
@@ -133,7 +133,7 @@ fn Question() -> impl IntoView {
     }
 }
 
-/// The message after switching.
+/// The message that appears after switching.
 #[component]
 fn Message() -> impl IntoView {
     view! {
@@ -156,17 +156,15 @@ fn Message() -> impl IntoView {
 /// Describes the effect of switching a flag on.
 fn effect_of_on(cell: FlagCell, when_on: Option<String>) -> String {
     match (when_on, partly(cell)) {
-        (Some(sentence), _) => format!("As soon as applications hear of it: {sentence}"),
-        (None, None) => {
-            "It will be on for everyone there, as soon as applications hear of it.".to_owned()
-        }
+        (Some(sentence), _) => format!("As soon as applications update: {sentence}"),
+        (None, None) => "The flag turns on for everyone as soon as applications update.".to_owned(),
         (None, Some(partly)) => {
-            format!("It will be on for some there, as soon as applications hear of it: {partly}.")
+            format!("The flag turns on for some as soon as applications update: {partly}.")
         }
     }
 }
 
-/// Returns the rules and the rollout that decide if the flag is on for some only; none if it is on for all.
+/// Describes the rules and the rollout of a flag that is on for some; none without rules and rollout.
 pub fn partly(cell: FlagCell) -> Option<String> {
     let rules = match cell.rules {
         0 => None,

@@ -21,7 +21,7 @@ use crate::{
     routes,
 };
 
-/// The number of environments that certainly fit beside the names. With more, the table scrolls sideways.
+/// The number of environments that always fit beside the names. With more, the table scrolls sideways.
 const FITTING: usize = 4;
 
 /// Returns the id of a flag's row, for links to it.
@@ -51,7 +51,7 @@ pub fn FlagTable(
     html! {
         <div class="table-panel cards flags-panel" class:wide=wide>
             <table class="table" id="flags">
-                <caption class="visually-hidden">"Flags and where they are on"</caption>
+                <caption class="visually-hidden">"Flags by environment"</caption>
                 <thead>{columns.head()}</thead>
                 <tbody inner_html=rows.to_html()></tbody>
             </table>
@@ -95,7 +95,7 @@ impl Columns {
                 "Flag"
             </th>
         };
-        let rest = ["24 h", "Evaluated", "Created"].into_iter().enumerate();
+        let rest = ["24h", "Evaluated", "Created"].into_iter().enumerate();
         let rest = rest.map(|(place, head)| {
             view! {
                 <th scope="col" class:product-start=grouped && place == 0 rowspan=rows>
@@ -172,7 +172,7 @@ impl Columns {
                 </th>
                 {cells}
                 <td class:product-start=self.naming.with_products>
-                    <span class="cell-label">"Last 24 h"</span>
+                    <span class="cell-label">"Last 24h"</span>
                     <a class="sparkline-link" href=routes::flag_usage(&key)>
                         <Sparkline hours/>
                     </a>
@@ -224,11 +224,9 @@ impl Columns {
 /// Describes why a flag is stale.
 fn why(stale: StaleReason) -> &'static str {
     match stale {
-        StaleReason::Unasked => {
-            "Unchanged for 30 days, and no application has asked for it for 14 days"
-        }
+        StaleReason::Unasked => "Unchanged for 30 days and not evaluated for 14 days",
         StaleReason::Constant => {
-            "Unchanged for 30 days, and the same answer for everyone in every environment"
+            "Unchanged for 30 days and the same for everyone in every environment"
         }
     }
 }

@@ -99,7 +99,7 @@ pub fn Frame(
     });
     view! {
         <a class="skip" href="#content">
-            "Skip to the content"
+            "Skip to content"
         </a>
         <div class="frame">
             <Sidebar section/>

@@ -71,7 +71,7 @@ impl Icon {
     pub const GRIP: Self = Self("M6 4v.01M10 4v.01M6 8v.01M10 8v.01M6 12v.01M10 12v.01");
 }
 
-/// Draws an [`Icon`]. Screen readers ignore it: the word beside it has the meaning.
+/// Draws an [`Icon`]. Screen readers ignore it: the word beside it conveys the meaning.
 #[component]
 pub fn Drawing(
     /// The icon.

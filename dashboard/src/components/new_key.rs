@@ -25,7 +25,7 @@ pub(crate) async fn new_key(
     } = created;
     let sdk_key = sdk_key.expose().to_owned();
     let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await;
-    // The key is shown here only, so nothing may prevent that.
+    // The key is shown only on this page, so a failure to read the naming must not prevent that.
     let naming = naming.unwrap_or_default();
     let name = naming.name_of(&environment);
     let heading = match replaced {
@@ -36,7 +36,7 @@ pub(crate) async fn new_key(
         view! {
             <p>
                 "The old key, " <code>{prefix} "…"</code>
-                ", is refused from now on. Give every application this one."
+                ", no longer works. Give every application this one."
             </p>
         }
     });
@@ -44,10 +44,10 @@ pub(crate) async fn new_key(
         <Title text=format!("Key of {name} · Environments")/>
         <PageHead above=Section::Environments title=heading/>
         <section class="panel new-key" aria-labelledby="new-key-title">
-            <h2 id="new-key-title">"Its SDK key"</h2>
+            <h2 id="new-key-title">"SDK key"</h2>
             <p class="quiet">
                 {format!(
-                    "Applications in {} / {} send it to get their flags.",
+                    "Applications in {} / {} use it to fetch their flags.",
                     environment.product,
                     environment.name,
                 )}
@@ -56,9 +56,9 @@ pub(crate) async fn new_key(
             <Secret
                 secret=sdk_key.clone()
                 copy="Copy key"
-                advice="Pennon keeps a fingerprint, not the key. Put it where your application finds its secrets before you leave this page."
+                advice="Pennon stores a fingerprint, not the key. Save the key with your application's secrets before you leave this page."
             />
-            <h2>"Ask for a flag"</h2>
+            <h2>"Evaluate a flag"</h2>
             <Snippets sdk_key/>
             <div class="form-actions">
                 <a

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::notice::{Notice, Weight};
 use crate::{api::flags::SetEnabled, error::AdminError};
 
-/// Explains the failure on the page to which the form led back; nothing if no switch was pressed.
+/// Explains the failure on the page to which the form returned; renders nothing if no switch was pressed.
 #[component]
 pub fn NotSwitched() -> impl IntoView {
     let error = ServerAction::<SetEnabled>::new()
@@ -22,7 +22,7 @@ pub fn NotSwitched() -> impl IntoView {
     })
 }
 
-/// Describes the error in fixed words: it arrives in the address, which anybody could have written.
+/// Describes the error in fixed words, because it arrives in the URL, which anybody could have written.
 fn reason(error: AdminError) -> String {
     match error {
         AdminError::Conflict(_) => {

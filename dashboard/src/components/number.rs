@@ -1,4 +1,4 @@
-//! Numbers for people.
+//! Formatting of numbers.
 
 /// Formats a count with a separator between thousands: `1,240`.
 pub(crate) fn grouped(number: i64) -> String {

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use super::icon::{Drawing, Icon};
 use crate::html::html;
 
-/// A button and the dialog that it opens, as do Ctrl K and Cmd K. Its script is in `dashboard/script`; without scripts,
-/// the button is hidden.
+/// A dialog, with the button that opens it; Ctrl K and Cmd K open it, too. Its script is in `dashboard/script`; without
+/// scripts, the button is hidden.
 ///
 /// The field is a combobox: the focus stays in it while the arrow keys move through the results.
 #[component]
@@ -30,7 +30,7 @@ pub fn Palette() -> impl IntoView {
                     class="palette-input"
                     type="text"
                     role="combobox"
-                    placeholder="A flag, an environment, a page"
+                    placeholder="Flag, environment or page"
                     aria-label="Jump to"
                     aria-autocomplete="list"
                     aria-controls="palette-list"
@@ -40,7 +40,7 @@ pub fn Palette() -> impl IntoView {
                     spellcheck="false"
                 />
             </form>
-            <ul class="palette-list" id="palette-list" role="listbox" aria-label="Places" hidden></ul>
+            <ul class="palette-list" id="palette-list" role="listbox" aria-label="Results" hidden></ul>
             <p class="palette-note" role="status"></p>
         </dialog>
     }

@@ -24,7 +24,7 @@ use crate::{
 /// The number of empty rows after those that are filled in.
 const EMPTY_ROWS: usize = 2;
 
-/// The evaluation context of the playground, as it was typed.
+/// The evaluation context of the playground, as typed.
 #[derive(Clone, Default)]
 pub struct ContextForm {
     /// Shows the context as JSON instead of a form.
@@ -129,7 +129,7 @@ pub fn evaluated(flag: &FlagConfig, case: &ContextForm) -> Evaluated {
     }
 }
 
-/// The fields of a form for a context, and the answer, which is kept up to date with them.
+/// The context form and the result, which updates as the fields change.
 #[component]
 pub fn Playground(
     /// The flag's id.
@@ -217,7 +217,7 @@ fn FormFields(fields: Fields) -> impl IntoView {
     view! {
         <div class="playground-built-in">{built_in.collect_view()}</div>
         <fieldset class="playground-rows">
-            <legend>"Other attributes"</legend>
+            <legend>"Custom attributes"</legend>
             {rows.collect_view()}
         </fieldset>
     }
@@ -230,21 +230,21 @@ fn RowFields(row: AttributeRow) -> impl IntoView {
             <input
                 class="input mono"
                 name="attribute"
-                aria-label="Name of the attribute"
-                placeholder="plan"
+                aria-label="Attribute name"
+                placeholder="e.g. plan"
                 autocomplete="off"
                 autocapitalize="off"
                 spellcheck="false"
                 value=row.name
             />
-            <select class="input" name="type" aria-label="Type of the attribute">
+            <select class="input" name="type" aria-label="Attribute type">
                 {value_types(row.kind)}
             </select>
             <input
                 class="input"
                 name="value"
-                aria-label="Value of the attribute"
-                placeholder="pro"
+                aria-label="Attribute value"
+                placeholder="e.g. pro"
                 autocomplete="off"
                 autocapitalize="off"
                 spellcheck="false"
@@ -259,7 +259,7 @@ fn Faults(faults: Vec<String>) -> impl IntoView {
     let faults = faults.into_iter().map(|fault| view! { <li>{fault}</li> });
     view! {
         <Notice weight=Weight::Danger>
-            <p>"The context needs another look."</p>
+            <p>"Fix the context to see the result."</p>
             <ul>{faults.collect_view()}</ul>
         </Notice>
     }

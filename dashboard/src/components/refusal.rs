@@ -55,7 +55,7 @@ impl Refusal {
     }
 }
 
-/// Converts a clause of the service to a sentence for the page.
+/// Converts the detail of an error, which is a clause, to a sentence.
 fn sentence(error: FieldError) -> FieldError {
     let mut characters = error.detail.chars();
     let first = characters.next().into_iter().flat_map(char::to_uppercase);
@@ -75,7 +75,7 @@ pub fn RefusalNotice(
                 <a href=routes::SIGN_IN target="_blank">
                     "Sign in in another tab"
                 </a>
-                ", then send this form again: what you typed is still here."
+                ", then submit this form again. What you typed is still here."
             },
             AdminError::Invalid(errors) => errors
                 .iter()

@@ -1,10 +1,10 @@
-//! Roles in words.
+//! Names and descriptions of roles.
 
 use pennon_model::user::Role;
 
-/// Each role's value, and the label under which forms offer it. Each role includes the rights of those before it.
+/// The value of each role, and its label in forms. Each role includes the rights of those before it.
 const CHOICES: &[(&str, &str)] = &[
-    ("viewer", "Viewer: sees everything, changes nothing"),
+    ("viewer", "Viewer: can see everything, change nothing"),
     ("editor", "Editor: also switches and edits flags"),
     ("admin", "Admin: also manages keys and people"),
 ];
@@ -29,8 +29,8 @@ pub fn name(role: Role) -> &'static str {
 /// Describes the rights of a role, in a sentence about a user who has it.
 pub fn allows(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "Sees everything and changes nothing.",
-        Role::Editor => "Sees everything, switches flags, and edits their rules and rollouts.",
-        Role::Admin => "May do everything: flags, environments, keys and people.",
+        Role::Viewer => "Can see everything, but change nothing.",
+        Role::Editor => "Can see everything, switch flags, and edit their rules and rollouts.",
+        Role::Admin => "Can manage everything: flags, environments, keys and people.",
     }
 }

@@ -51,7 +51,7 @@ pub fn RolloutFields(
                     max="100"
                     step="1"
                     value=input.percentage.clone()
-                    aria-label="Percentage, as a slider"
+                    aria-label="Percentage slider"
                     data-ready="false"
                 />
                 <span class="share-number">

@@ -17,7 +17,8 @@ use crate::{
 };
 
 /// The value and the conditions of a rule, and a sentence that describes it. They are the fields of a [`RuleForm`],
-/// within a form `rule-form`. Its buttons `add` and `remove` submit it to be rendered with one condition more or less.
+/// within a form `rule-form`. The buttons `add` and `remove` submit the form, which the server renders again with
+/// one condition more or less.
 #[component]
 pub fn RuleFields(
     /// The values of the fields.
@@ -69,7 +70,7 @@ pub fn RuleFields(
         <div class="rule-fields">
             <div class="rule-line">
                 <fieldset class="choices">
-                    <legend class="visually-hidden">"What it serves"</legend>
+                    <legend class="visually-hidden">"Outcome"</legend>
                     {verdicts}
                 </fieldset>
                 <span>"when"</span>

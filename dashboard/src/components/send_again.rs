@@ -27,7 +27,7 @@ pub fn SendAgain(
         <PageHead title="Not saved"/>
         <RefusalNotice error=Some(error)/>
         <Empty>
-            <p>"What you sent is kept on this page, and nothing was changed."</p>
+            <p>"Nothing was changed, and this page keeps what you typed."</p>
             <form method="post">
                 {fields} <button class="button primary">"Send again"</button>
             </form>

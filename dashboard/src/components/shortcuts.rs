@@ -7,10 +7,10 @@ use crate::html::html;
 /// The keys and the effect of each.
 const SHORTCUTS: [(&[&str], &str); 5] = [
     (&["Ctrl", "K"], "Jump to any flag, environment or page"),
-    (&["/"], "Search, on the list of flags"),
-    (&["?"], "Show this"),
-    (&["Tab"], "Go to the next thing that can be changed"),
-    (&["Esc"], "Close what is open"),
+    (&["/"], "Search the flag list"),
+    (&["?"], "Show all shortcuts"),
+    (&["Tab"], "Go to the next control"),
+    (&["Esc"], "Close the open dialog or menu"),
 ];
 
 /// The list of keys that work everywhere. On a Mac, Cmd replaces Ctrl.

@@ -23,7 +23,7 @@ pub fn Secret(
             <CopyButton text=secret label=copy.to_owned() worded=true/>
         </div>
         <Notice weight=Weight::Warning>
-            <strong>"This is the only time you see it. "</strong>
+            <strong>"It is shown only once. "</strong>
             {advice}
         </Notice>
     }

@@ -12,7 +12,7 @@ use crate::{
     port::{Npmrc, visit},
 };
 
-/// Placeholders for the key and the address in the snippets, which are files that are compiled or run unchanged.
+/// Placeholders for the key and the address in the snippets. The snippets are files that compile or run unchanged.
 const KEY: &str = "pnk_your_key";
 const BASE_URL: &str = "https://flags.example.com";
 
@@ -167,18 +167,18 @@ pub fn Snippets(
     }
 }
 
-/// The caution before a key goes into a public page.
+/// The warning that a key in a page is public.
 #[component]
 fn Public() -> impl IntoView {
     view! {
         <Notice weight=Weight::Warning>
-            <strong>"A key in a page can be read by everybody"</strong>
-            ", and with it every flag and rule of its environment. Use only flags there that are no secret, and an environment of their own."
+            <strong>"Anyone can read a key in a page"</strong>
+            ", and with it every flag and rule of its environment. Use only flags there that are not secret, in a separate environment."
         </Notice>
     }
 }
 
-/// The npm settings that installing the first package requires.
+/// The npm settings that are required to install packages.
 #[component]
 fn Registry(npmrc: Npmrc) -> impl IntoView {
     let Npmrc { application, home } = npmrc;

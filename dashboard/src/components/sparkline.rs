@@ -44,7 +44,7 @@ fn outline(hours: &[i64]) -> String {
     let mut path = format!("M0 {}", HEIGHT + 1);
     let mut level = 0;
     for hour in hours {
-        // Any count above 0 is visible, however small it is beside the others.
+        // Any count above 0 is visible, even beside much larger ones.
         let height = match *hour {
             0 => 0,
             hour => (hour.saturating_mul(HEIGHT) / highest).max(1),

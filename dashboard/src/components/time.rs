@@ -1,4 +1,4 @@
-//! Times for people.
+//! Formatting of times.
 
 use leptos::prelude::*;
 use pennon_model::time::Timestamp;

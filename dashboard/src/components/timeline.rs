@@ -83,7 +83,7 @@ fn several(newest: &AuditEntry, group: &[Record], naming: Naming) -> Html {
         .all(|record| record.entry.flag_key == newest.flag_key);
     let flag = match newest.flag_key.as_ref().filter(|_| of_one_flag) {
         Some(key) => html! { <a href=routes::flag_history(key)><code>{key.clone()}</code></a> },
-        None => "several things".into_html(),
+        None => "several objects".into_html(),
     };
     let changes = group.iter().cloned().map(|record| {
         let Record {
@@ -102,7 +102,7 @@ fn several(newest: &AuditEntry, group: &[Record], naming: Naming) -> Html {
                 <strong>{newest.actor_identity.clone()}</strong>
                 " changed "
                 {flag}
-                " at once:"
+                " in one action:"
             </p>
             <ul class="entry-group">{changes.collect_view()}</ul>
         </div>

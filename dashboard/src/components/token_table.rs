@@ -26,7 +26,7 @@ pub fn TokenTable(
         .map(|token| row(token, revoke, now))
         .collect_view();
     let head = view! {
-        {heads(["Name", "Begins with", "Role", "Created", "Ends"])}
+        {heads(["Name", "Prefix", "Role", "Created", "Expires"])}
         <th scope="col">
             <span class="visually-hidden">"Actions"</span>
         </th>
@@ -42,7 +42,7 @@ fn row(token: Token, revoke: &'static str, now: Option<Timestamp>) -> impl IntoV
     let over = now.is_some_and(|now| token.expires_at <= now);
     let name = token.name.to_string();
     let end = if over {
-        html! { <span class="tag">"Ended"</span> }
+        html! { <span class="tag">"Expired"</span> }
     } else {
         html! { <Date at=token.expires_at/> }
     };
@@ -52,12 +52,12 @@ fn row(token: Token, revoke: &'static str, now: Option<Timestamp>) -> impl IntoV
             <th class="name" scope="row" title=name.clone()>
                 {name.clone()}
             </th>
-            <Cell label="Begins with">
+            <Cell label="Prefix">
                 <code>{token.token_prefix}</code>
             </Cell>
             <Cell label="Role">{role::name(token.role)}</Cell>
             <TimeCell label="Created" at=token.created_at/>
-            <Cell label="Ends" quiet=true>
+            <Cell label="Expires" quiet=true>
                 {end}
             </Cell>
             <td class="row-actions">
@@ -68,7 +68,7 @@ fn row(token: Token, revoke: &'static str, now: Option<Timestamp>) -> impl IntoV
                     fields
                 >
                     <p>
-                        "Whatever uses this token is refused from that moment on. It cannot be brought back, only replaced by a new one."
+                        "Scripts that use this token stop working at once. You cannot restore it, only create a new one."
                     </p>
                 </Confirm>
             </td>

@@ -13,8 +13,8 @@ use crate::port::local;
 /// The reasons from the bottom of a bar to its top, each with its label and class.
 pub const REASONS: [(Reason, &str, &str); 5] = [
     (Reason::FlagEnabled, "On for everyone", "reason-enabled"),
-    (Reason::TargetingRule, "A rule decided", "reason-rule"),
-    (Reason::Rollout, "The rollout decided", "reason-rollout"),
+    (Reason::TargetingRule, "By a rule", "reason-rule"),
+    (Reason::Rollout, "By the rollout", "reason-rollout"),
     (Reason::FlagDisabled, "Off", "reason-disabled"),
     (Reason::FlagArchived, "Archived", "reason-archived"),
 ];
@@ -132,14 +132,14 @@ fn Numbers(bars: Vec<Bar>, used: Vec<usize>, days: bool) -> impl IntoView {
         .collect_view();
     html! {
         <details class="chart-numbers">
-            <summary>"The numbers"</summary>
-            <div class="table-panel" tabindex="0" role="region" aria-label="The numbers">
+            <summary>"Numbers"</summary>
+            <div class="table-panel" tabindex="0" role="region" aria-label="Numbers">
                 <table class="table">
                     <thead>
                         <tr>
                             <th scope="col">"From"</th>
                             {heads}
-                            <th scope="col">"Together"</th>
+                            <th scope="col">"Total"</th>
                         </tr>
                     </thead>
                     <tbody>{rows}</tbody>
@@ -161,7 +161,7 @@ fn stack(place: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<>
         }
         // Writing to a string cannot fail.
         _ = write!(told, "\n{name}: {}", grouped(count));
-        // Any count above 0 is visible, however small it is beside the others.
+        // Any count above 0 is visible, even beside much larger ones.
         let height = (share(count, top) * HEIGHT).max(0.75);
         floor -= height;
         parts.push(view! {
@@ -185,7 +185,7 @@ fn stack(place: usize, bar: &Bar, top: i64, days: bool) -> impl IntoView + use<>
 
 #[expect(
     clippy::cast_precision_loss,
-    reason = "nobody sees the difference in a drawing"
+    reason = "the difference is invisible in a drawing"
 )]
 fn share(count: i64, top: i64) -> f64 {
     count as f64 / top.max(1) as f64

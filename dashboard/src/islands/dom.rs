@@ -41,7 +41,7 @@ pub(super) fn show_address(address: &str, parameter: &str, value: &str) {
     let value = js_sys::encode_uri_component(value);
     let address = format!("{address}&{parameter}={value}");
     if let Ok(history) = window().history() {
-        // An address that cannot be shown is no reason to stop.
+        // If the browser refuses, the page works all the same.
         _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&address));
     }
 }
@@ -89,7 +89,7 @@ pub(super) fn on(element: &Element, event: &str, heard: impl Fn(Event) + 'static
     _ = element.add_event_listener_with_callback(event, heard.unchecked_ref());
 }
 
-/// Dispatches an `input` event for a change of this field that the user did not make.
+/// Dispatches an `input` event for a change of this field by code.
 pub(super) fn tell_of_input(field: &Element) {
     let bubbling = EventInit::new();
     bubbling.set_bubbles(true);

@@ -1,4 +1,4 @@
-//! The preview of a change while it is being typed.
+//! The preview of an unsaved change.
 
 use std::{cell::RefCell, time::Duration};
 
@@ -24,9 +24,9 @@ const SAMPLE: &str = "pennon-sample";
 
 /// The descriptions before and after, lint findings, and the number of affected contexts of a sample.
 ///
-/// It follows the form that contains it. If the effect is known, the server renders it within an element that has the
-/// flag before and after, as entries of the config document, in `data-before` and `data-after`. Without scripts, it is
-/// empty.
+/// The preview follows the form that contains the island. For a known change, the island is in an element with the flag
+/// before and after, as entries of the config document, in `data-before` and `data-after`. Without scripts, the island
+/// is empty.
 #[island]
 pub fn EffectBeforeSave(
     /// The flag.
@@ -113,22 +113,22 @@ fn Sample(configs: RwSignal<Option<(FlagConfig, FlagConfig)>>) -> impl IntoView 
     };
     view! {
         <details>
-            <summary>"Try it on a sample of contexts"</summary>
+            <summary>"Try it on sample contexts"</summary>
             <p class="hint">
-                "One context in each line as JSON, or a JSON array; a line that is no JSON is a userId. The sample stays in this browser."
+                "One JSON context per line, or a JSON array. A line that is not JSON is a userId. The sample stays in this browser."
             </p>
             <textarea
                 class="input mono"
                 rows="5"
                 spellcheck="false"
-                aria-label="Sample of contexts"
+                aria-label="Sample contexts"
                 prop:value=sample
                 on:input=move |event| remember(sample, event_target_value(&event))
             ></textarea>
             <input
                 type="file"
                 accept=".json,.jsonl,.ndjson,.txt,application/json,text/plain"
-                aria-label="Sample from a file"
+                aria-label="Load sample from a file"
                 on:change=move |event| upload(&event, sample)
             />
             {move || effect().map(|effect| view! { <Told effect/> })}
@@ -183,7 +183,7 @@ fn Told(effect: SampleEffect) -> impl IntoView {
     });
     view! {
         <p class="effect-told" role="status">
-            {format!("Of {all}: {on} turned on, {off} turned off, {same} as before.")}
+            {format!("Of {all}: {on} turn on, {off} turn off, {same} stay the same.")}
             {bad}
         </p>
         <ul class="effect-named">{named.collect_view()} {more}</ul>

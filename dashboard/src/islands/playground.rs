@@ -137,13 +137,13 @@ impl Agreement {
     fn told(self) -> String {
         match self {
             Self::None => String::new(),
-            Self::Asking => "Asking …".to_owned(),
+            Self::Asking => "Evaluating …".to_owned(),
             Self::Agree(there) => {
-                ["Server and this browser agree. Engine ", &there, " there, ", VERSION, " here."]
+                ["Server and this browser agree. Engine ", &there, " on the server, ", VERSION, " here."]
                     .concat()
             }
             Self::Differ(verdict) => [
-                "Server and this browser disagree. That must not be: please report it, with this page's address. The server says “",
+                "Server and this browser disagree. This is a bug: please report it with this page's address. The server's result: “",
                 &verdict,
                 "”.",
             ]
@@ -153,7 +153,7 @@ impl Agreement {
     }
 }
 
-/// Shows if the results agree: discreetly if so, prominently otherwise.
+/// Shows whether the results agree, and alerts the user if they differ or the request failed.
 #[component]
 fn Told(agreement: RwSignal<Agreement>) -> impl IntoView {
     let role = move || match agreement.get() {

@@ -15,8 +15,8 @@ use crate::{describe, rule_form::RuleForm};
 /// Makes the form `rule-form` interactive: conditions are added and removed without a request, each value has a field
 /// of its type, and a sentence describes the rule while the user types.
 ///
-/// The server renders all of it (`components/rule_fields.rs`). Every change of the fields ends in an `input` event that
-/// the form receives.
+/// The server renders all of it (`components/rule_fields.rs`). Every change of the fields dispatches an `input` event
+/// to the form.
 #[island]
 pub fn RuleEditor() -> impl IntoView {
     Effect::new(|| {
@@ -57,7 +57,7 @@ fn read_aloud(form: &Element) {
     }
 }
 
-/// Enables the field for values of the selected type. The input stays, as far as it fits.
+/// Enables the field for values of the selected type. Keeps the input where it fits.
 fn fit_to_type(row: &Element) {
     let Some(kind) = first(row, "[name=valueType]").map(|kind| value(&kind)) else {
         return;
@@ -144,7 +144,7 @@ fn add_after(row: &Element) -> Option<Element> {
     row.insert_adjacent_element("afterend", &new).ok().flatten()
 }
 
-/// Numbers the conditions, and shows the buttons that add and remove them as long as the limits allow.
+/// Numbers the conditions, and shows the buttons that add and remove them within the limits.
 fn count(form: &Element) {
     let rows = rows(form);
     for (index, row) in rows.iter().enumerate() {

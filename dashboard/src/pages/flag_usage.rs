@@ -49,9 +49,9 @@ impl Period {
     /// Returns its value in addresses, its name, and its description.
     fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Day => ("24h", "24 h", "in the last 24 hours"),
-            Self::Week => ("7d", "7 d", "in the last 7 days"),
-            Self::Month => ("30d", "30 d", "in the last 30 days"),
+            Self::Day => ("24h", "24h", "in the last 24 hours"),
+            Self::Week => ("7d", "7d", "in the last 7 days"),
+            Self::Month => ("30d", "30d", "in the last 30 days"),
         }
     }
 
@@ -164,7 +164,7 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
         let chart = if sum == 0 {
             html! {
                 <Empty title=format!("Not evaluated{place} {when}")>
-                    <p>"It may be asked for seldom, or its code is gone."</p>
+                    <p>"It may be evaluated rarely, or its code may be gone."</p>
                 </Empty>
             }
         } else {
@@ -192,7 +192,7 @@ fn Usage(usage: FlagUsage, view: View, beginnings: Vec<i64>) -> impl IntoView {
     }
 }
 
-/// The choice of the period, and the link from one environment back to all.
+/// The links that select the period.
 #[component]
 fn Choices(key: String, view: View) -> impl IntoView {
     let periods = Period::ALL.map(|period| {
@@ -210,7 +210,7 @@ fn Choices(key: String, view: View) -> impl IntoView {
     }
 }
 
-/// The environments, each with its share and the time of the last evaluation.
+/// The environments, each with its number of evaluations and the time of the last one.
 #[component]
 fn Places(key: String, environments: Vec<FlagEnvironmentUsage>, view: View) -> impl IntoView {
     let naming = Naming::of(environments.iter().map(|each| each.product.as_str()));
@@ -267,7 +267,7 @@ fn Places(key: String, environments: Vec<FlagEnvironmentUsage>, view: View) -> i
             </tbody>
         </Table>
         <p class="hint usage-note">
-            "Counts arrive within a minute and are kept for 31 days. Applications that evaluate by themselves are counted with their option "
+            "Counts arrive within a minute and are kept for 31 days. Clients that evaluate locally are counted only if they set "
             <code>"reportUsage"</code> "."
         </p>
     }
@@ -280,7 +280,7 @@ fn NeverEvaluated(key: String) -> impl IntoView {
         "const flags = new FeatureFlagsClient({{\n  sdkKey: process.env.PENNON_SDK_KEY,\n  reportUsage: true,\n}});\nawait flags.initialize();\n\nflags.isEnabled(\"{key}\");"
     );
     view! {
-        <Empty title="No application has asked for it yet">
+        <Empty title="Not evaluated yet">
             <p>
                 "Evaluations are counted by environment and reason, without anything about contexts. Clients that evaluate locally are counted only if they set reportUsage."
             </p>

@@ -36,7 +36,7 @@ pub fn History() -> impl IntoView {
             .changes(&filter, request)
             .await?;
         if page.pagination.total == 0 {
-            // A flag that exists has an entry for its creation.
+            // Every flag has an entry for its creation, so this flag does not exist.
             return Err(AdminError::NotFound);
         }
         let naming = signed_in::<dyn EnvironmentAdmin>()?.naming().await?;

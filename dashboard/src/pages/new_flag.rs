@@ -66,7 +66,7 @@ fn NewFlagForm(typed: Typed) -> impl IntoView {
                 name="name"
                 label="Name"
                 input=Input::Line
-                hint="What people call it."
+                hint="Shown in the dashboard."
                 example="New checkout"
                 longest=200
                 focus=fresh
@@ -76,7 +76,7 @@ fn NewFlagForm(typed: Typed) -> impl IntoView {
                 name="key"
                 label="Key"
                 input=Input::Code
-                hint="What code asks for. It can never be changed or used again, so that no application is taken by surprise."
+                hint="The name of the flag in code. It can never change or be reused, because applications depend on it."
                 example="new_checkout"
                 longest=128
                 refusal=refusal.clone()
@@ -86,7 +86,7 @@ fn NewFlagForm(typed: Typed) -> impl IntoView {
                 name="description"
                 label="Description"
                 input=Input::Text
-                hint="What it is for, and when it can go."
+                hint="What the flag is for, and when to remove it."
                 optional=true
                 longest=2000
                 refusal=refusal.clone()
@@ -95,7 +95,7 @@ fn NewFlagForm(typed: Typed) -> impl IntoView {
                 name="type"
                 label="Type"
                 input=Input::Choice(TYPES)
-                hint="Every type answers on or off today; Boolean is almost always the one."
+                hint="For now, flags of every type are on or off. If in doubt, choose Boolean."
                 refusal
             />
             <p class="hint">"A new flag is off in every environment."</p>

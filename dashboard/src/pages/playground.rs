@@ -111,7 +111,7 @@ fn Page(found: Found) -> impl IntoView {
     } = found;
     let content = if environments.is_empty() {
         html! {
-            <Empty title="There is nowhere to try a flag yet">
+            <Empty title="No environments yet">
                 <p>"A flag takes effect in an environment. Create one first."</p>
                 <LinkButton href=Section::Environments.href() label="Go to environments"/>
             </Empty>
@@ -121,14 +121,14 @@ fn Page(found: Found) -> impl IntoView {
         let not_here = (flag.is_some() && config.is_none()).then(|| {
             view! {
                 <Notice weight=Weight::Warning>
-                    "This flag was archived before this environment existed, so there is nothing to try here."
+                    "This flag was archived before this environment existed, so it has no configuration here."
                 </Notice>
             }
         });
         let unknown = (flag.is_none() && !key.is_empty()).then(|| {
             view! {
                 <Notice weight=Weight::Warning>
-                    "There is no flag with the key "
+                    "No flag has the key "
                     <code>{key}</code>
                     "."
                 </Notice>
@@ -142,7 +142,7 @@ fn Page(found: Found) -> impl IntoView {
         let lesson = asked.flag.is_empty().then(|| {
             view! {
                 <p class="hint">
-                    "Choose a flag and enter a user: you see the result and every step that leads to it. Nothing is counted, and nothing changes."
+                    "Choose a flag and enter a user to see the result and every step that leads to it. This changes nothing and is not counted."
                 </p>
             }
         });

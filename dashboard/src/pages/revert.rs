@@ -90,7 +90,7 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
         Ok(plan) => html! { <Planned plan naming back refused/> },
         Err(obstacle) => html! {
             <Notice weight=Weight::Warning>
-                <strong>"It cannot be reverted. "</strong>
+                <strong>"This cannot be reverted. "</strong>
                 {obstacle}
             </Notice>
             <div class="form-actions">
@@ -102,7 +102,7 @@ fn Preview(reversal: Reversal, naming: Naming, refused: Option<AdminError>) -> i
         <PageHead above=Section::Audit title="Revert a change"/>
         <div class="reversal">
             <section class="panel reversal-part" aria-labelledby="was">
-                <h2 id="was">"What was done " {at.map(|at| view! { <Time at/> })}</h2>
+                <h2 id="was">"What changed " {at.map(|at| view! { <Time at/> })}</h2>
                 {together}
                 {told}
                 {left_out}
@@ -123,7 +123,7 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
     let meanwhile = overwrites.then(|| {
         view! {
             <Notice weight=Weight::Warning>
-                "It has been changed again since. What stands there now goes, too."
+                "It has been changed again since. Reverting discards the later changes, too."
             </Notice>
         }
     });
@@ -163,7 +163,7 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
     });
     html! {
         <section class="panel reversal-part" aria-labelledby="will">
-            <h2 id="will">"What will change now"</h2>
+            <h2 id="will">"What will change"</h2>
             <RefusalNotice error=refused/>
             {meanwhile}
             {effects.collect_view()}
@@ -174,13 +174,13 @@ fn Planned(plan: Plan, naming: Naming, back: String, refused: Option<AdminError>
                 <button class="button primary" class:danger=alarming>
                     {button}
                 </button>
-                <LinkButton href=back label="Leave it as it is"/>
+                <LinkButton href=back label="Cancel"/>
             </form>
         </section>
     }
 }
 
-/// States how many of all items the page omits, if any.
+/// Renders the number of items that the page omits, if any.
 fn left_out(all: usize, what: &'static str) -> Option<impl IntoView> {
     let left_out = all.saturating_sub(SHOWN);
     (left_out > 0).then(|| view! { <p class="quiet">{format!("… and {left_out} {what}.")}</p> })

@@ -93,7 +93,7 @@ async fn only_the_response_to_the_form_contains_the_key() {
     assert_eq!((page.status, page.location), (None, None));
     assert!(page.html.contains(KEY));
     assert!(page.html.contains("https://flags.example.com"));
-    assert!(page.html.contains("This is the only time you see it."));
+    assert!(page.html.contains("It is shown only once."));
     for url in [NEW, ENVIRONMENTS, "/dashboard/flags"] {
         assert!(!get(&fake, url).await.html.contains(KEY), "{url}");
     }

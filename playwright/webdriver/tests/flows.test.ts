@@ -111,7 +111,7 @@ describe.each(inject("browsers"))("$name", (browser) => {
     await page.press("?");
     await page.find("#help-dialog");
     const { all, visible } = await visibleLines(page, "#help-dialog .shortcuts", "dt, dd");
-    expect(all).toEqual(expect.arrayContaining(["Ctrl K", "Close what is open"]));
+    expect(all).toEqual(expect.arrayContaining(["Ctrl K", "Close the open dialog or menu"]));
     expect(visible).toEqual(all);
     await page.press(Key.ESCAPE);
     await expect.poll(() => page.attribute("#help-dialog", "open")).toBeNull();

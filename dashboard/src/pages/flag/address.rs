@@ -36,7 +36,7 @@ pub(super) enum Edit {
     Rollout,
     /// The confirmation to remove the rollout.
     RemoveRollout,
-    /// The copy to another environment, once that is selected.
+    /// The copy to another environment; none until one is selected.
     Copy(Option<EnvironmentId>),
 }
 

@@ -89,7 +89,7 @@ fn question(shown: &Shown, environment: &Environment, current: &FlagConfiguratio
             <RefusalNotice error/>
             {shown.hidden(Action::Switch, Some(configuration.revision))}
             <input type="hidden" name="enabled" value=on.to_string()/>
-            <p>{format!("As soon as applications hear of it: {effect}")}</p>
+            <p>{format!("As soon as applications update: {effect}")}</p>
             <FormActions action=words back=shown.address.href() focus_back=true/>
         </form>
     };
@@ -114,7 +114,7 @@ fn time_to_live(shown: &Shown, current: &FlagConfiguration) -> impl IntoView + u
     });
     view! {
         <div class="configuration-rest">
-            <span title="How long clients may keep the flag before they ask again">
+            <span title="How long clients may use the flag before they must fetch it again">
                 <span class="quiet">"Cache "</span>
                 {kept}
             </span>
@@ -136,7 +136,7 @@ fn ttl_editor(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
     let value = shown.typed().map_or(now, |form| form.text("ttl"));
     let stale = shown.stale().then(|| {
         AdminError::Conflict(format!(
-            "{} It is {} now. What you typed is still here; saving it replaces that.",
+            "{} It is now {}. What you typed is still here; saving it replaces that.",
             AdminError::Stale,
             describe::time_to_live(current),
         ))
@@ -159,9 +159,9 @@ fn ttl_editor(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
             {shown.hidden(Action::Ttl, None)}
             <input type="hidden" name="seen" value=seen/>
             <div class="field">
-                <label for="ttl">"Seconds that clients may keep the flag"</label>
+                <label for="ttl">"Cache time in seconds"</label>
                 <p class="hint" id="ttl-hint">
-                    "Less means that changes arrive sooner, more means fewer requests. Empty for the default of 60."
+                    "Less: changes arrive sooner. More: fewer requests. Leave empty for the default of 60."
                 </p>
                 <input
                     class="input short"

@@ -32,7 +32,7 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> 
     let chosen = to.map(|to| to.to_string()).unwrap_or_default();
     let stale = shown
         .stale()
-        .then(|| overtaken("Nothing was copied. What would change now is below.".to_owned()));
+        .then(|| overtaken("Nothing was copied. See below what would change now.".to_owned()));
     let error = shown.error().filter(|_| !shown.stale()).cloned();
     let preview = to.zip(shown.preview.as_ref());
     let preview = preview.map(|(to, preview)| confirmation(shown, environment, to, preview));
@@ -43,7 +43,7 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> 
         <section class="step-editor copy-panel" aria-labelledby="copy-title">
             <h3 id="copy-title">"Copy to another environment"</h3>
             <p class="quiet">
-                "Switch, cache, rules and rollout there become as they are here. Other environments stay as they are."
+                "Copies the switch, cache, rules and rollout from here. Other environments do not change."
             </p>
             {stale}
             <RefusalNotice error/>
@@ -52,12 +52,12 @@ pub(super) fn copying(shown: &Shown, environment: &Environment) -> Option<Html> 
                 <input type="hidden" name="edit" value="copy"/>
                 {context}
                 <label class="visually-hidden" for="copy-to">
-                    "To which environment"
+                    "Target environment"
                 </label>
                 <select class="input" id="copy-to" name="to" autofocus=to.is_none()>
                     {options(choices, &chosen)}
                 </select>
-                <button class="button">"Show what changes"</button>
+                <button class="button">"Preview changes"</button>
                 <LinkButton href=shown.address.href() label="Cancel"/>
             </form>
             {preview}
@@ -78,14 +78,14 @@ fn confirmation(
     let name = name.map(|place| shown.name_of(place)).unwrap_or_default();
     if preview.diff.differences.is_empty() {
         return html! {
-            <p role="status">{format!("{name} is as {} already: nothing would change.", shown.name_of(environment))}</p>
+            <p role="status">{format!("{name} already matches {}: nothing would change.", shown.name_of(environment))}</p>
         };
     }
     let differences = preview.diff.differences.iter().flat_map(lines);
     let warnings = preview.warnings.iter().map(|warning| with_code(warning));
     html! {
         <div class="copy-preview">
-            <h4>{format!("What changes in {name}")}</h4>
+            <h4>{format!("Changes in {name}")}</h4>
             <ul class="differences">{differences.collect_view()}</ul>
             {findings(warnings.collect())}
             <form method="post" action=shown.address.editing(shown.edit)>

@@ -94,7 +94,7 @@ fn archived(shown: &Shown) -> Option<Html> {
                 <p>
                     <strong>"Archived "</strong>
                     <Time at/>
-                    ". It is OFF everywhere and cannot be changed. Restored, it stays off until it is switched on."
+                    ". It is OFF everywhere and cannot be changed. After restoring, it stays off until you switch it on."
                 </p>
                 {restore}
             </div>
@@ -122,7 +122,7 @@ pub(super) fn still_on(shown: &Shown) -> Html {
     html! {
         <Notice weight=Weight::Danger>
             <strong>"Not archived. "</strong>
-            "The flag is still on here; switch it off first, so that nobody is surprised:"
+            "Switch the flag off in these environments first:"
             <ul class="inline-list">{links}</ul>
         </Notice>
     }
@@ -143,8 +143,8 @@ fn editor(shown: &Shown) -> Html {
     let stale = shown.stale().then(|| {
         view! {
             <Notice weight=Weight::Danger>
-                {AdminError::Stale.to_string()} " It is called " <strong>{called}</strong>
-                " now. What you typed is still here; saving it replaces that."
+                {AdminError::Stale.to_string()} " It is now called " <strong>{called}</strong>
+                ". What you typed is still here; saving it replaces that."
             </Notice>
         }
     });
@@ -167,7 +167,7 @@ fn editor(shown: &Shown) -> Html {
                 name="description"
                 label="Description"
                 input=Input::Text
-                hint="What it is for, and when it can go."
+                hint="What the flag is for, and when to remove it."
                 optional=true
                 longest=2000
                 value=description.unwrap_or_default()

@@ -228,7 +228,7 @@ impl Shown {
         let body = match (&self.detail.environment, &self.detail.shown) {
             (None, _) => html! {
                 <Empty title="No environments yet">
-                    <p>"A flag takes effect in an environment, such as production. There is none yet."</p>
+                    <p>"A flag takes effect in an environment, such as production. Create one first."</p>
                 </Empty>
             },
             (Some(environment), None) => self.not_here(environment),
@@ -258,7 +258,7 @@ impl Shown {
             AdminError::Conflict(_) if archiving => head::still_on(self),
             AdminError::Stale => html! {
                 <Notice weight=Weight::Danger>
-                    {AdminError::Stale.to_string()} " The page shows how it stands now."
+                    {AdminError::Stale.to_string()} " The page shows the current state."
                 </Notice>
             },
             error => html! { <RefusalNotice error=Some(error)/> },
@@ -268,9 +268,9 @@ impl Shown {
     fn not_here(&self, environment: &Environment) -> Html {
         let name = self.name_of(environment);
         let why = if self.revoked() {
-            "This environment is revoked, and what was configured in it has moved to the one that took its place."
+            "This environment is revoked. Its configuration has moved to the environment that replaced it."
         } else {
-            "The flag was archived before this environment existed. Restored, it is off here, and can be switched on."
+            "The flag was archived before this environment existed. After restoring, it is off here and can be switched on."
         };
         html! {
             <Empty title=format!("Not configured in {name}")>
@@ -283,7 +283,7 @@ impl Shown {
         let revoked = self.revoked().then(|| {
             view! {
                 <Notice weight=Weight::Warning>
-                    "This environment is revoked: nobody is served here any more, and nothing can be changed."
+                    "This environment is revoked: it no longer serves flags, and nothing can be changed."
                 </Notice>
             }
         });
@@ -337,7 +337,7 @@ fn before(now: String) -> Html {
 fn overtaken(now: String) -> Html {
     html! {
         <Notice weight=Weight::Danger>
-            <strong>"Somebody else was faster. "</strong>
+            <strong>"Somebody else saved first. "</strong>
             {now}
         </Notice>
     }
@@ -351,8 +351,8 @@ fn effect<'r>(
 ) -> String {
     let sentence = describe::flag(true, rules, rollout);
     if current.target.configuration.is_enabled {
-        format!("Then: {sentence}")
+        format!("Result: {sentence}")
     } else {
-        format!("It is off here, so nothing changes now. Once it is on: {sentence}")
+        format!("The flag is off here, so nothing changes yet. Once it is on: {sentence}")
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     html::{Html, IntoHtml as _, html},
 };
 
-/// Renders the list. Its last line is always there, to state what happens without a match.
+/// Renders the list. Its last line is always present, and states the result without a match.
 pub(super) fn path(shown: &Shown, environment: &Environment, current: &FlagConfiguration) -> Html {
     let steps = rules::rules(shown, current);
     let add = (shown.may_edit() && shown.edit == Edit::Nothing).then(|| {
@@ -30,7 +30,7 @@ pub(super) fn path(shown: &Shown, environment: &Environment, current: &FlagConfi
     html! {
         <p class="path-note">
             {format!(
-                "It is switched off in {}, so everyone gets OFF. Once it is on, this decides:",
+                "The flag is off in {}, so everyone gets OFF. Once it is on, this decides:",
                 shown.name_of(environment),
             )}
         </p>
@@ -86,10 +86,10 @@ fn order(shown: &Shown, current: &FlagConfiguration) -> Option<Html> {
             <input type="hidden" name="seen" value=said(&current.rules)/>
             <input type="hidden" name="order" value=order.join(" ")/>
             <div class="order-bar" hidden>
-                <p>"The order has changed, here only."</p>
+                <p>"The new order is not saved yet."</p>
                 <button class="button primary">"Save order"</button>
                 <button class="button" type="button" data-put-back>
-                    "Put back"
+                    "Reset order"
                 </button>
             </div>
         </form>

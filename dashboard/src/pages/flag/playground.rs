@@ -18,8 +18,8 @@ use crate::{
     routes,
 };
 
-/// Renders the playground. Revoked environments have none, because they serve nobody. While a form is open, it is
-/// hidden, because its answers would seem to include unsaved changes.
+/// Renders the playground. Revoked environments have none, because they serve no flags. While a form is open, the
+/// playground is hidden, because its results would seem to include unsaved changes.
 pub(super) fn playground(
     shown: &Shown,
     environment: &Environment,
@@ -40,7 +40,7 @@ pub(super) fn playground(
         <section class="flag-playground" aria-labelledby="flag-playground">
             <header>
                 <h2 id="flag-playground">"Try it"</h2>
-                <a href=own_page>"On a page of its own"</a>
+                <a href=own_page>"Open in its own page"</a>
             </header>
             <form class="playground" method="get" action=routes::flag(&address.key)>
                 <input type="hidden" name="environment" value=environment.id.to_string()/>

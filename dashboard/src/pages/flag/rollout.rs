@@ -88,7 +88,7 @@ fn removal(shown: &Shown, current: &FlagConfiguration, rollout: &FlagRollout) ->
                 action="Remove rollout"
                 danger=true
                 back=shown.address.href()
-                keep="Keep it"
+                keep="Keep rollout"
                 focus_back=true
             />
         </form>
@@ -113,10 +113,10 @@ fn editor(shown: &Shown, rollout: Option<&FlagRollout>) -> Html {
     let stale = shown.stale().then(|| {
         let now = match rollout {
             Some(rollout) => describe::capital(&describe::rollout(rollout.rollout)),
-            None => "There is no rollout".to_owned(),
+            None => "none".to_owned(),
         };
         overtaken(format!(
-            "{now} now. What you typed is still here; saving it replaces that."
+            "Current rollout: {now}. What you typed is still here; saving it replaces that."
         ))
     });
     let seen = shown.typed().map(|form| form.parsed("revision"));

@@ -64,7 +64,7 @@ fn line(shown: &Shown, rule: &TargetingRule, ends: (bool, bool)) -> Html {
         });
         let handle = movable.then(|| {
             view! {
-                <span class="icon-button handle" aria-hidden="true" title="Drag to another place">
+                <span class="icon-button handle" aria-hidden="true" title="Drag to reorder">
                     <Drawing icon=Icon::GRIP/>
                 </span>
             }
@@ -130,7 +130,7 @@ fn deletion(shown: &Shown, current: &FlagConfiguration, rule: &TargetingRule) ->
                     action="Delete rule"
                     danger=true
                     back=shown.address.href()
-                    keep="Keep it"
+                    keep="Keep rule"
                     focus_back=true
                 />
             </form>
@@ -154,7 +154,7 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
         Some(AdminError::Stale | AdminError::NotFound) | None => (Vec::new(), None),
         other => (Vec::new(), other.cloned()),
     };
-    // The expected state is the one in the form, unless this page tells the reader about the current one.
+    // Expect the state from the form, unless this page shows the user the current one.
     let meanwhile = meanwhile(shown, rule);
     let typed = shown.typed().filter(|_| meanwhile.is_none());
     let revision = rule.map(|rule| {
@@ -168,7 +168,7 @@ fn editor(shown: &Shown, current: &FlagConfiguration, rule: Option<&TargetingRul
     let full = rule.is_none() && current.rules.len() >= MAX_RULES;
     let full = full.then(|| {
         AdminError::Conflict(
-            "There are 100 rules here, which is the most that a flag can have in one environment."
+            "This flag has 100 rules here, the maximum in one environment. Delete a rule first."
                 .to_owned(),
         )
     });
@@ -234,11 +234,11 @@ fn meanwhile(shown: &Shown, rule: Option<&TargetingRule>) -> Option<String> {
         .is_some_and(|form| !form.text("rule").is_empty());
     match rule {
         Some(rule) if shown.stale() => Some(format!(
-            "The rule reads “{}” now. What you typed is still here; saving it replaces that.",
+            "The rule is now “{}”. What you typed is still here; saving it replaces that.",
             describe::rule(&rule.rule)
         )),
-        None if was_one => Some("The rule was deleted. What you typed is still here; adding it makes it a new rule, after the others.".to_owned()),
-        None if shown.stale() => Some("The list shows how it stands now. What you typed is still here; adding it puts it after the other rules.".to_owned()),
+        None if was_one => Some("The rule was deleted. What you typed is still here; adding it creates a new rule after the others.".to_owned()),
+        None if shown.stale() => Some("The list shows the current rules. What you typed is still here; adding it puts it after them.".to_owned()),
         _ => None,
     }
 }

@@ -33,7 +33,7 @@ pub fn NoFlags(
         return html! {
             <Empty title="Start with an environment">
                 <p>
-                    "A flag takes effect in an environment, such as production. An environment has its own key, with which your application asks for its flags."
+                    "A flag takes effect in an environment, such as production. Each environment has its own key, with which your application fetches its flags."
                 </p>
                 {if role >= Role::Admin {
                     html! { <NewEnvironmentLink/> }
@@ -47,11 +47,11 @@ pub fn NoFlags(
     html! {
         <Empty title="No flags yet">
             <p>
-                "A flag lets you turn a part of your application on and off while it runs, in each environment by itself. A new flag is off everywhere."
+                "A flag turns a part of your application on and off while it runs, separately in each environment. A new flag is off everywhere."
             </p>
             {create}
             <Snippet
-                title="Reading a flag"
+                title="Evaluate a flag"
                 code="if (flags.isEnabled(\"new_checkout\")) {\n  showNewCheckout();\n}"
             />
         </Empty>
@@ -66,7 +66,7 @@ pub fn NoEnvironment(
 ) -> impl IntoView {
     view! {
         <Notice weight=Weight::Warning>
-            "There is no active environment, so there is nowhere to switch a flag on. "
+            "No environment is active, so no flag can be switched on. "
             {(role >= Role::Admin)
                 .then(|| view! { <a href=routes::NEW_ENVIRONMENT>"Create one"</a> })}
         </Notice>
@@ -90,10 +90,10 @@ pub fn NoMatch(
     } = query;
     let narrowed = environment.is_some() || state.is_some() || stale;
     let title = match (search.as_str(), lifecycle) {
-        _ if page.page > PageNumber::default() => "There are no flags on this page".to_owned(),
-        _ if narrowed => "No flag is like that".to_owned(),
-        ("", Lifecycle::Archived) => "No flag is archived".to_owned(),
-        ("", _) => "No flag is active".to_owned(),
+        _ if page.page > PageNumber::default() => "No flags on this page".to_owned(),
+        _ if narrowed => "No flag matches these filters".to_owned(),
+        ("", Lifecycle::Archived) => "No archived flags".to_owned(),
+        ("", _) => "No active flags".to_owned(),
         (search, _) => format!("No flag matches “{search}”"),
     };
     view! {

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The definition of a stale flag.
-pub(super) const STALE: &str = "A flag is stale when nobody has changed it for 30 days, and either no application has asked for it for 14 days, or it gives everyone the same answer in every environment. Its code can probably go. Of applications that evaluate by themselves Pennon knows only with their option reportUsage.";
+pub(super) const STALE: &str = "A flag is stale if it has not changed for 30 days, and either has not been evaluated for 14 days or is the same for everyone in every environment. You can probably remove its code. Clients that evaluate locally are counted only if they set reportUsage.";
 
 /// Search, filters, order, and the choice of states.
 #[component]
@@ -53,7 +53,7 @@ pub fn Filters(
                     <option value="">"All environments"</option>
                     {options(places, &place.unwrap_or_default())}
                 </select>
-                <select class="input" name="is" aria-label="On or off there">
+                <select class="input" name="is" aria-label="Flag status">
                     <option value="">"On or off"</option>
                     {options(states, query.state.map(FlagState::as_str).unwrap_or_default())}
                 </select>
