@@ -39,7 +39,7 @@ export function keepUpToDate(
   const look = hear((word) => {
     if (word.kind === "lost") {
       silence ??= setTimeout(
-        () => bars.show("lost", "Pennon cannot be reached. What you see may be out of date."),
+        () => bars.show("lost", "Pennon cannot be reached. This page may be out of date."),
         grace,
       );
       return;
@@ -124,7 +124,7 @@ export function keepUpToDate(
     document.title = fresh.title;
     if (kept === "typed" && last !== undefined && !ownRequests.has(last.request ?? "")) {
       const text = `${last.by} ${last.what} while you were editing. What you typed is still here.`;
-      bars.show("overtaken", text, { href, text: "Reload to see it" });
+      bars.show("overtaken", text, { href, text: "Reload to see the change" });
     }
     return undefined;
   }

@@ -132,7 +132,7 @@ async function send(fields: Record<string, string>): Promise<string | Failure> {
     return (await answer.json()) as string | Failure;
   } catch {
     return {
-      message: "The service did not answer as expected. Reload the page to see how things stand.",
+      message: "The service responded unexpectedly. Reload the page to see the current state.",
     };
   }
 }

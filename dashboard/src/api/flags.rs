@@ -52,9 +52,9 @@ pub async fn check_key(key: String) -> Result<KeyCheck, AdminError> {
     }
     let is_free = flags.is_key_free(&key).await?;
     let message = if is_free {
-        "This key is free."
+        "This key is available."
     } else {
-        "A flag has this key already, or had it before it was archived."
+        "An active or archived flag already has this key."
     };
     Ok(KeyCheck {
         is_free,

@@ -41,7 +41,7 @@ const PERIODS: &[(&str, &str)] = &[
     ("30", "30 days"),
     ("90", "90 days"),
     ("180", "180 days"),
-    ("366", "A year"),
+    ("366", "1 year"),
 ];
 
 actions! {
@@ -113,7 +113,7 @@ fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
     let changed = (query().text("password") == "changed").then(|| {
         view! {
             <Notice weight=Weight::Done>
-                "Your password is changed. You are still signed in here, and nowhere else."
+                "Password changed. All your other sessions have ended."
             </Notice>
         }
     });
@@ -141,7 +141,7 @@ fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
             <section aria-labelledby="tokens-title">
                 <h2 id="tokens-title">"Personal access tokens"</h2>
                 <p class="quiet">
-                    "What scripts send to the API in your name. A token never allows more than your own role does at the moment."
+                    "Scripts use these tokens to call the API as you. A token never has more rights than your current role."
                 </p>
                 {(!no_tokens).then(|| view! { <TokenTable tokens revoke=Action::Revoke.as_str()/> })}
                 <TokenForm most=me.role refusal=token/>
@@ -168,7 +168,7 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
                 name="newPassword"
                 label="New password"
                 input=Input::NewPassword
-                hint="At least 12 characters. All your other sessions end; your tokens go on working."
+                hint="At least 12 characters. Ends all your other sessions; your tokens keep working."
                 longest=256
                 refusal
             />
@@ -190,7 +190,7 @@ fn TokenForm(most: Role, refusal: Refusal) -> impl IntoView {
                 name="name"
                 label="Name"
                 input=Input::Line
-                hint="What it is for."
+                hint="The script or job that uses it."
                 example="deploy"
                 longest=64
                 refusal=refusal.clone()
@@ -204,7 +204,7 @@ fn TokenForm(most: Role, refusal: Refusal) -> impl IntoView {
             />
             <Field
                 name="expiresAt"
-                label="Good for"
+                label="Expires after"
                 input=Input::Choice(PERIODS)
                 value="90"
                 refusal
@@ -225,10 +225,10 @@ fn Created(created: CreatedToken, base_url: String) -> impl IntoView {
         <Title text=format!("Token {name} · Account")/>
         <PageHead above=Section::Account title=format!("Token {name} is ready")/>
         <ShownOnce
-            title="The token"
+            title="Token"
             secret=secret.expose().to_owned()
             copy="Copy token"
-            advice="Pennon keeps a fingerprint, not the token. Put it where your script finds its secrets before you leave this page."
+            advice="Pennon stores a fingerprint, not the token. Save the token with your script's secrets before you leave this page."
             href=Section::Account.href().to_owned()
             done="I have stored the token"
         >

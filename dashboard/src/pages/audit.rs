@@ -170,7 +170,7 @@ fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> i
         view! {
             <label class="check">
                 <input type="checkbox" name="include" value="accounts" checked=filter.accounts/>
-                "Accounts too"
+                "Account changes"
             </label>
         }
     });
@@ -228,15 +228,15 @@ fn Day(name: &'static str, label: &'static str, at: Option<Timestamp>) -> impl I
 fn Nothing(narrowed: bool) -> impl IntoView {
     if narrowed {
         html! {
-            <Empty title="Nothing was changed that fits">
-                <p>"Names and keys have to be exact."</p>
+            <Empty title="No changes match these filters">
+                <p>"Enter the exact flag key or environment name, or choose other dates."</p>
                 <LinkButton href=Section::Audit.href() label="Show all changes"/>
             </Empty>
         }
     } else {
         html! {
-            <Empty title="Nothing has been changed yet">
-                <p>"Every change of a flag or an environment is recorded here: who made it, when, and what was different before."</p>
+            <Empty title="No changes yet">
+                <p>"Every change to a flag or an environment is recorded here: who made it, when, and the values before and after."</p>
             </Empty>
         }
     }

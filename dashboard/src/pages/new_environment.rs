@@ -63,7 +63,7 @@ fn NewEnvironmentForm(typed: Typed) -> impl IntoView {
                 name="product"
                 label="Product"
                 input=Input::Line
-                hint="The application or group of services that it belongs to."
+                hint="The application or group of services it belongs to."
                 example="Web shop"
                 longest=64
                 focus=fresh
@@ -73,13 +73,13 @@ fn NewEnvironmentForm(typed: Typed) -> impl IntoView {
                 name="name"
                 label="Name"
                 input=Input::Line
-                hint="The place where it runs."
+                hint="The place where the product runs."
                 example="production"
                 longest=64
                 refusal
             />
             <p class="hint">
-                "You will see its key once, on the next page. Every active flag is there from the start, switched off."
+                "The next page shows the SDK key, only once. Every active flag is included, switched off."
             </p>
             <FormActions action="Create environment" back=Section::Environments.href()/>
         </form>

@@ -79,7 +79,7 @@ fn List(people: Page<Colleague>, me: User, typed: Typed) -> impl IntoView {
     let alone = (pagination.total == 1).then(|| {
         view! {
             <Notice weight=Weight::Warning>
-                "You are the only one with an account. If you lose your password, only the command line lets you in again: invite a second admin."
+                "Yours is the only account. If you lose your password, only the command line can reset it: invite a second admin."
             </Notice>
         }
     });
@@ -92,9 +92,9 @@ fn List(people: Page<Colleague>, me: User, typed: Typed) -> impl IntoView {
             {alone}
         </div>
         <Table
-            caption="People and what they may do"
+            caption="People and their roles"
             id="people"
-            head=heads(["E-mail", "Role", "Signed in", "Joined"])
+            head=heads(["E-mail", "Role", "Last sign-in", "Joined"])
         >
             <tbody>{rows}</tbody>
         </Table>
@@ -118,10 +118,10 @@ fn row(colleague: Colleague, me: &User, refused: Option<&Form>) -> impl IntoView
             <td>
                 <RoleForm user=user.clone() tried/>
             </td>
-            <Cell label="Signed in" quiet=true>
+            <Cell label="Last sign-in" quiet=true>
                 {match signed_in_at {
                     Some(at) => html! { <Time at/> },
-                    None => html! { <span title="Not in the last 30 days">"Not lately"</span> },
+                    None => html! { <span title="Not in the last 30 days">"Not recently"</span> },
                 }}
             </Cell>
             <TimeCell label="Joined" at=user.created_at/>

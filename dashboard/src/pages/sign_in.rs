@@ -129,8 +129,8 @@ fn SignInForm(attempt: Attempt) -> impl IntoView {
     let interrupted = (!kept.is_empty()).then(|| {
         view! {
             <Notice weight=Weight::Warning>
-                "Your session has ended. What you typed is kept: it is sent as soon as you have signed in."
-                {lost_password.then_some(" Only the password is not: you will be asked for it again.")}
+                "Your session has ended. What you typed is kept, and submitted after you sign in."
+                {lost_password.then_some(" The password is not kept: you will be asked for it again.")}
             </Notice>
         }
     });
