@@ -1,4 +1,4 @@
-//! Errors of the service, in words for users.
+//! Errors of the service, as users see them.
 
 use leptos::server_fn::{
     codec::JsonEncoding,
@@ -19,13 +19,13 @@ pub enum AdminError {
     /// 403: the user's role does not allow it.
     #[error("Your role does not allow this. Nothing was changed; ask an admin.")]
     Forbidden,
-    /// 404: it does not exist, or no longer.
+    /// 404: the object does not exist, or has been deleted.
     #[error("This does not exist, or has been deleted.")]
     NotFound,
-    /// 409: it conflicts with the current state; the detail explains how.
+    /// 409: the change conflicts with the current state; the detail explains how.
     #[error("{0}")]
     Conflict(String),
-    /// 409: somebody else changed it after the page was rendered.
+    /// 409: the object has changed since the page was rendered.
     #[error("Somebody else changed this first. Nothing was saved: review it, then try again.")]
     Stale,
     /// 400: the input is invalid; each field has its error.

@@ -31,7 +31,7 @@ use crate::{
     posted::{Typed, posted, redirect},
 };
 
-/// The fields of the two forms; a conflict concerns the first of each.
+/// The fields of the two forms. A conflict concerns the first field.
 const PASSWORD_FIELDS: &[&str] = &["currentPassword", "newPassword"];
 const TOKEN_FIELDS: &[&str] = &["name", "role", "expiresAt"];
 
@@ -107,7 +107,7 @@ fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
     let (password, token) = match typed.form.as_ref().and_then(Action::of) {
         Some(Action::Password) => (typed.refusal(PASSWORD_FIELDS), Refusal::default()),
         Some(Action::Token) => (Refusal::default(), typed.refusal(TOKEN_FIELDS)),
-        // A form without an action, or one that revokes, has no fields of these forms.
+        // The error of any other form belongs to neither of these forms.
         Some(Action::Revoke) | None => (Refusal::default(), Refusal::of_page(typed.error)),
     };
     let changed = (query().text("password") == "changed").then(|| {
@@ -156,7 +156,7 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
         <form class="form" method="post">
             <RefusalNotice error=refusal.other.clone()/>
             <input type="hidden" name="do" value=Action::Password.as_str()/>
-            // Password managers need the address to which the password belongs.
+            // Password managers need the e-mail address of the account.
             <input type="email" value=email autocomplete="username" hidden/>
             <Field
                 name="currentPassword"

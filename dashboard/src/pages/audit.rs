@@ -69,8 +69,8 @@ fn called(filter: &AuditFilter) -> String {
     naming.name(&text(&filter.product), &text(&filter.environment))
 }
 
-/// Reads the filter from the address. A date counts from its start or to its end, in the visitor's time zone. A value
-/// that is neither a date nor a time is ignored.
+/// Reads the filter from the address. A date includes the whole day in the visitor's time zone. A value that is neither
+/// a date nor a time is ignored.
 fn from_address(form: &Form) -> AuditFilter {
     let moment = |field: &str| -> Option<(Timestamp, Timestamp)> {
         let text = form.text(field);
@@ -140,7 +140,7 @@ fn List(
         html! { <Nothing narrowed=is_narrowed(&filter)/> }
     } else {
         let filter = filter.clone();
-        // The products of entries count, too: some no longer exist.
+        // Includes the products of entries, some of which no longer exist.
         let known = environments.iter().map(|each| each.product.as_str());
         let recorded = page.items.iter();
         let recorded = recorded.filter_map(|record| record.entry.product.as_deref());

@@ -290,7 +290,7 @@ fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
     view! { <p class="last-used">{told}</p> }
 }
 
-/// An irreversible action: it describes the consequences, and requires the name as confirmation.
+/// The form of an irreversible action. It describes the consequences, and requires the name as confirmation.
 #[component]
 fn Danger(
     action: Action,

@@ -27,8 +27,8 @@ const FIELDS: &[&str] = &["name", "product"];
 
 /// A form that posts to this page.
 ///
-/// Only the response shows the new key. It is not kept for a later page, so instances share nothing, and no URL, cookie
-/// or log contains it.
+/// Only the response shows the new key. The server does not keep it for a later page, so instances need no shared
+/// state, and no URL, cookie or log contains it.
 #[component]
 pub fn NewEnvironmentPage() -> impl IntoView {
     let draw = async |typed| Ok(view! { <NewEnvironmentForm typed/> });

@@ -62,7 +62,7 @@ async fn change_role(form: Form) -> Result<Html, AdminError> {
     };
     let people = signed_in::<dyn PeopleAdmin>()?;
     let user = people.set_role(Expected { id, revision }, role).await?;
-    // Administrators who have just lowered their own role may not see this page again.
+    // Administrators who lower their own role lose access to this page.
     let own = user.id == me.id && user.role < Role::Admin;
     let section = if own { Section::Flags } else { Section::People };
     redirect(&format!("{}#{}", section.href(), row_id(&user)))
