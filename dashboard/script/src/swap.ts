@@ -170,7 +170,7 @@ function unitOf(target: EventTarget | null): Element | null {
   return target instanceof Element ? target.closest(units) : null;
 }
 
-/** Returns true if the shown switch has a newer revision than the fetched page: its response arrived first. */
+/** Returns true if the shown switch has a newer revision than the fetched page, because its response arrived first. */
 function isAhead(old: Element, next: Element): boolean {
   if (!(old instanceof HTMLFormElement && next instanceof HTMLFormElement)) {
     return false;

@@ -31,7 +31,7 @@ use crate::{
     posted::{Typed, posted, redirect},
 };
 
-/// The fields of the two forms. A conflict concerns the first field.
+/// The fields of the two forms. A conflict concerns the first field of its form.
 const PASSWORD_FIELDS: &[&str] = &["currentPassword", "newPassword"];
 const TOKEN_FIELDS: &[&str] = &["name", "role", "expiresAt"];
 
