@@ -43,8 +43,9 @@ test("a token is created, shown once, and revoked", async ({ page, server, api, 
   await page.getByLabel("Role").selectOption("viewer");
   await page.getByLabel("Expires after").selectOption("7");
   await page.getByRole("button", { name: "Create token" }).click();
-  const secret = page.getByRole("region", { name: "Token" }).locator("code").first();
-  await expect(page.getByRole("region", { name: "Token" })).toContainText(/pnt_[\w-]{43}/);
+  const region = page.getByRole("region", { name: "Token", exact: true });
+  const secret = region.locator("code").first();
+  await expect(region).toContainText(/pnt_[\w-]{43}/);
   const token = /pnt_[\w-]{43}/.exec(await page.content())?.[0] ?? "";
   await expect(secret).toBeVisible();
   expect(await api.statusWith(token)).toBe(200);
