@@ -132,7 +132,7 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
   await page.waitForTimeout(alive);
   await page.getByRole("link", { name: "New flag" }).click();
   await page.getByRole("dialog").getByLabel("Name").fill("New checkout");
-  await page.getByText(/is taken|is free|has this key/).waitFor();
+  await page.getByText(/is available|has this key/).waitFor();
   await shoot("flags-dialog");
   await page.goto("/dashboard/flags?stale=yes");
   await shoot("flags-stale");
@@ -205,7 +205,7 @@ test("every page", async ({ page, server, api, complaints, viewport }, { project
   await page.getByText("Revoke environment…").click();
   await page.getByText("Next.js").first().click();
   await shoot("environment");
-  await page.getByLabel("Name of the environment").last().fill("staging");
+  await page.getByLabel("Environment name").last().fill("staging");
   await page.getByRole("button", { name: "Revoke environment" }).click();
   await shoot("environment-refused");
   await page.goto("/dashboard/environments?status=revoked");

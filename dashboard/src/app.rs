@@ -21,8 +21,8 @@ use crate::{
     port::visit,
 };
 
-/// The document. Its first bytes include the theme, so nothing flickers. `stylesheet` and `script` are the addresses of
-/// the style and of the script, which loads the islands' code, named by `options`, on pages with islands.
+/// The document. Its first bytes include the theme, which prevents a flicker. `stylesheet` and `script` are the
+/// addresses of the style and of the script. On pages with islands, the script loads their code, which `options` names.
 pub fn shell(
     options: &LeptosOptions,
     stylesheet: String,
@@ -102,7 +102,8 @@ mod tests {
     use super::App;
     use crate::routes;
 
-    /// The addresses of the router, which accepts literals only, with a colon before each parameter.
+    /// Returns the addresses of the router, with a colon before each parameter. They repeat those in `routes`, because
+    /// the router accepts only literals.
     fn routed() -> Vec<String> {
         let owner = leptos::prelude::Owner::new_root(None);
         let routes = owner.with(|| {

@@ -1,4 +1,4 @@
-//! Errors of the service, in words for users.
+//! Errors of the service, as users see them.
 
 use leptos::server_fn::{
     codec::JsonEncoding,
@@ -14,44 +14,44 @@ pub enum AdminError {
     #[error("Your session has ended.")]
     SignedOut,
     /// 401: e-mail and password do not match.
-    #[error("That e-mail and password do not match.")]
+    #[error("The e-mail and password do not match.")]
     WrongCredentials,
     /// 403: the user's role does not allow it.
-    #[error("Your role does not allow this. Nothing was changed.")]
+    #[error("Your role does not allow this. Nothing was changed; ask an admin.")]
     Forbidden,
-    /// 404: it does not exist, or no longer.
-    #[error("This does not exist, or no longer.")]
+    /// 404: the object does not exist, or has been deleted.
+    #[error("This does not exist, or has been deleted.")]
     NotFound,
-    /// 409: it conflicts with the current state; the detail explains how.
+    /// 409: the change conflicts with the current state; the detail explains how.
     #[error("{0}")]
     Conflict(String),
-    /// 409: somebody else changed it after the page was rendered.
-    #[error("Somebody else has changed this meanwhile, so nothing was overwritten.")]
+    /// 409: the object has changed since the page was rendered.
+    #[error("Somebody else changed this first. Nothing was saved: review it, then try again.")]
     Stale,
     /// 400: the input is invalid; each field has its error.
-    #[error("Some fields need another look.")]
+    #[error("Some fields are invalid. Correct them, then try again.")]
     Invalid(Vec<FieldError>),
     /// 429: too many failed attempts; the detail is the number of seconds to wait.
     #[error("Too many attempts. Try again in {0} s.")]
     TooManyAttempts(u64),
     /// 503: the service cannot reach its database.
     #[error(
-        "The service cannot reach its database. Flags are still being served as they were; try again in a moment."
+        "The service cannot reach its database. It still serves the last known flags; try again in a moment."
     )]
     Unavailable,
     /// 503: the disk of the database is full.
     #[error(
-        "The disk that holds the database is full, so nothing was changed. Free some space, then try again."
+        "The disk of the database is full. Nothing was changed; free some space, then try again."
     )]
     StorageFull,
     /// 503: the service is overloaded.
     #[error("The service is too busy right now. Nothing was changed; try again in a moment.")]
     Overloaded,
     /// 500: the service failed; the details are in its log only.
-    #[error("The service failed to do this. Nothing was changed; try again.")]
+    #[error("The service failed. Nothing was changed; try again.")]
     Internal,
     /// 400: the request, or its response, could not be read.
-    #[error("The service did not answer as expected. Reload the page to see how things stand.")]
+    #[error("The service responded unexpectedly. Reload the page to see the current state.")]
     Transport(String),
 }
 

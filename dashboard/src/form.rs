@@ -31,8 +31,8 @@ impl Form {
         self.text(field).parse().ok()
     }
 
-    /// Returns the password in a field. Fails if the field is missing, which is the case after a sign-in has forwarded
-    /// the form: an empty password must not count as typed.
+    /// Returns the password in a field. Fails if the field is missing, because the sign-in page forwards forms without
+    /// passwords, and a missing password must not count as an empty one.
     pub fn password(&self, field: &str) -> Result<String, AdminError> {
         self.values(field).next().ok_or_else(|| {
             AdminError::Invalid(vec![FieldError {
@@ -72,7 +72,7 @@ pub(crate) fn with_query<'n>(
     }
 }
 
-/// Returns true for the name of a password field. This holds for every form of the dashboard.
+/// Returns true for the name of a password field, in every form of the dashboard.
 pub fn is_password(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with("password")
 }

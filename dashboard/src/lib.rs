@@ -4,9 +4,9 @@
 //! they access the service. Feature `hydrate` is the browser side, where only [`islands`] and the server functions of
 //! [`api`] exist: a page never runs there, so a page may call the port directly.
 //!
-//! Reading is a page. Writing is either a form that a page posts to itself, or a server function that an island calls
-//! and to which a plain form can post as well. The response to a form is a redirect, or the same page with the errors:
-//! no input is lost, and no secret is part of a URL. All of it works without scripts.
+//! Pages read. Forms and server functions write: a page posts forms to itself, and islands call server functions, to
+//! which plain forms can post, too. The response to a form is a redirect, or the same page with the errors, so that no
+//! input is lost and no URL contains a secret. All of it works without scripts.
 
 // Types of Leptos views nest as deeply as the markup, which overflows the default limit in release builds.
 #![recursion_limit = "256"]

@@ -1,4 +1,4 @@
-//! The dashboard's own types, on both sides of the wire.
+//! The dashboard's own types, which the server and the browser share.
 
 use pennon_model::environment::Environment;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ impl Theme {
         }
     }
 
-    /// Reads the cookie's value. An unknown value is the system's theme.
+    /// Parses the cookie's value. An unknown value is the system's theme.
     pub fn from_cookie(value: &str) -> Self {
         Self::ALL
             .into_iter()
@@ -78,7 +78,7 @@ impl Naming {
 /// A page to navigate to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Destination {
-    /// Its kind, in a word.
+    /// Its kind, such as `Flag`.
     pub kind: String,
     /// Its name.
     pub name: String,

@@ -31,7 +31,7 @@ impl Typed {
     }
 }
 
-/// Handles a page whose forms post to it. The output of `carry_out` takes the place of the page. If it fails, `draw`
+/// Handles a page whose forms post to it. The output of `carry_out` replaces the page. If `carry_out` fails, `draw`
 /// renders the page again, and the error determines the status of the response.
 pub(crate) async fn posted<Done, Drawn, V>(
     carry_out: impl FnOnce(Form) -> Done,

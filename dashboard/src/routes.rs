@@ -1,4 +1,4 @@
-//! The addresses of pages. Flag keys follow the address of the flag list, so no other page has an address below it.
+//! The addresses of pages. A flag's page is at its key below the flag list, so no other page has an address there.
 
 use std::fmt::Display;
 
@@ -8,7 +8,7 @@ pub const SIGN_IN: &str = "/dashboard/login";
 /// The list of flags.
 pub const FLAGS: &str = "/dashboard/flags";
 
-/// The form of a new flag.
+/// The form for a new flag.
 pub const NEW_FLAG: &str = "/dashboard/new-flag";
 
 /// The list of environments.
@@ -17,7 +17,7 @@ pub const ENVIRONMENTS: &str = "/dashboard/environments";
 /// The list of revoked environments.
 pub const REVOKED_ENVIRONMENTS: &str = "/dashboard/environments?status=revoked";
 
-/// The form of a new environment.
+/// The form for a new environment.
 pub const NEW_ENVIRONMENT: &str = "/dashboard/environments/new";
 
 /// The playground.
@@ -35,13 +35,13 @@ pub const EVENTS: &str = "/dashboard/events";
 /// The list of accounts.
 pub const PEOPLE: &str = "/dashboard/people";
 
-/// The form of an invitation.
+/// The form for an invitation.
 pub const NEW_PERSON: &str = "/dashboard/people/new";
 
 /// The signed-in user's account.
 pub const ACCOUNT: &str = "/dashboard/account";
 
-/// The glossary and the keys.
+/// The help.
 pub const HELP: &str = "/dashboard/help";
 
 /// Returns the address of the flag with this key.

@@ -24,7 +24,7 @@ test("one changes one's password, and stays signed in here only", async ({
   await page.getByLabel("Current password").fill(server.password);
   await page.getByLabel("New password").fill("a new and better password");
   await page.getByRole("button", { name: "Change password" }).click();
-  await expect(page.getByText("Your password is changed.")).toBeVisible();
+  await expect(page.getByText("Password changed.")).toBeVisible();
   await page.reload();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Account");
 
@@ -41,10 +41,11 @@ test("a token is created, shown once, and revoked", async ({ page, server, api, 
   await page.goto("/dashboard/account");
   await page.getByLabel("Name").fill("deploy");
   await page.getByLabel("Role").selectOption("viewer");
-  await page.getByLabel("Good for").selectOption("7");
+  await page.getByLabel("Expires after").selectOption("7");
   await page.getByRole("button", { name: "Create token" }).click();
-  const secret = page.getByRole("region", { name: "The token" }).locator("code").first();
-  await expect(page.getByRole("region", { name: "The token" })).toContainText(/pnt_[\w-]{43}/);
+  const region = page.getByRole("region", { name: "Token", exact: true });
+  const secret = region.locator("code").first();
+  await expect(region).toContainText(/pnt_[\w-]{43}/);
   const token = /pnt_[\w-]{43}/.exec(await page.content())?.[0] ?? "";
   await expect(secret).toBeVisible();
   expect(await api.statusWith(token)).toBe(200);
@@ -129,14 +130,14 @@ test("an invitation that is sent too late is kept with all its fields but the pa
   await page.goto("/dashboard/people/new");
   await page.getByLabel("E-mail").fill("ben@example.com");
   await page.getByLabel("Role").selectOption("admin");
-  await page.getByLabel("First password").fill("a long enough password");
+  await page.getByLabel("Initial password").fill("a long enough password");
   await context.clearCookies();
   await page.getByRole("button", { name: "Invite" }).click();
   await expect(page.getByText("you will be asked for it again")).toBeVisible();
   await signIn(page, server);
   await expect(page.getByLabel("E-mail")).toHaveValue("ben@example.com");
-  await expect(page.getByLabel("First password")).toHaveAccessibleDescription(/type it again/);
-  await page.getByLabel("First password").fill("a long enough password");
+  await expect(page.getByLabel("Initial password")).toHaveAccessibleDescription(/type it again/);
+  await page.getByLabel("Initial password").fill("a long enough password");
   await page.getByRole("button", { name: "Invite" }).click();
   const row = page.getByRole("row", { name: "ben@example.com" });
   await expect(row.getByRole("combobox")).toHaveValue("admin");

@@ -105,7 +105,7 @@ test("a filter is in the address, and the export has what it shows", async ({
   ]);
 
   await page.goto("/dashboard/audit?flagKey=nothing");
-  await expect(page.getByText("Nothing was changed that fits")).toBeVisible();
+  await expect(page.getByText("No changes match these filters")).toBeVisible();
 });
 
 test("an address of the API leads a browser to the page that shows the same", async ({
@@ -324,7 +324,7 @@ test("changes since the preview are not overwritten", async ({ page, server, api
   await api.rollOut(flag, production, 70);
   await page.getByRole("button", { name: "Revert" }).click();
 
-  await expect(page.getByRole("alert")).toContainText("Somebody else has changed this meanwhile");
+  await expect(page.getByRole("alert")).toContainText("Somebody else changed this first");
   const will = page.getByRole("region", { name: "What will change" });
   await expect(will).toContainText("It has been changed again since.");
   await expect(will.locator("del")).toContainText("70%");
@@ -385,7 +385,7 @@ test("an environment gets its old name back, and a change in it after a new key 
 
   await page.goto(`/dashboard/environments/${environment.id}`);
   await page.getByText("Rotate key…").click();
-  await page.getByLabel("Name of the environment").first().fill("production");
+  await page.getByLabel("Environment name").first().fill("production");
   await page.getByRole("button", { name: "Rotate key" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("production has a new key");
   await page.getByRole("link", { name: "I have stored the key" }).click();
@@ -409,7 +409,7 @@ test("entries about accounts are shown to admins on request only", async ({
   await signIn(page, server);
   await page.goto("/dashboard/audit");
   await expect(entries(page)).toHaveCount(1);
-  await page.getByLabel("Accounts too").check();
+  await page.getByLabel("Account changes").check();
   await page.getByRole("button", { name: "Filter" }).click();
   await expect(entries(page).nth(1)).toContainText("created the account bob@example.com");
   const withAccounts = page.url();
@@ -418,7 +418,7 @@ test("entries about accounts are shown to admins on request only", async ({
   await page.goto(withAccounts);
   await signIn(page, viewer);
   await expect(entries(page)).toHaveText([/created checkout_v2/]);
-  await expect(page.getByLabel("Accounts too")).toHaveCount(0);
+  await expect(page.getByLabel("Account changes")).toHaveCount(0);
   await expect(page.getByRole("link", { name: "Revert" })).toHaveCount(0);
   const refused = await page.request.get("/dashboard/audit/export?include=accounts");
   expect(refused.status()).toBe(403);

@@ -19,7 +19,7 @@ async function danger(page: Page, act: "Rotate key" | "Revoke environment", type
   const zone = page.getByRole("group").filter({ hasText: `${act}…` });
   await zone.getByText(`${act}…`).click();
   await expect(zone).toContainText("No application has used this key yet.");
-  await zone.getByLabel("Name of the environment").fill(typed);
+  await zone.getByLabel("Environment name").fill(typed);
   await zone.getByRole("button", { name: act }).click();
 }
 
@@ -81,7 +81,7 @@ test("a concurrent change is not overwritten", async ({
   await expect(other.getByRole("heading", { level: 1 })).toContainText("acceptance");
 
   await page.getByRole("button", { name: "Rename" }).click();
-  await expect(page.getByText("Somebody else has changed this meanwhile")).toBeVisible();
+  await expect(page.getByText("Somebody else changed this first")).toBeVisible();
   await expect(page.getByRole("heading", { level: 1 })).toContainText("acceptance");
   await expect(page.getByLabel("Name", { exact: true })).toHaveValue("integration");
 });
@@ -166,7 +166,7 @@ test("another name than the environment's own revokes nothing", async ({
   await open(page, "staging");
   await danger(page, "Revoke environment", "production");
 
-  const name = page.getByRole("textbox", { name: "Name of the environment" });
+  const name = page.getByRole("textbox", { name: "Environment name" });
   await expect(name).toHaveCount(1);
   await expect(name).toHaveValue("production");
   await expect(name).toHaveAttribute("aria-invalid", "true");
@@ -200,7 +200,7 @@ test("the list has a group for each product, and shows the clients that poll", a
     "Web shop",
     "production",
   ]);
-  await expect(page.getByRole("row", { name: "beta" })).toContainText("No polls in 24 h");
+  await expect(page.getByRole("row", { name: "beta" })).toContainText("No polls in 24h");
   const row = page.getByRole("row", { name: "production" });
   await expect(row).toContainText("just now");
   await expect(row).toContainText("75%");

@@ -62,7 +62,7 @@ test("an outdated order is not saved", async ({
     await api.addRule(flag, production, country("DE", 3));
     await up.click();
   }
-  await expect(page.getByRole("alert")).toContainText("Somebody else has changed this meanwhile");
+  await expect(page.getByRole("alert")).toContainText("Somebody else changed this first");
   await expect(steps(page)).toContainText([
     "ON when country is AT",
     "ON when country is CH",

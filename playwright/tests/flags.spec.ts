@@ -302,7 +302,7 @@ test("a concurrent switch is not overwritten", async ({ page, server, api, compl
 
   const flagSwitch = page.getByRole("switch", { name: "New checkout in staging" });
   await flagSwitch.click();
-  await expect(page.getByRole("alert")).toContainText("Somebody else has changed this meanwhile");
+  await expect(page.getByRole("alert")).toContainText("Somebody else changed this first");
   await expect(flagSwitch).not.toBeChecked();
 });
 
@@ -324,12 +324,12 @@ test("a flag is created over the list, with a key made of its name", { tag: "@sc
   await expect(name).toBeFocused();
   await page.keyboard.type("Café crème!");
   await expect(key).toHaveValue("cafe_creme");
-  await expect(dialog.getByText("A flag has this key already")).toBeVisible();
+  await expect(dialog.getByText("already has this key")).toBeVisible();
 
   await key.fill("-wrong");
   await expect(dialog.getByText("must be 1 to 128 letters")).toBeVisible();
   await key.fill("cafe_au_lait");
-  await expect(dialog.getByText("This key is free.")).toBeVisible();
+  await expect(dialog.getByText("This key is available.")).toBeVisible();
   // A key that was edited does not follow the name.
   await name.fill("Café au lait");
   await expect(key).toHaveValue("cafe_au_lait");

@@ -212,7 +212,7 @@ test.describe("what others change", { tag: "@scripts" }, () => {
       `${server.email} changed an account while you were editing. What you typed is still here.`,
     );
     await expect(role).toHaveValue("editor");
-    await page.getByRole("link", { name: "Reload to see it" }).click();
+    await page.getByRole("link", { name: "Reload to see the change" }).click();
     await expect(role).toHaveValue("admin");
   });
 

@@ -8,7 +8,7 @@ async function invite(page: Page, email: string, role: string, password = ""): P
   await page.goto("/dashboard/people/new");
   await page.getByLabel("E-mail").fill(email);
   await page.getByLabel("Role").selectOption(role);
-  await page.getByLabel("First password").fill(password);
+  await page.getByLabel("Initial password").fill(password);
   await page.getByRole("button", { name: "Invite" }).click();
 }
 
@@ -25,13 +25,13 @@ test("a user is invited with a generated password, and signs in with it", async 
   await page.goto("/dashboard/people");
   await page.getByRole("link", { name: "Invite" }).click();
   await invite(page, "Cleo+flags@example.com", "editor");
-  const secret = page.getByRole("region", { name: "The password" }).locator("code");
+  const secret = page.getByRole("region", { name: "Password" }).locator("code");
   const password = await secret.innerText();
   expect(password).toMatch(/^[\w-]{24}$/);
 
-  await page.getByRole("link", { name: "I have passed it on" }).click();
+  await page.getByRole("link", { name: "I have sent the password" }).click();
   await expect(row(page, "Cleo+flags@example.com").getByRole("combobox")).toHaveValue("editor");
-  await expect(row(page, "Cleo+flags@example.com")).toContainText("Not lately");
+  await expect(row(page, "Cleo+flags@example.com")).toContainText("Not recently");
   await expect(row(page, server.email)).toContainText("You");
   expect(await page.content()).not.toContain(password);
 
@@ -52,8 +52,8 @@ test("faults of an invitation are shown, and the input is kept except for the pa
   complaints.forgive(/status of 4\d\d/);
   await signIn(page, server);
   await invite(page, invited.email, "viewer", "too short");
-  await expect(page.getByLabel("First password")).toHaveAttribute("aria-invalid", "true");
-  await expect(page.getByLabel("First password")).toHaveValue("");
+  await expect(page.getByLabel("Initial password")).toHaveAttribute("aria-invalid", "true");
+  await expect(page.getByLabel("Initial password")).toHaveValue("");
   await expect(page.getByLabel("E-mail")).toHaveValue(invited.email);
   await expect(page.getByLabel("Role")).toHaveValue("viewer");
 
@@ -118,7 +118,7 @@ test("a concurrent change of a role is not overwritten", async ({
   await api.setRole(ben, "admin");
   await row(page, invited.email).getByRole("combobox").selectOption("editor");
   await row(page, invited.email).getByRole("button", { name: "Change role" }).click();
-  await expect(page.getByRole("alert")).toContainText("Somebody else has changed this");
+  await expect(page.getByRole("alert")).toContainText("Somebody else changed this first");
 });
 
 test("a password is reset, which ends the sessions", async ({ page, browser, server, api }) => {
@@ -131,7 +131,7 @@ test("a password is reset, which ends the sessions", async ({ page, browser, ser
   await page.getByRole("link", { name: invited.email }).click();
   await page.getByLabel("New password").fill("another long password");
   await page.getByRole("button", { name: "Reset password" }).click();
-  await expect(page.getByRole("status").first()).toContainText("The password is changed");
+  await expect(page.getByRole("status").first()).toContainText("Password changed");
 
   await other.goto("/dashboard/flags");
   await trySignIn(other, { ...ben, password: "another long password" });
@@ -139,7 +139,7 @@ test("a password is reset, which ends the sessions", async ({ page, browser, ser
 
   await page.getByRole("button", { name: "Reset password" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toContainText("has a new password");
-  await expect(page.getByRole("region", { name: "The password" }).locator("code")).toHaveText(
+  await expect(page.getByRole("region", { name: "Password" }).locator("code")).toHaveText(
     /^[\w-]{24}$/,
   );
   await other.close();
@@ -173,7 +173,7 @@ test("an admin revokes a user's token", async ({ page, server, api }) => {
   await page.goto(`/dashboard/people/${ben.id}`);
   await page.getByRole("button", { name: "Revoke deploy" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke deploy" }).click();
-  await expect(page.getByText("No script works in their name.")).toBeVisible();
+  await expect(page.getByText("This user has no tokens.")).toBeVisible();
   expect(await api.statusWith(token)).toBe(401);
 });
 

@@ -9,7 +9,7 @@ export class Bars {
 
   constructor() {
     this.#box.className = "bars";
-    // In the document before its first message: screen readers ignore a status region that appears with its text.
+    // Added before the first message, because screen readers ignore a status region that appears with its text.
     this.#box.role = "status";
     document.body.append(this.#box);
   }

@@ -4,8 +4,8 @@ import { on } from "./dom.ts";
 const parameters = ["context", "as"];
 
 /**
- * Copies the context of the playground into links and forms of the same page, which the server rendered before it was
- * typed.
+ * Copies the context of the playground into links and forms of the same page, which the server rendered before the user
+ * typed it.
  */
 export function carryCase(): void {
   on("click", "a[href]", (link: HTMLAnchorElement) => {

@@ -4,9 +4,9 @@ import { Hub, type Listener } from "./hub.ts";
 export type Look = (looks: boolean) => void;
 
 /**
- * Connects a page to the stream that all pages of the browser share. Without sharing, the pages would soon use up the
- * six connections that browsers allow for each server. Where shared workers do not exist (Chrome on Android), a page
- * has its own stream while it is visible.
+ * Connects a page to the stream that all pages of the browser share. Separate streams would soon use up the six
+ * connections that browsers allow for each server. Without shared workers (Chrome on Android), each page has its own
+ * stream while it is visible.
  */
 export function hear(listener: Listener): Look {
   if (!("SharedWorker" in window)) {

@@ -27,8 +27,8 @@ async function copyFrom(button: HTMLElement): Promise<void> {
 /**
  * Copies a text to the clipboard. Returns false if that is not possible.
  *
- * The Clipboard API exists on secure origins only. A dashboard at `http://flags.internal` has to select the text and
- * run the browser's copy command.
+ * The Clipboard API exists on secure origins only. On others, such as `http://flags.internal`, this selects the text
+ * and runs the browser's copy command.
  */
 async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {

@@ -6,8 +6,8 @@ const signIn = "/dashboard/login";
 /**
  * Opens the form of a linked page in the dialog that follows the link with `data-dialog`.
  *
- * The linked page marks the form with `data-form`. The dialog submits it to the address to which the page would; the
- * response is either the same form with its errors, or the next page.
+ * The linked page marks the form with `data-form`. The dialog submits it to the same address as the page. The response
+ * is either the same form with its errors, or the next page.
  */
 export function openFormsInDialogs(): void {
   on("click", "a[data-dialog]", (link: HTMLAnchorElement, event) => {

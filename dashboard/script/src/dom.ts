@@ -40,7 +40,7 @@ export function isTyping(): boolean {
   return document.activeElement?.matches("input, textarea, select") === true;
 }
 
-/** Returns the fields of a form as the browser sends them, without files, which no form of the dashboard has. */
+/** Returns the fields of a form as the browser sends them. Omits files, because no form of the dashboard has any. */
 export function fieldsOf(form: HTMLFormElement): URLSearchParams {
   const fields = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {
@@ -67,7 +67,7 @@ export async function fetchPage(url: string, init?: RequestInit): Promise<Fetche
 
 let announcements: HTMLElement | undefined;
 
-/** Adds the live region for announcements: screen readers ignore a region that appears with its text. */
+/** Adds the live region for announcements, because screen readers ignore a region that appears with its text. */
 export function prepareAnnouncements(): void {
   announcements = document.createElement("p");
   announcements.className = "visually-hidden";

@@ -47,7 +47,7 @@ function addressOf(form: HTMLFormElement): string {
   return filled.size === 0 ? path : `${path}?${filled}`;
 }
 
-/** Shows the results of a page. For a page without results, such as the sign-in page, the browser navigates to it. */
+/** Shows the results of a page. If the page has none, such as the sign-in page, the browser navigates to it. */
 function takeOver(page: FetchedPage | undefined, url: string): void {
   if (page === undefined) {
     announce("The service cannot be reached. The list may be out of date.");

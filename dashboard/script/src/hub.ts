@@ -27,7 +27,7 @@ export type Word =
 export type Listener = (word: Word) => void;
 
 const address = "/dashboard/events";
-/** The time for which the stream stays open without a visible page, in milliseconds: the next page may be loading. */
+/** The time for which the stream stays open without a visible page, in milliseconds. The next page may be loading. */
 const linger = 2_000;
 /** The delay before a retry, in milliseconds, and the maximum random addition to it. */
 const pause = 2_000;
@@ -115,7 +115,7 @@ export class Hub {
 
   #close(): void {
     if (this.#isLookedAt) {
-      // The delay of a failed attempt may have been cut short.
+      // The timer of this call replaced that of a retry.
       this.#resume();
     } else {
       this.#stream?.close();

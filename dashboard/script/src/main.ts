@@ -1,4 +1,4 @@
-// One file for two contexts: each page, and the worker that all pages of a browser share.
+// Runs in two contexts: in each page, and in the worker that all pages of a browser share.
 
 import { carryCase } from "./carry.ts";
 import { hear } from "./connection.ts";
@@ -31,7 +31,7 @@ if (typeof document === "undefined") {
   const isInOtherZone = tellZone();
   const main = document.querySelector<HTMLElement>("main[data-drawn]");
   if (main !== null) {
-    // Records the page as the server rendered it, so it runs before everything that changes the page.
+    // Records the page as the server rendered it, so it must run before anything changes the page.
     keepUpToDate(main, hear, isInOtherZone);
   }
   listenToKeys();

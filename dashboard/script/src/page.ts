@@ -5,11 +5,11 @@ import type { Change, Listener } from "./hub.ts";
 import { Swap } from "./swap.ts";
 import { ownRequests } from "./switches.ts";
 
-/** The debounce of changes before the page is fetched, in milliseconds. */
+/** The delay after the last change before the page is fetched, in milliseconds. */
 const gathering = 250;
 /** The time for which the server may be unreachable before a bar reports it, in milliseconds. */
 const grace = 3_000;
-/** A change becomes visible up to this many milliseconds after its timestamp, so the page may lack it. */
+/** The maximum time from the timestamp of a change until pages include it, in milliseconds. */
 const moment = 1_000;
 
 /** The delay before the next attempt when the server cannot render the page, in milliseconds. */
@@ -26,7 +26,7 @@ export function keepUpToDate(
 ): void {
   const bars = new Bars();
   const swap = new Swap(main);
-  // The address of a form's response, when fetched, returns another page.
+  // The response to a form cannot be fetched again: its address returns another page.
   const isAnswer = main.dataset.drawn === "";
   let drawn = Number(main.dataset.drawn);
   let last: Change | undefined;
@@ -39,7 +39,7 @@ export function keepUpToDate(
   const look = hear((word) => {
     if (word.kind === "lost") {
       silence ??= setTimeout(
-        () => bars.show("lost", "Pennon cannot be reached. What you see may be out of date."),
+        () => bars.show("lost", "Pennon cannot be reached. This page may be out of date."),
         grace,
       );
       return;
@@ -124,7 +124,7 @@ export function keepUpToDate(
     document.title = fresh.title;
     if (kept === "typed" && last !== undefined && !ownRequests.has(last.request ?? "")) {
       const text = `${last.by} ${last.what} while you were editing. What you typed is still here.`;
-      bars.show("overtaken", text, { href, text: "Reload to see it" });
+      bars.show("overtaken", text, { href, text: "Reload to see the change" });
     }
     return undefined;
   }
@@ -140,7 +140,8 @@ export function keepUpToDate(
       refreshSoon();
     }
   });
-  // A form that navigates away causes a change event, too. Until it has, no refresh: this page's object may be gone.
+  // A form that navigates to another page causes a change event, too. No refresh until then, because the object of this
+  // page may no longer exist.
   addEventListener("submit", (event) => {
     setTimeout(() => {
       const leads = event.target instanceof HTMLFormElement && event.target.method !== "dialog";
@@ -178,7 +179,7 @@ export function keepUpToDate(
   }
 }
 
-/** Returns true if a response contains a page, including that of a refusal, and not a server error. */
+/** Returns true if a response contains a page, including a 403 or 404 page, but not a server error. */
 function isPage({ ok, status }: Response): boolean {
   return ok || status === 403 || status === 404;
 }

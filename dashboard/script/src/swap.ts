@@ -2,17 +2,17 @@ import { Idiomorph } from "idiomorph";
 import { hydrate, isIsland } from "./islands.ts";
 
 /**
- * Units that are replaced as a whole or not at all: islands, because only their own code may change them, forms, and
- * elements with `data-unit`.
+ * Units that an update replaces completely or not at all: islands, because only their own code may change them, forms,
+ * and elements with `data-unit`.
  */
 const units = "leptos-island, form, [data-unit]";
 /** Marks unsaved changes within an island. */
 const unsaved = "[data-unsaved]";
-/** Fields whose values are mirrored in the URL, so that a fresh page has them too. */
+/** Fields whose values are part of the URL, so a fetched page has them, too. */
 const addressed = "[data-addressed]";
 /** Fields for text or a choice. */
 const fields = "input, textarea, select";
-/** Open dialogs and popovers, messages, and elements that wait for a response. */
+/** Open dialogs and popovers, messages, and elements with a pending request. */
 const open = "dialog[open], :popover-open, .toast, [aria-busy=true]";
 /** Attributes that scripts and browsers set after the page is rendered. */
 const foreign = new Set(["hidden", "open", "inert", "data-ready", "data-dragged"]);
@@ -156,10 +156,10 @@ export class Swap {
     return isUnsaved || [...this.#touched].some((field) => element.contains(field));
   }
 
-  /** Returns true if the user is editing the element, or it is open or waits for a response. */
+  /** Returns true if the user is editing the element, or it is open or has a pending request. */
   #isInUse(element: Element): boolean {
     const focused = document.activeElement;
-    // A focused button survives a change of its form, but an island is replaced with everything in it.
+    // A focused button survives a change of its form, but not the replacement of its island.
     const hasFocus =
       element.contains(focused) && (isIsland(element) || focused?.matches(fields) === true);
     return hasFocus || element.querySelector(open) !== null || this.#isTouched(element);
@@ -170,7 +170,7 @@ function unitOf(target: EventTarget | null): Element | null {
   return target instanceof Element ? target.closest(units) : null;
 }
 
-/** Returns true if the shown switch has a newer revision than the fetched page: its response arrived first. */
+/** Returns true if the shown switch has a newer revision than the fetched page, because its response arrived first. */
 function isAhead(old: Element, next: Element): boolean {
   if (!(old instanceof HTMLFormElement && next instanceof HTMLFormElement)) {
     return false;

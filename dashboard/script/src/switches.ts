@@ -4,7 +4,7 @@ import { link, on, post } from "./dom.ts";
 export const ownRequests = new Set<string>();
 
 const endpoint = "/dashboard/api/set-enabled";
-/** The time for which a message offers to undo, in milliseconds. */
+/** The time for which a message stays visible, in milliseconds. */
 const messageDuration = 10_000;
 
 /** A flag in an environment. */
@@ -132,7 +132,7 @@ async function send(fields: Record<string, string>): Promise<string | Failure> {
     return (await answer.json()) as string | Failure;
   } catch {
     return {
-      message: "The service did not answer as expected. Reload the page to see how things stand.",
+      message: "The service responded unexpectedly. Reload the page to see the current state.",
     };
   }
 }
@@ -169,7 +169,7 @@ function closeMessage(): void {
   document.querySelector(".toasts .toast")?.remove();
 }
 
-/** Shows a message in place of the previous one. It disappears after a while, unless it reports a refusal. */
+/** Shows a message in place of the previous one. It disappears after `messageDuration`, unless it reports a refusal. */
 function say(
   content: string | DocumentFragment,
   { undo, isRefusal = false }: { undo?: (() => void) | undefined; isRefusal?: boolean },
@@ -211,7 +211,7 @@ function sayRefused({ code, message }: Failure): void {
   say(text, { isRefusal: true });
 }
 
-/** Closes a message after a while, unless the user has it in focus or under the pointer. */
+/** Closes a message after `messageDuration`, but not while it has the focus or is under the pointer. */
 function closeLater(message: HTMLElement): void {
   setTimeout(() => {
     if (message.querySelector(":hover, :focus-visible") === null) {

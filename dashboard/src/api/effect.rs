@@ -1,4 +1,4 @@
-//! The preview of a change while it is being typed.
+//! The preview of a change while the user edits it.
 
 use leptos::prelude::*;
 use pennon_model::id::{EnvironmentId, FlagId};

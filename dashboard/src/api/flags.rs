@@ -1,4 +1,4 @@
-//! Requests of the page script about flags.
+//! Requests of the page script that concern flags.
 
 use leptos::prelude::*;
 #[cfg(feature = "ssr")]
@@ -13,8 +13,8 @@ use crate::{
     port::{flags::FlagAdmin, signed_in},
 };
 
-/// Switches a flag in one environment. Returns the switch in its new state as HTML, with this label unless it is empty.
-/// Fails if the flag's configuration there is no longer at this revision.
+/// Switches a flag in one environment. Returns the switch in its new state as HTML with this label, or an empty string
+/// without a label. Fails if the flag's configuration is no longer at this revision.
 #[server(prefix = "/dashboard/api", endpoint = "set-enabled")]
 pub async fn set_enabled(
     flag: FlagId,
@@ -52,9 +52,9 @@ pub async fn check_key(key: String) -> Result<KeyCheck, AdminError> {
     }
     let is_free = flags.is_key_free(&key).await?;
     let message = if is_free {
-        "This key is free."
+        "This key is available."
     } else {
-        "A flag has this key already, or had it before it was archived."
+        "An active or archived flag already has this key."
     };
     Ok(KeyCheck {
         is_free,

@@ -1,17 +1,17 @@
-//! The server functions, which islands call and plain forms post to. Each forwards to the port in a line.
+//! The server functions, which islands call and plain forms post to. Each forwards to the port.
 //!
-//! They are public endpoints. All that use the service access it through `signed_in` alone.
+//! They are public endpoints, so they access the service only through `signed_in`.
 
 #![cfg_attr(
     feature = "ssr",
     expect(
         clippy::unused_async,
-        reason = "a server function is async, also one that has nothing to wait for"
+        reason = "a server function is async, even if it awaits nothing"
     )
 )]
 #![expect(
     missing_docs,
-    reason = "the macro writes the arguments as fields without their documentation"
+    reason = "the macro generates a field for each argument, without its documentation"
 )]
 
 pub mod destinations;

@@ -31,7 +31,7 @@ use crate::{
     posted::{Typed, posted, redirect},
 };
 
-/// The fields of the two forms; a conflict concerns the first of each.
+/// The fields of the two forms. A conflict concerns the first field of its form.
 const PASSWORD_FIELDS: &[&str] = &["currentPassword", "newPassword"];
 const TOKEN_FIELDS: &[&str] = &["name", "role", "expiresAt"];
 
@@ -41,7 +41,7 @@ const PERIODS: &[(&str, &str)] = &[
     ("30", "30 days"),
     ("90", "90 days"),
     ("180", "180 days"),
-    ("366", "A year"),
+    ("366", "1 year"),
 ];
 
 actions! {
@@ -107,13 +107,13 @@ fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
     let (password, token) = match typed.form.as_ref().and_then(Action::of) {
         Some(Action::Password) => (typed.refusal(PASSWORD_FIELDS), Refusal::default()),
         Some(Action::Token) => (Refusal::default(), typed.refusal(TOKEN_FIELDS)),
-        // A form without an action, or one that revokes, has no fields of these forms.
+        // The error of any other form belongs to neither of these forms.
         Some(Action::Revoke) | None => (Refusal::default(), Refusal::of_page(typed.error)),
     };
     let changed = (query().text("password") == "changed").then(|| {
         view! {
             <Notice weight=Weight::Done>
-                "Your password is changed. You are still signed in here, and nowhere else."
+                "Password changed. All your other sessions have ended."
             </Notice>
         }
     });
@@ -141,7 +141,7 @@ fn Everything(me: User, tokens: Vec<Token>, typed: Typed) -> impl IntoView {
             <section aria-labelledby="tokens-title">
                 <h2 id="tokens-title">"Personal access tokens"</h2>
                 <p class="quiet">
-                    "What scripts send to the API in your name. A token never allows more than your own role does at the moment."
+                    "Scripts use these tokens to call the API as you. A token never has more rights than your current role."
                 </p>
                 {(!no_tokens).then(|| view! { <TokenTable tokens revoke=Action::Revoke.as_str()/> })}
                 <TokenForm most=me.role refusal=token/>
@@ -156,7 +156,7 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
         <form class="form" method="post">
             <RefusalNotice error=refusal.other.clone()/>
             <input type="hidden" name="do" value=Action::Password.as_str()/>
-            // Password managers need the address to which the password belongs.
+            // Password managers need the e-mail address of the account.
             <input type="email" value=email autocomplete="username" hidden/>
             <Field
                 name="currentPassword"
@@ -168,7 +168,7 @@ fn PasswordForm(email: String, refusal: Refusal) -> impl IntoView {
                 name="newPassword"
                 label="New password"
                 input=Input::NewPassword
-                hint="At least 12 characters. All your other sessions end; your tokens go on working."
+                hint="At least 12 characters. Ends all your other sessions; your tokens keep working."
                 longest=256
                 refusal
             />
@@ -190,7 +190,7 @@ fn TokenForm(most: Role, refusal: Refusal) -> impl IntoView {
                 name="name"
                 label="Name"
                 input=Input::Line
-                hint="What it is for."
+                hint="The script or job that uses it."
                 example="deploy"
                 longest=64
                 refusal=refusal.clone()
@@ -204,7 +204,7 @@ fn TokenForm(most: Role, refusal: Refusal) -> impl IntoView {
             />
             <Field
                 name="expiresAt"
-                label="Good for"
+                label="Expires after"
                 input=Input::Choice(PERIODS)
                 value="90"
                 refusal
@@ -225,10 +225,10 @@ fn Created(created: CreatedToken, base_url: String) -> impl IntoView {
         <Title text=format!("Token {name} · Account")/>
         <PageHead above=Section::Account title=format!("Token {name} is ready")/>
         <ShownOnce
-            title="The token"
+            title="Token"
             secret=secret.expose().to_owned()
             copy="Copy token"
-            advice="Pennon keeps a fingerprint, not the token. Put it where your script finds its secrets before you leave this page."
+            advice="Pennon stores a fingerprint, not the token. Save the token with your script's secrets before you leave this page."
             href=Section::Account.href().to_owned()
             done="I have stored the token"
         >

@@ -69,8 +69,8 @@ fn called(filter: &AuditFilter) -> String {
     naming.name(&text(&filter.product), &text(&filter.environment))
 }
 
-/// Reads the filter from the address. A date counts from its start or to its end, in the visitor's time zone. A value
-/// that is neither a date nor a time is ignored.
+/// Reads the filter from the address. A date includes the whole day in the visitor's time zone. A value that is neither
+/// a date nor a time is ignored.
 fn from_address(form: &Form) -> AuditFilter {
     let moment = |field: &str| -> Option<(Timestamp, Timestamp)> {
         let text = form.text(field);
@@ -140,7 +140,7 @@ fn List(
         html! { <Nothing narrowed=is_narrowed(&filter)/> }
     } else {
         let filter = filter.clone();
-        // The products of entries count, too: some no longer exist.
+        // Includes the products of entries, some of which no longer exist.
         let known = environments.iter().map(|each| each.product.as_str());
         let recorded = page.items.iter();
         let recorded = recorded.filter_map(|record| record.entry.product.as_deref());
@@ -170,7 +170,7 @@ fn Filters(filter: AuditFilter, environments: Vec<Environment>, role: Role) -> i
         view! {
             <label class="check">
                 <input type="checkbox" name="include" value="accounts" checked=filter.accounts/>
-                "Accounts too"
+                "Account changes"
             </label>
         }
     });
@@ -228,15 +228,15 @@ fn Day(name: &'static str, label: &'static str, at: Option<Timestamp>) -> impl I
 fn Nothing(narrowed: bool) -> impl IntoView {
     if narrowed {
         html! {
-            <Empty title="Nothing was changed that fits">
-                <p>"Names and keys have to be exact."</p>
+            <Empty title="No changes match these filters">
+                <p>"Enter the exact flag key or environment name, or choose other dates."</p>
                 <LinkButton href=Section::Audit.href() label="Show all changes"/>
             </Empty>
         }
     } else {
         html! {
-            <Empty title="Nothing has been changed yet">
-                <p>"Every change of a flag or an environment is recorded here: who made it, when, and what was different before."</p>
+            <Empty title="No changes yet">
+                <p>"Every change to a flag or an environment is recorded here: who made it, when, and the values before and after."</p>
             </Empty>
         }
     }

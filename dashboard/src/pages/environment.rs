@@ -154,10 +154,10 @@ fn Page(used: UsedEnvironment, naming: Naming, role: Role, typed: Typed) -> impl
                 <ClientTable clients/>
             </section>
             <section class="part" aria-labelledby="ask">
-                <h2 id="ask">"Ask for a flag"</h2>
+                <h2 id="ask">"Evaluate a flag"</h2>
                 <p class="quiet">
-                    "The key stands as " <code>"pnk_your_key"</code>
-                    " here: it was shown once, when it was made."
+                    "Replace " <code>"pnk_your_key"</code>
+                    " with the SDK key, which was shown once, when it was created."
                 </p>
                 <Snippets/>
             </section>
@@ -167,7 +167,7 @@ fn Page(used: UsedEnvironment, naming: Naming, role: Role, typed: Typed) -> impl
         html! {
             <Notice weight=Weight::Warning>
                 <strong>"This environment is revoked. "</strong>
-                "Its key is refused permanently, and nothing in it can be changed. If the key was rotated, an active environment has the same name."
+                "Its key never works again, and nothing in it can be changed. If the key was rotated, use the active environment of the same name."
             </Notice>
         }
     };
@@ -188,7 +188,7 @@ fn Facts(environment: Environment, polling: Polling, active: bool) -> impl IntoV
         view! {
             <Fact name="Last polled">{time_or(polling.last_polled_at, "Never")}</Fact>
             <div>
-                <dt title="Of the polls of the last 24 hours">"On the newest revision"</dt>
+                <dt title="Share of the polls in the last 24 hours">"On the newest revision"</dt>
                 <dd>
                     <Newest polls=polling.polls/>
                 </dd>
@@ -238,14 +238,14 @@ fn Manage(
     let rotate = danger(
         Action::Rotate,
         "Rotate key",
-        " are refused at once, until you give them the new key. ",
-        "All that is set up here stays: switches, rules, rollouts and usage. The old key never works again.",
+        " are rejected immediately until you give them the new key. ",
+        "Switches, rules, rollouts and usage are kept. The old key never works again.",
     );
     let revoke = danger(
         Action::Revoke,
         "Revoke environment",
-        " are refused at once, permanently. ",
-        "Every flag loses its column for this environment. What was set up here cannot be changed or brought back; the name may be used again.",
+        " are rejected immediately and permanently. ",
+        "The environment disappears from every flag. Its configuration can no longer be changed or restored, but its name can be reused.",
     );
     html! {
         <section class="part" aria-labelledby="manage">
@@ -258,7 +258,7 @@ fn Manage(
                     name="name"
                     label="Name"
                     input=Input::Line
-                    hint="Applications do not notice: they go by the key."
+                    hint="Applications are not affected: they use the key."
                     longest=64
                     value=name.clone()
                     refusal
@@ -281,7 +281,7 @@ fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
         Some(at) => html! {
             "It was last used " <Time at/>
             {match polling.polls.total() {
-                0 => "; nobody fetched flags with it in the last 24 hours.".to_owned(),
+                0 => "; no flags were fetched with it in the last 24 hours.".to_owned(),
                 1 => "; flags were fetched once in the last 24 hours.".to_owned(),
                 polls => format!("; flags were fetched {polls} times in the last 24 hours."),
             }}
@@ -290,7 +290,7 @@ fn LastUsed(polling: Polling, last_used: Option<Timestamp>) -> impl IntoView {
     view! { <p class="last-used">{told}</p> }
 }
 
-/// An irreversible action: it describes the consequences, and requires the name as confirmation.
+/// The form of an irreversible action. It describes the consequences, and requires the name as confirmation.
 #[component]
 fn Danger(
     action: Action,
@@ -310,10 +310,10 @@ fn Danger(
                 {children()}
                 <input type="hidden" name="do" value=action.as_str()/>
                 <input type="hidden" name="revision" value=revision/>
-                <p>"To go on, type " <strong class="typed-name">{name}</strong> "."</p>
+                <p>"To confirm, type " <strong class="typed-name">{name}</strong> "."</p>
                 <Field
                     name=action.field()
-                    label="Name of the environment"
+                    label="Environment name"
                     input=Input::Line
                     refusal
                 />

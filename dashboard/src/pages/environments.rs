@@ -56,7 +56,7 @@ fn ActiveList(active: Vec<PolledEnvironment>, role: Role) -> impl IntoView {
             <Status revoked=false/>
             <Empty title="No environments yet">
                 <p>
-                    "An environment is a place where your application runs: development, staging, production. Each has its own key, and each flag is on or off there by itself."
+                    "An environment is a place where your application runs, such as staging or production. Each has its own SDK key, and its own configuration of every flag."
                 </p>
                 {create}
             </Empty>
@@ -65,7 +65,7 @@ fn ActiveList(active: Vec<PolledEnvironment>, role: Role) -> impl IntoView {
     let count = i64::try_from(active.len()).unwrap_or(i64::MAX);
     let head = view! {
         {heads(["Name", "Key", "Last polled"])}
-        <th scope="col" title="Of the polls of the last 24 hours">
+        <th scope="col" title="Share of the polls in the last 24 hours">
             "On the newest revision"
         </th>
         {heads(["Created"])}
@@ -172,10 +172,10 @@ fn Prefix(prefix: String) -> impl IntoView {
 #[component]
 pub(crate) fn Newest(polls: Polls) -> impl IntoView {
     let Some(percent) = polls.percent_current() else {
-        return html! { <span class="quiet">"No polls in 24 h"</span> };
+        return html! { <span class="quiet">"No polls in 24h"</span> };
     };
     let title = format!(
-        "In the last 24 hours {} polls came with the newest revision, {} with an older one, and {} with none yet.",
+        "Polls in the last 24 hours: {} with the newest revision, {} with an older one, and {} with none yet.",
         polls.current, polls.outdated, polls.first
     );
     let class = if percent == 100 {
@@ -215,8 +215,8 @@ fn RevokedList(page: Page<Environment>, role: Role) -> impl IntoView {
     let rows = rows.collect_view();
     let list = if pagination.total == 0 {
         html! {
-            <Empty title="No environment was revoked">
-                <p>"Environments whose key was revoked or replaced are kept here, to be read."</p>
+            <Empty title="No revoked environments">
+                <p>"Environments that were revoked, or whose key was rotated, stay here for reference."</p>
             </Empty>
         }
     } else {

@@ -19,50 +19,50 @@ pub fn Help() -> impl IntoView {
             <PageHead title="Help"/>
             <div class="sections help">
                 <section aria-labelledby="answer-title">
-                    <h2 id="answer-title">"How an answer comes about"</h2>
-                    <p>"For each environment a flag is read from top to bottom, and the first line that applies decides:"</p>
+                    <h2 id="answer-title">"How a flag is evaluated"</h2>
+                    <p>"In each environment, these steps are checked in order. The first that applies decides:"</p>
                     <ol class="steps">
-                        <li>"An archived flag is off, and so is one whose switch is off."</li>
-                        <li>"Rules, in their order: the first one that matches says on or off."</li>
+                        <li>"The switch: if it is off, or the flag is archived, the flag is off."</li>
+                        <li>"The rules, in order: the first that matches turns the flag on or off."</li>
                         <li>
-                            "The rollout, if there is one: each user or tenant falls into one of 100 buckets, always the same, and is on below the percentage. All others are off, also who has no userId or tenantId."
+                            "The rollout: each user or tenant always falls into the same one of 100 buckets. The flag is on for buckets below the percentage, and off for all others and without a userId or tenantId."
                         </li>
-                        <li>"Without a rollout the flag is on for everyone else."</li>
+                        <li>"Without a rollout, the flag is on for everyone else."</li>
                     </ol>
                 </section>
                 <section aria-labelledby="words-title">
-                    <h2 id="words-title">"Words"</h2>
+                    <h2 id="words-title">"Glossary"</h2>
                     <dl class="words">
                         <Fact name="Flag">
-                            "A question that code asks by its key, answered on or off."
+                            "A feature that you turn on and off at run time. Code refers to it by its key."
                         </Fact>
                         <Fact name="Environment">
-                            "A place where an application runs. Each has an SDK key, and each flag is set there by itself."
+                            "A place where an application runs. Each has its own SDK key, and its own configuration of every flag."
                         </Fact>
                         <Fact name="Rule">
-                            "On or off for those whose attributes meet its conditions. A missing attribute meets none."
+                            "Turns a flag on or off for users whose attributes match its conditions. A missing attribute matches none."
                         </Fact>
                         <Fact name="Rollout">
-                            "On for a percentage of users or tenants. Raising it takes nobody out."
+                            "Turns a flag on for a percentage of users or tenants. Raising it removes nobody."
                         </Fact>
                         <Fact name="SDK key">
-                            "What an application sends to get the flags of its environment. In a browser anybody can read it: use it there for flags that may be known."
+                            "Gives an application the flags of its environment. In a browser, anyone can read it: use it there only for flags that may be public."
                         </Fact>
                         <Fact name="Token">
-                            "What a script sends to the API in your name."
+                            "Lets a script call the API as you."
                         </Fact>
                     </dl>
                 </section>
                 <section aria-labelledby="keys-title">
-                    <h2 id="keys-title">"Keyboard"</h2>
+                    <h2 id="keys-title">"Keyboard shortcuts"</h2>
                     <Shortcuts/>
-                    <p class="quiet">"On a Mac, Cmd does what Ctrl does elsewhere."</p>
+                    <p class="quiet">"On a Mac, use Cmd instead of Ctrl."</p>
                 </section>
                 <section aria-labelledby="api-title">
-                    <h2 id="api-title">"For scripts"</h2>
+                    <h2 id="api-title">"API"</h2>
                     <p>
-                        "Flags, environments, people and tokens can be managed by the API too: see its " <a href="/docs">"reference"</a>
-                        ", and create a token for it on your " <a href=Section::Account.href()>"account page"</a> "."
+                        "You can also manage flags, environments, people and tokens through the API: see the " <a href="/docs">"reference"</a>
+                        ", and create a token on your " <a href=Section::Account.href()>"account page"</a> "."
                     </p>
                 </section>
             </div>

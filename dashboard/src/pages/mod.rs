@@ -2,7 +2,7 @@
 
 #![expect(
     clippy::needless_pass_by_value,
-    reason = "a component owns its properties, whether it gives them away or only reads them"
+    reason = "a component owns its properties, even if it only reads them"
 )]
 
 pub mod account;

@@ -27,8 +27,8 @@ const FIELDS: &[&str] = &["name", "product"];
 
 /// A form that posts to this page.
 ///
-/// Only the response shows the new key. It is not kept for a later page, so instances share nothing, and no URL, cookie
-/// or log contains it.
+/// Only the response shows the new key. The server does not keep it for a later page, so instances need no shared
+/// state, and no URL, cookie or log contains it.
 #[component]
 pub fn NewEnvironmentPage() -> impl IntoView {
     let draw = async |typed| Ok(view! { <NewEnvironmentForm typed/> });
@@ -63,7 +63,7 @@ fn NewEnvironmentForm(typed: Typed) -> impl IntoView {
                 name="product"
                 label="Product"
                 input=Input::Line
-                hint="The application or group of services that it belongs to."
+                hint="The application or group of services it belongs to."
                 example="Web shop"
                 longest=64
                 focus=fresh
@@ -73,13 +73,13 @@ fn NewEnvironmentForm(typed: Typed) -> impl IntoView {
                 name="name"
                 label="Name"
                 input=Input::Line
-                hint="The place where it runs."
+                hint="The place where the product runs."
                 example="production"
                 longest=64
                 refusal
             />
             <p class="hint">
-                "You will see its key once, on the next page. Every active flag is there from the start, switched off."
+                "The next page shows the SDK key, only once. Every active flag is included, switched off."
             </p>
             <FormActions action="Create environment" back=Section::Environments.href()/>
         </form>

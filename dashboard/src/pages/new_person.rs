@@ -68,14 +68,14 @@ fn NewPersonForm(typed: Typed) -> impl IntoView {
     let refusal = typed.refusal(FIELDS);
     let fresh = refusal.fields.is_empty();
     view! {
-        <PageHead above=Section::People title="Invite somebody"/>
+        <PageHead above=Section::People title="Invite a person"/>
         <form class="form" method="post">
             <RefusalNotice error=refusal.other.clone()/>
             <Field
                 name="email"
                 label="E-mail"
                 input=Input::OtherEmail
-                hint="What they sign in with. Pennon sends no mail: you tell them."
+                hint="Their address for signing in. Pennon sends no e-mail: tell them yourself."
                 example="ana@example.com"
                 longest=254
                 focus=fresh
@@ -90,9 +90,9 @@ fn NewPersonForm(typed: Typed) -> impl IntoView {
             />
             <Field
                 name="password"
-                label="First password"
+                label="Initial password"
                 input=Input::NewPassword
-                hint="At least 12 characters. Leave it empty to have one made up: you will see it once, on the next page."
+                hint="At least 12 characters. Leave it empty to generate one, which the next page shows once."
                 optional=true
                 longest=256
                 refusal
@@ -113,15 +113,15 @@ pub(super) fn password_page(
         <Title text=title.clone()/>
         <PageHead above=Section::People title/>
         <ShownOnce
-            title="The password"
+            title="Password"
             secret=password
             copy="Copy password"
-            advice="Pass it on where nobody else reads it, and have them change it on their account page."
+            advice="Send it over a private channel, and ask them to change it on their account page."
             href=Section::People.href().to_owned()
-            done="I have passed it on"
+            done="I have sent the password"
         >
             <p>
-                {format!("{email} signs in with it at ")} <a href=href.clone()>{href.clone()}</a> "."
+                {format!("{email} uses it to sign in at ")} <a href=href.clone()>{href.clone()}</a> "."
             </p>
         </ShownOnce>
     };

@@ -23,8 +23,8 @@ pub fn NotFound() -> impl IntoView {
         <Title text="Not found"/>
         <Frame>
             <PageHead title="Not found"/>
-            <Empty title="There is no page at this address">
-                <p>"It may have moved, or the address may have lost a letter on its way here."</p>
+            <Empty title="This page does not exist">
+                <p>"It may have moved, or the address may be incomplete."</p>
                 <LinkButton href=Section::Flags.href() label="Go to the flags"/>
             </Empty>
         </Frame>

@@ -62,7 +62,7 @@ async fn change_role(form: Form) -> Result<Html, AdminError> {
     };
     let people = signed_in::<dyn PeopleAdmin>()?;
     let user = people.set_role(Expected { id, revision }, role).await?;
-    // Administrators who have just lowered their own role may not see this page again.
+    // Administrators who lower their own role lose access to this page.
     let own = user.id == me.id && user.role < Role::Admin;
     let section = if own { Section::Flags } else { Section::People };
     redirect(&format!("{}#{}", section.href(), row_id(&user)))
@@ -79,7 +79,7 @@ fn List(people: Page<Colleague>, me: User, typed: Typed) -> impl IntoView {
     let alone = (pagination.total == 1).then(|| {
         view! {
             <Notice weight=Weight::Warning>
-                "You are the only one with an account. If you lose your password, only the command line lets you in again: invite a second admin."
+                "Yours is the only account. If you lose your password, only the command line can reset it: invite a second admin."
             </Notice>
         }
     });
@@ -92,9 +92,9 @@ fn List(people: Page<Colleague>, me: User, typed: Typed) -> impl IntoView {
             {alone}
         </div>
         <Table
-            caption="People and what they may do"
+            caption="People and their roles"
             id="people"
-            head=heads(["E-mail", "Role", "Signed in", "Joined"])
+            head=heads(["E-mail", "Role", "Last sign-in", "Joined"])
         >
             <tbody>{rows}</tbody>
         </Table>
@@ -118,10 +118,10 @@ fn row(colleague: Colleague, me: &User, refused: Option<&Form>) -> impl IntoView
             <td>
                 <RoleForm user=user.clone() tried/>
             </td>
-            <Cell label="Signed in" quiet=true>
+            <Cell label="Last sign-in" quiet=true>
                 {match signed_in_at {
                     Some(at) => html! { <Time at/> },
-                    None => html! { <span title="Not in the last 30 days">"Not lately"</span> },
+                    None => html! { <span title="Not in the last 30 days">"Not recently"</span> },
                 }}
             </Cell>
             <TimeCell label="Joined" at=user.created_at/>

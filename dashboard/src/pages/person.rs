@@ -110,7 +110,7 @@ fn Person(
     let reset = (query().text("reset") == "done").then(|| {
         view! {
             <Notice weight=Weight::Done>
-                "The password is changed, and all their sessions have ended."
+                "Password changed. All their sessions have ended."
             </Notice>
         }
     });
@@ -118,7 +118,7 @@ fn Person(
         html! {
             <p>
                 "This is your own account: "
-                <a href=Section::Account.href()>"change your password there"</a> "."
+                <a href=Section::Account.href()>"change your password on the account page"</a> "."
             </p>
         }
     } else {
@@ -130,7 +130,7 @@ fn Person(
                     name="password"
                     label="New password"
                     input=Input::NewPassword
-                    hint="At least 12 characters. Leave it empty to have one made up: you will see it once, on the next page."
+                    hint="At least 12 characters. Leave it empty to generate one, which the next page shows once."
                     optional=true
                     longest=256
                     refusal
@@ -163,30 +163,30 @@ fn Person(
             <section aria-labelledby="password-title">
                 <h2 id="password-title">"Password"</h2>
                 <p class="quiet">
-                    "For somebody who has forgotten theirs. All their sessions end; their tokens go on working."
+                    "Reset a forgotten password. This ends all their sessions; their tokens keep working."
                 </p>
                 {password}
             </section>
             <section aria-labelledby="tokens-title">
                 <h2 id="tokens-title">"Tokens"</h2>
                 {if no_tokens {
-                    html! { <p class="quiet">"No script works in their name."</p> }
+                    html! { <p class="quiet">"This user has no tokens."</p> }
                 } else {
                     html! {
-                        <p class="quiet">"What scripts use in their name."</p>
+                        <p class="quiet">"Scripts use these tokens to call the API as this user."</p>
                         <TokenTable tokens revoke=Action::Revoke.as_str()/>
                     }
                 }}
             </section>
             <section aria-labelledby="delete-title">
-                <h2 id="delete-title">"Delete"</h2>
+                <h2 id="delete-title">"Delete account"</h2>
                 <p class="quiet">
                     {format!(
-                        "{email} cannot sign in from that moment on{}. What they did stays in the audit log.",
+                        "{email} can no longer sign in{}. Their changes stay in the audit log.",
                         match living {
                             0 => String::new(),
-                            1 => ", and the token stops working".to_owned(),
-                            several => format!(", and the {several} tokens stop working"),
+                            1 => ", and their token stops working".to_owned(),
+                            several => format!(", and their {several} tokens stop working"),
                         },
                     )}
                 </p>
@@ -199,11 +199,11 @@ fn Person(
                     >
                         <p>
                             {if own {
-                                "This is your own account: you are signed out at once. "
+                                "This is your own account: you are signed out immediately. "
                             } else {
                                 ""
                             }}
-                            "Sessions and tokens end at once. It cannot be undone; to let them in again, invite them anew."
+                            "Sessions and tokens end immediately. This cannot be undone; to restore access, send a new invitation."
                         </p>
                     </Confirm>
                 </p>

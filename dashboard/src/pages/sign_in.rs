@@ -16,14 +16,15 @@ use crate::{
     port::{query, visit},
 };
 
-/// The fields. No other form has fields with these names: this page also receives forms whose session had ended.
+/// The fields. Their names differ from those of all other forms, because this page also receives forms that were
+/// submitted after their session had ended.
 const EMAIL: &str = "sign-in-email";
 const PASSWORD: &str = "sign-in-password";
 
 /// A form with two fields and a button. It posts to this page, which redirects or shows the error.
 ///
-/// A form that was submitted after its session had ended is forwarded to this page. Hidden fields keep its input, and
-/// after the sign-in it is submitted to its original address.
+/// The server forwards a form to this page if it was submitted after the session had ended. Hidden fields keep its
+/// input. After the sign-in, the browser submits it to its original address.
 #[component]
 pub fn SignIn() -> impl IntoView {
     let next = destination(query().text("next"));
@@ -129,8 +130,8 @@ fn SignInForm(attempt: Attempt) -> impl IntoView {
     let interrupted = (!kept.is_empty()).then(|| {
         view! {
             <Notice weight=Weight::Warning>
-                "Your session has ended. What you typed is kept: it is sent as soon as you have signed in."
-                {lost_password.then_some(" Only the password is not: you will be asked for it again.")}
+                "Your session has ended. What you typed is kept, and submitted after you sign in."
+                {lost_password.then_some(" The password is not kept: you will be asked for it again.")}
             </Notice>
         }
     });

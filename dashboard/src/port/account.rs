@@ -20,11 +20,11 @@ pub trait OwnAccount: Send + Sync {
     /// Creates a token. Only this result contains its secret.
     async fn create_token(&self, new: NewToken) -> Result<CreatedToken, AdminError>;
 
-    /// Revokes a token, which is refused immediately.
+    /// Revokes a token, effective immediately.
     async fn revoke_token(&self, token: TokenId) -> Result<(), AdminError>;
 }
 
-/// A change of the user's own password, as it was typed.
+/// A change of the user's own password, as typed.
 #[derive(Clone, Default)]
 pub struct PasswordChange {
     /// The current password; the form's field is called `currentPassword`.
@@ -33,7 +33,7 @@ pub struct PasswordChange {
     pub new: String,
 }
 
-/// A token to create, as it was typed.
+/// A token to create, as typed.
 #[derive(Clone, Debug)]
 pub struct NewToken {
     /// Its name.

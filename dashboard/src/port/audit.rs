@@ -32,9 +32,9 @@ pub trait AuditAdmin: Send + Sync {
 pub struct Record {
     /// The entry.
     pub entry: AuditEntry,
-    /// The id of the environment, which its name may not identify any more.
+    /// The id of the environment, because the name may no longer identify it.
     pub environment: Option<EnvironmentId>,
-    /// True if the reader may try to revert it.
+    /// True if the user's role allows reverting it.
     pub revertible: bool,
 }
 

@@ -20,7 +20,7 @@ pub trait EnvironmentAdmin: Send + Sync {
     /// hours.
     async fn active_environments(&self) -> Result<Vec<PolledEnvironment>, AdminError>;
 
-    /// The naming scheme of environments.
+    /// Returns the naming scheme of environments.
     async fn naming(&self) -> Result<Naming, AdminError>;
 
     /// Returns one page of revoked environments, newest first.
@@ -45,7 +45,7 @@ pub trait EnvironmentAdmin: Send + Sync {
         name: String,
     ) -> Result<(), AdminError>;
 
-    /// Rotates the key of an environment. Only this result contains the new key, and the old one is refused
+    /// Rotates the key of an environment. Only this result contains the new key. The old key stops working
     /// immediately.
     ///
     /// `typed` must be the environment's name; otherwise [`AdminError::Invalid`] names the field `confirmation`.
@@ -55,7 +55,7 @@ pub trait EnvironmentAdmin: Send + Sync {
         typed: &str,
     ) -> Result<CreatedEnvironment, AdminError>;
 
-    /// Revokes an environment permanently, under the same condition.
+    /// Revokes an environment permanently. `typed` has the same rule as in [`rotate_key`](Self::rotate_key).
     async fn revoke_environment(
         &self,
         expected: Expected<EnvironmentId>,
@@ -85,10 +85,10 @@ pub struct UsedEnvironment {
     pub clients: Page<ClientUsage>,
 }
 
-/// An environment to create, as it was typed.
+/// An environment to create, as typed.
 #[derive(Clone, Debug, Default)]
 pub struct NewEnvironment {
-    /// The product it belongs to.
+    /// Its product.
     pub product: String,
     /// Its name.
     pub name: String,

@@ -15,7 +15,7 @@ use crate::{
 
 /// The use cases for one flag, most of them in one environment.
 ///
-/// A change includes the state that the page has shown, mostly as a revision. If that is no longer current, the change
+/// A change includes the state that the page showed, mostly as a revision. If the state has changed since, the change
 /// fails with [`AdminError::Stale`] and has no effect.
 #[async_trait]
 pub trait FlagPageAdmin: Send + Sync {
@@ -95,7 +95,7 @@ pub trait FlagPageAdmin: Send + Sync {
     /// Returns the effect of copying a whole configuration from one environment to another.
     async fn preview_copy(&self, copy: Copying) -> Result<CopyPreview, AdminError>;
 
-    /// Copies a whole configuration, if both environments still are at the revisions of the preview.
+    /// Copies a whole configuration, if both environments are still at the revisions of the preview.
     async fn copy(&self, copy: Copying, seen: CopyRevisions) -> Result<(), AdminError>;
 }
 
@@ -124,6 +124,6 @@ pub struct CopyRevisions {
 pub struct CopyPreview {
     /// The differences; empty if the configurations are equal.
     pub diff: ConfigurationDiff,
-    /// Warnings about clients in use in the changed environment that cannot read the flag, as sentences.
+    /// Warnings, as sentences, about clients of the environment to change that cannot read the flag.
     pub warnings: Vec<String>,
 }

@@ -33,7 +33,7 @@ pub trait FlagAdmin: Send + Sync {
     ) -> Result<FlagCell, AdminError>;
 }
 
-/// A flag to create, as it was typed.
+/// A flag to create, as typed.
 #[derive(Clone, Debug, Default)]
 pub struct NewFlag {
     /// The key.

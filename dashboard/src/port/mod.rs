@@ -25,9 +25,9 @@ use crate::{error::AdminError, form::Form};
 /// Returns the use cases of one trait (`dyn FlagAdmin`) for the signed-in user. Pages and server functions have no
 /// other access to them.
 ///
-/// The context has them only if somebody is signed in, so this is both the access and the check. Without a session, it
-/// returns the error that the server left in the context, otherwise [`AdminError::SignedOut`]. The service checks the
-/// user's rights: every method may return [`AdminError::Forbidden`].
+/// The context contains them only if a user is signed in, so access implies a session. Without a session, the result is
+/// the error that the server left in the context, otherwise [`AdminError::SignedOut`]. The service checks the user's
+/// rights: every method may return [`AdminError::Forbidden`].
 pub fn signed_in<P: ?Sized + Send + Sync + 'static>() -> Result<Arc<P>, AdminError> {
     use_context().ok_or_else(why_nobody)
 }
@@ -41,7 +41,7 @@ fn why_nobody() -> AdminError {
     use_context().unwrap_or(AdminError::SignedOut)
 }
 
-/// An object and the revision that a page has shown. A change fails if the object has another one.
+/// An object, and the revision at which a page showed it. A change fails if the object is at another revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected<Id> {
     /// The object.

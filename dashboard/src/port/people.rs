@@ -24,7 +24,7 @@ pub trait PeopleAdmin: Send + Sync {
     /// Creates an account.
     async fn invite(&self, new: NewPerson) -> Result<Admission, AdminError>;
 
-    /// Changes the role of a user, from their next request on.
+    /// Changes the role of a user, effective from their next request.
     async fn set_role(&self, expected: Expected<UserId>, role: Role) -> Result<User, AdminError>;
 
     /// Replaces the password of a user, or generates one if it is empty, and ends all their sessions.
@@ -46,11 +46,11 @@ pub trait PeopleAdmin: Send + Sync {
 pub struct Colleague {
     /// The account.
     pub user: User,
-    /// The last sign-in, as far back as that is known.
+    /// The last sign-in; none if no session of the user is stored.
     pub signed_in_at: Option<Timestamp>,
 }
 
-/// A user to invite, as it was typed.
+/// A user to invite, as typed.
 #[derive(Clone, Debug, Default)]
 pub struct NewPerson {
     /// The address to sign in with.
@@ -61,11 +61,11 @@ pub struct NewPerson {
     pub password: String,
 }
 
-/// A user who has received access.
+/// A user after an invitation or a password reset.
 #[derive(Clone)]
 pub struct Admission {
     /// The account.
     pub user: User,
-    /// The password, if it was generated: it is shown once and cannot be read again.
+    /// The password, if it was generated. It is shown once and cannot be read again.
     pub made_up: Option<String>,
 }

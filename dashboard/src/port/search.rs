@@ -8,8 +8,8 @@ use crate::error::AdminError;
 /// The search by name.
 #[async_trait]
 pub trait SearchAdmin: Send + Sync {
-    /// Returns flags whose key or name contains the text in any case, including archived ones, best match first; and
-    /// active environments whose name or product does.
+    /// Returns flags, including archived ones, whose key or name contains the text, best match first; and active
+    /// environments whose name or product contains it. Ignores case.
     async fn find(&self, text: &str) -> Result<Found, AdminError>;
 }
 

@@ -19,7 +19,7 @@ pub struct Npmrc {
 pub struct LocalTime {
     /// The date: `2026-03-01`.
     pub date: String,
-    /// The number of the date; the next day has the next number.
+    /// The number of the day. Consecutive days have consecutive numbers.
     pub day: i64,
     /// The time of the day: `09:30:00`.
     pub clock: String,
@@ -69,17 +69,17 @@ pub trait Visit: Send + Sync {
     /// Redirects to another page, instead of the one that is being rendered.
     fn redirect(&self, path: &str);
 
-    /// Has the browser submit the same form to another address of the dashboard, instead of the page that is being
+    /// Makes the browser submit the same form to another address of the dashboard, instead of the page that is being
     /// rendered.
     fn send_on(&self, path: &str);
 
-    /// Sets the status code of the response, which is 200 otherwise.
+    /// Sets the status code of the response, which is 200 by default.
     fn set_status(&self, status: u16);
 
     /// Returns the address at which applications reach this service, such as `https://flags.example.com`.
     fn base_url(&self) -> String;
 
-    /// Returns the npm settings that installing packages from this service requires; none if it serves none.
+    /// Returns the npm settings that installing packages from this service requires; none if it serves no packages.
     fn npmrc(&self) -> Option<Npmrc>;
 
     /// Returns the time at which the request arrived; the reference for "2 h ago".

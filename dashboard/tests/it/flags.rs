@@ -195,7 +195,7 @@ async fn errors_are_shown_below_their_fields_and_no_input_is_lost() {
     assert_eq!(count(&page.html, "aria-invalid=\"true\""), 2);
     assert!(page.html.contains("value=\"N&quot;\""));
     assert!(page.html.contains("D&lt;/textarea&gt;"));
-    assert_eq!(fake.calls().len(), 1, "the service is asked once");
+    assert_eq!(fake.calls().len(), 1, "the service is called once");
 }
 
 #[tokio::test]

@@ -1,9 +1,6 @@
 //! Pages rendered against a fake service, without a server: the contents of their HTML.
 
-#![expect(
-    clippy::expect_used,
-    reason = "a test that cannot go on must say where"
-)]
+#![expect(clippy::expect_used, reason = "a panic shows where a test failed")]
 
 mod environments;
 mod fake;
