@@ -18,6 +18,7 @@ mod conventions;
 mod copying;
 mod dashboard;
 mod description;
+mod documents;
 mod durability;
 mod environments;
 mod evaluate;

@@ -12,6 +12,7 @@ use crate::pooler;
 use crate::postgres::{self, Durability, Server};
 use crate::process::{Run as _, on_path};
 use crate::serve::Profile;
+use crate::shell;
 use crate::step::Outcome;
 use crate::tally::Tally;
 use crate::wasm;
@@ -78,6 +79,12 @@ pub(crate) fn rust(workspace: &Workspace, tally: &mut Tally) -> Result<Outcome> 
         "in Rust, the server on SQLite",
         tests.env_remove(postgres::VARIABLE),
     )?;
+    if !shell::is_complete() {
+        tally.omit(
+            "left out: the shell examples of the documentation; install bash, curl and jq"
+                .to_owned(),
+        );
+    }
     let mut own = workspace.cargo();
     tally.run("of xtask", own.args(["test", "--package", "xtask"]))?;
     Ok(Outcome::Done)

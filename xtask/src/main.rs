@@ -33,6 +33,7 @@ mod reproducible;
 mod revision;
 mod rolling;
 mod serve;
+mod shell;
 mod site;
 mod step;
 mod tally;

@@ -21,6 +21,7 @@ use crate::pooler;
 use crate::rolling;
 use crate::serve;
 use crate::serve::Profile;
+use crate::shell;
 use crate::site;
 use crate::step::{Outcome, Step};
 use crate::wasm;
@@ -155,6 +156,10 @@ const CLIPPY_WASM: Step = Step {
     title: "Clippy for wasm",
     work: |workspace, _| check::clippy_wasm(workspace),
 };
+const SHELL: Step = Step {
+    title: "Programs of the documented shell examples",
+    work: |workspace, _| shell::install(workspace),
+};
 const RUST_TESTS: Step = Step {
     title: "Tests in Rust",
     work: check::rust,
@@ -282,7 +287,7 @@ pub(crate) fn steps(command: &Command) -> Vec<Step> {
                 ],
                 embedded,
                 pooler,
-                &[RUST_TESTS, POSTGRES_TESTS],
+                &[SHELL, RUST_TESTS, POSTGRES_TESTS],
             ]
             .concat();
             let matrix = if *all { WHOLE_MATRIX } else { MATRIX };
