@@ -181,7 +181,7 @@ impl<'f> Fields<'f> {
                 names.dedup();
             }
             for name in names {
-                object.fault(&name, "is not known here");
+                object.fault(&name, "is unknown");
             }
         }
         input
