@@ -1,4 +1,4 @@
-//! The address of a client, also behind proxies, and what else these say of it.
+//! The address and scheme of a client, including behind proxies.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -23,8 +23,9 @@ impl FromRequestParts<Service> for ClientAddress {
 }
 
 impl ClientAddress {
-    /// Returns the nearest address that is not a trusted proxy: the peer's own, or, if the peer is one, the last entry
-    /// of `X-Forwarded-For` that is not. Entries further left were written by the client and prove nothing.
+    /// Returns the nearest address that is not a trusted proxy. This is the peer's address or, if the peer is a trusted
+    /// proxy, the last entry of `X-Forwarded-For` that is not one. Entries to the left of it come from the client and
+    /// cannot be trusted.
     pub(crate) fn of(parts: &Parts, trusted: &[IpNet]) -> Self {
         let mut nearest = peer(parts);
         for address in forwarded_for(&parts.headers) {
