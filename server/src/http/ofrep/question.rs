@@ -117,9 +117,9 @@ impl Input for Question {
             let context = ObjectBuilder::new()
                 .schema_type(Type::Object)
                 .description(Some(
-                    "`targetingKey` stands for `userId` where that is absent. `userId`, `tenantId`, `email` and \
-                     `country` are the built-in attributes; every other text, number or boolean is a custom one, \
-                     also those within `customAttributes`. What is none of these is ignored.",
+                    "`targetingKey` is used as `userId` if that is absent. `userId`, `tenantId`, `email` and \
+                     `country` are the built-in attributes. All other strings, numbers and booleans are custom \
+                     attributes, including those in `customAttributes`. All other values are ignored.",
                 ))
                 .property("targetingKey", text())
                 .property("userId", text())
