@@ -172,7 +172,7 @@ pub enum Conflict {
     #[error("this is the last administrator; make another user an administrator first")]
     LastAdmin,
     /// Another token of the user has the name.
-    #[error("a token with this name already exists, even if it has expired; revoke it first")]
+    #[error("a token with this name already exists; revoke it first, even if it has expired")]
     TokenNameTaken,
     /// The user has the maximum number of tokens.
     #[error("a user can have at most 50 tokens; revoke one first")]

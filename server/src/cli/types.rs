@@ -20,7 +20,7 @@ pub struct Arguments {
     /// The file is the output of `pennon export` or the response of `GET /sdk/v1/config`.
     #[arg(long)]
     from: Option<PathBuf>,
-    /// File to write, such as `flags.d.ts` [default: the standard output]
+    /// File to write, such as `flags.d.ts`; the standard output if not set
     #[arg(long)]
     out: Option<PathBuf>,
     #[command(flatten)]
