@@ -56,25 +56,25 @@ pub enum Command {
     /// Serve the API and the dashboard
     #[command(after_help = SECRETS_HELP)]
     Serve(Settings),
-    /// Copy the database into a file, even while the server runs
+    /// Copy the SQLite database to a file, even while the server runs
     Backup(backup::Arguments),
-    /// Restore the database from a file written by `backup`
+    /// Restore the SQLite database from a backup, while the server is stopped
     Restore(restore::Arguments),
     /// Print all flags and their configurations as JSON
     Export(export::Arguments),
-    /// Import flags from a file written by `export`
+    /// Import flags from an `export` file
     Import(import::Arguments),
     /// Check a running server's health (non-zero exit status if unhealthy)
     Health(health::Arguments),
     /// Create and list users, and change their roles and passwords
     User(user::Arguments),
-    /// Declare all flag keys for TypeScript, so that misspelled keys do not compile
+    /// Generate TypeScript types for flag keys
     Types(types::Arguments),
     /// Generate an SDK key, a personal access token, or a signing secret
     Generate(generate::Arguments),
-    /// Print the OpenAPI 3.1 description of the API as JSON
+    /// Print the OpenAPI 3.1 description of the API, as JSON
     Openapi,
-    /// Print the licenses of all software in this binary
+    /// Print the licenses of everything in the binary
     Licenses,
 }
 

@@ -122,7 +122,7 @@ fn respond(
     match error {
         Error::Internal(detail) => tracing::error!(detail, "internal error"),
         Error::Unavailable(Some(reason)) | Error::Unconfirmed(reason) => {
-            tracing::warn!(%reason, "the database is unavailable");
+            tracing::warn!(%reason, "database unavailable");
         }
         _ => {}
     }

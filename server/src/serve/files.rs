@@ -32,7 +32,7 @@ pub(super) fn room_for(connections: u32) -> usize {
     tracing::warn!(
         connections = room,
         files = allowed,
-        "the system allows fewer open files than PENNON_MAX_CONNECTIONS needs"
+        "limit on open files too low for PENNON_MAX_CONNECTIONS"
     );
     usize::try_from(room).unwrap_or(usize::MAX)
 }

@@ -198,7 +198,7 @@ async fn end_overdue(connections: &watch::Sender<Phase>) {
     };
     if timeout(DRAIN_TIME, ended).await.is_err() {
         let left = connections.receiver_count();
-        tracing::warn!(left, "some connections did not end in time");
+        tracing::warn!(left, "connections did not end in time");
     }
 }
 
