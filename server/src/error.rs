@@ -105,7 +105,7 @@ fn stale(current: Option<i64>) -> String {
 /// The kind of object that was not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entity {
-    /// A flag, by id or key.
+    /// A flag, by ID or key.
     Flag,
     /// An environment.
     Environment,
@@ -189,7 +189,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault of the body.
+    /// Creates a fault of the body.
     pub fn pointer(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
         Self {
             location: FaultLocation::Pointer(pointer.into()),
@@ -197,12 +197,12 @@ impl Fault {
         }
     }
 
-    /// A fault of a member of the object at `parent`.
+    /// Creates a fault of a member of the object at `parent`.
     pub fn member(parent: &str, name: &str, detail: impl Into<String>) -> Self {
         Self::pointer(format!("{parent}/{}", escaped(name)), detail)
     }
 
-    /// A fault of the query.
+    /// Creates a fault of the query.
     pub fn parameter(name: impl Into<String>, detail: impl Into<String>) -> Self {
         Self {
             location: FaultLocation::Parameter(name.into()),

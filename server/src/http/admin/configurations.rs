@@ -137,7 +137,7 @@ async fn explain(
     Ok(Json(explained))
 }
 
-/// The context to evaluate for.
+/// The context for which to evaluate.
 struct Subject(Context<'static>);
 
 impl FromFields for Subject {

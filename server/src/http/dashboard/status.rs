@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::super::error::RETRY_WHEN_UNAVAILABLE;
 use super::FORM_LIMIT;
 
-/// The header that tells Leptos's client that a server function failed.
+/// The header that marks the failure of a server function for Leptos's client.
 const FAILED: HeaderName = HeaderName::from_static("serverfnerror");
 
 /// The error of a server function, with its text for scripts, which contain no error texts.

@@ -1,7 +1,7 @@
 //! The read-only npm registry of the scope `@pennon`, which provides the packages that match this server
 //! (<https://github.com/npm/registry/blob/main/docs/REGISTRY-API.md>).
 //!
-//! It is not in the OpenAPI description, because only package managers use it, and they know its paths.
+//! It is not in the OpenAPI description, because only package managers use it, and its paths are standard.
 
 mod access;
 mod packument;

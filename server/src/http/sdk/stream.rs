@@ -1,4 +1,4 @@
-//! The stream that tells clients about changes immediately.
+//! The stream that notifies clients of changes immediately.
 
 use std::convert::Infallible;
 
